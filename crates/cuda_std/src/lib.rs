@@ -1,0 +1,1 @@
+//! The device standard library for kernels written in Rust.

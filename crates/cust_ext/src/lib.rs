@@ -1,0 +1,1 @@
+//! Safe Rust for what cust lacks of the CUDA driver API.

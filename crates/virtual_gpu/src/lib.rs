@@ -1,0 +1,1 @@
+//! A virtual GPU behind the CUDA driver API, executing PTX with simt.

@@ -1,0 +1,1 @@
+//! Registry, verification and measurement of Coalesce's memory patterns.

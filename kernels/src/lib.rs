@@ -1,0 +1,1 @@
+//! The device code of Coalesce: one file per memory pattern, a ladder of variants from naive to fastest.

@@ -1,0 +1,2 @@
+//! Orchestrates Coalesce's builds, tests and benches.
+fn main() {}
