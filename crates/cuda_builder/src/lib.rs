@@ -1,1 +1,32 @@
-//! Builds a Rust crate into PTX with rustc's own NVPTX backend: no CUDA toolkit.
+//! Builds a Rust crate into PTX with rustc's own NVPTX backend: no CUDA toolkit, no linker.
+//!
+//! The surface is that of rust-cuda's `cuda_builder`; what stands behind it is different:
+//!
+//! ```text
+//! kernels crate --cargo/rustc, fat LTO--> LLVM bitcode          (compile)
+//!               --llvm-dis--> text --address spaces,
+//!                 launch bounds, line tables--> text            (ir)
+//!               --opt O3, llc--> PTX                            (lower)
+//!               --ptxas, when there is one--> resource report   (ptxas)
+//! ```
+//!
+//! A build script needs three lines:
+//!
+//! ```no_run
+//! use cuda_builder::CudaBuilder;
+//! CudaBuilder::new("../kernels").copy_to("kernels.ptx").build_or_exit();
+//! ```
+
+mod arch;
+mod builder;
+mod compile;
+mod error;
+pub mod install;
+mod ir;
+mod lower;
+pub mod ptxas;
+pub mod toolchain;
+
+pub use arch::NvvmArch;
+pub use builder::{CudaBuilder, DebugInfo, PanicStrategy};
+pub use error::CudaBuilderError;

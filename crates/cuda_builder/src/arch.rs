@@ -1,0 +1,91 @@
+//! The virtual architectures PTX can be built for.
+
+/// A virtual architecture (`compute_NN`): the oldest GPU generation a PTX module runs on.
+///
+/// The driver compiles PTX for its own GPU at load time, so a module built for
+/// `Compute70` also runs on every later generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum NvvmArch {
+    /// Volta (V100).
+    Compute70,
+    /// Turing (T4, RTX 20).
+    Compute75,
+    /// Ampere, data centre (A100). `cp.async` starts here.
+    Compute80,
+    /// Ampere, consumer (RTX 30).
+    Compute86,
+    /// Ada (RTX 40, L4, L40).
+    Compute89,
+    /// Hopper (H100, H200). Clusters, mbarrier transactions and bulk copies start here.
+    Compute90,
+    /// Blackwell, data centre (B200).
+    Compute100,
+    /// Blackwell, consumer (RTX 50).
+    Compute120,
+}
+
+impl NvvmArch {
+    /// Every architecture, oldest first.
+    pub const ALL: &[NvvmArch] = &[
+        NvvmArch::Compute70,
+        NvvmArch::Compute75,
+        NvvmArch::Compute80,
+        NvvmArch::Compute86,
+        NvvmArch::Compute89,
+        NvvmArch::Compute90,
+        NvvmArch::Compute100,
+        NvvmArch::Compute120,
+    ];
+
+    /// The compute capability as one number: 70 for 7.0, 120 for 12.0.
+    pub const fn capability_value(self) -> u32 {
+        match self {
+            NvvmArch::Compute70 => 70,
+            NvvmArch::Compute75 => 75,
+            NvvmArch::Compute80 => 80,
+            NvvmArch::Compute86 => 86,
+            NvvmArch::Compute89 => 89,
+            NvvmArch::Compute90 => 90,
+            NvvmArch::Compute100 => 100,
+            NvvmArch::Compute120 => 120,
+        }
+    }
+
+    /// The architecture of a capability number such as 90, if this builder knows it.
+    pub fn from_capability(value: u32) -> Option<NvvmArch> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|arch| arch.capability_value() == value)
+    }
+
+    /// The major part of the compute capability: 9 for 9.0.
+    pub const fn major_version(self) -> u32 {
+        self.capability_value() / 10
+    }
+
+    /// The minor part of the compute capability: 0 for 9.0.
+    pub const fn minor_version(self) -> u32 {
+        self.capability_value() % 10
+    }
+
+    /// The name device code tests with `#[cfg(target_feature = "compute_90")]`.
+    pub fn target_feature(self) -> String {
+        format!("compute_{}", self.capability_value())
+    }
+
+    /// [`Self::target_feature`] of this architecture and of every older one.
+    pub fn all_target_features(self) -> Vec<String> {
+        Self::ALL
+            .iter()
+            .filter(|arch| **arch <= self)
+            .map(|arch| arch.target_feature())
+            .collect()
+    }
+
+    /// LLVM's processor name: `sm_90`.
+    pub fn processor(self) -> String {
+        format!("sm_{}", self.capability_value())
+    }
+}

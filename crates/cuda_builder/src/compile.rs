@@ -1,0 +1,166 @@
+//! The first half of a build: from a Rust crate to one file of LLVM bitcode.
+
+use crate::arch::NvvmArch;
+use crate::builder::{self, CudaBuilder, DebugInfo, PanicStrategy};
+use crate::error::CudaBuilderError;
+use crate::toolchain::{Core, Toolchain};
+use std::path::{Path, PathBuf};
+
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// Compiles the crate and everything it uses; the bitcode is whole-program optimised.
+///
+/// `work` is a folder of ours that persists between builds.
+pub(crate) fn bitcode(
+    builder: &CudaBuilder,
+    toolchain: &Toolchain,
+    arch: NvvmArch,
+    work: &Path,
+) -> Result<PathBuf, CudaBuilderError> {
+    let output = work.join(format!("{}.bc", arch.target_feature()));
+    let cargo_target = work.join(arch.target_feature());
+    let mut flags: Vec<String> = Vec::new();
+    if toolchain.core == Core::FromSource {
+        flags.push(format!(
+            "--sysroot={}",
+            core_from_source(toolchain, work)?.display()
+        ));
+    }
+    for feature in arch.all_target_features() {
+        flags.push("--cfg".to_owned());
+        flags.push(format!("target_feature=\"{feature}\""));
+    }
+    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it.
+    flags.push("-Aexplicit_builtin_cfgs_in_flags".to_owned());
+    if builder.panic == PanicStrategy::Trap {
+        flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
+    }
+    // Paths in line tables and panic messages are relative to the crate's workspace.
+    flags.push(format!(
+        "--remap-path-prefix={}=",
+        workspace_prefix(&builder.path)
+    ));
+
+    let mut command = toolchain.clean_command(&toolchain.cargo);
+    command
+        .current_dir(&builder.path)
+        .args(["rustc", "--lib", "--crate-type=cdylib", "--target", TARGET])
+        .arg("--target-dir")
+        .arg(&cargo_target)
+        .args(["--profile", if builder.release { "release" } else { "dev" }])
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    for profile in ["RELEASE", "DEV"] {
+        command
+            .env(format!("CARGO_PROFILE_{profile}_LTO"), "fat")
+            .env(format!("CARGO_PROFILE_{profile}_CODEGEN_UNITS"), "1")
+            .env(format!("CARGO_PROFILE_{profile}_PANIC"), "abort")
+            .env(format!("CARGO_PROFILE_{profile}_INCREMENTAL"), "false")
+            .env(format!("CARGO_PROFILE_{profile}_OPT_LEVEL"), "3")
+            .env(
+                format!("CARGO_PROFILE_{profile}_DEBUG"),
+                match builder.debug {
+                    DebugInfo::None => "none",
+                    DebugInfo::LineTables => "line-tables-only",
+                },
+            );
+    }
+    command.args(&builder.build_args).arg("--");
+    command
+        .arg("-Zno-link")
+        .arg(format!("--emit=llvm-bc={}", output.display()));
+    command.arg(format!("-Ctarget-cpu={}", arch.processor()));
+    if !output.exists() && cargo_target.exists() {
+        // cargo does not know of this file: a build it holds fresh would not write it again.
+        std::fs::remove_dir_all(&cargo_target)
+            .map_err(CudaBuilderError::io("remove", &cargo_target))?;
+    }
+    let status = command
+        .status()
+        .map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
+    if !status.success() {
+        return Err(CudaBuilderError::KernelsDoNotCompile {
+            path: builder.path.clone(),
+        });
+    }
+    Ok(output)
+}
+
+/// The part of a source path that says where this checkout lies.
+fn workspace_prefix(crate_path: &Path) -> String {
+    let root = crate_path
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.join("Cargo.lock").exists())
+        .unwrap_or(crate_path);
+    format!("{}{}", root.display(), std::path::MAIN_SEPARATOR)
+}
+
+/// Builds `core` for the GPU once per compiler and lays it out as a sysroot.
+///
+/// `-Zbuild-std` alone would build it again for each architecture, because their flags differ.
+/// `core` itself does not: its code is generic, and the architecture is chosen after linking.
+fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaBuilderError> {
+    let name: String = toolchain
+        .version
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let folder = work.join(format!("core-{}", name.trim_end_matches('-')));
+    let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
+    let _turn = builder::take_turn(&folder)?;
+    if folder.join("complete").exists() {
+        return Ok(folder);
+    }
+    eprintln!(
+        "building `core` for the GPU with {} (once)",
+        toolchain.version
+    );
+    let source = folder.join("build");
+    let write = |path: PathBuf, text: &str| {
+        std::fs::write(&path, text).map_err(CudaBuilderError::io("write", path))
+    };
+    std::fs::create_dir_all(source.join("src")).map_err(CudaBuilderError::io("create", &source))?;
+    std::fs::create_dir_all(&libraries).map_err(CudaBuilderError::io("create", &libraries))?;
+    write(
+        source.join("Cargo.toml"),
+        "[package]\nname = \"only_core\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[profile.release]\npanic = \"abort\"\ncodegen-units = 1\n",
+    )?;
+    write(source.join("src/lib.rs"), "#![no_std]\n")?;
+    let status = toolchain
+        .clean_command(&toolchain.cargo)
+        .current_dir(&source)
+        .args([
+            "build",
+            "--release",
+            "-Zbuild-std=core",
+            "--target",
+            TARGET,
+            "--target-dir",
+        ])
+        .arg(source.join("target"))
+        .status()
+        .map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
+    if !status.success() {
+        return Err(CudaBuilderError::CoreDoesNotCompile {
+            rustc: toolchain.version.clone(),
+        });
+    }
+    let built = source.join("target").join(TARGET).join("release/deps");
+    for entry in std::fs::read_dir(&built)
+        .map_err(CudaBuilderError::io("read", &built))?
+        .flatten()
+    {
+        let name = entry.file_name();
+        let text = name.to_string_lossy();
+        if (text.starts_with("libcore-") || text.starts_with("libcompiler_builtins-"))
+            && text.ends_with(".rlib")
+        {
+            let target = libraries.join(&name);
+            std::fs::copy(entry.path(), &target).map_err(CudaBuilderError::io("write", target))?;
+        }
+    }
+    std::fs::remove_dir_all(source.join("target"))
+        .map_err(CudaBuilderError::io("remove", source.join("target")))?;
+    write(folder.join("complete"), &toolchain.version)?;
+    Ok(folder)
+}

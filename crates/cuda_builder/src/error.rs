@@ -1,0 +1,97 @@
+//! What can go wrong in a build, each with its cause and its fix.
+
+use std::path::PathBuf;
+
+/// Why a kernels crate was not built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CudaBuilderError {
+    /// No compiler on this machine can build for nvptx64, and none may be installed.
+    #[error("no Rust compiler here can build kernels: {}. {fix}", tried.join("; "))]
+    NoToolchain {
+        /// Each compiler looked at and what it lacks.
+        tried: Vec<String>,
+        /// What the user can run to get one.
+        fix: String,
+    },
+    /// The kernels crate has no manifest.
+    #[error("there is no kernels crate at {}: it has no Cargo.toml", path.display())]
+    NoCrate {
+        /// The folder that was given.
+        path: PathBuf,
+    },
+    /// rustc rejected the kernels; its own messages have been printed as they are.
+    #[error("the kernels crate at {} does not compile; rustc's messages are above", path.display())]
+    KernelsDoNotCompile {
+        /// The crate.
+        path: PathBuf,
+    },
+    /// Building `core` for the GPU failed; cargo's own messages have been printed.
+    #[error("building `core` for nvptx64 with {rustc} failed; cargo's messages are above")]
+    CoreDoesNotCompile {
+        /// The compiler used.
+        rustc: String,
+    },
+    /// A `#[address_space(shared)]` static has an initial value.
+    #[error(
+        "shared memory cannot have an initial value, but `{name}` has one: \
+         declare it as `MaybeUninit::uninit()` and let the block write it"
+    )]
+    SharedInitialised {
+        /// The static.
+        name: String,
+    },
+    /// A static asks for a section that is no address space.
+    #[error(
+        "the static `{name}` asks for address space `{section}`; known are shared, constant and global"
+    )]
+    UnknownAddressSpace {
+        /// The static.
+        name: String,
+        /// The section it names.
+        section: String,
+    },
+    /// A tool of the build ended with an error.
+    #[error("{tool} failed on {}:\n{output}", input.display())]
+    ToolFailed {
+        /// The tool's path.
+        tool: String,
+        /// The file it worked on; it is kept.
+        input: PathBuf,
+        /// What the tool printed.
+        output: String,
+    },
+    /// A command of an installation ended with an error.
+    #[error("`{command}` failed: {output}")]
+    InstallFailed {
+        /// The command line.
+        command: String,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// A file could not be read or written, or a tool not be started.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl CudaBuilderError {
+    /// A closure for `map_err` on file operations.
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(std::io::Error) -> CudaBuilderError {
+        let path = path.into();
+        move |source| CudaBuilderError::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}

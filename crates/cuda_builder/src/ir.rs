@@ -1,0 +1,443 @@
+//! Rewrites textual LLVM IR: what rustc cannot say about a GPU is added here.
+//!
+//! - Statics in section `.shared`, `.constant` or `.global` move to their address space. Every use
+//!   becomes an `addrspacecast` to a generic pointer; LLVM's address-space inference then turns the
+//!   loads and stores back into `ld.shared`, `ld.const`, ...
+//! - `__dynamic_shared_memory` becomes the array whose size the launch gives, 16-byte aligned.
+//! - `__coalesce_attributes_<kernel>` constants (written by `#[kernel(launch_bounds(..))]`) become
+//!   function attributes and disappear.
+//! - `target-cpu` attributes go: `core` was compiled once for every architecture, and LLVM does not
+//!   inline between functions whose attributes differ.
+//! - Line tables keep only the `.loc` directives: no DWARF sections reach the PTX.
+
+use crate::error::CudaBuilderError;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The name that device code gives dynamic shared memory.
+const DYNAMIC_SHARED: &str = "__dynamic_shared_memory";
+/// The prefix of the constants that carry kernel attributes.
+const ATTRIBUTES: &str = "__coalesce_attributes_";
+/// The first word of such a constant.
+const ATTRIBUTES_FORMAT: u32 = 1;
+
+/// An LLVM address space with its number on NVPTX.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AddressSpace {
+    Global = 1,
+    Shared = 3,
+    Constant = 4,
+}
+
+/// A line that defines or declares a global variable: `@name = rest`.
+struct Definition<'a> {
+    name: &'a str,
+    rest: &'a str,
+}
+
+/// Rewrites a whole module as described above.
+pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
+    let mut spaces = HashMap::new();
+    let mut attributes = HashMap::new();
+    for definition in module.lines().filter_map(definition) {
+        let plain = unquoted(definition.name);
+        if let Some(kernel) = plain.strip_prefix(ATTRIBUTES) {
+            if let Some(text) = function_attributes(definition.rest) {
+                attributes.insert(kernel.to_owned(), text);
+            }
+        } else if let Some(space) = address_space(&definition)? {
+            spaces.insert(definition.name, space);
+        }
+    }
+
+    let mut out = String::with_capacity(module.len() + module.len() / 8);
+    for line in module.lines() {
+        if let Some(definition) = definition(line) {
+            if unquoted(definition.name).starts_with(ATTRIBUTES) {
+                continue;
+            }
+            if let Some(space) = spaces.get(definition.name) {
+                let body = redefine(&definition, *space)?;
+                let _ = writeln!(out, "{} = {}", definition.name, cast_uses(&body, &spaces));
+                continue;
+            }
+        }
+        if line.starts_with("attributes #") {
+            let _ = writeln!(out, "{}", without_target_attributes(line));
+        } else if line.starts_with("define ") {
+            let _ = writeln!(out, "{}", with_kernel_attributes(line, &attributes));
+        } else if line.contains("emissionKind: LineTablesOnly") {
+            let line = line.replace(
+                "emissionKind: LineTablesOnly",
+                "emissionKind: DebugDirectivesOnly",
+            );
+            let _ = writeln!(out, "{line}");
+        } else {
+            let _ = writeln!(out, "{}", cast_uses(line, &spaces));
+        }
+    }
+    Ok(out)
+}
+
+/// Drops the lists that kept statics alive, so that the unused ones can go before lowering.
+pub(crate) fn without_used_lists(module: &str) -> String {
+    module
+        .lines()
+        .filter(|line| {
+            !line.starts_with("@llvm.used = ") && !line.starts_with("@llvm.compiler.used = ")
+        })
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}
+
+/// Splits `@name = rest`, quoted names included; anything else is `None`.
+fn definition(line: &str) -> Option<Definition<'_>> {
+    let end = identifier_end(line)?;
+    let rest = line[end..].strip_prefix(" = ")?;
+    Some(Definition {
+        name: &line[..end],
+        rest,
+    })
+}
+
+/// The length of the global identifier that `text` starts with, `@` included.
+fn identifier_end(text: &str) -> Option<usize> {
+    let name = text.strip_prefix('@')?;
+    if let Some(quoted) = name.strip_prefix('"') {
+        return Some(quoted.find('"')? + 3);
+    }
+    let length = name
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-')))
+        .unwrap_or(name.len());
+    (length > 0).then_some(length + 1)
+}
+
+/// `@"a"` and `@a` without sigil and quotes.
+fn unquoted(name: &str) -> &str {
+    name.trim_start_matches('@').trim_matches('"')
+}
+
+/// The text of `section "..."` in a definition.
+fn section(rest: &str) -> Option<&str> {
+    let start = rest.rfind(", section \"")? + ", section \"".len();
+    rest[start..].split('"').next()
+}
+
+/// Which address space a static asks for.
+fn address_space(definition: &Definition<'_>) -> Result<Option<AddressSpace>, CudaBuilderError> {
+    if unquoted(definition.name) == DYNAMIC_SHARED {
+        return Ok(Some(AddressSpace::Shared));
+    }
+    match section(definition.rest) {
+        Some(".shared") => Ok(Some(AddressSpace::Shared)),
+        Some(".constant") => Ok(Some(AddressSpace::Constant)),
+        Some(".global") => Ok(Some(AddressSpace::Global)),
+        Some(other) if other.starts_with('.') => Err(CudaBuilderError::UnknownAddressSpace {
+            name: unquoted(definition.name).to_owned(),
+            section: other.trim_start_matches('.').to_owned(),
+        }),
+        _ => Ok(None),
+    }
+}
+
+/// The definition's right-hand side in its address space.
+fn redefine(definition: &Definition<'_>, space: AddressSpace) -> Result<String, CudaBuilderError> {
+    let number = space as u32;
+    if unquoted(definition.name) == DYNAMIC_SHARED {
+        return Ok(format!(
+            "external addrspace({number}) global [0 x i8], align 16"
+        ));
+    }
+    let mut rest = definition.rest.to_owned();
+    if let Some(name) = section(definition.rest) {
+        rest = rest.replacen(&format!(", section \"{name}\""), "", 1);
+    }
+    let (linkage, kind, body) = split_kind(&rest);
+    let body = if space == AddressSpace::Shared {
+        let (value_type, tail) = split_type(body);
+        let initial = tail
+            .trim_start()
+            .split(|c: char| c == ',' || c.is_whitespace())
+            .next();
+        if !matches!(initial, Some("undef" | "poison")) {
+            return Err(CudaBuilderError::SharedInitialised {
+                name: unquoted(definition.name).to_owned(),
+            });
+        }
+        let after = tail.rfind(", align ").map_or("", |at| &tail[at..]);
+        format!("{value_type} undef{after}")
+    } else {
+        body.to_owned()
+    };
+    // The host may write constant memory between launches, so its value is never known here; a
+    // Rust `static` without `mut` stays a true constant.
+    let external = if space == AddressSpace::Constant && kind == "global" {
+        "externally_initialized "
+    } else {
+        ""
+    };
+    Ok(format!(
+        "{linkage}addrspace({number}) {external}{kind} {body}"
+    ))
+}
+
+/// Splits `internal unnamed_addr global [4 x i8] undef` at the keyword `global` or `constant`.
+fn split_kind(rest: &str) -> (&str, &str, &str) {
+    let mut start = 0;
+    for word in rest.split(' ') {
+        if word == "global" || word == "constant" {
+            let end = start + word.len();
+            return (&rest[..start], word, rest[end..].trim_start());
+        }
+        start += word.len() + 1;
+    }
+    (rest, "global", "")
+}
+
+/// Splits `[4 x i8] undef, align 4` after the type, which may nest brackets and braces.
+fn split_type(body: &str) -> (&str, &str) {
+    let mut depth = 0_i32;
+    for (at, c) in body.char_indices() {
+        match c {
+            '[' | '{' | '<' | '(' => depth += 1,
+            ']' | '}' | '>' | ')' => depth -= 1,
+            ' ' if depth == 0 => return (&body[..at], &body[at..]),
+            _ => {}
+        }
+    }
+    (body, "")
+}
+
+/// Replaces each use of a moved static by a cast to a generic pointer.
+fn cast_uses(line: &str, spaces: &HashMap<&str, AddressSpace>) -> String {
+    if spaces.is_empty() || !line.contains('@') {
+        return line.to_owned();
+    }
+    let mut out = String::with_capacity(line.len() + 64);
+    let mut rest = line;
+    while let Some(at) = rest.find('@') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let Some(end) = identifier_end(rest) else {
+            out.push('@');
+            rest = &rest[1..];
+            continue;
+        };
+        let name = &rest[..end];
+        match spaces.get(name) {
+            Some(space) => {
+                let _ = write!(
+                    out,
+                    "addrspacecast (ptr addrspace({}) {name} to ptr)",
+                    *space as u32
+                );
+            }
+            None => out.push_str(name),
+        }
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Removes `"target-cpu"` and `"target-features"` from an attribute group.
+fn without_target_attributes(line: &str) -> String {
+    let mut line = line.to_owned();
+    for key in ["\"target-cpu\"=\"", "\"target-features\"=\""] {
+        while let Some(start) = line.find(key) {
+            let value = start + key.len();
+            let end = line[value..]
+                .find('"')
+                .map_or(line.len(), |length| value + length + 1);
+            line.replace_range(start..end, "");
+        }
+    }
+    line
+}
+
+/// Adds the kernel's attributes to the `define` line of a kernel that has some.
+fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> String {
+    let found = line.find('@').and_then(|at| {
+        let end = identifier_end(&line[at..])?;
+        attributes.get(unquoted(&line[at..at + end]))
+    });
+    let Some(text) = found else {
+        return line.to_owned();
+    };
+    // Function attributes stand after the parameter list and before metadata and the body.
+    let Some(parameters) = line.rfind(')') else {
+        return line.to_owned();
+    };
+    let tail = &line[parameters..];
+    let at = parameters
+        + tail
+            .find(" !dbg")
+            .or_else(|| tail.find(" {"))
+            .unwrap_or(tail.len());
+    format!("{} {text}{}", &line[..at], &line[at..])
+}
+
+/// Decodes a `__coalesce_attributes_` constant into LLVM function attributes.
+fn function_attributes(rest: &str) -> Option<String> {
+    let words = constant_words(rest)?;
+    let [format, threads, blocks, x, y, z, ..] = *words.as_slice() else {
+        return None;
+    };
+    if format != ATTRIBUTES_FORMAT {
+        return None;
+    }
+    let mut text = Vec::new();
+    if threads > 0 {
+        text.push(format!("\"nvvm.maxntid\"=\"{threads}\""));
+    }
+    if blocks > 0 {
+        text.push(format!("\"nvvm.minctasm\"=\"{blocks}\""));
+    }
+    if x > 0 {
+        text.push(format!(
+            "\"nvvm.cluster_dim\"=\"{x},{},{}\"",
+            y.max(1),
+            z.max(1)
+        ));
+    }
+    Some(text.join(" "))
+}
+
+/// The little-endian 32-bit words of a constant written as `c"..."`.
+fn constant_words(rest: &str) -> Option<Vec<u32>> {
+    let start = rest.find("c\"")? + 2;
+    let text = rest[start..].split('"').next()?.as_bytes();
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] == b'\\' {
+            let hex = std::str::from_utf8(text.get(at + 1..at + 3)?).ok()?;
+            bytes.push(u8::from_str_radix(hex, 16).ok()?);
+            at += 3;
+        } else {
+            bytes.push(text[at]);
+            at += 1;
+        }
+    }
+    Some(
+        bytes
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_static_and_all_its_uses_move() {
+        let module = "@X = internal unnamed_addr global [64 x i8] undef, section \".shared\", align 16\n\
+            @llvm.compiler.used = appending global [1 x ptr] [ptr @X], section \"llvm.metadata\"\n\
+            define void @f() {\n  store float 0.0, ptr @X, align 4\n  call void @g(ptr noundef nonnull @X, ptr @Xa)\n}\n";
+        let out = rewrite(module).expect("a well-formed module");
+        assert!(
+            out.contains(
+                "@X = internal unnamed_addr addrspace(3) global [64 x i8] undef, align 16\n"
+            ),
+            "{out}"
+        );
+        assert!(
+            out.contains(
+                "store float 0.0, ptr addrspacecast (ptr addrspace(3) @X to ptr), align 4"
+            ),
+            "{out}"
+        );
+        assert!(
+            out.contains("nonnull addrspacecast (ptr addrspace(3) @X to ptr), ptr @Xa)"),
+            "{out}"
+        );
+        assert!(
+            out.contains(
+                "[ptr addrspacecast (ptr addrspace(3) @X to ptr)], section \"llvm.metadata\""
+            ),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn quoted_names_move_too() {
+        let module = "@\"a b\" = internal global [4 x i8] undef, section \".shared\", align 4\n  load i32, ptr @\"a b\"\n";
+        let out = rewrite(module).expect("a well-formed module");
+        assert!(
+            out.contains("@\"a b\" = internal addrspace(3) global [4 x i8] undef, align 4"),
+            "{out}"
+        );
+        assert!(
+            out.contains("load i32, ptr addrspacecast (ptr addrspace(3) @\"a b\" to ptr)"),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn dynamic_shared_memory_is_sixteen_byte_aligned() {
+        let out =
+            rewrite("@__dynamic_shared_memory = external local_unnamed_addr global [0 x i8]\n")
+                .expect("a well-formed module");
+        assert_eq!(
+            out,
+            "@__dynamic_shared_memory = external addrspace(3) global [0 x i8], align 16\n"
+        );
+    }
+
+    #[test]
+    fn constant_memory_the_host_may_write_is_externally_initialised() {
+        let out = rewrite("@C = global [4 x i8] zeroinitializer, section \".constant\", align 4\n@D = constant [4 x i8] c\"abcd\", section \".constant\", align 4\n")
+            .expect("a well-formed module");
+        assert!(
+            out.contains(
+                "@C = addrspace(4) externally_initialized global [4 x i8] zeroinitializer, align 4"
+            ),
+            "{out}"
+        );
+        assert!(
+            out.contains("@D = addrspace(4) constant [4 x i8] c\"abcd\", align 4"),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn initialised_shared_memory_is_refused_by_name() {
+        let error = rewrite(
+            "@S = internal global [4 x i8] zeroinitializer, section \".shared\", align 4\n",
+        )
+        .expect_err("shared memory has no initial value");
+        assert!(
+            matches!(error, CudaBuilderError::SharedInitialised { ref name } if name == "S"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_section_is_refused_by_name() {
+        let error = rewrite("@S = internal global [4 x i8] undef, section \".texture\", align 4\n")
+            .expect_err("no such space");
+        assert!(
+            matches!(error, CudaBuilderError::UnknownAddressSpace { ref section, .. } if section == "texture"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn kernel_attributes_become_function_attributes() {
+        let module = "@__coalesce_attributes_f = constant [32 x i8] c\"\\01\\00\\00\\00\\00\\01\\00\\00\\02\\00\\00\\00\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
+            define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 !dbg !5 {\n";
+        let out = rewrite(module).expect("a well-formed module");
+        assert_eq!(
+            out,
+            "define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 \"nvvm.maxntid\"=\"256\" \"nvvm.minctasm\"=\"2\" \"nvvm.cluster_dim\"=\"2,1,1\" !dbg !5 {\n"
+        );
+    }
+
+    #[test]
+    fn target_attributes_are_dropped_so_that_core_can_be_inlined() {
+        let out = rewrite("attributes #0 = { nounwind \"target-cpu\"=\"sm_70\" \"target-features\"=\"+ptx60\" }\n").expect("a well-formed module");
+        assert_eq!(out, "attributes #0 = { nounwind   }\n");
+    }
+}

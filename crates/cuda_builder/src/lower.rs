@@ -1,0 +1,99 @@
+//! The second half of a build: from LLVM bitcode to PTX text.
+
+use crate::arch::NvvmArch;
+use crate::builder::CudaBuilder;
+use crate::error::CudaBuilderError;
+use crate::ir;
+use crate::toolchain::Toolchain;
+use std::path::{Path, PathBuf};
+
+/// Rewrites, optimises and lowers `bitcode`; returns the PTX text.
+pub(crate) fn ptx(
+    builder: &CudaBuilder,
+    toolchain: &Toolchain,
+    arch: NvvmArch,
+    bitcode: &Path,
+) -> Result<String, CudaBuilderError> {
+    let processor = format!("-mcpu={}", arch.processor());
+    let step = |name: &str| bitcode.with_extension(name);
+
+    let compiled = step("rustc.ll");
+    run(toolchain, "llvm-dis", bitcode, &compiled, &[])?;
+    let placed = step("spaces.ll");
+    write(&placed, &ir::rewrite(&read(&compiled)?)?)?;
+
+    let optimised = step("optimised.ll");
+    run(
+        toolchain,
+        "opt",
+        &placed,
+        &optimised,
+        &["-S", "-passes=default<O3>", &processor],
+    )?;
+    let unprotected = step("unprotected.ll");
+    write(&unprotected, &ir::without_used_lists(&read(&optimised)?))?;
+    let final_ir = step("ll");
+    run(
+        toolchain,
+        "opt",
+        &unprotected,
+        &final_ir,
+        &["-S", "-passes=globaldce", &processor],
+    )?;
+
+    let output = step("ptx");
+    let mut flags = vec!["-O3", processor.as_str()];
+    if builder.fma_contraction {
+        flags.push("-fp-contract=fast");
+    }
+    if builder.ftz {
+        flags.push("-denormal-fp-math-f32=preserve-sign");
+    }
+    if builder.fast_sqrt {
+        flags.push("-nvptx-prec-sqrtf32=0");
+    }
+    if builder.fast_div {
+        flags.push("-nvptx-prec-divf32=0");
+    }
+    run(toolchain, "llc", &final_ir, &output, &flags)?;
+    if let Some(folder) = &builder.emit_llvm_ir {
+        let target = folder.join(format!("{}.ll", arch.target_feature()));
+        std::fs::copy(&final_ir, &target).map_err(CudaBuilderError::io("write", target))?;
+    }
+    read(&output)
+}
+
+/// Runs one of LLVM's tools on a file; what it prints is kept for the error.
+fn run(
+    toolchain: &Toolchain,
+    tool: &str,
+    input: &Path,
+    output: &Path,
+    flags: &[&str],
+) -> Result<(), CudaBuilderError> {
+    let program = toolchain.llvm_tool(tool);
+    let done = toolchain
+        .clean_command(&program)
+        .args(flags)
+        .arg(input)
+        .arg("-o")
+        .arg(output)
+        .output()
+        .map_err(CudaBuilderError::io("start", &program))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(CudaBuilderError::ToolFailed {
+        tool: program.display().to_string(),
+        input: input.to_owned(),
+        output: String::from_utf8_lossy(&done.stderr).into_owned(),
+    })
+}
+
+fn read(path: &Path) -> Result<String, CudaBuilderError> {
+    std::fs::read_to_string(path).map_err(CudaBuilderError::io("read", path))
+}
+
+fn write(path: &PathBuf, text: &str) -> Result<(), CudaBuilderError> {
+    std::fs::write(path, text).map_err(CudaBuilderError::io("write", path))
+}
