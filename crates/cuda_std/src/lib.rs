@@ -1,1 +1,40 @@
 //! The device standard library for kernels written in Rust.
+//!
+//! The names and signatures are those of rust-cuda's `cuda_std`, so that a kernel can move between
+//! the two; what goes beyond it (vector types, cache operators, asynchronous copies, clusters) is
+//! said at each item. Every item states the PTX instruction it becomes, and from which compute
+//! capability on it exists when that is newer than 7.0.
+//!
+//! The crate is for the target `nvptx64-nvidia-cuda`. On every other target it type-checks, so that
+//! kernels can be checked, documented and shown by an editor there. A function that has no meaning
+//! outside a kernel panics there and says so; one that only moves memory does so.
+
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(
+        asm_experimental_arch,
+        core_intrinsics,
+        link_llvm_intrinsics,
+        repr_simd
+    ),
+    allow(internal_features)
+)]
+
+mod nvvm;
+mod panic;
+
+pub mod kernel;
+pub mod shared;
+pub mod thread;
+pub mod vector;
+pub mod warp;
+
+pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel};
+pub use glam;
+pub use half::{self, bf16, f16};
+
+/// What most kernels use.
+pub mod prelude {
+    pub use crate::{address_space, f16, kernel, shared, thread, warp};
+}

@@ -1,1 +1,86 @@
-//! The attribute macros of cuda_std.
+//! The attribute macros of `cuda_std`.
+//!
+//! What a macro expands to depends on the target only through `#[cfg(target_arch = "nvptx64")]` in
+//! the expansion, because a macro runs on the host and cannot see which target it expands for.
+
+mod address_space;
+mod gpu_only;
+mod kernel;
+
+use proc_macro::TokenStream;
+use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
+
+/// Makes a function a GPU kernel.
+///
+/// ```ignore
+/// #[kernel(launch_bounds(256, 4), since = 80)]
+/// pub unsafe fn scale(source: &[f32], target: *mut f32, factor: f32) { .. }
+/// ```
+///
+/// On the device this is the PTX entry `scale`. A slice parameter is passed as two parameters, a
+/// pointer and a length in elements (`usize`), the way rust-cuda passes it. Every other parameter
+/// is passed as it is and must be `Copy`.
+///
+/// On the host the body is type-checked but never called, and `scale` is a constant of type
+/// `cuda_std::kernel::Kernel<fn(&'static [f32], *mut f32, f32)>`: a token with the kernel's name and
+/// parameter types from which a launch can be checked at compile time.
+///
+/// Arguments, all optional:
+/// - `launch_bounds(max_threads)` or `launch_bounds(max_threads, min_blocks_per_multiprocessor)`:
+///   the PTX directives `.maxntid` and `.minnctapersm`. Constant expressions are allowed.
+/// - `cluster(x)`, `cluster(x, y)`, `cluster(x, y, z)`: the PTX directive `.reqnctapercluster`.
+///   Implies `since = 90`.
+/// - `since = 80`: the entry exists only in PTX for compute capability 8.0 and newer.
+///
+/// A kernel must be an `unsafe fn`, without a return value, `self`, `async`, `const`, variadic
+/// arguments, type or const parameters.
+#[proc_macro_attribute]
+pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as kernel::Arguments);
+    let item = parse_macro_input!(item as ItemFn);
+    kernel::expand(arguments, item)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+/// Places a static in a memory space of the device: `shared`, `constant` or `global`.
+///
+/// - `#[address_space(shared)] static mut TILE: MaybeUninit<[f32; 1024]> = MaybeUninit::uninit();`
+///   is one array per block (`.shared` in PTX). It must be `static mut`, its type must contain
+///   `MaybeUninit`, and it starts out uninitialised.
+/// - `#[address_space(constant)] pub static TABLE: [f32; 64] = [0.0; 64];` is constant memory
+///   (`.const` in PTX) that the host fills by name before a launch. It must not be `mut`.
+/// - `#[address_space(global)] pub static mut COUNT: u32 = 0;` is device memory (`.global` in PTX)
+///   that the host finds by name.
+///
+/// The macro changes nothing on the host.
+#[proc_macro_attribute]
+pub fn address_space(space: TokenStream, item: TokenStream) -> TokenStream {
+    let space = parse_macro_input!(space as address_space::Space);
+    let item = parse_macro_input!(item as ItemStatic);
+    address_space::expand(space, item)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+/// Gives a function that only makes sense on the device a twin on the host which panics with the
+/// message that it was called outside a kernel.
+#[proc_macro_attribute]
+pub fn gpu_only(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as gpu_only::NoArguments);
+    let item = parse_macro_input!(item as ItemFn);
+    gpu_only::expand(arguments, item).into()
+}
+
+/// Keeps a device function in the PTX although no kernel calls it, for other PTX to link with.
+///
+/// The function must have a fixed name, so `#[unsafe(no_mangle)]` or `#[unsafe(export_name = ..)]`.
+/// rustc keeps such a function by itself, so that this macro only checks.
+#[proc_macro_attribute]
+pub fn externally_visible(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    parse_macro_input!(arguments as gpu_only::NoArguments);
+    let item = parse_macro_input!(item as ItemFn);
+    gpu_only::check_visible(item)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}

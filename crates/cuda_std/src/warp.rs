@@ -1,0 +1,427 @@
+//! Communication within a warp: shuffles, votes, matches and reductions.
+//!
+//! `mask` is the set of lanes that take part, bit `n` for lane `n`. Every function with a mask waits
+//! for those lanes, and each of them must call the same function with the same mask.
+//!
+//! Sources: PTX ISA, "Parallel Synchronization and Communication Instructions" and "shfl.sync".
+
+use half::{bf16, f16};
+
+use crate::nvvm;
+
+/// The mask of all 32 lanes.
+pub const FULL_MASK: u32 = u32::MAX;
+
+/// Defines a function that reads one special register of the warp.
+macro_rules! lane_register {
+    ($($(#[$documentation:meta])* $name:ident;)*) => {
+        $(
+            $(#[$documentation])*
+            #[inline(always)]
+            #[must_use]
+            pub fn $name() -> u32 {
+                // SAFETY: reading a special register has no precondition.
+                unsafe { nvvm::$name() }
+            }
+        )*
+    };
+}
+
+lane_register! {
+    /// The thread's lane in its warp, below 32. PTX: `%laneid`.
+    lane_id;
+    /// The mask of this lane alone. PTX: `%lanemask_eq`. Beyond rust-cuda.
+    lane_mask_eq;
+    /// The mask of all lanes below this one. PTX: `%lanemask_lt`. Beyond rust-cuda.
+    lane_mask_lt;
+    /// The mask of this lane and all below. PTX: `%lanemask_le`. Beyond rust-cuda.
+    lane_mask_le;
+    /// The mask of all lanes above this one. PTX: `%lanemask_gt`. Beyond rust-cuda.
+    lane_mask_gt;
+    /// The mask of this lane and all above. PTX: `%lanemask_ge`. Beyond rust-cuda.
+    lane_mask_ge;
+}
+
+/// The mask of the lanes that happen to execute together here. PTX: `activemask.b32`.
+///
+/// It says nothing about which lanes *should* be here: do not use it as the mask of a shuffle.
+#[inline(always)]
+#[must_use]
+pub fn activemask() -> u32 {
+    // SAFETY: asking for the active lanes has no precondition.
+    unsafe { nvvm::active_mask() }
+}
+
+/// Waits for the lanes of the mask and orders their memory accesses. PTX: `bar.warp.sync`.
+///
+/// # Safety
+/// The calling lane must be in `mask`, and every lane of `mask` that has not returned must call this
+/// with the same mask.
+#[inline(always)]
+pub unsafe fn sync_warp(mask: u32) {
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::warp_sync(mask) }
+}
+
+/// True in exactly one lane of the mask. PTX: `elect.sync`, compute capability 9.0. Beyond
+/// rust-cuda.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn elect(mask: u32) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::elect(mask) }.1
+}
+
+/// True when the predicate is true in every lane of the mask. PTX: `vote.sync.all.pred`.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::vote_all(mask, predicate) }
+}
+
+/// True when the predicate is true in any lane of the mask. PTX: `vote.sync.any.pred`.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::vote_any(mask, predicate) }
+}
+
+/// True when the predicate is the same in every lane of the mask. PTX: `vote.sync.uni.pred`.
+/// Beyond rust-cuda.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_vote_uniform(mask: u32, predicate: bool) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::vote_uniform(mask, predicate) }
+}
+
+/// The lanes of the mask whose predicate is true. PTX: `vote.sync.ballot.b32`.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::vote_ballot(mask, predicate) }
+}
+
+/// The lanes of the mask that hold the same value as this lane. PTX: `match.any.sync.b32` or
+/// `.b64`.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
+    // SAFETY: the caller's contract.
+    unsafe { value.match_any(mask) }
+}
+
+/// The mask when all of its lanes hold the same value, else `None`. PTX: `match.all.sync.b32` or
+/// `.b64`.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
+    // SAFETY: the caller's contract.
+    let (lanes, all) = unsafe { value.match_all(mask) };
+    all.then_some(lanes)
+}
+
+/// What [`warp_reduce`] computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WarpReductionOp {
+    /// The sum, modulo 2^32.
+    Add,
+    /// The smallest value.
+    Min,
+    /// The largest value.
+    Max,
+    /// The bits set in all values.
+    And,
+    /// The bits set in any value.
+    Or,
+    /// The bits set in an odd number of values.
+    Xor,
+}
+
+/// The reduction of the values of all lanes of the mask, in each of them. PTX: `redux.sync`, compute
+/// capability 8.0.
+///
+/// # Safety
+/// As for [`sync_warp`].
+#[inline(always)]
+pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
+    // SAFETY: the caller's contract.
+    unsafe { value.reduce(mask, op) }
+}
+
+/// The value of the lane `delta` lanes above this one. PTX: `shfl.sync.down.b32`.
+///
+/// The warp is split into segments of `width` lanes, a power of two up to 32. The flag is true when
+/// the source lane lies in the same segment; otherwise the value is this lane's own. Values of 8 and
+/// 16 bits travel in 32; wider ones take one shuffle per 32 bits.
+///
+/// # Panics
+/// When `width` is not a power of two up to 32.
+///
+/// # Safety
+/// As for [`sync_warp`]. The value is undefined when the source lane is not in `mask` or has
+/// returned.
+#[inline(always)]
+pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    delta: u32,
+    width: u32,
+) -> (T, bool) {
+    let clamp = segment(width) | LAST_LANE;
+    // SAFETY: the caller's contract.
+    value.shuffle(|word| unsafe { nvvm::shuffle_down(mask, word, delta, clamp) })
+}
+
+/// The value of the lane `delta` lanes below this one. PTX: `shfl.sync.up.b32`.
+///
+/// As [`warp_shuffle_down`], with the segment's first lane as the limit.
+///
+/// # Panics
+/// When `width` is not a power of two up to 32.
+///
+/// # Safety
+/// As for [`warp_shuffle_down`].
+#[inline(always)]
+pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    delta: u32,
+    width: u32,
+) -> (T, bool) {
+    // A shuffle up is limited by the first lane of the segment: its clamp is 0. rust-cuda passes 31
+    // here, with which every lane is below the limit and gets its own value back.
+    let clamp = segment(width);
+    // SAFETY: the caller's contract.
+    value.shuffle(|word| unsafe { nvvm::shuffle_up(mask, word, delta, clamp) })
+}
+
+/// The value of lane `idx` of this lane's segment, `idx` modulo `width`. PTX: `shfl.sync.idx.b32`.
+///
+/// See [`warp_shuffle_down`] for `width` and the flag, which is always true here.
+///
+/// # Panics
+/// When `width` is not a power of two up to 32.
+///
+/// # Safety
+/// As for [`warp_shuffle_down`].
+#[inline(always)]
+pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    idx: u32,
+    width: u32,
+) -> (T, bool) {
+    let clamp = segment(width) | LAST_LANE;
+    // SAFETY: the caller's contract.
+    value.shuffle(|word| unsafe { nvvm::shuffle_idx(mask, word, idx, clamp) })
+}
+
+/// The value of the lane whose number is this lane's, exclusive or `lane_mask`.
+/// PTX: `shfl.sync.bfly.b32`.
+///
+/// As [`warp_shuffle_down`], except that a lane may read from a segment below its own.
+///
+/// # Panics
+/// When `width` is not a power of two up to 32.
+///
+/// # Safety
+/// As for [`warp_shuffle_down`].
+#[inline(always)]
+pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    lane_mask: u32,
+    width: u32,
+) -> (T, bool) {
+    let clamp = segment(width) | LAST_LANE;
+    // SAFETY: the caller's contract.
+    value.shuffle(|word| unsafe { nvvm::shuffle_xor(mask, word, lane_mask, clamp) })
+}
+
+/// The limit of a shuffle that is not limited by its segment's first lane.
+const LAST_LANE: u32 = 31;
+
+/// The bits of a shuffle's third operand that keep lanes in segments of `width` lanes.
+#[inline(always)]
+fn segment(width: u32) -> u32 {
+    assert!(
+        width.is_power_of_two() && width <= 32,
+        "the width of a shuffle must be a power of two up to 32"
+    );
+    (32 - width) << 8
+}
+
+mod private {
+    pub trait Sealed {}
+}
+
+/// The types that can be shuffled: integers of 8 to 128 bits, `f16`, `bf16`, `f32` and `f64`.
+pub trait WarpShuffleValue: private::Sealed + Copy {
+    /// The value after each of its 32-bit words went through `exchange`.
+    #[doc(hidden)]
+    fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool);
+}
+
+/// The types that can be matched: integers of 8 to 64 bits, `f32` and `f64` by their bits.
+pub trait WarpMatchValue: private::Sealed + Copy {
+    #[doc(hidden)]
+    unsafe fn match_any(self, mask: u32) -> u32;
+    #[doc(hidden)]
+    unsafe fn match_all(self, mask: u32) -> (u32, bool);
+}
+
+/// The types that can be reduced: `u32` and `i32`.
+pub trait WarpReduceValue: private::Sealed + Copy {
+    #[doc(hidden)]
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
+}
+
+/// Shuffles for a type that fits into one word.
+macro_rules! shuffle_in_one_word {
+    ($($kind:ty: $into:expr, $from:expr;)*) => {
+        $(
+            impl private::Sealed for $kind {}
+            impl WarpShuffleValue for $kind {
+                #[inline(always)]
+                fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
+                    let (word, inside) = exchange($into(self));
+                    ($from(word), inside)
+                }
+            }
+        )*
+    };
+}
+
+shuffle_in_one_word! {
+    u8: u32::from, |word| word as u8;
+    i8: |value| value as u8 as u32, |word| word as u8 as i8;
+    u16: u32::from, |word| word as u16;
+    i16: |value| value as u16 as u32, |word| word as u16 as i16;
+    u32: |value| value, |word| word;
+    i32: |value| value as u32, |word| word as i32;
+    f16: |value: f16| u32::from(value.to_bits()), |word| f16::from_bits(word as u16);
+    bf16: |value: bf16| u32::from(value.to_bits()), |word| bf16::from_bits(word as u16);
+    f32: |value: f32| value.to_bits(), |word| f32::from_bits(word);
+}
+
+/// Shuffles for a type of two words.
+macro_rules! shuffle_in_two_words {
+    ($($kind:ty: $into:expr, $from:expr;)*) => {
+        $(
+            impl private::Sealed for $kind {}
+            impl WarpShuffleValue for $kind {
+                #[inline(always)]
+                fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
+                    let bits: u64 = $into(self);
+                    let (low, inside) = exchange(bits as u32);
+                    let (high, _) = exchange((bits >> 32) as u32);
+                    ($from(u64::from(high) << 32 | u64::from(low)), inside)
+                }
+            }
+        )*
+    };
+}
+
+shuffle_in_two_words! {
+    u64: |value| value, |bits| bits;
+    i64: |value| value as u64, |bits| bits as i64;
+    f64: |value: f64| value.to_bits(), |bits| f64::from_bits(bits);
+}
+
+impl private::Sealed for u128 {}
+impl WarpShuffleValue for u128 {
+    #[inline(always)]
+    fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
+        let (low, inside) = (self as u64).shuffle(&exchange);
+        let (high, _) = ((self >> 64) as u64).shuffle(&exchange);
+        (u128::from(high) << 64 | u128::from(low), inside)
+    }
+}
+
+impl private::Sealed for i128 {}
+impl WarpShuffleValue for i128 {
+    #[inline(always)]
+    fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
+        let (bits, inside) = (self as u128).shuffle(exchange);
+        (bits as i128, inside)
+    }
+}
+
+/// Matches for a type, by its bits in 32 or 64.
+macro_rules! match_by_bits {
+    ($any:ident, $all:ident: $($kind:ty => $bits:expr),* $(,)?) => {
+        $(
+            impl WarpMatchValue for $kind {
+                #[inline(always)]
+                unsafe fn match_any(self, mask: u32) -> u32 {
+                    // SAFETY: the caller's contract.
+                    unsafe { nvvm::$any(mask, $bits(self)) }
+                }
+                #[inline(always)]
+                unsafe fn match_all(self, mask: u32) -> (u32, bool) {
+                    // SAFETY: the caller's contract.
+                    unsafe { nvvm::$all(mask, $bits(self)) }
+                }
+            }
+        )*
+    };
+}
+
+match_by_bits! { match_any_32, match_all_32:
+    u8 => u32::from, i8 => |value| value as u8 as u32,
+    u16 => u32::from, i16 => |value| value as u16 as u32,
+    u32 => |value| value, i32 => |value| value as u32, f32 => |value: f32| value.to_bits(),
+}
+
+match_by_bits! { match_any_64, match_all_64:
+    u64 => |value| value, i64 => |value| value as u64, f64 => |value: f64| value.to_bits(),
+}
+
+impl WarpReduceValue for u32 {
+    #[inline(always)]
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match op {
+                WarpReductionOp::Add => nvvm::reduce_add(self, mask),
+                WarpReductionOp::Min => nvvm::reduce_min_unsigned(self, mask),
+                WarpReductionOp::Max => nvvm::reduce_max_unsigned(self, mask),
+                WarpReductionOp::And => nvvm::reduce_and(self, mask),
+                WarpReductionOp::Or => nvvm::reduce_or(self, mask),
+                WarpReductionOp::Xor => nvvm::reduce_xor(self, mask),
+            }
+        }
+    }
+}
+
+impl WarpReduceValue for i32 {
+    #[inline(always)]
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match op {
+                WarpReductionOp::Min => nvvm::reduce_min_signed(self as u32, mask) as i32,
+                WarpReductionOp::Max => nvvm::reduce_max_signed(self as u32, mask) as i32,
+                _ => (self as u32).reduce(mask, op) as i32,
+            }
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! `#[kernel]`: the entry on the device, the typed token on the host.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, Error, Expr, FnArg, GenericParam, Ident, ItemFn, Lifetime, LitInt, Pat, PatType,
+    Result, ReturnType, Token, Type, TypeReference, parenthesized,
+};
+
+use crate::gpu_only::fixes_name;
+
+/// The format number of the attribute record that `cuda_builder` reads.
+const ATTRIBUTE_FORMAT: u32 = 1;
+
+/// The oldest compute capability with thread block clusters.
+const CLUSTER_CAPABILITY: u32 = 90;
+
+/// The arguments of `#[kernel(..)]`.
+#[derive(Default)]
+pub struct Arguments {
+    /// Maximum threads per block and minimum blocks per multiprocessor.
+    launch_bounds: Option<Vec<Expr>>,
+    /// Blocks per cluster in x, y and z.
+    cluster: Option<Vec<Expr>>,
+    /// The oldest compute capability the entry is compiled for, such as 80.
+    since: Option<LitInt>,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut arguments = Arguments::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            match name.to_string().as_str() {
+                "launch_bounds" => {
+                    let values = expressions(
+                        input,
+                        &name,
+                        1..=2,
+                        "the maximum of threads per \
+                        block and, optionally, the minimum of blocks per multiprocessor",
+                    )?;
+                    set(&mut arguments.launch_bounds, values, &name)?;
+                }
+                "cluster" => {
+                    let values =
+                        expressions(input, &name, 1..=3, "the blocks per cluster in x, y and z")?;
+                    set(&mut arguments.cluster, values, &name)?;
+                }
+                "since" => {
+                    input.parse::<Token![=]>()?;
+                    let capability: LitInt = input.parse()?;
+                    if !(50..1000).contains(&capability.base10_parse::<u32>()?) {
+                        return Err(Error::new(
+                            capability.span(),
+                            "expected a compute capability without its dot, such as `80` for 8.0",
+                        ));
+                    }
+                    set(&mut arguments.since, capability, &name)?;
+                }
+                other => {
+                    return Err(Error::new(
+                        name.span(),
+                        format!(
+                            "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
+                             `cluster(..)` or `since = ..`"
+                        ),
+                    ));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// Stores an argument, which may be given once.
+fn set<T>(slot: &mut Option<T>, value: T, name: &Ident) -> Result<()> {
+    if slot.replace(value).is_some() {
+        return Err(Error::new(name.span(), format!("`{name}` is given twice")));
+    }
+    Ok(())
+}
+
+/// The parenthesised expressions after an argument's name.
+fn expressions(
+    input: ParseStream<'_>,
+    name: &Ident,
+    count: std::ops::RangeInclusive<usize>,
+    meaning: &str,
+) -> Result<Vec<Expr>> {
+    let content;
+    parenthesized!(content in input);
+    let values: Vec<Expr> = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?
+        .into_iter()
+        .collect();
+    if !count.contains(&values.len()) {
+        return Err(Error::new(name.span(), format!("`{name}` takes {meaning}")));
+    }
+    Ok(values)
+}
+
+/// How a parameter travels from the launch to the body.
+enum Passing {
+    /// As it is.
+    Direct,
+    /// As a pointer and a length, rebuilt into a slice.
+    Slice {
+        element: Type,
+        lifetime: Option<Lifetime>,
+        mutable: bool,
+    },
+}
+
+/// One parameter of a kernel.
+struct Parameter {
+    /// Its name in the PTX entry.
+    name: Ident,
+    /// Its pattern as written, such as `mut count`.
+    pattern: Pat,
+    /// Its type as written.
+    kind: Type,
+    passing: Passing,
+}
+
+/// Expands `#[kernel(..)] unsafe fn ..`.
+pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
+    check_signature(&item)?;
+    let parameters = item
+        .sig
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(index, input)| match input {
+            FnArg::Typed(typed) => parameter(index, typed),
+            FnArg::Receiver(receiver) => Err(Error::new_spanned(
+                receiver,
+                "a kernel cannot be a method: it is launched by name, without `self`",
+            )),
+        })
+        .collect::<Result<Vec<_>>>()?;
+
+    let device = device_entry(&arguments, &item, &parameters);
+    let record = attribute_record(&arguments, &item);
+    let token = host_token(&arguments, &item, &parameters);
+    let checks = parameter_checks(&item, &parameters);
+    Ok(quote! {
+        #device
+        #record
+        #token
+        #checks
+    })
+}
+
+/// Everything in a signature that has no meaning for a launch, reported together.
+fn check_signature(item: &ItemFn) -> Result<()> {
+    let signature = &item.sig;
+    let mut errors: Vec<Error> = Vec::new();
+    if matches!(signature.safety, syn::Safety::Default) {
+        errors.push(Error::new(
+            signature.fn_token.span,
+            "a kernel must be an `unsafe fn`: its launch contract (grid, block, valid pointers) \
+             cannot be checked by the compiler",
+        ));
+    }
+    if let ReturnType::Type(arrow, kind) = &signature.output {
+        errors.push(Error::new(
+            arrow
+                .span()
+                .join(kind.span())
+                .unwrap_or_else(|| kind.span()),
+            "a kernel returns nothing: write results through a pointer or a mutable slice",
+        ));
+    }
+    for parameter in &signature.generics.params {
+        if !matches!(parameter, GenericParam::Lifetime(_)) {
+            errors.push(Error::new_spanned(
+                parameter,
+                "a kernel cannot be generic: an entry has one name and one parameter layout; \
+                 write a generic `#[inline(always)]` function and one kernel per type that calls it",
+            ));
+        }
+    }
+    if let Some(token) = &signature.asyncness {
+        errors.push(Error::new_spanned(token, "a kernel cannot be `async`"));
+    }
+    if let Some(token) = &signature.constness {
+        errors.push(Error::new_spanned(token, "a kernel cannot be `const`"));
+    }
+    if let Some(abi) = &signature.abi {
+        errors.push(Error::new_spanned(
+            abi,
+            "`#[kernel]` chooses the ABI: remove the `extern`",
+        ));
+    }
+    if let Some(variadic) = &signature.variadic {
+        errors.push(Error::new_spanned(variadic, "a kernel cannot be variadic"));
+    }
+    for attribute in item.attrs.iter().filter(|attribute| fixes_name(attribute)) {
+        errors.push(Error::new_spanned(
+            attribute,
+            "`#[kernel]` already makes the entry's name that of the function",
+        ));
+    }
+    match errors.into_iter().reduce(|mut all, error| {
+        all.combine(error);
+        all
+    }) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Reads how a parameter is passed from its type.
+fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
+    let name = match &*typed.pat {
+        Pat::Ident(pattern) => pattern.ident.clone(),
+        other => format_ident!("argument_{index}", span = other.span()),
+    };
+    let kind = (*typed.ty).clone();
+    let passing = match ungroup(&kind) {
+        Type::Reference(TypeReference {
+            lifetime,
+            mutability,
+            elem,
+            ..
+        }) => match ungroup(elem) {
+            Type::Slice(slice) => Passing::Slice {
+                element: (*slice.elem).clone(),
+                lifetime: lifetime.clone(),
+                mutable: mutability.is_some(),
+            },
+            Type::Path(path) if path.path.is_ident("str") => {
+                return Err(Error::new_spanned(
+                    &kind,
+                    "a kernel cannot take `&str`: pass its bytes as `&[u8]`",
+                ));
+            }
+            Type::TraitObject(_) => {
+                return Err(Error::new_spanned(
+                    &kind,
+                    "a kernel cannot take a trait object: its table of functions is host memory",
+                ));
+            }
+            _ => Passing::Direct,
+        },
+        Type::ImplTrait(_) => {
+            return Err(Error::new_spanned(
+                &kind,
+                "a kernel cannot be generic: name the parameter's type",
+            ));
+        }
+        _ => Passing::Direct,
+    };
+    Ok(Parameter {
+        name,
+        pattern: (*typed.pat).clone(),
+        kind,
+        passing,
+    })
+}
+
+/// The type without invisible groups and parentheses.
+fn ungroup(kind: &Type) -> &Type {
+    match kind {
+        Type::Group(group) => ungroup(&group.elem),
+        Type::Paren(paren) => ungroup(&paren.elem),
+        other => other,
+    }
+}
+
+/// The PTX entry: the body, after each slice has been rebuilt from its pointer and length.
+fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let name = &item.sig.ident;
+    let visibility = &item.vis;
+    let generics = &item.sig.generics;
+    let where_clause = &item.sig.generics.where_clause;
+    let attributes = &item.attrs;
+    let statements = &item.block.stmts;
+    let since = since_condition(arguments);
+
+    let mut declarations = Vec::new();
+    let mut slices = Vec::new();
+    for parameter in parameters {
+        let Parameter {
+            name,
+            pattern,
+            kind,
+            passing,
+        } = parameter;
+        let Passing::Slice {
+            element,
+            lifetime,
+            mutable,
+        } = passing
+        else {
+            declarations.push(quote!(#pattern: #kind));
+            continue;
+        };
+        let pointer = format_ident!("{name}_pointer", span = Span::mixed_site());
+        let length = format_ident!("{name}_length", span = Span::mixed_site());
+        let build = if *mutable {
+            // A raw pointer, because a reference would promise LLVM that no one else writes the
+            // memory while the kernel runs, and other threads of the grid do.
+            declarations.push(quote!(#pointer: *mut #element));
+            quote!(::core::slice::from_raw_parts_mut(#pointer, #length))
+        } else {
+            // A reference to no elements: its promise that the memory is only read is what makes
+            // `ld.global.nc` possible, and it promises nothing about the length.
+            declarations.push(quote!(#pointer: & #lifetime [#element; 0]));
+            quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #length))
+        };
+        declarations.push(quote!(#length: usize));
+        slices.push(quote! {
+            // SAFETY: a launch passes for each slice a pointer that is valid for its length.
+            let #pattern: #kind = unsafe { #build };
+        });
+    }
+
+    quote! {
+        #[cfg(all(target_arch = "nvptx64", #since))]
+        #(#attributes)*
+        #[allow(clippy::too_many_arguments)]
+        #[unsafe(no_mangle)]
+        #visibility unsafe extern "ptx-kernel" fn #name #generics (#(#declarations),*)
+        #where_clause
+        {
+            #(#slices)*
+            #(#statements)*
+        }
+    }
+}
+
+/// The record from which `cuda_builder` takes the entry's directives.
+fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
+    if arguments.launch_bounds.is_none() && arguments.cluster.is_none() {
+        return TokenStream::new();
+    }
+    let conditions = item
+        .attrs
+        .iter()
+        .filter(|attribute| is_condition(attribute));
+    let since = since_condition(arguments);
+    let symbol = format!("__coalesce_attributes_{}", item.sig.ident);
+    let [max_threads, min_blocks] = launch_bounds(arguments);
+    let [x, y, z] = cluster(arguments);
+    quote! {
+        #[cfg(all(target_arch = "nvptx64", #since))]
+        #(#conditions)*
+        const _: () = {
+            #[unsafe(export_name = #symbol)]
+            #[used]
+            pub static ATTRIBUTES: [u32; 8] =
+                [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, 0, 0];
+        };
+    }
+}
+
+/// The host's token, and within it the body, which is only type-checked.
+fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let name = &item.sig.ident;
+    let visibility = &item.vis;
+    let symbol = name.to_string();
+    let attributes = item
+        .attrs
+        .iter()
+        .filter(|attribute| !is_expectation(attribute));
+    let kinds = parameters
+        .iter()
+        .map(|parameter| with_static_lifetimes(&parameter.kind));
+    let [max_threads, min_blocks] = launch_bounds(arguments);
+    let [x, y, z] = cluster(arguments);
+    let since = since(arguments);
+    let inner = format_ident!("body_of_{}", name, span = Span::mixed_site());
+    let generics = &item.sig.generics;
+    let where_clause = &item.sig.generics.where_clause;
+    let inputs = &item.sig.inputs;
+    let block = &item.block;
+    let lints = item
+        .attrs
+        .iter()
+        .filter(|attribute| !is_documentation(attribute));
+    quote! {
+        #[cfg(not(target_arch = "nvptx64"))]
+        #(#attributes)*
+        #[allow(non_upper_case_globals, dead_code)]
+        #visibility const #name: ::cuda_std::kernel::Kernel<fn(#(#kinds),*)> = {
+            #[allow(dead_code, clippy::too_many_arguments)]
+            #(#lints)*
+            unsafe fn #inner #generics (#inputs) #where_clause #block
+
+            // SAFETY: the name, the parameter types and the attributes are those of the entry that
+            // this macro expands to on the device.
+            unsafe {
+                ::cuda_std::kernel::Kernel::new(
+                    #symbol,
+                    (#max_threads, #min_blocks),
+                    (#x, #y, #z),
+                    #since,
+                )
+            }
+        };
+    }
+}
+
+/// Compile-time checks of the parameter types, with errors that point at the type.
+fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let conditions = item
+        .attrs
+        .iter()
+        .filter(|attribute| is_condition(attribute));
+    let checks = parameters.iter().map(|parameter| {
+        let kind = with_static_lifetimes(&parameter.kind);
+        let span = parameter.kind.span();
+        match (&parameter.passing, ungroup(&parameter.kind)) {
+            (Passing::Slice { element, .. }, _) => {
+                let element = with_static_lifetimes(element);
+                quote_spanned! { span => ::cuda_std::kernel::check_slice_element::<#element>(); }
+            }
+            (_, Type::Reference(reference)) => {
+                let target = with_static_lifetimes(&reference.elem);
+                quote_spanned! { span => ::cuda_std::kernel::check_thin_pointer::<#target>(); }
+            }
+            (_, Type::Ptr(pointer)) => {
+                let target = with_static_lifetimes(&pointer.elem);
+                quote_spanned! { span => ::cuda_std::kernel::check_thin_pointer::<#target>(); }
+            }
+            _ => quote_spanned! { span => ::cuda_std::kernel::check_parameter::<#kind>(); },
+        }
+    });
+    quote! {
+        #(#conditions)*
+        const _: () = {
+            #(#checks)*
+        };
+    }
+}
+
+/// The oldest compute capability of the kernel, 0 for any.
+fn since(arguments: &Arguments) -> u32 {
+    let given = arguments.since.as_ref().map_or(0, |literal| {
+        literal
+            .base10_parse()
+            .expect("the parser has read this literal as u32")
+    });
+    if arguments.cluster.is_some() {
+        given.max(CLUSTER_CAPABILITY)
+    } else {
+        given
+    }
+}
+
+/// The `cfg` predicate of the oldest compute capability.
+fn since_condition(arguments: &Arguments) -> TokenStream {
+    match since(arguments) {
+        0 => TokenStream::new(),
+        capability => {
+            let feature = format!("compute_{capability}");
+            quote!(target_feature = #feature)
+        }
+    }
+}
+
+/// The launch bounds, 0 where not given.
+fn launch_bounds(arguments: &Arguments) -> [TokenStream; 2] {
+    let given = arguments.launch_bounds.as_deref().unwrap_or_default();
+    [0, 1].map(|index| given.get(index).map_or_else(|| quote!(0), constant))
+}
+
+/// The cluster's extent: 0 without a cluster, 1 in directions not given.
+fn cluster(arguments: &Arguments) -> [TokenStream; 3] {
+    match &arguments.cluster {
+        None => [(); 3].map(|()| quote!(0)),
+        Some(given) => [0, 1, 2].map(|index| given.get(index).map_or_else(|| quote!(1), constant)),
+    }
+}
+
+/// A constant expression of any integer type as `u32`, unless it is a literal already.
+fn constant(expression: &Expr) -> TokenStream {
+    match expression {
+        Expr::Lit(_) => quote!(#expression),
+        _ => quote_spanned!(expression.span() => (#expression) as u32),
+    }
+}
+
+/// The type with every lifetime replaced by `'static`.
+fn with_static_lifetimes(kind: &Type) -> Type {
+    struct MakeStatic;
+    impl VisitMut for MakeStatic {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            *lifetime = Lifetime::new("'static", lifetime.span());
+        }
+        fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+            if reference.lifetime.is_none() {
+                reference.lifetime = Some(Lifetime::new("'static", reference.and_token.span));
+            }
+            visit_mut::visit_type_reference_mut(self, reference);
+        }
+    }
+    let mut kind = kind.clone();
+    MakeStatic.visit_type_mut(&mut kind);
+    kind
+}
+
+fn is_documentation(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("doc")
+}
+
+/// `#[expect]` holds for the body alone: elsewhere the lint would not fire.
+fn is_expectation(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("expect")
+}
+
+fn is_condition(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+}
