@@ -21,14 +21,27 @@
     allow(internal_features)
 )]
 
+mod capability;
 mod nvvm;
 mod panic;
 
+pub mod async_copy;
+pub mod atomic;
+pub mod bulk_copy;
+pub mod cluster;
+pub mod io;
 pub mod kernel;
+pub mod mbarrier;
+pub mod mem;
+pub mod memory;
+pub mod misc;
+pub mod ptr;
 pub mod shared;
 pub mod thread;
 pub mod vector;
 pub mod warp;
+
+pub use core::{assert, assert_eq, assert_ne};
 
 pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel};
 pub use glam;
@@ -37,4 +50,5 @@ pub use half::{self, bf16, f16};
 /// What most kernels use.
 pub mod prelude {
     pub use crate::{address_space, f16, kernel, shared, thread, warp};
+    pub use crate::{assert_eq, assert_ne, print, println};
 }

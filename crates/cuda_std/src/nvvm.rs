@@ -102,4 +102,31 @@ intrinsics! {
     "llvm.nvvm.redux.sync.and" fn reduce_and(value: u32, mask: u32) -> u32;
     "llvm.nvvm.redux.sync.or" fn reduce_or(value: u32, mask: u32) -> u32;
     "llvm.nvvm.redux.sync.xor" fn reduce_xor(value: u32, mask: u32) -> u32;
+
+    "llvm.nvvm.isspacep.global" fn is_global(pointer: *const u8) -> bool;
+    "llvm.nvvm.isspacep.shared" fn is_shared(pointer: *const u8) -> bool;
+    "llvm.nvvm.isspacep.const" fn is_constant(pointer: *const u8) -> bool;
+    "llvm.nvvm.isspacep.local" fn is_local(pointer: *const u8) -> bool;
+
+    "llvm.nvvm.read.ptx.sreg.dynamic_smem_size" fn dynamic_shared_size() -> u32;
+    "llvm.nvvm.read.ptx.sreg.total_smem_size" fn total_shared_size() -> u32;
+
+    "llvm.nvvm.barrier.cluster.arrive.aligned" fn cluster_arrive();
+    "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned" fn cluster_arrive_relaxed();
+    "llvm.nvvm.barrier.cluster.wait.aligned" fn cluster_wait();
+    "llvm.nvvm.mapa" fn map_shared_rank(pointer: *const u8, rank: u32) -> *mut u8;
+    "llvm.nvvm.read.ptx.sreg.cluster.ctarank" fn cluster_block_rank() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.nctarank" fn cluster_block_count() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.ctaid.x" fn cluster_block_idx_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.ctaid.y" fn cluster_block_idx_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.ctaid.z" fn cluster_block_idx_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.nctaid.x" fn cluster_dim_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.nctaid.y" fn cluster_dim_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.cluster.nctaid.z" fn cluster_dim_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.clusterid.x" fn cluster_idx_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.clusterid.y" fn cluster_idx_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.clusterid.z" fn cluster_idx_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.nclusterid.x" fn grid_clusters_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.nclusterid.y" fn grid_clusters_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.nclusterid.z" fn grid_clusters_z() -> u32;
 }

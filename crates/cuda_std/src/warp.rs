@@ -319,7 +319,7 @@ shuffle_in_one_word! {
     i32: |value| value as u32, |word| word as i32;
     f16: |value: f16| u32::from(value.to_bits()), |word| f16::from_bits(word as u16);
     bf16: |value: bf16| u32::from(value.to_bits()), |word| bf16::from_bits(word as u16);
-    f32: |value: f32| value.to_bits(), |word| f32::from_bits(word);
+    f32: |value: f32| value.to_bits(), f32::from_bits;
 }
 
 /// Shuffles for a type of two words.
@@ -343,7 +343,7 @@ macro_rules! shuffle_in_two_words {
 shuffle_in_two_words! {
     u64: |value| value, |bits| bits;
     i64: |value| value as u64, |bits| bits as i64;
-    f64: |value: f64| value.to_bits(), |bits| f64::from_bits(bits);
+    f64: |value: f64| value.to_bits(), f64::from_bits;
 }
 
 impl private::Sealed for u128 {}

@@ -70,13 +70,6 @@ pub fn expand(space: Space, item: ItemStatic) -> Result<TokenStream> {
                 ));
             }
         }
-        Space::Constant if mutable => {
-            return Err(Error::new_spanned(
-                &item.mutability,
-                "constant memory cannot be written by a kernel: remove `mut`; the host fills it \
-                 by name",
-            ));
-        }
         Space::Constant | Space::Global => {}
     }
 

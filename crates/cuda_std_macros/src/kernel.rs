@@ -112,7 +112,7 @@ enum Passing {
     Direct,
     /// As a pointer and a length, rebuilt into a slice.
     Slice {
-        element: Type,
+        element: Box<Type>,
         lifetime: Option<Lifetime>,
         mutable: bool,
     },
@@ -232,7 +232,7 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
             ..
         }) => match ungroup(elem) {
             Type::Slice(slice) => Passing::Slice {
-                element: (*slice.elem).clone(),
+                element: slice.elem.clone(),
                 lifetime: lifetime.clone(),
                 mutable: mutability.is_some(),
             },

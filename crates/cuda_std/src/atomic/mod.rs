@@ -1,0 +1,287 @@
+//! Atomic numbers with the scope and the ordering written into the instruction.
+//!
+//! The scope says which threads an operation is atomic and ordered for: the block (`.cta` in PTX),
+//! the device (`.gpu`) or the system with all devices and the host (`.sys`). `AtomicF32`,
+//! `AtomicU32` and so on have device scope; `Block..` and `System..` stand for the others. Block
+//! scope is enough for shared memory. Its methods are unsafe, because sharing such a number between
+//! blocks is a data race that the type does not rule out.
+//!
+//! The numbers of `core::sync::atomic` work in kernels too, with one catch: LLVM 22 lowers their
+//! read-modify-write operations to `atom` without a qualifier, which is relaxed with device scope
+//! whatever the ordering asked for. Their loads, stores and fences are right. So use them for
+//! counters with `Ordering::Relaxed`, and the types here when an ordering matters.
+//!
+//! | ordering | load | store | read-modify-write |
+//! |---|---|---|---|
+//! | `Relaxed` | `ld.relaxed` | `st.relaxed` | `atom.relaxed` |
+//! | `Acquire` | `ld.acquire` | | `atom.acquire` |
+//! | `Release` | | `st.release` | `atom.release` |
+//! | `AcqRel` | | | `atom.acq_rel` |
+//! | `SeqCst` | `fence.sc; ld.acquire` | `fence.sc; st.release` | `fence.sc; atom.acq_rel` |
+//!
+//! The state space is written into the instruction where LLVM knows it (`atom.relaxed.cta.shared`).
+//! An `atom` whose result is not used becomes `RED` in machine code.
+//!
+//! On the host they are the atomics of `core`.
+//!
+//! Sources: PTX ISA, "Memory Consistency Model", `atom`; Lustig, Sahasrabuddhe, Giroux: "A Formal
+//! Analysis of the NVIDIA PTX Memory Consistency Model" (the table above).
+
+mod instruction;
+pub mod mid;
+
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::sync::atomic::Ordering;
+
+use instruction::{Block, Device, Integer, System, Value};
+
+/// Defines one atomic type.
+macro_rules! atomic {
+    ($(
+        $(#[$documentation:meta])*
+        $name:ident($value:ident, $scope:ident, align $alignment:literal) $($safety:ident)?;
+    )*) => {
+        $(
+            $(#[$documentation])*
+            #[repr(C, align($alignment))]
+            pub struct $name(UnsafeCell<$value>);
+
+            // SAFETY: every access through a shared reference is atomic, in the type's scope.
+            unsafe impl Sync for $name {}
+
+            impl $name {
+                /// An atomic number of the given value.
+                #[inline(always)]
+                #[must_use]
+                pub const fn new(value: $value) -> Self {
+                    Self(UnsafeCell::new(value))
+                }
+
+                /// The atomic number at a place in global or shared memory. Beyond rust-cuda.
+                ///
+                /// # Safety
+                /// `pointer` must be valid for reads and writes for `'a` and aligned to the size of
+                /// the number, which must not be accessed otherwise while other threads access it.
+                #[inline(always)]
+                #[must_use]
+                pub const unsafe fn from_ptr<'a>(pointer: *mut $value) -> &'a Self {
+                    // SAFETY: the caller's contract.
+                    unsafe { &*pointer.cast() }
+                }
+
+                /// The place of the number. Beyond rust-cuda.
+                #[inline(always)]
+                #[must_use]
+                pub const fn as_ptr(&self) -> *mut $value {
+                    self.0.get()
+                }
+
+                /// The value.
+                #[inline(always)]
+                #[must_use]
+                pub fn into_inner(self) -> $value {
+                    self.0.into_inner()
+                }
+            }
+
+            atomic!(@methods $name $value $scope [$($safety)?]
+                /// The value. PTX: `ld`.
+                ///
+                /// # Panics
+                /// When the ordering is `Release` or `AcqRel`.
+                load() -> $value = load;
+                /// Replaces the value. PTX: `st`.
+                ///
+                /// # Panics
+                /// When the ordering is `Acquire` or `AcqRel`.
+                store(value: $value) = store;
+                /// Replaces the value and returns the old one. PTX: `atom.exch`. Beyond rust-cuda.
+                swap(value: $value) -> $value = swap;
+                /// Adds to the value and returns the old one. PTX: `atom.add`.
+                fetch_add(value: $value) -> $value = add;
+                /// Subtracts from the value and returns the old one. PTX: `atom.add` of the
+                /// negative.
+                fetch_sub(value: $value) -> $value = sub;
+                /// Keeps the bits that are set in both, and returns the old value. PTX: `atom.and`.
+                fetch_and(value: $value) -> $value = and;
+                /// Sets the bits that are set in the argument, and returns the old value.
+                /// PTX: `atom.or`.
+                fetch_or(value: $value) -> $value = or;
+                /// Flips the bits that are set in the argument, and returns the old value.
+                /// PTX: `atom.xor`.
+                fetch_xor(value: $value) -> $value = xor;
+            );
+
+            atomic!(@compare $name $value $scope [$($safety)?]);
+
+            impl Default for $name {
+                fn default() -> Self {
+                    Self::new($value::default())
+                }
+            }
+
+            impl From<$value> for $name {
+                fn from(value: $value) -> Self {
+                    Self::new(value)
+                }
+            }
+
+            impl fmt::Debug for $name {
+                fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    // SAFETY: the place is valid because `self` is.
+                    let value = unsafe { $value::load::<$scope>(self.as_ptr(), Ordering::Relaxed) };
+                    fmt::Debug::fmt(&value, formatter)
+                }
+            }
+        )*
+    };
+    (
+        @methods $name:ident $value:ident $scope:ident []
+        $($(#[$documentation:meta])* $method:ident($($argument:ident: $kind:ty)?) $(-> $result:ty)? = $operation:ident;)*
+    ) => {
+        impl $name {
+            $(
+                $(#[$documentation])*
+                #[inline(always)]
+                pub fn $method(&self, $($argument: $kind,)? ordering: Ordering) $(-> $result)? {
+                    // SAFETY: the place is valid because `self` is.
+                    unsafe { $value::$operation::<$scope>(self.as_ptr(), $($argument,)? ordering) }
+                }
+            )*
+        }
+    };
+    (
+        @methods $name:ident $value:ident $scope:ident [unsafe]
+        $($(#[$documentation:meta])* $method:ident($($argument:ident: $kind:ty)?) $(-> $result:ty)? = $operation:ident;)*
+    ) => {
+        impl $name {
+            $(
+                $(#[$documentation])*
+                ///
+                /// # Safety
+                /// While threads of one block access the number, threads of others must not.
+                #[inline(always)]
+                pub unsafe fn $method(&self, $($argument: $kind,)? ordering: Ordering) $(-> $result)? {
+                    // SAFETY: the place is valid because `self` is; the scope is the caller's part.
+                    unsafe { $value::$operation::<$scope>(self.as_ptr(), $($argument,)? ordering) }
+                }
+            )*
+        }
+    };
+    (@compare $name:ident $value:ident $scope:ident []) => {
+        impl $name {
+            /// Replaces the value when its bits are those of `current`. Returns the old value, as
+            /// `Ok` when it was replaced. PTX: `atom.cas`. Beyond rust-cuda.
+            ///
+            /// # Errors
+            /// The old value, when it was not `current`.
+            #[inline(always)]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                // SAFETY: the place is valid because `self` is.
+                unsafe {
+                    $value::compare_exchange::<$scope>(self.as_ptr(), current, new, success, failure)
+                }
+            }
+        }
+    };
+    (@compare $name:ident $value:ident $scope:ident [unsafe]) => {
+        impl $name {
+            /// Replaces the value when its bits are those of `current`. Returns the old value, as
+            /// `Ok` when it was replaced. PTX: `atom.cas`. Beyond rust-cuda.
+            ///
+            /// # Errors
+            /// The old value, when it was not `current`.
+            ///
+            /// # Safety
+            /// While threads of one block access the number, threads of others must not.
+            #[inline(always)]
+            pub unsafe fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                // SAFETY: the place is valid because `self` is; the scope is the caller's part.
+                unsafe {
+                    $value::compare_exchange::<$scope>(self.as_ptr(), current, new, success, failure)
+                }
+            }
+        }
+    };
+}
+
+/// Adds the operations that only integers have.
+macro_rules! integer {
+    ($($name:ident($value:ident, $scope:ident) $($safety:ident)?;)*) => {
+        $(
+            atomic!(@methods $name $value $scope [$($safety)?]
+                /// Keeps the smaller value, and returns the old one. PTX: `atom.min`.
+                fetch_min(value: $value) -> $value = minimum;
+                /// Keeps the larger value, and returns the old one. PTX: `atom.max`.
+                fetch_max(value: $value) -> $value = maximum;
+            );
+        )*
+    };
+}
+
+atomic! {
+    /// An `f32` that is atomic for the device.
+    AtomicF32(f32, Device, align 4);
+    /// An `f64` that is atomic for the device.
+    AtomicF64(f64, Device, align 8);
+    /// An `f32` that is atomic for the block.
+    BlockAtomicF32(f32, Block, align 4) unsafe;
+    /// An `f64` that is atomic for the block.
+    BlockAtomicF64(f64, Block, align 8) unsafe;
+    /// An `f32` that is atomic for all devices and the host.
+    SystemAtomicF32(f32, System, align 4);
+    /// An `f64` that is atomic for all devices and the host.
+    SystemAtomicF64(f64, System, align 8);
+    /// A `u32` that is atomic for the device. Beyond rust-cuda.
+    AtomicU32(u32, Device, align 4);
+    /// An `i32` that is atomic for the device. Beyond rust-cuda.
+    AtomicI32(i32, Device, align 4);
+    /// A `u64` that is atomic for the device. Beyond rust-cuda.
+    AtomicU64(u64, Device, align 8);
+    /// An `i64` that is atomic for the device. Beyond rust-cuda.
+    AtomicI64(i64, Device, align 8);
+    /// A `u32` that is atomic for the block. Beyond rust-cuda.
+    BlockAtomicU32(u32, Block, align 4) unsafe;
+    /// An `i32` that is atomic for the block. Beyond rust-cuda.
+    BlockAtomicI32(i32, Block, align 4) unsafe;
+    /// A `u64` that is atomic for the block. Beyond rust-cuda.
+    BlockAtomicU64(u64, Block, align 8) unsafe;
+    /// An `i64` that is atomic for the block. Beyond rust-cuda.
+    BlockAtomicI64(i64, Block, align 8) unsafe;
+    /// A `u32` that is atomic for all devices and the host. Beyond rust-cuda.
+    SystemAtomicU32(u32, System, align 4);
+    /// An `i32` that is atomic for all devices and the host. Beyond rust-cuda.
+    SystemAtomicI32(i32, System, align 4);
+    /// A `u64` that is atomic for all devices and the host. Beyond rust-cuda.
+    SystemAtomicU64(u64, System, align 8);
+    /// An `i64` that is atomic for all devices and the host. Beyond rust-cuda.
+    SystemAtomicI64(i64, System, align 8);
+}
+
+integer! {
+    AtomicU32(u32, Device);
+    AtomicI32(i32, Device);
+    AtomicU64(u64, Device);
+    AtomicI64(i64, Device);
+    BlockAtomicU32(u32, Block) unsafe;
+    BlockAtomicI32(i32, Block) unsafe;
+    BlockAtomicU64(u64, Block) unsafe;
+    BlockAtomicI64(i64, Block) unsafe;
+    SystemAtomicU32(u32, System);
+    SystemAtomicI32(i32, System);
+    SystemAtomicU64(u64, System);
+    SystemAtomicI64(i64, System);
+}

@@ -1,0 +1,181 @@
+//! Copies of whole ranges by the Tensor Memory Accelerator: one thread starts them.
+//!
+//! A copy into shared memory arrives on an [`mbarrier`](crate::mbarrier), which counts its bytes; a
+//! copy out of it belongs to a group of the thread, as with `cp.async`. Addresses and sizes are
+//! multiples of 16 bytes. Compute capability 9.0. Beyond rust-cuda.
+//!
+//! They are inline assembly, because LLVM's intrinsics take pointers of the shared state space,
+//! which Rust cannot express. That is safe with respect to convergence: none of them waits for, or
+//! communicates with, other lanes. Every one is a barrier to the compiler for all memory.
+//!
+//! Sources: PTX ISA, `cp.async.bulk`; CUDA C++ Programming Guide, "Using TMA to transfer
+//! one-dimensional arrays".
+
+#[cfg(target_arch = "nvptx64")]
+use core::arch::asm;
+
+use crate::capability::require;
+use crate::mbarrier::Barrier;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::nvvm::outside_kernel;
+#[cfg(target_arch = "nvptx64")]
+use crate::ptr::shared_address;
+
+/// Starts a copy of `bytes` bytes from global into the block's shared memory; when it is complete it
+/// counts as `bytes` bytes on the barrier.
+/// PTX: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`.
+///
+/// # Safety
+/// `target` must be in the block's shared and `source` in global memory, both valid for `bytes`
+/// bytes and aligned to 16; `bytes` a multiple of 16; `barrier` must expect the bytes in its current
+/// phase. Until that phase is complete, nobody may access the target or write the source.
+#[inline(always)]
+pub unsafe fn global_to_shared<T>(
+    target: *mut T,
+    source: *const T,
+    bytes: u32,
+    barrier: *mut Barrier,
+) {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \
+             [{target}], [{source}], {bytes}, [{barrier}];",
+            target = in(reg32) shared_address(target),
+            source = in(reg64) source,
+            bytes = in(reg32) bytes,
+            barrier = in(reg32) shared_address(barrier),
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        let _ = (target, source, bytes, barrier);
+        outside_kernel("global_to_shared")
+    }
+}
+
+/// Starts a copy of `bytes` bytes from the block's shared into global memory.
+/// PTX: `cp.async.bulk.global.shared::cta.bulk_group`.
+///
+/// What threads wrote to the source must be made visible to the copy by [`fence_shared`] in the
+/// writing threads and then a barrier of the block.
+///
+/// # Safety
+/// `target` must be in global and `source` in the block's shared memory, both valid for `bytes`
+/// bytes and aligned to 16; `bytes` a multiple of 16. Nobody may write the source or access the
+/// target until the copy's group has been waited for.
+#[inline(always)]
+pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "cp.async.bulk.global.shared::cta.bulk_group [{target}], [{source}], {bytes};",
+            target = in(reg64) target,
+            source = in(reg32) shared_address(source),
+            bytes = in(reg32) bytes,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        let _ = (target, source, bytes);
+        outside_kernel("shared_to_global")
+    }
+}
+
+/// Asks for a range of global memory in L2. PTX: `cp.async.bulk.prefetch.L2.global`.
+///
+/// # Safety
+/// `source` must be in global memory, valid for `bytes` bytes and aligned to 16; `bytes` a multiple
+/// of 16.
+#[inline(always)]
+pub unsafe fn prefetch_l2<T>(source: *const T, bytes: u32) {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "cp.async.bulk.prefetch.L2.global [{source}], {bytes};",
+            source = in(reg64) source,
+            bytes = in(reg32) bytes,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    let _ = (source, bytes);
+}
+
+/// Closes the copies into global memory that this thread has started since the last call into a
+/// group. PTX: `cp.async.bulk.commit_group`.
+#[inline(always)]
+pub fn commit_group() {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: committing a group has no precondition.
+    unsafe {
+        asm!(
+            "cp.async.bulk.commit_group;",
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    outside_kernel("commit_group")
+}
+
+/// Waits until at most `PENDING` of this thread's most recent groups are still under way.
+/// PTX: `cp.async.bulk.wait_group`.
+#[inline(always)]
+pub fn wait_group<const PENDING: u32>() {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: waiting has no precondition.
+    unsafe {
+        asm!(
+            "cp.async.bulk.wait_group {pending};",
+            pending = const PENDING,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    outside_kernel("wait_group")
+}
+
+/// Waits until at most `PENDING` of this thread's most recent groups still read their source, which
+/// may then be written again. PTX: `cp.async.bulk.wait_group.read`.
+#[inline(always)]
+pub fn wait_group_read<const PENDING: u32>() {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: waiting has no precondition.
+    unsafe {
+        asm!(
+            "cp.async.bulk.wait_group.read {pending};",
+            pending = const PENDING,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    outside_kernel("wait_group_read")
+}
+
+/// Orders this thread's accesses to the block's shared memory before later copies out of it or into
+/// it. PTX: `fence.proxy.async.shared::cta`.
+#[inline(always)]
+pub fn fence_shared() {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: a fence has no precondition.
+    unsafe {
+        asm!(
+            "fence.proxy.async.shared::cta;",
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    outside_kernel("fence_shared")
+}

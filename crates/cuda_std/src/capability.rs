@@ -1,0 +1,29 @@
+//! Refuses, at compile time, instructions that the target does not have.
+
+/// Fails the build where the caller is compiled for the device with an older compute capability
+/// than `NEEDED`, such as 80 for 8.0. Compiles to nothing.
+///
+/// The check happens when the caller is instantiated, so only code that uses an instruction needs
+/// the capability. Without it the error would come from the driver, when the module is loaded.
+#[inline(always)]
+pub(crate) fn require<const NEEDED: u32>() {
+    const {
+        if cfg!(target_arch = "nvptx64") {
+            match NEEDED {
+                75 => assert!(
+                    cfg!(target_feature = "compute_75"),
+                    "this instruction needs compute capability 7.5: add `since = 75` to the kernel"
+                ),
+                80 => assert!(
+                    cfg!(target_feature = "compute_80"),
+                    "this instruction needs compute capability 8.0: add `since = 80` to the kernel"
+                ),
+                90 => assert!(
+                    cfg!(target_feature = "compute_90"),
+                    "this instruction needs compute capability 9.0: add `since = 90` to the kernel"
+                ),
+                _ => panic!("a compute capability that this check does not know"),
+            }
+        }
+    }
+}

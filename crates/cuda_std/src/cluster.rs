@@ -1,0 +1,113 @@
+//! Thread block clusters: blocks that run at the same time and reach each other's shared memory.
+//!
+//! Compute capability 9.0; a kernel asks for a cluster with `#[kernel(cluster(x, y, z))]`, or the
+//! launch does. Beyond rust-cuda.
+//!
+//! Sources: PTX ISA, `barrier.cluster`, `mapa`, "%cluster_ctarank"; CUDA C++ Programming Guide,
+//! "Thread Block Clusters" and "Distributed Shared Memory".
+
+use glam::UVec3;
+
+use crate::capability::require;
+use crate::nvvm;
+
+/// Declares functions that read special registers of the cluster.
+macro_rules! cluster_registers {
+    ($($(#[$documentation:meta])* $name:ident: $register:ident;)*) => {
+        $(
+            $(#[$documentation])*
+            #[inline(always)]
+            #[must_use]
+            pub fn $name() -> u32 {
+                require::<90>();
+                // SAFETY: reading a special register has no precondition.
+                unsafe { nvvm::$register() }
+            }
+        )*
+    };
+}
+
+cluster_registers! {
+    /// The block's number in its cluster. PTX: `%cluster_ctarank`.
+    rank: cluster_block_rank;
+    /// The number of blocks in the cluster. PTX: `%cluster_nctarank`.
+    size: cluster_block_count;
+}
+
+/// Declares functions that read special registers of three dimensions.
+macro_rules! cluster_vectors {
+    ($($(#[$documentation:meta])* $name:ident: $x:ident $y:ident $z:ident;)*) => {
+        $(
+            $(#[$documentation])*
+            #[inline(always)]
+            #[must_use]
+            pub fn $name() -> UVec3 {
+                require::<90>();
+                // SAFETY: reading special registers has no precondition.
+                unsafe { UVec3::new(nvvm::$x(), nvvm::$y(), nvvm::$z()) }
+            }
+        )*
+    };
+}
+
+cluster_vectors! {
+    /// The block's index in its cluster. PTX: `%cluster_ctaid`.
+    block_idx: cluster_block_idx_x cluster_block_idx_y cluster_block_idx_z;
+    /// Blocks per cluster along each axis. PTX: `%cluster_nctaid`.
+    dim: cluster_dim_x cluster_dim_y cluster_dim_z;
+    /// The cluster's index in the grid. PTX: `%clusterid`.
+    cluster_idx: cluster_idx_x cluster_idx_y cluster_idx_z;
+    /// Clusters in the grid along each axis. PTX: `%nclusterid`.
+    grid_dim: grid_clusters_x grid_clusters_y grid_clusters_z;
+}
+
+/// Waits for all threads of the cluster, and orders their memory accesses.
+/// PTX: `barrier.cluster.arrive.aligned` and `barrier.cluster.wait.aligned`.
+///
+/// Every thread of the cluster that has not returned must reach the same call. A block must not
+/// return while others may still access its shared memory: end with this.
+#[inline(always)]
+pub fn sync() {
+    arrive();
+    wait();
+}
+
+/// The first half of [`sync`]: says that this thread is here, and goes on. PTX:
+/// `barrier.cluster.arrive.aligned`. Must be followed by [`wait`].
+#[inline(always)]
+pub fn arrive() {
+    require::<90>();
+    // SAFETY: arriving touches no memory.
+    unsafe { nvvm::cluster_arrive() }
+}
+
+/// [`arrive`] without ordering memory. PTX: `barrier.cluster.arrive.relaxed.aligned`.
+#[inline(always)]
+pub fn arrive_relaxed() {
+    require::<90>();
+    // SAFETY: arriving touches no memory.
+    unsafe { nvvm::cluster_arrive_relaxed() }
+}
+
+/// The second half of [`sync`]: waits until all threads of the cluster have arrived.
+/// PTX: `barrier.cluster.wait.aligned`.
+#[inline(always)]
+pub fn wait() {
+    require::<90>();
+    // SAFETY: waiting touches no memory.
+    unsafe { nvvm::cluster_wait() }
+}
+
+/// The pointer by which this block reaches another block's copy of a place in shared memory.
+/// PTX: `mapa.u64`.
+///
+/// # Safety
+/// `pointer` must point into this block's shared memory, and `rank` be below [`size`]. The result
+/// may be used while the other block runs: after a [`sync`], and before the last one.
+#[inline(always)]
+#[must_use]
+pub unsafe fn map_shared_rank<T>(pointer: *mut T, rank: u32) -> *mut T {
+    require::<90>();
+    // SAFETY: the caller's contract.
+    unsafe { nvvm::map_shared_rank(pointer.cast(), rank).cast() }
+}

@@ -1,0 +1,295 @@
+//! Printing from a kernel, without allocation.
+//!
+//! What a kernel prints goes into a buffer of the device (1 MiB unless the host asks for more; when
+//! it is full the oldest text is lost) which the driver writes to the standard output of the process
+//! at the next synchronisation.
+//!
+//! [`print!`](crate::print) formats as Rust does, in a buffer of the thread's local memory, and costs
+//! registers and code accordingly. [`printf!`](crate::printf) formats on the host, as C does, and
+//! costs one call.
+//!
+//! Source: CUDA C++ Programming Guide, "Formatted Output".
+
+use core::ffi::{c_char, c_void};
+use core::fmt;
+
+#[cfg(target_arch = "nvptx64")]
+unsafe extern "C" {
+    /// Prints a text in C's format; the arguments are one after the other, each at its alignment.
+    /// Part of every CUDA device.
+    pub fn vprintf(format: *const c_char, arguments: *const c_void) -> i32;
+
+    /// Ends the grid with the error of a failed assertion.
+    /// Part of every CUDA device.
+    pub fn __assertfail(
+        message: *const c_char,
+        file: *const c_char,
+        line: u32,
+        function: *const c_char,
+        char_size: usize,
+    );
+}
+
+/// Prints a text in C's format; the arguments are one after the other, each at its alignment.
+///
+/// # Safety
+/// Nothing can be printed on the host: this panics.
+#[cfg(not(target_arch = "nvptx64"))]
+pub unsafe fn vprintf(_format: *const c_char, _arguments: *const c_void) -> i32 {
+    crate::nvvm::outside_kernel("vprintf")
+}
+
+/// The bytes that are printed by one call, of which calls of other threads cannot break up.
+const CAPACITY: usize = 256;
+
+/// A text on its way to the device's print buffer, in pieces of up to 255 bytes.
+pub struct Printer {
+    bytes: [u8; CAPACITY],
+    length: usize,
+}
+
+impl Printer {
+    /// A printer with nothing to print.
+    #[must_use]
+    pub const fn new() -> Self {
+        Printer {
+            bytes: [0; CAPACITY],
+            length: 0,
+        }
+    }
+
+    /// Prints what has been written so far.
+    pub fn flush(&mut self) {
+        if self.length == 0 {
+            return;
+        }
+        self.bytes[self.length] = 0;
+        self.length = 0;
+        let text: *const u8 = (&raw const self.bytes).cast();
+        // SAFETY: the format takes one string, whose pointer is what `arguments` points to, and
+        // which ends with a zero byte. `vprintf` copies it before it returns.
+        unsafe { vprintf(c"%s".as_ptr(), (&raw const text).cast()) };
+    }
+}
+
+impl Default for Printer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Write for Printer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for &byte in text.as_bytes() {
+            // One byte remains for the zero at the end.
+            if self.length == CAPACITY - 1 {
+                self.flush();
+            }
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Prints formatted text; what [`print!`](crate::print) expands to.
+#[doc(hidden)]
+#[inline(never)]
+pub fn print(arguments: fmt::Arguments<'_>) {
+    let mut printer = Printer::new();
+    // A `Printer` does not fail, and a value whose formatting fails has printed what it could.
+    let _ = fmt::Write::write_fmt(&mut printer, arguments);
+    printer.flush();
+}
+
+/// Prints from a kernel, formatted as by `std::print!`. PTX: calls of `vprintf`.
+#[macro_export]
+macro_rules! print {
+    ($($argument:tt)*) => {
+        $crate::io::print(::core::format_args!($($argument)*))
+    };
+}
+
+/// Prints a line from a kernel, formatted as by `std::println!`. PTX: calls of `vprintf`.
+#[macro_export]
+macro_rules! println {
+    () => {
+        $crate::print!("\n")
+    };
+    ($format:expr $(, $($argument:tt)*)?) => {
+        $crate::print!(::core::concat!($format, "\n") $(, $($argument)*)?)
+    };
+}
+
+/// A value that C's variadic functions take, as the type they take it as.
+pub trait PrintfArgument {
+    /// The type after C's default promotions.
+    type Promoted: Copy;
+    /// The value after C's default promotions.
+    fn promote(self) -> Self::Promoted;
+}
+
+/// Declares what arguments are promoted to.
+macro_rules! promotions {
+    ($($kind:ty => $promoted:ty;)*) => {
+        $(
+            impl PrintfArgument for $kind {
+                type Promoted = $promoted;
+
+                #[inline(always)]
+                fn promote(self) -> $promoted {
+                    self.into()
+                }
+            }
+        )*
+    };
+}
+
+promotions! {
+    u8 => u32; i8 => i32; u16 => u32; i16 => i32; u32 => u32; i32 => i32; u64 => u64; i64 => i64;
+    f32 => f64; f64 => f64;
+}
+
+impl PrintfArgument for usize {
+    type Promoted = u64;
+
+    #[inline(always)]
+    fn promote(self) -> u64 {
+        self as u64
+    }
+}
+
+impl<T> PrintfArgument for *const T {
+    type Promoted = *const T;
+
+    #[inline(always)]
+    fn promote(self) -> *const T {
+        self
+    }
+}
+
+impl<T> PrintfArgument for *mut T {
+    type Promoted = *mut T;
+
+    #[inline(always)]
+    fn promote(self) -> *mut T {
+        self
+    }
+}
+
+/// Declares structs of the arguments of one `printf!`, one behind the other, each at its alignment.
+macro_rules! argument_structs {
+    ($($name:ident($($letter:ident),*);)*) => {
+        $(
+            #[doc(hidden)]
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct $name<$($letter),*>($(pub $letter),*);
+        )*
+    };
+}
+
+argument_structs! {
+    PrintfArguments1(A);
+    PrintfArguments2(A, B);
+    PrintfArguments3(A, B, C);
+    PrintfArguments4(A, B, C, D);
+    PrintfArguments5(A, B, C, D, E);
+    PrintfArguments6(A, B, C, D, E, F);
+    PrintfArguments7(A, B, C, D, E, F, G);
+    PrintfArguments8(A, B, C, D, E, F, G, H);
+}
+
+/// Prints from a kernel in C's format: `unsafe { printf!("%d: %f\n", index, value) }`.
+/// PTX: one call of `vprintf`. The value is the number of arguments, or negative after an error.
+///
+/// Takes up to eight integers, floats and pointers. `u64`, `i64` and `usize` are `%llu`, `%lld`.
+///
+/// # Safety
+/// The format must ask for as many arguments as there are, of their types, and must not use `%n`.
+/// `%s` needs a pointer to text that ends with a zero byte.
+#[macro_export]
+macro_rules! printf {
+    ($format:literal $(, $argument:expr)* $(,)?) => {{
+        let arguments = $crate::printf_arguments!($($argument),*);
+        $crate::io::vprintf(
+            ::core::concat!($format, "\0").as_ptr().cast(),
+            (&raw const arguments).cast(),
+        )
+    }};
+}
+
+/// The struct of the promoted arguments of one `printf!`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! printf_arguments {
+    () => {
+        ()
+    };
+    ($a:expr) => {
+        $crate::io::PrintfArguments1($crate::io::PrintfArgument::promote($a))
+    };
+    ($a:expr, $b:expr) => {
+        $crate::io::PrintfArguments2(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+        )
+    };
+    ($a:expr, $b:expr, $c:expr) => {
+        $crate::io::PrintfArguments3(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+            $crate::io::PrintfArgument::promote($c),
+        )
+    };
+    ($a:expr, $b:expr, $c:expr, $d:expr) => {
+        $crate::io::PrintfArguments4(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+            $crate::io::PrintfArgument::promote($c),
+            $crate::io::PrintfArgument::promote($d),
+        )
+    };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr) => {
+        $crate::io::PrintfArguments5(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+            $crate::io::PrintfArgument::promote($c),
+            $crate::io::PrintfArgument::promote($d),
+            $crate::io::PrintfArgument::promote($e),
+        )
+    };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => {
+        $crate::io::PrintfArguments6(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+            $crate::io::PrintfArgument::promote($c),
+            $crate::io::PrintfArgument::promote($d),
+            $crate::io::PrintfArgument::promote($e),
+            $crate::io::PrintfArgument::promote($f),
+        )
+    };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr) => {
+        $crate::io::PrintfArguments7(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+            $crate::io::PrintfArgument::promote($c),
+            $crate::io::PrintfArgument::promote($d),
+            $crate::io::PrintfArgument::promote($e),
+            $crate::io::PrintfArgument::promote($f),
+            $crate::io::PrintfArgument::promote($g),
+        )
+    };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr) => {
+        $crate::io::PrintfArguments8(
+            $crate::io::PrintfArgument::promote($a),
+            $crate::io::PrintfArgument::promote($b),
+            $crate::io::PrintfArgument::promote($c),
+            $crate::io::PrintfArgument::promote($d),
+            $crate::io::PrintfArgument::promote($e),
+            $crate::io::PrintfArgument::promote($f),
+            $crate::io::PrintfArgument::promote($g),
+            $crate::io::PrintfArgument::promote($h),
+        )
+    };
+}
