@@ -29,6 +29,7 @@ pub mod async_copy;
 pub mod atomic;
 pub mod bulk_copy;
 pub mod cluster;
+pub mod float;
 pub mod io;
 pub mod kernel;
 pub mod mbarrier;
@@ -44,6 +45,7 @@ pub mod warp;
 pub use core::{assert, assert_eq, assert_ne};
 
 pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel};
+pub use float::{FloatExt, GpuFloat};
 pub use glam;
 pub use half::{self, bf16, f16};
 
