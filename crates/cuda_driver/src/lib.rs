@@ -1,1 +1,34 @@
 //! Defines the CUDA driver API's symbols and forwards them to the driver opened at run time.
+//!
+//! cust (through cust_raw) declares the driver's `cu*` functions as external symbols, which normally ties a program to
+//! a CUDA installation when it is linked and to `libcuda.so.1` when it starts. This crate defines those symbols itself:
+//!
+//! ```text
+//! cust, cust_ext ──> cuMemAlloc_v2, cuLaunchKernel, ... (this crate) ──> table ──┬──> libcuda.so.1, opened at run time
+//!                                                                                └──> a virtual GPU
+//! ```
+//!
+//! * [`api`] is the list of functions, one line each.
+//! * [`select`] chooses, once and before the first call, who answers. Without it the machine's driver does.
+//! * [`status`] says in one sentence what is wrong: no library, no device, a driver that is too old, a missing function.
+//! * A return code that cust_raw's `CUresult` does not list becomes `CUDA_ERROR_UNKNOWN` before a Rust enum is made of
+//!   it; the driver's own code stays readable through [`last_unlisted_code`].
+//!
+//! A program only has to mention this crate once (`use cuda_driver as _;`) for its symbols to be linked.
+
+pub mod api;
+mod backend;
+mod check;
+mod code;
+mod dispatch;
+mod driver_api;
+mod error;
+mod library;
+mod local;
+pub mod types;
+
+pub use backend::{Backend, SymbolSource};
+pub use code::{ReturnCode, last_unlisted_code};
+pub use dispatch::{UnavailableCall, select, status, unavailable_calls};
+pub use error::{CudaVersion, DriverError, DriverInfo};
+pub use library::{LIBRARY_VARIABLE, MINIMUM_VERSION};

@@ -1,0 +1,33 @@
+//! Who can answer the driver's calls: anything that gives addresses for names.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
+
+/// Who answers the driver's calls, given to [`crate::select`].
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Backend {
+    /// The machine's driver, `libcuda.so.1`.
+    Native,
+    /// A table of functions that stands in for the driver, such as a virtual GPU.
+    Table(&'static dyn SymbolSource),
+}
+
+/// A set of driver functions, found by the names they have in the driver's binary.
+///
+/// This is the contract of a dynamic library's symbol table, so that a real driver, a virtual GPU and a test double
+/// plug in alike.
+///
+/// # Safety
+/// The address returned for a name of the driver API is a function with that name's C signature and contract
+/// (NVIDIA's driver API reference), and stays valid for the rest of the process. A function may return any 32-bit code.
+pub unsafe trait SymbolSource: Sync + Send {
+    /// Who this is, for people.
+    fn name(&self) -> String;
+
+    /// Whether this stands in for a GPU that is not there.
+    fn is_virtual(&self) -> bool;
+
+    /// The function's address, or nothing when this source does not have it.
+    fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>>;
+}

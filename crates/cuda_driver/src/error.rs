@@ -1,0 +1,213 @@
+//! What [`crate::status`] answers: the driver in use, or one clear sentence with the cause and the fix.
+
+use crate::code::ReturnCode;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A version of CUDA, as the driver reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CudaVersion {
+    /// The 12 of 12.4.
+    pub major: u32,
+    /// The 4 of 12.4.
+    pub minor: u32,
+}
+
+impl CudaVersion {
+    /// Version `major`.`minor`.
+    pub const fn new(major: u32, minor: u32) -> CudaVersion {
+        CudaVersion { major, minor }
+    }
+
+    /// From `cuDriverGetVersion`'s number: 12040 is 12.4.
+    pub const fn from_number(number: u32) -> CudaVersion {
+        CudaVersion {
+            major: number / 1000,
+            minor: number % 1000 / 10,
+        }
+    }
+}
+
+impl fmt::Display for CudaVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// The driver that answers the calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriverInfo {
+    /// Who answers, for people: the library's path or the virtual GPU's name.
+    pub backend: String,
+    /// Whether a virtual GPU answers instead of the machine's driver.
+    pub is_virtual: bool,
+    /// The newest CUDA version that the driver supports.
+    pub version: CudaVersion,
+    /// How many devices it has; never zero.
+    pub device_count: usize,
+}
+
+impl fmt::Display for DriverInfo {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let devices = if self.device_count == 1 {
+            "device"
+        } else {
+            "devices"
+        };
+        write!(
+            formatter,
+            "{}, CUDA {}, {} {devices}",
+            self.backend, self.version, self.device_count
+        )
+    }
+}
+
+/// Why there is no usable driver.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// No file among the usual places could be opened.
+    #[error(
+        "no CUDA driver on this machine (looked for {}): install NVIDIA's driver, or set {} to the path of its {}",
+        list(searched),
+        crate::library::LIBRARY_VARIABLE,
+        crate::library::SONAME
+    )]
+    LibraryMissing {
+        /// Where the library was looked for, in order, and what the loader said where a file was there.
+        searched: Vec<Searched>,
+    },
+    /// The driver cannot load the PTX that this workspace builds.
+    #[error(
+        "the CUDA driver {} supports CUDA {found} but CUDA {needed} or newer is needed: update NVIDIA's driver",
+        library.display()
+    )]
+    DriverTooOld {
+        /// The library that was opened.
+        library: PathBuf,
+        /// The version it supports.
+        found: CudaVersion,
+        /// The oldest version that will do.
+        needed: CudaVersion,
+    },
+    /// The library lacks a function that every program needs.
+    #[error("{} is not a usable CUDA driver, it has no function {symbol}: reinstall NVIDIA's driver", library.display())]
+    SymbolMissing {
+        /// The library that was opened.
+        library: PathBuf,
+        /// The function's name in the binary.
+        symbol: String,
+    },
+    /// The driver is there and finds no device.
+    #[error(
+        "the CUDA driver {backend} finds no device: check that `nvidia-smi` lists a GPU and that CUDA_VISIBLE_DEVICES \
+         does not hide it"
+    )]
+    NoDevice {
+        /// Who was asked.
+        backend: String,
+    },
+    /// The driver refused to start.
+    #[error("the CUDA driver {backend} does not start, {code}: {}", advice(*code))]
+    Initialization {
+        /// Who was asked.
+        backend: String,
+        /// What `cuInit` returned.
+        code: ReturnCode,
+    },
+    /// A backend is already in use.
+    #[error(
+        "{current} already answers the driver's calls, {requested} has to be selected before the first of them"
+    )]
+    AlreadySelected {
+        /// Who answers.
+        current: String,
+        /// Who was asked for.
+        requested: String,
+    },
+}
+
+/// One place that was searched for the library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Searched {
+    /// The name or path given to the loader.
+    pub path: PathBuf,
+    /// What the loader said, when the file exists and could not be opened.
+    pub problem: Option<String>,
+}
+
+fn list(searched: &[Searched]) -> String {
+    let places = searched.iter().map(|place| match &place.problem {
+        Some(problem) => format!("{} ({problem})", place.path.display()),
+        None => place.path.display().to_string(),
+    });
+    places.collect::<Vec<_>>().join(", ")
+}
+
+fn advice(code: ReturnCode) -> &'static str {
+    match code.0 {
+        3 | 802 => {
+            "the system is still starting (on NVSwitch machines: start nvidia-fabricmanager), try again"
+        }
+        34 => "this is a stub of the CUDA toolkit, remove its folder from LD_LIBRARY_PATH",
+        46 => "another process holds the device exclusively, end it or change the compute mode",
+        803 => {
+            "the library and the kernel module have different versions, reboot or reload the module"
+        }
+        804 => {
+            "the library is NVIDIA's forward-compatibility package, which this GPU does not support; remove it"
+        }
+        999 => "reload the kernel module nvidia_uvm, or in a container pass the GPU's device files",
+        _ => "run `nvidia-smi` to see whether the driver itself works",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_read_and_compare() {
+        assert_eq!(CudaVersion::from_number(12040), CudaVersion::new(12, 4));
+        assert_eq!(CudaVersion::from_number(13000).to_string(), "13.0");
+        assert!(CudaVersion::from_number(11080) < CudaVersion::new(12, 0));
+    }
+
+    #[test]
+    fn each_error_is_one_sentence_with_cause_and_fix() {
+        let missing = DriverError::LibraryMissing {
+            searched: vec![
+                Searched {
+                    path: "libcuda.so.1".into(),
+                    problem: None,
+                },
+                Searched {
+                    path: "/opt/libcuda.so.1".into(),
+                    problem: Some("wrong ELF class".into()),
+                },
+            ],
+        };
+        assert_eq!(
+            missing.to_string(),
+            "no CUDA driver on this machine (looked for libcuda.so.1, /opt/libcuda.so.1 (wrong ELF class)): \
+             install NVIDIA's driver, or set COALESCE_LIBCUDA to the path of its libcuda.so.1"
+        );
+        let old = DriverError::DriverTooOld {
+            library: "libcuda.so.1".into(),
+            found: CudaVersion::new(11, 4),
+            needed: CudaVersion::new(12, 0),
+        };
+        assert_eq!(
+            old.to_string(),
+            "the CUDA driver libcuda.so.1 supports CUDA 11.4 but CUDA 12.0 or newer is needed: update NVIDIA's driver"
+        );
+        let symbol = DriverError::SymbolMissing {
+            library: "libcuda.so.1".into(),
+            symbol: "cuInit".into(),
+        };
+        assert_eq!(
+            symbol.to_string(),
+            "libcuda.so.1 is not a usable CUDA driver, it has no function cuInit: reinstall NVIDIA's driver"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Types of the driver API that are newer than cust_raw's bindings (CUDA 11.4), laid out as in NVIDIA's `cuda.h`.
+
+use cust_raw::CUstream;
+use std::ffi::{c_int, c_uint};
+
+/// An opaque library of the context-independent loading API.
+#[repr(C)]
+#[derive(Debug)]
+#[allow(non_camel_case_types)]
+pub struct CUlib_st {
+    _opaque: [u8; 0],
+}
+
+/// A handle to a library (`cuLibraryLoadData`).
+pub type CUlibrary = *mut CUlib_st;
+
+/// An opaque kernel of a library.
+#[repr(C)]
+#[derive(Debug)]
+#[allow(non_camel_case_types)]
+pub struct CUkern_st {
+    _opaque: [u8; 0],
+}
+
+/// A handle to a kernel of a library (`cuLibraryGetKernel`).
+pub type CUkernel = *mut CUkern_st;
+
+/// Where managed memory should live (`CUmemLocation`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryLocation {
+    /// `CU_MEM_LOCATION_TYPE_*`: 1 is a device, 2 the host.
+    pub kind: c_uint,
+    /// The device's ordinal; ignored for the host.
+    pub id: c_int,
+}
+
+impl MemoryLocation {
+    /// A device's memory.
+    pub const fn device(ordinal: c_int) -> MemoryLocation {
+        MemoryLocation {
+            kind: 1,
+            id: ordinal,
+        }
+    }
+
+    /// The host's memory.
+    pub const fn host() -> MemoryLocation {
+        MemoryLocation { kind: 2, id: 0 }
+    }
+}
+
+/// The value of a launch attribute (`CUlaunchAttributeValue`, 64 bytes).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union LaunchAttributeValue {
+    /// Keeps the union at the header's size.
+    pub pad: [u8; 64],
+    /// `CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
+    pub access_policy_window: cust_raw::CUaccessPolicyWindow_st,
+    /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+    pub cooperative: c_int,
+    /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`: blocks per cluster in x, y and z.
+    pub cluster_dim: [c_uint; 3],
+    /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
+    pub programmatic_stream_serialization_allowed: c_int,
+    /// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
+    pub priority: c_int,
+}
+
+/// One attribute of a launch (`CUlaunchAttribute`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchAttribute {
+    /// `CU_LAUNCH_ATTRIBUTE_*`.
+    pub id: c_uint,
+    /// Aligns the value as the header does.
+    pub pad: [u8; 4],
+    /// What the attribute is set to.
+    pub value: LaunchAttributeValue,
+}
+
+impl LaunchAttribute {
+    /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+    pub const COOPERATIVE: c_uint = 2;
+    /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
+    pub const CLUSTER_DIMENSION: c_uint = 4;
+    /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
+    pub const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
+    /// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
+    pub const PRIORITY: c_uint = 8;
+}
+
+/// The shape of a launch with attributes (`CUlaunchConfig`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchConfig {
+    /// Blocks along x.
+    pub grid_dim_x: c_uint,
+    /// Blocks along y.
+    pub grid_dim_y: c_uint,
+    /// Blocks along z.
+    pub grid_dim_z: c_uint,
+    /// Threads of a block along x.
+    pub block_dim_x: c_uint,
+    /// Threads of a block along y.
+    pub block_dim_y: c_uint,
+    /// Threads of a block along z.
+    pub block_dim_z: c_uint,
+    /// Dynamic shared memory per block.
+    pub shared_mem_bytes: c_uint,
+    /// The stream that the launch is enqueued on.
+    pub stream: CUstream,
+    /// `num_attributes` attributes, or null.
+    pub attributes: *mut LaunchAttribute,
+    /// How many attributes follow `attributes`.
+    pub num_attributes: c_uint,
+}
+
+/// A tensor-map descriptor for TMA copies (`CUtensorMap`): opaque, and passed to a kernel by value.
+///
+/// CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; 128 satisfies both.
+#[repr(C, align(128))]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TensorMap {
+    /// The descriptor's bytes, only the driver knows their meaning.
+    pub opaque: [u64; 16],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::{align_of, offset_of, size_of};
+
+    #[test]
+    fn layouts_are_those_of_the_header() {
+        assert_eq!(size_of::<MemoryLocation>(), 8);
+        assert_eq!(size_of::<LaunchAttributeValue>(), 64);
+        assert_eq!(size_of::<LaunchAttribute>(), 72);
+        assert_eq!(offset_of!(LaunchAttribute, value), 8);
+        assert_eq!(size_of::<LaunchConfig>(), 56);
+        assert_eq!(offset_of!(LaunchConfig, stream), 32);
+        assert_eq!(offset_of!(LaunchConfig, num_attributes), 48);
+        assert_eq!(
+            (size_of::<TensorMap>(), align_of::<TensorMap>()),
+            (128, 128)
+        );
+    }
+}
