@@ -1,1 +1,18 @@
-//! The device code of Coalesce: one file per memory pattern, a ladder of variants from naive to fastest.
+//! The device code of Coalesce: one file per memory pattern, a ladder of variants from naive to
+//! fastest, with the teaching doc on top of each file.
+//!
+//! Compiled for the GPU every `#[kernel]` is a PTX entry; compiled for the host it is a typed token
+//! that a launch checks its arguments against.
+//!
+//! Reading order:
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
+#![allow(internal_features)]
+
+pub mod coalescing;
+pub mod matmul_ab;
+pub mod misalignment;
+pub mod stride;
+pub mod transpose;
+
+pub mod measurement;

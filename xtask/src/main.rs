@@ -1,2 +1,63 @@
-//! Orchestrates Coalesce's builds, tests and benches.
-fn main() {}
+//! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself.
+#![allow(
+    clippy::print_stdout,
+    reason = "a command-line program prints its results"
+)]
+
+mod kernels;
+mod task;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Coalesce's own commands: each installs what it needs and says so.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Install what a build needs: a compiler for kernels, with --sass NVIDIA's assembler too.
+    Setup(task::setup::Arguments),
+    /// Build the kernels to PTX and the `coalesce` program.
+    Build(task::build::Arguments),
+    /// Run every test this machine can run.
+    Test(task::test::Arguments),
+    /// Measure on the GPU; without one, report what can be known without one.
+    Bench(task::bench::Arguments),
+    /// Print a kernel as PTX, or as machine code, LLVM IR or Rust.
+    Ptx(task::ptx::Arguments),
+    /// Scaffold a new pattern: two files and three lines.
+    New(task::new::Arguments),
+    /// Say what is here, what is missing, and the one-line fix.
+    Doctor,
+    /// Make a folder with everything a GPU machine needs: no Rust, no CUDA toolkit.
+    Dist(task::dist::Arguments),
+    /// Rewrite the snapshots of what the kernels consist of.
+    Bless,
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Setup(arguments) => task::setup::run(&arguments),
+        Command::Build(arguments) => task::build::run(&arguments),
+        Command::Test(arguments) => task::test::run(&arguments),
+        Command::Bench(arguments) => task::bench::run(&arguments),
+        Command::Ptx(arguments) => task::ptx::run(&arguments),
+        Command::New(arguments) => task::new::run(&arguments),
+        Command::Doctor => task::doctor::run(),
+        Command::Dist(arguments) => task::dist::run(&arguments),
+        Command::Bless => task::bless::run(),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
+
+use super::{table, traffic_table};
+use anyhow::Result;
+use coalesce::pattern::{Pattern, Size, Variant};
+use coalesce::patterns::Selection;
+use coalesce::ptx::{IMAGES, KernelFacts};
+use std::process::ExitCode;
+
+/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad"
+)]
+pub struct Arguments {
+    /// The pattern, or one variant of it.
+    #[arg(value_name = "PATTERN[/VARIANT]")]
+    selection: String,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let selection = Selection::parse(&arguments.selection)?;
+    let pattern = selection.pattern;
+    if selection.variant.is_none() {
+        println!("{}", pattern.doc());
+    }
+    let size = Size::new(pattern.count_size);
+    println!(
+        "Expected traffic per request, at {}:\n",
+        pattern.show_size(&size)
+    );
+    println!("{}\n", traffic_table(selection.variants(), &size));
+    println!("In the PTX:\n");
+    let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
+    for variant in selection.variants() {
+        facts.add_row(fact_cells(pattern, variant));
+    }
+    println!("{facts}\n");
+    println!("Sources: {}", pattern.sources.join("; "));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The facts of a variant's kernel in the newest PTX.
+fn fact_cells(pattern: &Pattern, variant: &Variant) -> [String; 5] {
+    let kernel = pattern.kernel_name(variant);
+    let newest = IMAGES
+        .iter()
+        .rev()
+        .find_map(|image| Some((image, image.facts(&kernel)?)));
+    let Some((image, facts)) = newest else {
+        return [
+            variant.name.to_owned(),
+            "none".to_owned(),
+            String::new(),
+            String::new(),
+            String::new(),
+        ];
+    };
+    let KernelFacts {
+        instructions,
+        shared_bytes,
+        local_bytes,
+        ..
+    } = facts;
+    let list = instructions
+        .iter()
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect::<Vec<_>>();
+    [
+        variant.name.to_owned(),
+        format!("sm_{}", image.capability),
+        list.join(", "),
+        format!("{shared_bytes} B"),
+        format!("{local_bytes} B"),
+    ]
+}

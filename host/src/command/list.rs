@@ -1,0 +1,63 @@
+//! `coalesce list`: the registry.
+
+use super::{table, traffic_table};
+use anyhow::Result;
+use coalesce::pattern::Size;
+use coalesce::patterns::PATTERNS;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// List every pattern and its variants.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  coalesce list\n  coalesce list --json")]
+pub struct Arguments {
+    /// Print JSON instead of a table.
+    #[arg(long, conflicts_with = "traffic")]
+    json: bool,
+    /// Print the traffic each variant should cause instead of what it does.
+    #[arg(long)]
+    traffic: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.json {
+        let patterns: Vec<_> = PATTERNS
+            .iter()
+            .map(|pattern| {
+                let variants: Vec<_> = pattern
+                    .variants
+                    .iter()
+                    .map(|variant| {
+                        json!({
+                            "name": variant.name,
+                            "kernel": pattern.kernel_name(variant),
+                            "change": variant.change,
+                            "since": variant.since,
+                        })
+                    })
+                    .collect();
+                let dimensions: Vec<_> = pattern.dimensions.iter().map(|dimension| dimension.name).collect();
+                json!({ "name": pattern.name, "shows": pattern.shows, "dimensions": dimensions, "variants": variants })
+            })
+            .collect();
+        println!("{}", serde_json::to_string_pretty(&patterns)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.traffic {
+        for pattern in PATTERNS {
+            let size = Size::new(pattern.count_size);
+            println!("{} at {}", pattern.name, pattern.show_size(&size));
+            println!("{}\n", traffic_table(pattern.variants, &size));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = table(["pattern", "variant", "what it does"]);
+    for pattern in PATTERNS {
+        table.add_row([pattern.name, "", pattern.shows]);
+        for variant in pattern.variants {
+            table.add_row(["", variant.name, variant.change]);
+        }
+    }
+    println!("{table}");
+    Ok(ExitCode::SUCCESS)
+}

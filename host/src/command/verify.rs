@@ -1,0 +1,83 @@
+//! `coalesce verify`: every element of every output against the CPU reference.
+
+use super::{Work, progress};
+use anyhow::Result;
+use coalesce::gpu::{Arrays, Gpu};
+use coalesce::measure::resize;
+use coalesce::pattern::Size;
+use coalesce::verify::{Outcome, case, verify};
+use std::process::ExitCode;
+
+/// Check variants against CPU references, whole outputs at every size.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce verify\n  coalesce verify transpose/padded\n  coalesce verify transpose --size rows=1000,columns=37 --seed 7"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    work: Work,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let work = &arguments.work;
+    let selections = work.selections()?;
+    let mut jobs = Vec::new();
+    for selection in &selections {
+        let pattern = selection.pattern;
+        if work.size.is_empty() {
+            jobs.extend(
+                pattern
+                    .verify_sizes
+                    .iter()
+                    .map(|size| (selection, Size::new(size))),
+            );
+        } else {
+            jobs.push((
+                selection,
+                resize(pattern, &work.size)
+                    .map_err(|error| super::WrongArgument(error.to_string()))?,
+            ));
+        }
+    }
+    let gpu = Gpu::open(work.gpu)?;
+    println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
+    let bar = progress(jobs.len());
+    let (mut correct, mut not_run, mut wrong) = (0, 0, 0);
+    for (selection, size) in jobs {
+        let pattern = selection.pattern;
+        let case = case(pattern, &size, work.seed);
+        let mut arrays = Arrays::new(&gpu, &case)?;
+        for variant in selection.variants() {
+            bar.set_message(format!("{}/{}", pattern.name, variant.name));
+            let line = |text: String| {
+                bar.suspend(|| {
+                    println!(
+                        "{}/{} at {}: {text}",
+                        pattern.name,
+                        variant.name,
+                        pattern.show_size(&size)
+                    )
+                });
+            };
+            match verify(&gpu, &case, &mut arrays, variant, &size)? {
+                Outcome::Correct => correct += 1,
+                Outcome::NotRun(reason) => {
+                    not_run += 1;
+                    line(format!("not run: {reason}"));
+                }
+                Outcome::Wrong(fault) => {
+                    wrong += 1;
+                    line(format!("WRONG: {fault}"));
+                }
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    println!("{correct} correct, {wrong} wrong, {not_run} not run");
+    Ok(if wrong == 0 && correct > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,209 @@
+//! Typed launches: a kernel's token says which arguments it takes, and others do not compile.
+
+use super::{Gpu, GpuError, View, ViewMut};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use cust::function::{BlockSize, GridSize};
+use std::cell::RefCell;
+use std::ffi::c_void;
+
+/// Enqueues kernels on a device's stream.
+pub struct Launcher<'a> {
+    gpu: &'a Gpu,
+    /// The last launch, for the message of a fault that surfaces later.
+    last: RefCell<String>,
+}
+
+/// The arguments of a launch as the driver takes them: one 8-byte slot each.
+#[derive(Default)]
+pub struct ArgumentList {
+    slots: Vec<u64>,
+}
+
+impl ArgumentList {
+    /// Appends a value of at most eight bytes.
+    fn push(&mut self, bytes: &[u8]) {
+        let mut slot = [0; 8];
+        slot[..bytes.len()].copy_from_slice(bytes);
+        self.slots.push(u64::from_ne_bytes(slot));
+    }
+}
+
+/// What may be passed for a kernel parameter of type `P`.
+///
+/// # Safety
+/// `append` must append exactly the values of `P`'s parameters in the PTX entry: one for a scalar
+/// or a pointer, a pointer and a length for a slice.
+pub unsafe trait Argument<P> {
+    /// Appends the value.
+    fn append(&self, list: &mut ArgumentList);
+}
+
+// SAFETY: a pointer to the elements.
+unsafe impl<T> Argument<*const T> for View<'_, T> {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.address().to_ne_bytes());
+    }
+}
+
+// SAFETY: a pointer to the elements and their number.
+unsafe impl<T> Argument<&'static [T]> for View<'_, T> {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.address().to_ne_bytes());
+        list.push(&(self.len() as u64).to_ne_bytes());
+    }
+}
+
+// SAFETY: a pointer to the elements.
+unsafe impl<T> Argument<*mut T> for ViewMut<'_, T> {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.address().to_ne_bytes());
+    }
+}
+
+// SAFETY: a pointer to the elements and their number.
+unsafe impl<T> Argument<&'static mut [T]> for ViewMut<'_, T> {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.address().to_ne_bytes());
+        list.push(&(self.len() as u64).to_ne_bytes());
+    }
+}
+
+/// Scalars are passed as themselves; no conversion takes place.
+macro_rules! scalars {
+    ($($type:ty)*) => {$(
+        // SAFETY: the scalar's own bytes, at most eight.
+        unsafe impl Argument<$type> for $type {
+            fn append(&self, list: &mut ArgumentList) {
+                list.push(&self.to_ne_bytes());
+            }
+        }
+    )*};
+}
+scalars!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);
+
+/// A tuple that fits the parameters of a kernel with signature `F`.
+pub trait Arguments<F> {
+    /// The values in order.
+    fn list(&self) -> ArgumentList;
+}
+
+macro_rules! tuples {
+    ($($argument:ident $parameter:ident $index:tt),*) => {
+        impl<$($argument, $parameter,)*> Arguments<fn($($parameter),*)> for ($($argument,)*)
+        where $($argument: Argument<$parameter>,)*
+        {
+            fn list(&self) -> ArgumentList {
+                #[allow(unused_mut)]
+                let mut list = ArgumentList::default();
+                $(self.$index.append(&mut list);)*
+                list
+            }
+        }
+    };
+}
+tuples!(A0 P0 0);
+tuples!(A0 P0 0, A1 P1 1);
+tuples!(A0 P0 0, A1 P1 1, A2 P2 2);
+tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3);
+tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4);
+tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5);
+tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6);
+tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6, A7 P7 7);
+
+impl<'a> Launcher<'a> {
+    pub(super) fn new(gpu: &'a Gpu) -> Self {
+        Self {
+            gpu,
+            last: RefCell::default(),
+        }
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &'a Gpu {
+        self.gpu
+    }
+
+    /// Enqueues `kernel` on the stream.
+    ///
+    /// # Errors
+    /// [`GpuError::Refused`] when the device does not take the launch.
+    ///
+    /// # Safety
+    /// The kernel's launch contract holds: grid, block, lengths, alignment, aliasing.
+    pub unsafe fn launch<F, A: Arguments<F>>(
+        &self,
+        kernel: Kernel<F>,
+        grid: impl Into<GridSize>,
+        block: impl Into<BlockSize>,
+        dynamic_shared_bytes: u32,
+        arguments: A,
+    ) -> Result<()> {
+        let (grid, block) = (grid.into(), block.into());
+        let describe = || {
+            format!(
+                "{}<<<({}, {}, {}), ({}, {}, {}), {dynamic_shared_bytes} B>>>",
+                kernel.name(),
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z
+            )
+        };
+        let refused = |cause: String| GpuError::Refused {
+            launch: describe(),
+            cause,
+        };
+        let function = self
+            .gpu
+            .module
+            .get_function(kernel.name())
+            .map_err(|error| {
+                if kernel.since() > self.gpu.image.capability {
+                    refused(format!(
+                        "it needs compute capability {}.{}",
+                        kernel.since() / 10,
+                        kernel.since() % 10
+                    ))
+                } else {
+                    refused(format!("the loaded kernels do not have it ({error})"))
+                }
+            })?;
+        let (max_threads, _) = kernel.launch_bounds();
+        if max_threads > 0 && block.x * block.y * block.z > max_threads {
+            return Err(refused(format!(
+                "its launch bounds allow {max_threads} threads per block"
+            ))
+            .into());
+        }
+        let mut list = arguments.list();
+        let pointers: Vec<*mut c_void> = list
+            .slots
+            .iter_mut()
+            .map(|slot| (slot as *mut u64).cast())
+            .collect();
+        // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
+        // call, and the caller vouches for the rest of the launch contract.
+        unsafe {
+            self.gpu
+                .stream
+                .launch(&function, grid, block, dynamic_shared_bytes, &pointers)
+        }
+        .map_err(|error| refused(error.to_string()))?;
+        self.last.replace(describe());
+        Ok(())
+    }
+
+    /// Waits for the launches; a fault is reported with the launch that was last enqueued.
+    pub fn finish(&self) -> Result<(), GpuError> {
+        self.gpu
+            .stream
+            .synchronize()
+            .map_err(|cause| GpuError::Fault {
+                launch: self.last.borrow().clone(),
+                cause,
+            })
+    }
+}

@@ -1,0 +1,164 @@
+//! The device, as patterns see it: arrays, typed launches, events. Only this module knows cust.
+
+mod arrays;
+mod error;
+mod launch;
+mod timing;
+
+pub use arrays::{Arrays, Downloaded, View, ViewMut};
+pub use error::GpuError;
+pub use launch::{Argument, Arguments, Launcher};
+pub use timing::{CopyPair, Flush, Stopwatch};
+
+use crate::ptx::Image;
+use cust::context::Context;
+use cust::device::{Device, DeviceAttribute};
+use cust::memory::mem_get_info;
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+
+/// A device with the kernels loaded on it and one stream.
+///
+/// The fields are dropped in this order: what lives on the context before the context.
+pub struct Gpu {
+    stream: Stream,
+    module: Module,
+    device: Device,
+    image: &'static Image,
+    capability: u32,
+    driver_version: String,
+    _context: Context,
+}
+
+/// What the device is, for a result's environment.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, PartialEq)]
+pub struct DeviceFacts {
+    /// The name the driver gives.
+    pub name: String,
+    /// The compute capability times ten.
+    pub capability: u32,
+    /// The CUDA version the driver supports.
+    pub driver_version: String,
+    /// Multiprocessors.
+    pub multiprocessors: i32,
+    /// The highest multiprocessor clock, kHz.
+    pub clock_khz: i32,
+    /// The memory clock, kHz.
+    pub memory_clock_khz: i32,
+    /// The memory bus, bits.
+    pub memory_bus_bits: i32,
+    /// The L2 cache, bytes.
+    pub l2_bytes: i32,
+    /// Device memory, bytes.
+    pub memory_bytes: usize,
+    /// Whether memory errors are corrected.
+    pub ecc: bool,
+}
+
+impl Gpu {
+    /// Opens device `ordinal` and loads the newest kernels it can run.
+    ///
+    /// # Errors
+    /// [`GpuError::NoDriver`], [`GpuError::NoDevice`], [`GpuError::TooOld`], or the driver's own.
+    pub fn open(ordinal: u32) -> Result<Gpu, GpuError> {
+        let driver =
+            cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
+        cust::init(cust::CudaFlags::empty())
+            .map_err(|error| GpuError::driver("initialising the driver", error))?;
+        let count =
+            Device::num_devices().map_err(|error| GpuError::driver("counting devices", error))?;
+        if ordinal >= count {
+            return Err(GpuError::NoDevice { ordinal, count });
+        }
+        let device = Device::get_device(ordinal)
+            .map_err(|error| GpuError::driver("opening the device", error))?;
+        let attribute = |attribute| {
+            device
+                .get_attribute(attribute)
+                .map_err(|error| GpuError::driver("asking for an attribute", error))
+        };
+        let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
+        let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
+        let capability = u32::try_from(major * 10 + minor).unwrap_or(0);
+        let Some(image) = Image::for_capability(capability) else {
+            let oldest = crate::ptx::IMAGES
+                .first()
+                .map_or(0, |image| image.capability);
+            let name = device.name().unwrap_or_else(|_| "the device".to_owned());
+            return Err(GpuError::TooOld {
+                name,
+                capability,
+                oldest,
+            });
+        };
+        let context =
+            Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
+        let module = Module::from_ptx(image.text, &[])
+            .map_err(|error| GpuError::driver("loading the kernels", error))?;
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)
+            .map_err(|error| GpuError::driver("creating a stream", error))?;
+        Ok(Gpu {
+            stream,
+            module,
+            device,
+            image,
+            capability,
+            driver_version: driver.version.to_string(),
+            _context: context,
+        })
+    }
+
+    /// The compute capability times ten.
+    pub fn capability(&self) -> u32 {
+        self.capability
+    }
+
+    /// The kernels that were loaded.
+    pub fn image(&self) -> &'static Image {
+        self.image
+    }
+
+    /// Free and total device memory, bytes.
+    pub fn memory(&self) -> Result<(usize, usize), GpuError> {
+        mem_get_info().map_err(|error| GpuError::driver("asking for free memory", error))
+    }
+
+    /// What the device is.
+    pub fn facts(&self) -> Result<DeviceFacts, GpuError> {
+        let attribute = |attribute| {
+            self.device
+                .get_attribute(attribute)
+                .map_err(|error| GpuError::driver("asking for an attribute", error))
+        };
+        Ok(DeviceFacts {
+            name: self
+                .device
+                .name()
+                .map_err(|error| GpuError::driver("asking for the name", error))?,
+            capability: self.capability,
+            driver_version: self.driver_version.clone(),
+            multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
+            clock_khz: attribute(DeviceAttribute::ClockRate)?,
+            memory_clock_khz: attribute(DeviceAttribute::MemoryClockRate)?,
+            memory_bus_bits: attribute(DeviceAttribute::GlobalMemoryBusWidth)?,
+            l2_bytes: attribute(DeviceAttribute::L2CacheSize)?,
+            memory_bytes: self
+                .device
+                .total_memory()
+                .map_err(|error| GpuError::driver("asking for memory", error))?,
+            ecc: attribute(DeviceAttribute::EccEnabled)? != 0,
+        })
+    }
+
+    /// Waits for everything enqueued; a fault of a kernel surfaces here.
+    pub fn synchronize(&self) -> Result<(), GpuError> {
+        self.stream
+            .synchronize()
+            .map_err(|error| GpuError::driver("waiting for the device", error))
+    }
+
+    /// A launcher on this device's stream.
+    pub fn launcher(&self) -> Launcher<'_> {
+        Launcher::new(self)
+    }
+}

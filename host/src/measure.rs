@@ -1,0 +1,304 @@
+//! Measures variants: correct before and after, cold, by events, against a copy of the same run.
+
+use crate::gpu::{Arrays, CopyPair, Flush, Gpu, Stopwatch};
+use crate::pattern::{Pattern, Size, Variant};
+use crate::patterns::Selection;
+use crate::results::{Ceiling, Environment, Outcome, Results, Row, SCHEMA, Spread};
+use crate::verify;
+use crate::verify::Outcome as Verdict;
+use anyhow::{Result, bail};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What to measure, and how long to try.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The patterns and variants.
+    pub selections: Vec<Selection>,
+    /// Sizes that replace the patterns' own, by dimension name.
+    pub size: Vec<(String, usize)>,
+    /// Whether to measure the sweeps as well as the ladders.
+    pub sweeps: bool,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// The fewest samples of a row.
+    pub min_samples: usize,
+    /// A row stops when its noise is below this, in percent of its median.
+    pub noise_percent: f64,
+    /// A row stops at the latest after this time.
+    pub time_limit: Duration,
+}
+
+impl Plan {
+    /// The defaults: everything, seed 1.
+    pub fn new(selections: Vec<Selection>) -> Plan {
+        Plan {
+            selections,
+            size: Vec::new(),
+            sweeps: true,
+            seed: 1,
+            min_samples: 15,
+            noise_percent: 0.5,
+            time_limit: Duration::from_millis(400),
+        }
+    }
+
+    /// The sizes of a selection: the ladder's, then those of its sweeps with the variants they take.
+    fn points(&self, selection: &Selection) -> Result<Vec<Point>> {
+        let pattern = selection.pattern;
+        let ladder = resize(pattern, &self.size)?;
+        let selected: Vec<&'static Variant> = selection.variants().collect();
+        let mut points = vec![Point {
+            size: ladder.clone(),
+            variants: selected.clone(),
+            sweep: false,
+        }];
+        for sweep in pattern.sweeps.iter().filter(|_| self.sweeps) {
+            let chosen = |variant: &&Variant| {
+                sweep
+                    .variants
+                    .iter()
+                    .any(|index| pattern.variants[*index].name == variant.name)
+            };
+            let variants: Vec<_> = selected
+                .iter()
+                .copied()
+                .filter(|variant| chosen(variant))
+                .collect();
+            points.extend(sweep.values.iter().map(|value| Point {
+                size: ladder.with(sweep.dimension, *value),
+                variants: variants.clone(),
+                sweep: true,
+            }));
+        }
+        Ok(points)
+    }
+
+    /// How many rows a run of this plan has.
+    pub fn len(&self) -> Result<usize> {
+        let points = self
+            .selections
+            .iter()
+            .map(|selection| self.points(selection));
+        points
+            .map(|points| {
+                Ok(points?
+                    .iter()
+                    .map(|point| point.variants.len())
+                    .sum::<usize>())
+            })
+            .sum()
+    }
+}
+
+/// One size and the variants measured at it, on the same arrays.
+struct Point {
+    size: Size,
+    variants: Vec<&'static Variant>,
+    sweep: bool,
+}
+
+/// The pattern's bench size with some numbers replaced.
+///
+/// # Errors
+/// When a number is too small for its dimension, or none of the patterns has it.
+pub fn resize(pattern: &Pattern, replaced: &[(String, usize)]) -> Result<Size> {
+    let mut size = Size::new(pattern.bench_size);
+    for (name, value) in replaced {
+        let Some(index) = pattern
+            .dimensions
+            .iter()
+            .position(|dimension| dimension.name == name)
+        else {
+            let names: Vec<_> = pattern
+                .dimensions
+                .iter()
+                .map(|dimension| dimension.name)
+                .collect();
+            bail!(
+                "`{}` has no dimension `{name}`: its size is given by {}",
+                pattern.name,
+                names.join(", ")
+            );
+        };
+        let least = pattern.dimensions[index].least;
+        if *value < least {
+            bail!(
+                "{name} = {value} is too small for `{}`: the least is {least}",
+                pattern.name
+            );
+        }
+        size = size.with(index, *value);
+    }
+    // Kernels index with 32 bits; the largest index any of them forms is below this product.
+    let elements = size
+        .values()
+        .iter()
+        .map(|value| (*value).max(1) as u128)
+        .product::<u128>();
+    if elements > 1 << 31 {
+        bail!(
+            "{} is too large for `{}`: its kernels index at most 2^31 elements",
+            pattern.show_size(&size),
+            pattern.name
+        );
+    }
+    Ok(size)
+}
+
+/// Runs a plan. `on_row` sees each row as it is finished.
+///
+/// # Errors
+/// The driver's and out-of-memory; a wrong result is a row.
+pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Results> {
+    let started = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let bench = Bench {
+        gpu,
+        plan,
+        stopwatch: Stopwatch::new()?,
+        flush: Flush::new(gpu)?,
+    };
+    let device_copy = bench.device_copy()?;
+    let mut rows = Vec::new();
+    for selection in &plan.selections {
+        for point in plan.points(selection)? {
+            bench.point(
+                selection.pattern,
+                &point,
+                device_copy.bandwidth_gb_s,
+                &mut |row| {
+                    on_row(&row);
+                    rows.push(row);
+                },
+            )?;
+        }
+    }
+    let environment = Environment {
+        device: gpu.facts()?,
+        commit: crate::ptx::COMMIT.to_owned(),
+        compiler: crate::ptx::COMPILER.to_owned(),
+        ptx_target: format!("sm_{}", gpu.image().capability),
+        ptx_hash: gpu.image().hash(),
+        seed: plan.seed,
+        started_unix_s: started,
+    };
+    Ok(Results {
+        schema: SCHEMA,
+        environment,
+        device_copy,
+        rows,
+    })
+}
+
+/// The tools of a run.
+struct Bench<'a> {
+    gpu: &'a Gpu,
+    plan: &'a Plan,
+    stopwatch: Stopwatch,
+    flush: Flush,
+}
+
+impl Bench<'_> {
+    /// Measures every variant of a point on one set of arrays.
+    fn point(
+        &self,
+        pattern: &Pattern,
+        point: &Point,
+        copy_gb_s: f64,
+        emit: &mut dyn FnMut(Row),
+    ) -> Result<()> {
+        let bytes = (pattern.bytes)(&point.size).total();
+        let case = verify::case(pattern, &point.size, self.plan.seed);
+        let mut arrays = Arrays::new(self.gpu, &case)?;
+        let mut naive_ms = None;
+        for variant in &point.variants {
+            let verdict = verify::verify(self.gpu, &case, &mut arrays, variant, &point.size)?;
+            let outcome = match verdict {
+                Verdict::NotRun(reason) => Outcome::NotRun { reason },
+                Verdict::Wrong(fault) => Outcome::Wrong {
+                    reason: fault.to_string(),
+                },
+                Verdict::Correct => {
+                    let launcher = self.gpu.launcher();
+                    let time_ms =
+                        self.sample(|| (variant.launch)(&launcher, &arrays, &point.size))?;
+                    launcher.finish()?;
+                    match verify::check(self.gpu, &case, &arrays, variant)? {
+                        Verdict::Wrong(fault) => Outcome::Wrong {
+                            reason: format!("after timing, {fault}"),
+                        },
+                        _ => {
+                            let bandwidth_gb_s = gb_s(bytes, time_ms.median);
+                            let naive = *naive_ms.get_or_insert(time_ms.median);
+                            Outcome::Measured {
+                                time_ms,
+                                bytes,
+                                bandwidth_gb_s,
+                                percent_of_copy: 100.0 * bandwidth_gb_s / copy_gb_s,
+                                speed_up: naive / time_ms.median,
+                            }
+                        }
+                    }
+                }
+            };
+            let names = pattern
+                .dimensions
+                .iter()
+                .map(|dimension| dimension.name.to_owned());
+            emit(Row {
+                pattern: pattern.name.to_owned(),
+                variant: variant.name.to_owned(),
+                size: names.zip(point.size.values().iter().copied()).collect(),
+                sweep: point.sweep,
+                outcome,
+            });
+        }
+        Ok(())
+    }
+
+    /// Times one launch after another, each after the caches were filled with other data.
+    ///
+    /// While the flush runs, the launch and both events are enqueued behind it, so that the time
+    /// between the events holds no host work.
+    fn sample(&self, mut enqueue: impl FnMut() -> Result<()>) -> Result<Spread> {
+        const WARM_UP: usize = 2;
+        let begin = Instant::now();
+        let mut times = Vec::new();
+        for round in 0.. {
+            self.flush.enqueue(self.gpu)?;
+            self.stopwatch.start(self.gpu)?;
+            enqueue()?;
+            self.stopwatch.stop(self.gpu)?;
+            let time = self.stopwatch.elapsed_ms()?;
+            if round >= WARM_UP {
+                times.push(time);
+            }
+            if times.len() >= self.plan.min_samples {
+                let quiet = Spread::of(&times).noise_percent() < self.plan.noise_percent;
+                if quiet || begin.elapsed() > self.plan.time_limit {
+                    break;
+                }
+            }
+        }
+        Ok(Spread::of(&times))
+    }
+
+    /// The driver's copy of 1 GiB within the device, or of an eighth of what is free.
+    fn device_copy(&self) -> Result<Ceiling> {
+        let (free, _) = self.gpu.memory()?;
+        let bytes = (1_usize << 30).min(free / 8);
+        let mut pair = CopyPair::new(bytes)?;
+        let time_ms = self.sample(|| Ok(pair.enqueue(self.gpu)?))?;
+        Ok(Ceiling {
+            bytes: pair.bytes(),
+            time_ms,
+            bandwidth_gb_s: gb_s(pair.bytes(), time_ms.median),
+        })
+    }
+}
+
+/// Bytes per millisecond as 10^9 bytes per second.
+fn gb_s(bytes: usize, time_ms: f64) -> f64 {
+    bytes as f64 / time_ms / 1e6
+}

@@ -1,0 +1,234 @@
+//! What a pattern is: data, so that tests, bench, report and docs can iterate the registry.
+
+use crate::data::{Data, Random, Tolerance};
+use crate::gpu::{Arrays, Launcher};
+use anyhow::Result;
+
+/// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
+#[derive(Debug)]
+pub struct Pattern {
+    /// The stem of both files and the prefix of every kernel's name.
+    pub name: &'static str,
+    /// The one claim a reader leaves with.
+    pub shows: &'static str,
+    /// The text of the device file: its `//!` part is the teaching doc.
+    pub device_source: &'static str,
+    /// Where the hardware claims come from.
+    pub sources: &'static [&'static str],
+    /// The names of a size's numbers, in order.
+    pub dimensions: &'static [Dimension],
+    /// The sizes at which results are checked.
+    pub verify_sizes: &'static [&'static [usize]],
+    /// The size at which the ladder is measured.
+    pub bench_size: &'static [usize],
+    /// A size without ragged edges, at which the expected traffic is exact.
+    pub count_size: &'static [usize],
+    /// Curves to measure besides the ladder.
+    pub sweeps: &'static [Sweep],
+    /// Inputs and references for a size.
+    pub case: fn(&Size, &mut Random) -> Case,
+    /// The bytes any implementation must move through device memory.
+    pub bytes: fn(&Size) -> Bytes,
+    /// Naive first; the order is the lesson.
+    pub variants: &'static [Variant],
+}
+
+/// One number of a size.
+#[derive(Debug)]
+pub struct Dimension {
+    /// Its name on the command line and in results.
+    pub name: &'static str,
+    /// What it counts.
+    pub meaning: &'static str,
+    /// The smallest value that makes sense: 1 for a length, 0 for an offset.
+    pub least: usize,
+}
+
+/// A curve: one dimension varies, the others stay as in `bench_size`.
+#[derive(Debug)]
+pub struct Sweep {
+    /// The index of the dimension.
+    pub dimension: usize,
+    /// Its values.
+    pub values: &'static [usize],
+    /// The indices of the variants that are measured.
+    pub variants: &'static [usize],
+}
+
+/// The numbers that fix a problem, one per [`Dimension`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size(Vec<usize>);
+
+impl Size {
+    /// A size from its numbers.
+    pub fn new(values: &[usize]) -> Self {
+        Self(values.to_vec())
+    }
+
+    /// The numbers as an array, to be taken apart by a `let`.
+    pub fn get<const N: usize>(&self) -> [usize; N] {
+        self.0
+            .as_slice()
+            .try_into()
+            .expect("a pattern asks for as many numbers as it declares")
+    }
+
+    /// All numbers.
+    pub fn values(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// The same size with one number replaced.
+    pub fn with(&self, dimension: usize, value: usize) -> Size {
+        let mut values = self.0.clone();
+        values[dimension] = value;
+        Size(values)
+    }
+}
+
+/// One way to compute the pattern's result.
+#[derive(Debug)]
+pub struct Variant {
+    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name.
+    pub name: &'static str,
+    /// What changed from the variant before.
+    pub change: &'static str,
+    /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.
+    pub since: u32,
+    /// Why it cannot run at a size, if it cannot.
+    pub precondition: fn(&Size) -> std::result::Result<(), &'static str>,
+    /// The outputs it writes; it must leave the others alone.
+    pub outputs: &'static [usize],
+    /// Enqueues its work, and only that.
+    pub launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+    /// The traffic it should cause.
+    pub expect: fn(&Size) -> Expectation,
+}
+
+impl Variant {
+    /// For variants that write the first output only.
+    pub const FIRST_OUTPUT: &'static [usize] = &[0];
+
+    /// For variants that run at every size.
+    pub const ANY_SIZE: fn(&Size) -> std::result::Result<(), &'static str> = |_| Ok(());
+}
+
+/// The traffic of a variant, counted per warp-level instruction (request).
+///
+/// `None`: the variant has no such requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Expectation {
+    /// 32-byte sectors per global load request.
+    pub load_sectors: Option<f64>,
+    /// 32-byte sectors per global store request.
+    pub store_sectors: Option<f64>,
+    /// Passes through shared memory per shared load request.
+    pub shared_load_wavefronts: Option<f64>,
+    /// Passes through shared memory per shared store request.
+    pub shared_store_wavefronts: Option<f64>,
+    /// How the numbers come about.
+    pub arithmetic: &'static str,
+}
+
+/// Bytes through device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// Each input element that is needed, once.
+    pub read: usize,
+    /// Each output element, once.
+    pub written: usize,
+}
+
+impl Bytes {
+    /// Read and written together.
+    pub fn total(self) -> usize {
+        self.read + self.written
+    }
+}
+
+/// Inputs and what must come out.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Read-only arrays.
+    pub inputs: Vec<Data>,
+    /// Written arrays.
+    pub outputs: Vec<Output>,
+}
+
+/// An output array.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The whole array after the launch. An element that must stay untouched is poison here.
+    pub reference: Data,
+    /// How near the result must come.
+    pub tolerance: Tolerance,
+    /// What the array holds before the launch.
+    pub before: Before,
+}
+
+/// What an output holds before a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// [`crate::data::POISON`]: every element must be written.
+    Poison,
+    /// Zeros: the kernel accumulates.
+    Zeros,
+}
+
+impl Case {
+    /// The bytes of all arrays.
+    pub fn byte_len(&self) -> usize {
+        let inputs: usize = self.inputs.iter().map(Data::byte_len).sum();
+        inputs
+            + self
+                .outputs
+                .iter()
+                .map(|output| output.reference.byte_len())
+                .sum::<usize>()
+    }
+}
+
+impl Output {
+    /// An output that is written whole.
+    pub fn exact(reference: Data) -> Self {
+        Self {
+            reference,
+            tolerance: Tolerance::Exact,
+            before: Before::Poison,
+        }
+    }
+
+    /// An output of rounded sums.
+    pub fn near(reference: Data, tolerance: Tolerance) -> Self {
+        Self {
+            reference,
+            tolerance,
+            before: Before::Poison,
+        }
+    }
+}
+
+impl Pattern {
+    /// The teaching doc: the `//!` lines of the device file.
+    pub fn doc(&self) -> String {
+        self.device_source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
+            .collect()
+    }
+
+    /// The kernel's name of a variant.
+    pub fn kernel_name(&self, variant: &Variant) -> String {
+        format!("{}_{}", self.name, variant.name)
+    }
+
+    /// A size written as `n=1048576, offset=3`.
+    pub fn show_size(&self, size: &Size) -> String {
+        let parts = self.dimensions.iter().zip(size.values());
+        parts
+            .map(|(dimension, value)| format!("{}={value}", dimension.name))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}

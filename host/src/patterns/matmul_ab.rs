@@ -1,0 +1,190 @@
+//! Host half of `matmul_ab`. Device half and teaching doc: `kernels/src/matmul_ab.rs`.
+
+use crate::data::{Data, Random, Tolerance};
+use crate::gpu::{Arrays, Launcher};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use anyhow::Result;
+use kernels::matmul_ab as device;
+use kernels::matmul_ab::{BLOCK_TILE, INNER, REGISTERS_BLOCK, TILE};
+use rayon::prelude::*;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "matmul_ab",
+    shows: "shared memory saves trips to device memory, registers save trips to shared memory",
+    device_source: include_str!("../../../kernels/src/matmul_ab.rs"),
+    sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
+    dimensions: &[
+        Dimension {
+            name: "m",
+            meaning: "rows of A and C",
+            least: 1,
+        },
+        Dimension {
+            name: "n",
+            meaning: "columns of B and C",
+            least: 1,
+        },
+    ],
+    verify_sizes: &[
+        &[1, 1],
+        &[1, 33],
+        &[31, 32],
+        &[32, 31],
+        &[33, 33],
+        &[127, 129],
+        &[128, 128],
+        &[129, 127],
+        &[130, 132],
+        &[200, 100],
+        &[257, 1000],
+        &[1024, 512],
+    ],
+    bench_size: &[16384, 16384],
+    count_size: &[256, 256],
+    sweeps: &[],
+    case,
+    bytes,
+    variants: &[
+        Variant {
+            name: "simple",
+            change: "one thread per element, both operands from device memory",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            launch: simple,
+            expect: |_| Expectation {
+                load_sectors: Some(2.5),
+                store_sectors: Some(4.0),
+                arithmetic: "per step 1 sector of A (broadcast) and 4 of B: 5 sectors in 2 requests",
+                ..Expectation::default()
+            },
+        },
+        Variant {
+            name: "a_in_shared",
+            change: "each warp keeps its row of A in shared memory",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            launch: a_in_shared,
+            expect: |_| Expectation {
+                load_sectors: Some(4.0),
+                store_sectors: Some(4.0),
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; shared broadcasts",
+            },
+        },
+        Variant {
+            name: "ab_in_shared",
+            change: "the block keeps the tile of B in shared memory too",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            launch: ab_in_shared,
+            expect: |_| Expectation {
+                load_sectors: Some(4.0),
+                store_sectors: Some(4.0),
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                arithmetic: "4 sectors for each tile's row; shared: 32 broadcasts of A and 32 rows of B",
+            },
+        },
+        Variant {
+            name: "registers",
+            change: "8 x 8 results per thread, operands reused from registers",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            launch: registers,
+            expect: |_| Expectation {
+                store_sectors: Some(16.0),
+                arithmetic: "a warp stores 2 rows x 16 lanes x 16 B = 16 sectors",
+                ..Expectation::default()
+            },
+        },
+    ],
+};
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [m, n] = size.get();
+    let inner = INNER as usize;
+    let (a, b) = (random.f32s(m * inner), random.f32s(inner * n));
+    let c = reference(&a, &b, n);
+    let tolerance = Tolerance::sum_of_products(inner);
+    Case {
+        inputs: vec![Data::F32(a), Data::F32(b)],
+        outputs: vec![Output::near(Data::F32(c), tolerance)],
+    }
+}
+
+/// Sums in double precision.
+fn reference(a: &[f32], b: &[f32], n: usize) -> Vec<f32> {
+    let inner = INNER as usize;
+    let rows = a.par_chunks(inner).flat_map_iter(|row| {
+        let mut sums = vec![0.0_f64; n];
+        for (left, line) in row.iter().zip(b.chunks(n)) {
+            for (sum, right) in sums.iter_mut().zip(line) {
+                *sum += f64::from(*left) * f64::from(*right);
+            }
+        }
+        sums.into_iter().map(|sum| sum as f32)
+    });
+    rows.collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [m, n] = size.get();
+    let inner = INNER as usize;
+    Bytes {
+        read: 4 * inner * (m + n),
+        written: 4 * m * n,
+    }
+}
+
+/// Launches a kernel of this file's signature.
+macro_rules! launch {
+    ($launcher:ident, $arrays:ident, $size:ident, $kernel:ident, $tile:expr, $block:expr) => {{
+        let [m, n] = $size.get().map(|value: usize| value as u32);
+        let arguments = ($arrays.input(0), $arrays.input(1), $arrays.output(0), m, n);
+        // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte
+        // aligned and do not overlap.
+        unsafe { $launcher.launch(device::$kernel, (n.div_ceil($tile), m.div_ceil($tile)), $block, 0, arguments) }
+    }};
+}
+
+fn simple(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch!(launcher, arrays, size, matmul_ab_simple, TILE, (TILE, TILE))
+}
+
+fn a_in_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch!(
+        launcher,
+        arrays,
+        size,
+        matmul_ab_a_in_shared,
+        TILE,
+        (TILE, TILE)
+    )
+}
+
+fn ab_in_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch!(
+        launcher,
+        arrays,
+        size,
+        matmul_ab_ab_in_shared,
+        TILE,
+        (TILE, TILE)
+    )
+}
+
+fn registers(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch!(
+        launcher,
+        arrays,
+        size,
+        matmul_ab_registers,
+        BLOCK_TILE,
+        REGISTERS_BLOCK
+    )
+}

@@ -1,0 +1,126 @@
+//! Runs variants and compares every output element with the CPU reference.
+
+use crate::data::{Mismatch, Random, Tolerance, compare};
+use crate::gpu::{Arrays, Gpu};
+use crate::pattern::{Before, Case, Pattern, Size, Variant};
+use anyhow::Result;
+
+/// What came of one variant at one size.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Every element of every output is right.
+    Correct,
+    /// The variant cannot run here or at this size; the text says why.
+    NotRun(String),
+    /// An output is wrong.
+    Wrong(Fault),
+}
+
+/// What is wrong with an output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// An element differs.
+    Element {
+        /// The output.
+        output: usize,
+        /// Where and how.
+        mismatch: Mismatch,
+    },
+    /// A byte outside the output was written.
+    OutOfBounds {
+        /// The output.
+        output: usize,
+        /// The byte's distance from the output's start.
+        byte: isize,
+    },
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Element {
+                output,
+                mismatch:
+                    Mismatch {
+                        index,
+                        count,
+                        result,
+                        reference,
+                    },
+            } => write!(
+                formatter,
+                "output {output}: {count} element(s) differ, the first is [{index}] = {result}, reference {reference}"
+            ),
+            Fault::OutOfBounds { output, byte } => {
+                write!(
+                    formatter,
+                    "output {output}: byte {byte}, outside the array, was written"
+                )
+            }
+        }
+    }
+}
+
+/// Why `variant` cannot run at `size` on `gpu`, if it cannot.
+pub fn obstacle(gpu: &Gpu, variant: &Variant, size: &Size) -> Option<String> {
+    if variant.since > gpu.capability() {
+        let (major, minor) = (variant.since / 10, variant.since % 10);
+        return Some(format!("it needs compute capability {major}.{minor}"));
+    }
+    (variant.precondition)(size).err().map(str::to_owned)
+}
+
+/// Runs one variant on poisoned outputs and checks them whole.
+///
+/// # Errors
+/// The driver's; a wrong result is an [`Outcome`].
+pub fn verify(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &mut Arrays,
+    variant: &Variant,
+    size: &Size,
+) -> Result<Outcome> {
+    if let Some(reason) = obstacle(gpu, variant, size) {
+        return Ok(Outcome::NotRun(reason));
+    }
+    arrays.reset(gpu, case)?;
+    let launcher = gpu.launcher();
+    (variant.launch)(&launcher, arrays, size)?;
+    launcher.finish()?;
+    check(gpu, case, arrays, variant)
+}
+
+/// Checks the outputs as they are now.
+pub fn check(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Result<Outcome> {
+    for (index, output) in case.outputs.iter().enumerate() {
+        let downloaded = arrays.download(gpu, index, &output.reference)?;
+        if let Some(byte) = downloaded.guard_broken_at {
+            return Ok(Outcome::Wrong(Fault::OutOfBounds {
+                output: index,
+                byte,
+            }));
+        }
+        let mismatch = if variant.outputs.contains(&index) {
+            compare(&downloaded.data, &output.reference, output.tolerance)
+        } else {
+            let untouched = match output.before {
+                Before::Poison => output.reference.poisoned(),
+                Before::Zeros => output.reference.zeroed(),
+            };
+            compare(&downloaded.data, &untouched, Tolerance::Exact)
+        };
+        if let Some(mismatch) = mismatch {
+            return Ok(Outcome::Wrong(Fault::Element {
+                output: index,
+                mismatch,
+            }));
+        }
+    }
+    Ok(Outcome::Correct)
+}
+
+/// The case of a pattern at a size; the seed and the size alone decide its inputs.
+pub fn case(pattern: &Pattern, size: &Size, seed: u64) -> Case {
+    (pattern.case)(size, &mut Random::new(seed))
+}

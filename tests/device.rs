@@ -1,0 +1,31 @@
+//! Every pattern, variant and size on a GPU.
+
+use coalesce::gpu::{Arrays, Gpu};
+use coalesce::pattern::Size;
+use coalesce::patterns::PATTERNS;
+use coalesce::verify::{Outcome, case, verify};
+
+#[test]
+#[ignore = "needs a GPU"]
+fn every_variant_is_correct_at_every_size() {
+    let gpu = Gpu::open(0).expect("a GPU");
+    let (mut correct, mut not_run) = (0, 0);
+    for pattern in PATTERNS {
+        for size in pattern.verify_sizes {
+            let size = Size::new(size);
+            let case = case(pattern, &size, 11);
+            let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+            for variant in pattern.variants {
+                match verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds") {
+                    Outcome::Correct => correct += 1,
+                    Outcome::NotRun(_) => not_run += 1,
+                    Outcome::Wrong(fault) => {
+                        panic!("{}/{} at {}: {fault}", pattern.name, variant.name, pattern.show_size(&size))
+                    }
+                }
+            }
+        }
+    }
+    println!("{correct} correct, {not_run} not run");
+    assert!(correct > 0);
+}

@@ -1,0 +1,30 @@
+//! The sources of this checkout, for tests that read them.
+
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace").to_owned()
+}
+
+/// Every file below `folder` with this extension, with its text.
+pub fn files(folder: &str, extension: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = entry.file_name();
+            if path.is_dir() {
+                if name != "target" && name != "dist" && !name.to_string_lossy().starts_with('.') {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|found| found == extension) {
+                let text = std::fs::read_to_string(&path).expect("a source file is text");
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,94 @@
+//! The CPU references against cases worked out by hand, independent of them.
+
+use coalesce::data::{Data, Element, POISON, Random};
+use coalesce::pattern::{Case, Size};
+use coalesce::patterns::{PATTERNS, Selection};
+
+fn case(pattern: &str, size: &[usize]) -> Case {
+    let pattern = Selection::parse(pattern).expect("a pattern of the registry").pattern;
+    (pattern.case)(&Size::new(size), &mut Random::new(3))
+}
+
+fn values<T: Element>(data: &Data) -> &[T] {
+    T::view(data).expect("the element type of the pattern")
+}
+
+#[test]
+fn coalescing_copies() {
+    let case = case("coalescing", &[70]);
+    assert_eq!(values::<f32>(&case.inputs[0]), values::<f32>(&case.outputs[0].reference));
+}
+
+#[test]
+fn misalignment_leaves_the_first_words_alone() {
+    let case = case("misalignment", &[2, 3]);
+    let source = values::<f32>(&case.inputs[0]);
+    let target = values::<f32>(&case.outputs[0].reference);
+    assert_eq!((source.len(), target.len()), (5, 5));
+    assert_eq!(case.outputs[0].reference.bytes()[..12], [POISON; 12]);
+    assert_eq!(target[3..], source[3..]);
+    // Behind 29 words of padding element 3 starts a line of 32 words.
+    let padded = values::<f32>(&case.inputs[1]);
+    assert_eq!(padded.len(), 29 + 5);
+    assert_eq!(padded[32], source[3]);
+}
+
+#[test]
+fn stride_takes_every_third() {
+    let case = case("stride", &[2, 3]);
+    let source = values::<f32>(&case.inputs[0]);
+    assert_eq!(values::<f32>(&case.outputs[0].reference), [source[0], source[3]]);
+    let spread = &case.outputs[1].reference;
+    assert_eq!(values::<f32>(spread)[3], source[3]);
+    assert_eq!(spread.bytes()[4..12], [POISON; 8]);
+}
+
+#[test]
+fn transpose_of_two_by_three() {
+    let case = case("transpose", &[2, 3]);
+    let [a, b, c, d, e, f] = values::<f32>(&case.inputs[0]) else { panic!("six elements") };
+    assert_eq!(values::<f32>(&case.outputs[0].reference), [*a, *d, *b, *e, *c, *f]);
+}
+
+#[test]
+fn matmul_ab_of_one_row_is_a_dot_product() {
+    let case = case("matmul_ab", &[1, 2]);
+    let (a, b) = (values::<f32>(&case.inputs[0]), values::<f32>(&case.inputs[1]));
+    assert_eq!((a.len(), b.len()), (32, 64));
+    let mut expected = [0.0_f64; 2];
+    for step in 0..32 {
+        expected[0] += f64::from(a[step]) * f64::from(b[2 * step]);
+        expected[1] += f64::from(a[step]) * f64::from(b[2 * step + 1]);
+    }
+    assert_eq!(values::<f32>(&case.outputs[0].reference), expected.map(|sum| sum as f32));
+}
+
+#[test]
+fn every_pattern_is_checked_at_the_sizes_that_break_kernels() {
+    for pattern in PATTERNS {
+        let sizes: Vec<usize> = pattern.verify_sizes.iter().map(|size| size[0]).collect();
+        for needed in [1, 31, 32, 33] {
+            let found = pattern.verify_sizes.iter().any(|size| size.contains(&needed));
+            assert!(found, "{}: no verify size has {needed}", pattern.name);
+        }
+        assert!(sizes.iter().any(|size| *size >= 1000), "{}: no large verify size", pattern.name);
+        assert!(sizes.iter().any(|size| size % 2 == 1 && *size > 33), "{}: no large odd verify size", pattern.name);
+    }
+}
+
+#[test]
+fn every_case_has_arrays_of_the_stated_traffic() {
+    for pattern in PATTERNS {
+        let size = Size::new(pattern.count_size);
+        let case = (pattern.case)(&size, &mut Random::new(1));
+        let bytes = (pattern.bytes)(&size);
+        let inputs: usize = case.inputs.iter().map(Data::byte_len).sum();
+        let outputs: usize = case.outputs.iter().map(|output| output.reference.byte_len()).sum();
+        assert!(bytes.read <= inputs, "{}: reads more than its inputs hold", pattern.name);
+        assert!(bytes.written <= outputs, "{}: writes more than its outputs hold", pattern.name);
+        for variant in pattern.variants {
+            assert!(variant.outputs.iter().all(|output| *output < case.outputs.len()), "{}/{}", pattern.name, variant.name);
+            assert!(!variant.outputs.is_empty(), "{}/{} writes nothing", pattern.name, variant.name);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What the kernels consist of, against the committed snapshots and the promises of their docs.
+
+use crate::kernels_source::root;
+use coalesce::patterns::PATTERNS;
+use coalesce::ptx::{COMPILER, IMAGES};
+use std::fmt::Write;
+
+/// `cargo xtask bless` sets it: snapshots are rewritten instead of compared.
+fn blessing() -> bool {
+    std::env::var_os("COALESCE_BLESS").is_some()
+}
+
+/// Compares `text` with a snapshot, or rewrites it.
+///
+/// A snapshot of another compiler is not comparable; the test says so and compares nothing.
+pub fn compare(name: &str, text: &str) {
+    let folder = root().join("kernels/snapshots");
+    let path = folder.join(name);
+    let text = format!("# {COMPILER}\n{text}");
+    if blessing() {
+        std::fs::create_dir_all(&folder).expect("a writable checkout");
+        std::fs::write(&path, text).expect("a writable checkout");
+        return;
+    }
+    let snapshot = std::fs::read_to_string(&path).unwrap_or_default();
+    if snapshot.lines().next() != text.lines().next() && !snapshot.is_empty() {
+        println!("not compared: {name} is a snapshot of another compiler than {COMPILER}");
+        return;
+    }
+    let difference = snapshot.lines().zip(text.lines()).find(|(before, now)| before != now);
+    assert!(
+        snapshot == text,
+        "{name} is stale; the first difference is {difference:?}. If it is meant, run `cargo xtask bless` and commit."
+    );
+}
+
+#[test]
+fn instructions() {
+    for pattern in PATTERNS {
+        let mut text = String::new();
+        for image in IMAGES {
+            let prefix = format!("{}_", pattern.name);
+            for facts in image.kernels.iter().filter(|facts| facts.kernel.starts_with(&prefix)) {
+                let _ = writeln!(
+                    text,
+                    "sm_{} {}: shared {} B, local {} B",
+                    image.capability, facts.kernel, facts.shared_bytes, facts.local_bytes
+                );
+                for (name, count) in facts.instructions {
+                    let _ = writeln!(text, "    {count:3} {name}");
+                }
+            }
+        }
+        compare(&format!("{}.txt", pattern.name), &text);
+    }
+}
+
+/// The instructions of a kernel in the newest PTX that has it.
+fn newest(kernel: &str) -> &'static coalesce::ptx::KernelFacts {
+    IMAGES.iter().rev().find_map(|image| image.facts(kernel)).unwrap_or_else(|| panic!("no PTX has {kernel}"))
+}
+
+fn has(kernel: &str, instruction: &str) -> bool {
+    newest(kernel).instructions.iter().any(|(name, count)| *name == instruction && *count > 0)
+}
+
+#[test]
+fn wide_variants_really_move_sixteen_bytes() {
+    for kernel in ["coalescing_quad", "coalescing_in_flight", "transpose_wide", "matmul_ab_registers"] {
+        for instruction in ["ld.global.v4.b32", "st.global.v4.b32"] {
+            let read_only = instruction.replace("ld.global", "ld.global.nc");
+            assert!(has(kernel, instruction) || has(kernel, &read_only), "{kernel} has no {instruction}");
+        }
+    }
+    assert!(has("coalescing_pair", "ld.global.v2.b32") || has("coalescing_pair", "ld.global.nc.v2.b32"));
+    assert!(has("transpose_wide", "ld.shared.v4.b32") && has("transpose_wide", "st.shared.v4.b32"));
+    assert!(has("transpose_asynchronous", "cp.async.ca.shared.global") || has("transpose_asynchronous", "cp.async.cg.shared.global"));
+}
+
+#[test]
+fn no_kernel_uses_generic_or_local_accesses() {
+    for image in IMAGES {
+        for facts in image.kernels {
+            assert_eq!(facts.local_bytes, 0, "{} on sm_{} has local memory", facts.kernel, image.capability);
+            for (name, _) in facts.instructions {
+                let mut parts = name.split('.');
+                let stem = parts.next();
+                let spaced = name.split('.').any(|part| matches!(part, "global" | "shared" | "const" | "local" | "param"));
+                assert!(
+                    !matches!(stem, Some("ld" | "st" | "atom" | "red")) || spaced,
+                    "{} on sm_{} has a generic {name}",
+                    facts.kernel,
+                    image.capability
+                );
+                assert!(!name.contains(".local"), "{} on sm_{} has {name}", facts.kernel, image.capability);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The kernels' PTX, and NVIDIA's assembler on top of it.
+
+use crate::workspace;
+use anyhow::{Context, Result};
+use cuda_builder::ptxas::{self, Resources};
+use cuda_builder::{CudaBuilder, NvvmArch, install};
+use std::path::PathBuf;
+
+/// The architectures PTX is built for.
+pub const TARGETS: [NvvmArch; 3] = [
+    NvvmArch::Compute70,
+    NvvmArch::Compute80,
+    NvvmArch::Compute90,
+];
+
+/// Makes sure there is a compiler, and says which.
+pub fn setup() -> Result<()> {
+    let toolchain = install::ensure_toolchain()?;
+    eprintln!("kernels: {}", toolchain.describe());
+    Ok(())
+}
+
+/// Builds the PTX for one architecture.
+pub fn build(arch: NvvmArch) -> Result<PathBuf> {
+    Ok(builder(arch).build()?)
+}
+
+/// The builder all of our PTX comes from.
+pub fn builder(arch: NvvmArch) -> CudaBuilder {
+    CudaBuilder::new(workspace::root().join("kernels"))
+        .arch(arch)
+        .target_dir(workspace::target_dir())
+}
+
+/// NVIDIA's assembler, if it is here.
+pub fn ptxas() -> Option<PathBuf> {
+    ptxas::find_tool("ptxas", &workspace::target_dir())
+}
+
+/// What every kernel needs on one processor, from the newest PTX it runs.
+pub fn resources(ptxas: &std::path::Path, processor: NvvmArch) -> Result<Vec<Resources>> {
+    let target = TARGETS
+        .into_iter()
+        .rfind(|target| *target <= processor)
+        .context("no PTX for this processor")?;
+    Ok(ptxas::assemble(
+        ptxas,
+        &build(target)?,
+        &processor.processor(),
+        None,
+    )?)
+}

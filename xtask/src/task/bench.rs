@@ -1,0 +1,74 @@
+//! `cargo xtask bench`.
+
+use super::build;
+use crate::{kernels, workspace};
+use anyhow::{Context, Result};
+use cuda_builder::NvvmArch;
+use std::process::{Command, ExitCode};
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Passed on to `coalesce bench`; see its --help.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    bench: Vec<String>,
+}
+
+/// The exit code with which `coalesce` says that there is no usable GPU.
+const NO_GPU: i32 = 3;
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    kernels::setup()?;
+    build::coalesce()?;
+    let status = workspace::status(
+        Command::new(workspace::coalesce())
+            .arg("bench")
+            .args(&arguments.bench),
+    )?;
+    if status.code() == Some(NO_GPU) {
+        without_gpu()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(ExitCode::from(
+        status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .unwrap_or(1),
+    ))
+}
+
+/// What is known about the kernels on a machine that cannot run them.
+fn without_gpu() -> Result<()> {
+    println!("\nWithout a GPU nothing can be timed. What is known without one:\n");
+    workspace::succeed(Command::new(workspace::coalesce()).args(["list", "--traffic"]))?;
+    match kernels::ptxas() {
+        Some(ptxas) => {
+            println!("\nResources on sm_90, assembled by {}:\n", ptxas.display());
+            println!(
+                "{:32} {:>9} {:>8} {:>7} {:>7}",
+                "kernel", "registers", "shared B", "local B", "spill B"
+            );
+            for kernel in
+                kernels::resources(&ptxas, NvvmArch::Compute90).context("assembling the kernels")?
+            {
+                let spilled = kernel.spill_store_bytes + kernel.spill_load_bytes;
+                println!(
+                    "{:32} {:>9} {:>8} {:>7} {:>7}",
+                    kernel.kernel,
+                    kernel.registers,
+                    kernel.shared_bytes,
+                    kernel.local_bytes,
+                    spilled
+                );
+            }
+        }
+        None => println!(
+            "\nRegisters and shared memory: `cargo xtask setup --sass` installs the assembler that tells."
+        ),
+    }
+    println!(
+        "\nOn a machine with an NVIDIA GPU the same command measures every variant: time, bandwidth, the \
+         share of the device's own copy, the gain over the naive variant. `cargo xtask dist` makes a \
+         folder to carry there; it needs neither Rust nor a CUDA toolkit."
+    );
+    Ok(())
+}

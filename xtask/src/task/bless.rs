@@ -1,0 +1,31 @@
+//! `cargo xtask bless`.
+
+use crate::{kernels, workspace};
+use anyhow::Result;
+use std::process::ExitCode;
+
+pub fn run() -> Result<ExitCode> {
+    kernels::setup()?;
+    let modules: &[&str] = if kernels::ptxas().is_some() {
+        &["snapshots::", "assembled::"]
+    } else {
+        println!(
+            "not rewritten: the snapshots of registers and memory, which need `cargo xtask setup --sass`"
+        );
+        &["snapshots::"]
+    };
+    for module in modules {
+        let arguments = [
+            "test",
+            "--release",
+            "--quiet",
+            "--package",
+            "tests",
+            "--",
+            "--include-ignored",
+            module,
+        ];
+        workspace::succeed(workspace::cargo(&arguments).env("COALESCE_BLESS", "1"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,76 @@
+//! `cargo xtask dist`.
+
+use super::build;
+use crate::{kernels, workspace};
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The folder to make.
+    #[arg(long, default_value = "dist")]
+    output: PathBuf,
+}
+
+/// What stands beside the programs.
+const README: &str = "\
+Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing needs to be installed.
+
+  ./coalesce verify                  check every kernel against its CPU reference
+  ./coalesce bench --json out.json   measure every variant
+  ./coalesce explain transpose       what a pattern teaches
+  ./device-tests --ignored device::  the test suite's GPU part
+";
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    kernels::setup()?;
+    build::coalesce()?;
+    let output = workspace::root().join(&arguments.output);
+    std::fs::create_dir_all(&output)
+        .with_context(|| format!("cannot create {}", output.display()))?;
+    copy(&workspace::coalesce(), &output.join("coalesce"))?;
+    copy(&test_program()?, &output.join("device-tests"))?;
+    for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&workspace::root().join(file), &output.join(file))?;
+    }
+    let readme = output.join("README.txt");
+    std::fs::write(&readme, README)
+        .with_context(|| format!("cannot write {}", readme.display()))?;
+    println!("{}", output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn copy(source: &Path, target: &Path) -> Result<()> {
+    std::fs::copy(source, target)
+        .with_context(|| format!("cannot copy {} to {}", source.display(), target.display()))?;
+    Ok(())
+}
+
+/// Builds the integration tests and finds their program in cargo's messages.
+fn test_program() -> Result<PathBuf> {
+    let arguments = [
+        "test",
+        "--release",
+        "--package",
+        "tests",
+        "--no-run",
+        "--message-format",
+        "short",
+    ];
+    let output = workspace::cargo(&arguments)
+        .output()
+        .context("cannot start cargo")?;
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        bail!("the tests do not compile:\n{messages}");
+    }
+    let program = messages
+        .lines()
+        .rev()
+        .find_map(|line| line.split("Executable main.rs (").nth(1));
+    let program = program
+        .and_then(|rest| rest.strip_suffix(')'))
+        .context("cargo did not name the test program")?;
+    Ok(workspace::root().join(program))
+}

@@ -1,0 +1,11 @@
+//! One module per subcommand.
+
+pub mod bench;
+pub mod bless;
+pub mod build;
+pub mod dist;
+pub mod doctor;
+pub mod new;
+pub mod ptx;
+pub mod setup;
+pub mod test;

@@ -1,0 +1,50 @@
+//! Where things are, and how cargo is run.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// The folder of the workspace's manifest.
+pub fn root() -> PathBuf {
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let manifest = manifest.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    manifest.parent().map_or(manifest.clone(), Path::to_owned)
+}
+
+/// Cargo's target folder.
+pub fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// A cargo command in the workspace.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root()).args(arguments);
+    command
+}
+
+/// Runs a command whose output the user sees.
+pub fn status(command: &mut Command) -> Result<ExitStatus> {
+    let program = command.get_program().to_owned();
+    command
+        .status()
+        .with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// Runs a command that has to succeed.
+pub fn succeed(command: &mut Command) -> Result<()> {
+    let line = format!("{command:?}").replace('"', "");
+    if !status(command)?.success() {
+        bail!("`{line}` failed; its messages are above");
+    }
+    Ok(())
+}
+
+/// The built `coalesce` program.
+pub fn coalesce() -> PathBuf {
+    target_dir()
+        .join("release")
+        .join("coalesce")
+        .with_extension(std::env::consts::EXE_EXTENSION)
+}
