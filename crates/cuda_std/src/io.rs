@@ -116,8 +116,8 @@ macro_rules! println {
     () => {
         $crate::print!("\n")
     };
-    ($format:expr $(, $($argument:tt)*)?) => {
-        $crate::print!(::core::concat!($format, "\n") $(, $($argument)*)?)
+    ($($argument:tt)*) => {
+        $crate::io::print(::core::format_args!("{}\n", ::core::format_args!($($argument)*)))
     };
 }
 

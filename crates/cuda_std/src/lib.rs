@@ -14,6 +14,7 @@
     target_arch = "nvptx64",
     feature(
         asm_experimental_arch,
+        core_float_math,
         core_intrinsics,
         link_llvm_intrinsics,
         repr_simd

@@ -353,6 +353,7 @@ fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
     quote! {
         #[cfg(all(target_arch = "nvptx64", #since))]
         #(#conditions)*
+        #[allow(clippy::unnecessary_cast)]
         const _: () = {
             #[unsafe(export_name = #symbol)]
             #[used]
@@ -389,7 +390,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     quote! {
         #[cfg(not(target_arch = "nvptx64"))]
         #(#attributes)*
-        #[allow(non_upper_case_globals, dead_code)]
+        #[allow(non_upper_case_globals, dead_code, clippy::unnecessary_cast)]
         #visibility const #name: ::cuda_std::kernel::Kernel<fn(#(#kinds),*)> = {
             #[allow(dead_code, clippy::too_many_arguments)]
             #(#lints)*
