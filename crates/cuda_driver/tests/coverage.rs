@@ -2,8 +2,6 @@
 
 use cuda_driver::api::Symbol;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The functions that `source` declares as `pub fn cu...`.
 fn declared(source: &str) -> BTreeSet<String> {
@@ -46,34 +44,27 @@ fn table() -> BTreeSet<String> {
         .collect()
 }
 
+/// The sources that a dependency was compiled from, as the compiler's dependency file beside this binary lists them.
 fn sources_of(package: &str) -> String {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo runs");
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
-    let found = packages
-        .iter()
-        .find(|found| found["name"] == package)
-        .expect("the package is a dependency");
-    let manifest = Path::new(found["manifest_path"].as_str().expect("a path"));
-    let mut text = String::new();
-    read_folder(&manifest.with_file_name("src"), &mut text);
-    text
-}
-
-fn read_folder(folder: &Path, text: &mut String) {
-    let entries = std::fs::read_dir(folder).expect("a source folder");
-    for path in entries.map(|entry| -> PathBuf { entry.expect("an entry").path() }) {
-        if path.is_dir() {
-            read_folder(&path, text);
-        } else {
-            text.push_str(&std::fs::read_to_string(&path).expect("a source file"));
-        }
-    }
+    let binary = std::env::current_exe().expect("this binary has a path");
+    let folder = binary.parent().expect("a file lies in a folder");
+    let entries = std::fs::read_dir(folder).expect("the folder of this binary");
+    let mut files = entries.map(|entry| entry.expect("an entry").path());
+    let prefix = format!("{package}-");
+    let list = files
+        .find(|path| {
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            name.starts_with(&prefix) && name.ends_with(".d")
+        })
+        .expect("the dependency was compiled into the folder of this binary");
+    let list = std::fs::read_to_string(list).expect("the dependency file");
+    let sources = list.lines().filter_map(|line| line.strip_suffix(".rs:"));
+    sources
+        .map(|path| std::fs::read_to_string(format!("{path}.rs")).expect("a source file"))
+        .collect()
 }
 
 #[test]
