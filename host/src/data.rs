@@ -93,7 +93,10 @@ impl Data {
     /// An array of the same type and length that holds [`POISON`] everywhere.
     pub fn poisoned(&self) -> Data {
         let mut poisoned = self.zeroed();
-        poisoned.bytes_mut().fill(POISON);
+        poisoned
+            .bytes_mut()
+            .par_chunks_mut(1 << 20)
+            .for_each(|piece| piece.fill(POISON));
         poisoned
     }
 

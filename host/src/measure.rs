@@ -24,7 +24,7 @@ pub struct Plan {
     pub min_samples: usize,
     /// A row stops when its noise is below this, in percent of its median.
     pub noise_percent: f64,
-    /// A row stops at the latest after this time.
+    /// A row of a ladder stops at the latest after this time, a row of a sweep after a quarter of it.
     pub time_limit: Duration,
 }
 
@@ -261,7 +261,7 @@ impl Bench<'_> {
     ///
     /// While the flush runs, the launch and both events are enqueued behind it, so that the time
     /// between the events holds no host work.
-    fn sample(&self, mut enqueue: impl FnMut() -> Result<()>) -> Result<Spread> {
+    fn sample(&self, limit: Duration, mut enqueue: impl FnMut() -> Result<()>) -> Result<Spread> {
         const WARM_UP: usize = 2;
         let begin = Instant::now();
         let mut times = Vec::new();
@@ -276,7 +276,7 @@ impl Bench<'_> {
             }
             if times.len() >= self.plan.min_samples {
                 let quiet = Spread::of(&times).noise_percent() < self.plan.noise_percent;
-                if quiet || begin.elapsed() > self.plan.time_limit {
+                if quiet || begin.elapsed() > limit {
                     break;
                 }
             }
@@ -289,7 +289,7 @@ impl Bench<'_> {
         let (free, _) = self.gpu.memory()?;
         let bytes = (1_usize << 30).min(free / 8);
         let mut pair = CopyPair::new(bytes)?;
-        let time_ms = self.sample(|| Ok(pair.enqueue(self.gpu)?))?;
+        let time_ms = self.sample(self.plan.time_limit, || Ok(pair.enqueue(self.gpu)?))?;
         Ok(Ceiling {
             bytes: pair.bytes(),
             time_ms,

@@ -15,8 +15,8 @@ const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "l
 /// NVIDIA's assembler and disassemblers, as wheels: what `ptxas`-dependent checks need.
 const SASS_WHEELS: [&str; 3] = [
     "nvidia-cuda-nvcc==13.0.*",
-    "nvidia-cuda-cuobjdump==13.0.*",
-    "nvidia-cuda-nvdisasm==13.0.*",
+    "nvidia-cuda-cuobjdump",
+    "nvidia-cuda-nvdisasm",
 ];
 
 /// A way to get a compiler.

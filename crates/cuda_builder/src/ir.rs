@@ -56,6 +56,10 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
             if unquoted(definition.name).starts_with(ATTRIBUTES) {
                 continue;
             }
+            if let Some(line) = used_list(line) {
+                let _ = writeln!(out, "{}", cast_uses(&line, &spaces));
+                continue;
+            }
             if let Some(space) = spaces.get(definition.name) {
                 let body = redefine(&definition, *space)?;
                 let _ = writeln!(out, "{} = {}", definition.name, cast_uses(&body, &spaces));
@@ -88,6 +92,28 @@ pub(crate) fn without_used_lists(module: &str) -> String {
         })
         .flat_map(|line| [line, "\n"])
         .collect()
+}
+
+/// A list of statics to keep, without the attribute constants; `None` for any other line.
+fn used_list(line: &str) -> Option<String> {
+    let (name, rest) = line.split_once(" = appending global [")?;
+    if name != "@llvm.used" && name != "@llvm.compiler.used" {
+        return None;
+    }
+    let (_, rest) = rest.split_once("] [")?;
+    let (entries, tail) = rest.rsplit_once(']')?;
+    let kept: Vec<&str> = entries
+        .split(", ")
+        .filter(|entry| !entry.contains(&format!("@{ATTRIBUTES}")))
+        .collect();
+    if kept.is_empty() {
+        return Some(String::new());
+    }
+    Some(format!(
+        "{name} = appending global [{} x ptr] [{}]{tail}",
+        kept.len(),
+        kept.join(", ")
+    ))
 }
 
 /// Splits `@name = rest`, quoted names included; anything else is `None`.
@@ -433,6 +459,19 @@ mod tests {
             out,
             "define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 \"nvvm.maxntid\"=\"256\" \"nvvm.minctasm\"=\"2\" \"nvvm.cluster_dim\"=\"2,1,1\" !dbg !5 {\n"
         );
+    }
+
+    #[test]
+    fn attribute_constants_leave_the_lists_of_statics_to_keep() {
+        let module = "@X = internal global [4 x i8] undef, section \".shared\", align 4\n\
+            @llvm.used = appending global [2 x ptr] [ptr @X, ptr @__coalesce_attributes_f], section \"llvm.metadata\"\n";
+        let out = rewrite(module).expect("a well-formed module");
+        assert!(
+            out.contains("@llvm.used = appending global [1 x ptr] [ptr addrspacecast (ptr addrspace(3) @X to ptr)], section"),
+            "{out}"
+        );
+        let alone = "@llvm.used = appending global [1 x ptr] [ptr @__coalesce_attributes_f], section \"llvm.metadata\"\n";
+        assert_eq!(rewrite(alone).expect("a well-formed module"), "\n");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod arch;
 mod builder;
 mod compile;
 mod error;
+pub mod facts;
 pub mod install;
 mod ir;
 mod lower;

@@ -42,6 +42,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let results = measure(&gpu, &plan, |row| {
         bar.set_message(format!("{}/{}", row.pattern, row.variant));
         bar.inc(1);
+        if bar.is_hidden() && !row.sweep {
+            eprintln!("{}", cells(&row.pattern, row).join("  "));
+        }
     })?;
     bar.finish_and_clear();
     print(&results);

@@ -10,7 +10,7 @@ use clap::Args;
 use coalesce::pattern::{Size, Variant};
 use coalesce::patterns::{Selection, UnknownName};
 use comfy_table::Table;
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::presets::UTF8_NO_BORDERS;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// An argument that is well-formed but means nothing here.
@@ -72,7 +72,7 @@ fn dimension(text: &str) -> Result<(String, usize), String> {
 /// A table with this header, in the style of all our tables.
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_header(header);
+    table.load_style(UTF8_NO_BORDERS).set_header(header);
     table
 }
 

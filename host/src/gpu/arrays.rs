@@ -3,14 +3,15 @@
 use super::{Gpu, GpuError};
 use crate::data::{Data, Element, POISON};
 use crate::pattern::{Before, Case};
-use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
+use cust::memory::{AsyncCopyDestination, DeviceBuffer};
+use rayon::prelude::*;
 use std::marker::PhantomData;
 
 /// Bytes before and after each output that no kernel may write. A multiple of every alignment
 /// that a kernel relies on.
 const GUARD: usize = 1024;
 /// The size of the page-locked buffer through which arrays travel.
-const STAGE: usize = 32 << 20;
+pub(super) const STAGE: usize = 32 << 20;
 
 /// The arrays of one case in device memory.
 pub struct Arrays {
@@ -84,28 +85,47 @@ impl Arrays {
         gpu.synchronize()
     }
 
-    /// Downloads an output, or says that a guard zone was written.
-    pub fn download(&self, gpu: &Gpu, index: usize, like: &Data) -> Result<Downloaded, GpuError> {
+    /// Whether an output holds exactly these bytes.
+    pub fn equals(&self, gpu: &Gpu, index: usize, expected: &Data) -> Result<bool, GpuError> {
         let array = &self.outputs[index];
-        let mut data = like.poisoned();
-        array.copy_back(gpu, GUARD, data.bytes_mut())?;
-        let mut guards = [0_u8; 2 * GUARD];
-        array.copy_back(gpu, 0, &mut guards[..GUARD])?;
-        array.copy_back(gpu, GUARD + array.byte_len, &mut guards[GUARD..])?;
-        let broken = guards.iter().position(|byte| *byte != POISON);
-        let guard_broken_at = broken.map(|at| {
-            let at = at as isize;
-            let guard = GUARD as isize;
-            if at < guard {
-                at - guard
-            } else {
-                at - guard + array.byte_len as isize
-            }
-        });
-        Ok(Downloaded {
-            data,
-            guard_broken_at,
-        })
+        let mut equal = true;
+        array.visit(gpu, GUARD, array.byte_len, |offset, piece| {
+            let expected = &expected.bytes()[offset..offset + piece.len()];
+            const PIECE: usize = 1 << 20;
+            equal &= piece
+                .par_chunks(PIECE)
+                .zip(expected.par_chunks(PIECE))
+                .all(|(a, b)| a == b);
+        })?;
+        Ok(equal)
+    }
+
+    /// Downloads an output.
+    pub fn download(&self, gpu: &Gpu, index: usize, like: &Data) -> Result<Data, GpuError> {
+        let array = &self.outputs[index];
+        let mut data = like.zeroed();
+        let target = data.bytes_mut();
+        array.visit(gpu, GUARD, array.byte_len, |offset, piece| {
+            in_parallel(
+                &mut target[offset..offset + piece.len()],
+                piece,
+                |to, from| to.copy_from_slice(from),
+            );
+        })?;
+        Ok(data)
+    }
+
+    /// The offset in bytes, from an output's start, of the first guard byte that was written.
+    pub fn broken_guard(&self, gpu: &Gpu, index: usize) -> Result<Option<isize>, GpuError> {
+        let array = &self.outputs[index];
+        let mut broken = None;
+        for start in [0, GUARD + array.byte_len] {
+            array.visit(gpu, start, GUARD, |offset, piece| {
+                let found = piece.iter().position(|byte| *byte != POISON);
+                broken = broken.or(found.map(|at| (start + offset + at) as isize - GUARD as isize));
+            })?;
+        }
+        Ok(broken)
     }
 
     /// The view of an input.
@@ -135,14 +155,6 @@ impl Arrays {
     }
 }
 
-/// An output as the device left it.
-pub struct Downloaded {
-    /// The array.
-    pub data: Data,
-    /// The offset in bytes from the array's start of a guard byte that changed.
-    pub guard_broken_at: Option<isize>,
-}
-
 impl Array {
     fn new(data: &Data) -> Result<Array, GpuError> {
         let byte_len = data.byte_len();
@@ -168,40 +180,52 @@ impl Array {
 
     /// Copies host data in, piece by piece through page-locked memory.
     fn upload(&self, gpu: &Gpu, data: &Data) -> Result<(), GpuError> {
-        let fail = |error| GpuError::driver("uploading an input", error);
-        let bytes = data.bytes();
-        // SAFETY: every piece is written before it is copied from.
-        let mut stage = unsafe { LockedBuffer::<u8>::uninitialized(STAGE.min(bytes.len()).max(1)) }
-            .map_err(fail)?;
-        for (index, piece) in bytes.chunks(STAGE).enumerate() {
-            stage[..piece.len()].copy_from_slice(piece);
+        let mut stage = gpu.stage.borrow_mut();
+        for (index, piece) in data.bytes().chunks(STAGE).enumerate() {
+            let stage = &mut stage[..piece.len()];
+            in_parallel(stage, piece, |to, from| to.copy_from_slice(from));
             let start = GUARD + index * STAGE;
             let mut target = self.buffer.index(start..start + piece.len());
             // SAFETY: both buffers live, and the stream is synchronised before the piece is reused.
-            unsafe { target.async_copy_from(&stage[..piece.len()], &gpu.stream) }.map_err(fail)?;
+            unsafe { target.async_copy_from(stage, &gpu.stream) }
+                .map_err(|error| GpuError::driver("uploading an input", error))?;
             gpu.synchronize()?;
         }
         Ok(())
     }
 
-    /// Copies device bytes from `start` on into `target`, piece by piece.
-    fn copy_back(&self, gpu: &Gpu, start: usize, target: &mut [u8]) -> Result<(), GpuError> {
-        let fail = |error| GpuError::driver("downloading an output", error);
-        // SAFETY: every piece is written by the copy before it is read.
-        let mut stage =
-            unsafe { LockedBuffer::<u8>::uninitialized(STAGE.min(target.len()).max(1)) }
-                .map_err(fail)?;
-        for (index, piece) in target.chunks_mut(STAGE).enumerate() {
-            let at = start + index * STAGE;
-            let source = self.buffer.index(at..at + piece.len());
-            let stage = &mut stage[..piece.len()];
+    /// Brings `len` device bytes from `start` on to the host, piece by piece through page-locked
+    /// memory, and shows each piece with its offset.
+    fn visit(
+        &self,
+        gpu: &Gpu,
+        start: usize,
+        len: usize,
+        mut see: impl FnMut(usize, &[u8]),
+    ) -> Result<(), GpuError> {
+        let mut stage = gpu.stage.borrow_mut();
+        for offset in (0..len).step_by(STAGE) {
+            let stage = &mut stage[..STAGE.min(len - offset)];
+            let source = self
+                .buffer
+                .index(start + offset..start + offset + stage.len());
             // SAFETY: both buffers live, and the stream is synchronised before the piece is read.
-            unsafe { source.async_copy_to(stage, &gpu.stream) }.map_err(fail)?;
+            unsafe { source.async_copy_to(stage, &gpu.stream) }
+                .map_err(|error| GpuError::driver("downloading an output", error))?;
             gpu.synchronize()?;
-            piece.copy_from_slice(stage);
+            see(offset, stage);
         }
         Ok(())
     }
+}
+
+/// Works on two slices of one length in parallel pieces: one core cannot keep up with the link.
+fn in_parallel(target: &mut [u8], source: &[u8], work: impl Fn(&mut [u8], &[u8]) + Sync) {
+    const PIECE: usize = 1 << 20;
+    target
+        .par_chunks_mut(PIECE)
+        .zip(source.par_chunks(PIECE))
+        .for_each(|(to, from)| work(to, from));
 }
 
 impl<T> View<'_, T> {

@@ -5,7 +5,7 @@ mod error;
 mod launch;
 mod timing;
 
-pub use arrays::{Arrays, Downloaded, View, ViewMut};
+pub use arrays::{Arrays, View, ViewMut};
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
 pub use timing::{CopyPair, Flush, Stopwatch};
@@ -13,14 +13,17 @@ pub use timing::{CopyPair, Flush, Stopwatch};
 use crate::ptx::Image;
 use cust::context::Context;
 use cust::device::{Device, DeviceAttribute};
-use cust::memory::mem_get_info;
+use cust::memory::{LockedBuffer, mem_get_info};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
+use std::cell::RefCell;
 
 /// A device with the kernels loaded on it and one stream.
 ///
 /// The fields are dropped in this order: what lives on the context before the context.
 pub struct Gpu {
+    /// Page-locked memory through which arrays travel.
+    stage: RefCell<LockedBuffer<u8>>,
     stream: Stream,
     module: Module,
     device: Device,
@@ -97,7 +100,11 @@ impl Gpu {
             .map_err(|error| GpuError::driver("loading the kernels", error))?;
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)
             .map_err(|error| GpuError::driver("creating a stream", error))?;
+        // SAFETY: every piece of it is written before it is read.
+        let stage = unsafe { LockedBuffer::uninitialized(arrays::STAGE) }
+            .map_err(|error| GpuError::driver("allocating page-locked memory", error))?;
         Ok(Gpu {
+            stage: RefCell::new(stage),
             stream,
             module,
             device,

@@ -6,6 +6,7 @@ use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size,
 use anyhow::Result;
 use kernels::stride as device;
 use kernels::stride::{BLOCK, STAGED_RESULTS, STAGED_STRIDE_MAX};
+use rayon::prelude::*;
 
 /// Strides 1 to 64 words.
 const STRIDES: &[usize] = &[
@@ -48,7 +49,7 @@ pub const PATTERN: Pattern = Pattern {
         &[20_011, 13],
         &[65_536, 2],
     ],
-    bench_size: &[1 << 24, 8],
+    bench_size: &[1 << 23, 8],
     count_size: &[1 << 15, 8],
     sweeps: &[Sweep {
         dimension: 1,
