@@ -221,8 +221,9 @@ impl Bench<'_> {
                 },
                 Verdict::Correct => {
                     let launcher = self.gpu.launcher();
+                    let limit = self.plan.time_limit / if point.sweep { 4 } else { 1 };
                     let time_ms =
-                        self.sample(|| (variant.launch)(&launcher, &arrays, &point.size))?;
+                        self.sample(limit, || (variant.launch)(&launcher, &arrays, &point.size))?;
                     launcher.finish()?;
                     match verify::check(self.gpu, &case, &arrays, variant)? {
                         Verdict::Wrong(fault) => Outcome::Wrong {
