@@ -1,1 +1,39 @@
 //! Safe Rust for what cust lacks of the CUDA driver API.
+//!
+//! cust's own types are used wherever it has them: buffers, streams, events, modules and functions are cust's, and what
+//! is here takes them by reference. All failures are one type, [`Error`].
+//!
+//! | need | here |
+//! |---|---|
+//! | start a device | [`device::open`], [`device::attribute`], [`device::memory_info`] |
+//! | mapped, portable, write-combined host memory | [`host_memory::HostBuffer`] |
+//! | pin memory that exists already | [`host_memory::RegisteredBuffer`] |
+//! | asynchronous copies that cannot outlive their buffers | [`transfer::scope`], [`transfer::InFlight`] |
+//! | streams that do not block, priorities, queries, host functions | [`stream`] |
+//! | stream-ordered allocation | [`pool::Pool`] |
+//! | recorded work | [`graph`] |
+//! | L2 residency | [`l2`] |
+//! | more than 48 KiB of shared memory, registers, occupancy | [`function`] |
+//! | cooperative and cluster launches | [`launch::Launch`] |
+//! | managed memory by range | [`managed`] |
+//! | `static` and constant arrays of a module | [`symbol::symbol`] |
+//! | what a pointer is | [`pointer`] |
+//! | several devices | [`peer`] |
+
+pub mod device;
+mod error;
+pub mod function;
+pub mod graph;
+mod handle;
+pub mod host_memory;
+pub mod l2;
+pub mod launch;
+pub mod managed;
+pub mod peer;
+pub mod pointer;
+pub mod pool;
+pub mod stream;
+pub mod symbol;
+pub mod transfer;
+
+pub use error::{Error, Result};

@@ -1,0 +1,214 @@
+//! Keeping hot data in L2: the persisting set-aside and a stream's access-policy window.
+
+use crate::device::{Attribute, attribute};
+use crate::error::{Result, argument, call};
+use cuda_driver::types::LaunchAttributeValue;
+use cust::context::CurrentContext;
+use cust::memory::{DeviceCopy, DeviceSlice};
+use cust::stream::Stream;
+use std::ffi::{c_uint, c_void};
+
+/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
+const PERSISTING_LIMIT: c_uint = 6;
+/// `CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
+const ACCESS_POLICY_WINDOW: c_uint = 1;
+
+/// L2 set aside for persisting accesses; dropping it restores what was set aside before.
+#[derive(Debug)]
+#[must_use = "the set-aside ends when this is dropped"]
+pub struct PersistingLimit {
+    before_bytes: usize,
+    bytes: usize,
+}
+
+impl PersistingLimit {
+    /// Sets `bytes` of the current device's L2 aside, at most [`Attribute::MaxPersistingL2CacheBytes`].
+    ///
+    /// This belongs to the context, not to a stream: all its work has that much less L2 for everything else.
+    pub fn set(bytes: usize) -> Result<PersistingLimit> {
+        let device = CurrentContext::get_device()?;
+        let most =
+            usize::try_from(attribute(&device, Attribute::MaxPersistingL2CacheBytes)?).unwrap_or(0);
+        if bytes > most {
+            return argument(format!(
+                "{bytes} bytes of L2 cannot persist: this device sets aside at most {most}"
+            ));
+        }
+        let mut before_bytes = 0;
+        // SAFETY: a local to write to.
+        unsafe { call!(cuCtxGetLimit(&mut before_bytes, PERSISTING_LIMIT))? };
+        // SAFETY: a limit of the current context, no memory is involved.
+        unsafe { call!(cuCtxSetLimit(PERSISTING_LIMIT, bytes))? };
+        let mut limit = PersistingLimit { before_bytes, bytes: 0 };
+        // SAFETY: a local to write to. The driver may have rounded.
+        unsafe { call!(cuCtxGetLimit(&mut limit.bytes, PERSISTING_LIMIT))? };
+        Ok(limit)
+    }
+
+    /// How many bytes the driver set aside.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for PersistingLimit {
+    fn drop(&mut self) {
+        // SAFETY: as in `set`. An error cannot be reported from here.
+        let _ = unsafe { call!(cuCtxSetLimit(PERSISTING_LIMIT, self.before_bytes)) };
+    }
+}
+
+/// What an access means for L2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AccessProperty {
+    /// As usual.
+    Normal = 0,
+    /// Evicted first.
+    Streaming = 1,
+    /// Kept in the part that was set aside.
+    Persisting = 2,
+}
+
+/// How accesses inside a window are treated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowPolicy {
+    /// Which part of the accesses, chosen by address hash, gets `hit`: at most set-aside bytes / window bytes, else the
+    /// window evicts itself.
+    pub hit_ratio: f32,
+    /// What the chosen accesses are.
+    pub hit: AccessProperty,
+    /// What the others are.
+    pub miss: AccessProperty,
+}
+
+impl WindowPolicy {
+    /// Persist all of the window, stream the rest.
+    pub const PERSIST: WindowPolicy = WindowPolicy {
+        hit_ratio: 1.0,
+        hit: AccessProperty::Persisting,
+        miss: AccessProperty::Streaming,
+    };
+}
+
+/// A stream's access-policy window; dropping it removes the window and returns all persisting lines to normal.
+#[derive(Debug)]
+#[must_use = "the window ends when this is dropped"]
+pub struct AccessWindow<'a> {
+    stream: &'a Stream,
+}
+
+impl<'a> AccessWindow<'a> {
+    /// Gives the accesses of later kernels on `stream` to `memory` the `policy`.
+    ///
+    /// The memory is borrowed too, so that a window never points to freed memory.
+    pub fn set<T: DeviceCopy>(
+        stream: &'a Stream,
+        memory: &'a DeviceSlice<T>,
+        policy: WindowPolicy,
+    ) -> Result<AccessWindow<'a>> {
+        let bytes = memory.len() * size_of::<T>();
+        let device = CurrentContext::get_device()?;
+        let most = usize::try_from(attribute(&device, Attribute::MaxAccessPolicyWindowBytes)?)
+            .unwrap_or(0);
+        check_window(bytes, most, policy)?;
+        apply(stream, memory.as_device_ptr().as_raw(), bytes, policy)?;
+        Ok(AccessWindow { stream })
+    }
+}
+
+impl Drop for AccessWindow<'_> {
+    fn drop(&mut self) {
+        let none = WindowPolicy {
+            hit_ratio: 0.0,
+            hit: AccessProperty::Normal,
+            miss: AccessProperty::Normal,
+        };
+        // An error cannot be reported from here.
+        let _ = apply(self.stream, 0, 0, none).and_then(|()| reset_persisting());
+    }
+}
+
+/// Returns all lines that persist in L2 to normal. Without it they stay until something evicts them.
+pub fn reset_persisting() -> Result<()> {
+    // SAFETY: no memory is involved.
+    unsafe { call!(cuCtxResetPersistingL2Cache()) }
+}
+
+fn check_window(bytes: usize, most: usize, policy: WindowPolicy) -> Result<()> {
+    if bytes == 0 || bytes > most {
+        return argument(format!(
+            "a window of {bytes} bytes: this device allows 1 to {most}, give a smaller part of the buffer"
+        ));
+    }
+    if !(0.0..=1.0).contains(&policy.hit_ratio) {
+        return argument(format!(
+            "a hit ratio of {}: it is a fraction from 0 to 1",
+            policy.hit_ratio
+        ));
+    }
+    if policy.miss == AccessProperty::Persisting {
+        return argument(
+            "the accesses outside the hit ratio cannot persist: choose Normal or Streaming",
+        );
+    }
+    Ok(())
+}
+
+fn apply(stream: &Stream, base: u64, bytes: usize, policy: WindowPolicy) -> Result<()> {
+    // The 64 bytes of CUDA 12, of which cust_raw's union has half: a newer driver may read them all.
+    let mut value = LaunchAttributeValue { pad: [0; 64] };
+    // SAFETY: the union is zeroed and its window filled in; the two properties are written as the integers they are in
+    // C. The stream is alive, and the driver copies the value.
+    unsafe {
+        let window = &raw mut value.access_policy_window;
+        (*window).base_ptr = std::ptr::without_provenance_mut::<c_void>(base as usize);
+        (*window).num_bytes = bytes;
+        (*window).hitRatio = policy.hit_ratio;
+        (&raw mut (*window).hitProp).cast::<c_uint>().write(policy.hit as c_uint);
+        (&raw mut (*window).missProp).cast::<c_uint>().write(policy.miss as c_uint);
+        call!(cuStreamSetAttribute(
+            stream.as_inner(),
+            ACCESS_POLICY_WINDOW,
+            (&raw const value).cast()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cust::memory::DeviceBuffer;
+
+    #[test]
+    fn a_window_that_the_device_cannot_have_is_refused() {
+        let good = WindowPolicy::PERSIST;
+        assert_eq!(check_window(100, 100, good), Ok(()));
+        assert_eq!(
+            check_window(101, 100, good).unwrap_err().to_string(),
+            "a window of 101 bytes: this device allows 1 to 100, give a smaller part of the buffer"
+        );
+        assert!(check_window(100, 100, WindowPolicy { hit_ratio: 1.5, ..good }).is_err());
+        assert!(check_window(100, 100, WindowPolicy { hit_ratio: f32::NAN, ..good }).is_err());
+        assert!(
+            check_window(100, 100, WindowPolicy { miss: AccessProperty::Persisting, ..good })
+                .is_err()
+        );
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn the_set_aside_is_restored() {
+        let _context = crate::device::open(0).unwrap();
+        let stream = crate::stream::non_blocking(None).unwrap();
+        let buffer = DeviceBuffer::<u32>::zeroed(1 << 18).unwrap();
+        let before = {
+            let limit = PersistingLimit::set(1 << 20).unwrap();
+            assert!(limit.bytes() >= 1 << 20);
+            let _window = AccessWindow::set(&stream, &buffer, WindowPolicy::PERSIST).unwrap();
+            limit.before_bytes
+        };
+        let again = PersistingLimit::set(1 << 20).unwrap();
+        assert_eq!(again.before_bytes, before);
+    }
+}

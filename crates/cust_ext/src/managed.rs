@@ -1,0 +1,136 @@
+//! Managed memory by range: prefetching and advice for a part of a buffer (cust's work on the whole).
+
+use crate::error::{Result, argument, call};
+use cust::device::Device;
+use cust::memory::{DeviceCopy, UnifiedBuffer};
+use cust::stream::Stream;
+use std::ffi::{c_int, c_uint};
+use std::ops::Range;
+
+/// `CU_DEVICE_CPU`.
+const HOST: c_int = -1;
+
+/// Host or device.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// The host.
+    Host,
+    /// A device.
+    Device(&'a Device),
+}
+
+impl Place<'_> {
+    fn id(self) -> c_int {
+        match self {
+            Place::Host => HOST,
+            Place::Device(device) => device.as_raw(),
+        }
+    }
+}
+
+/// What the driver is told about a range.
+#[derive(Debug, Clone, Copy)]
+pub enum Advice<'a> {
+    /// Mostly read: every reader may get a copy of its own.
+    ReadMostly,
+    /// Takes `ReadMostly` back.
+    NotReadMostly,
+    /// Should live here.
+    PreferredLocation(Place<'a>),
+    /// Takes `PreferredLocation` back.
+    NoPreferredLocation,
+    /// Will be accessed from here: keep it mapped, so that it need not fault.
+    AccessedBy(Place<'a>),
+    /// Takes `AccessedBy` back.
+    NotAccessedBy(Place<'a>),
+}
+
+impl Advice<'_> {
+    /// `CU_MEM_ADVISE_*` and the place, which the driver ignores where there is none.
+    fn encode(self) -> (c_uint, c_int) {
+        match self {
+            Advice::ReadMostly => (1, HOST),
+            Advice::NotReadMostly => (2, HOST),
+            Advice::PreferredLocation(place) => (3, place.id()),
+            Advice::NoPreferredLocation => (4, HOST),
+            Advice::AccessedBy(place) => (5, place.id()),
+            Advice::NotAccessedBy(place) => (6, place.id()),
+        }
+    }
+}
+
+/// Tells the driver how a range of the buffer will be used. It changes speed only, never results.
+pub fn advise<T: DeviceCopy>(
+    buffer: &UnifiedBuffer<T>,
+    range: Range<usize>,
+    advice: Advice,
+) -> Result<()> {
+    let (address, bytes) = bytes_of(buffer, range)?;
+    let (advice, place) = advice.encode();
+    // SAFETY: the range lies inside managed memory that is alive.
+    unsafe { call!(cuMemAdvise(address, bytes, advice, place)) }
+}
+
+/// Moves a range of the buffer to `place`, in the stream's order, so that later accesses there need not fault.
+pub fn prefetch<T: DeviceCopy>(
+    buffer: &UnifiedBuffer<T>,
+    range: Range<usize>,
+    place: Place,
+    stream: &Stream,
+) -> Result<()> {
+    let (address, bytes) = bytes_of(buffer, range)?;
+    // SAFETY: the range lies inside managed memory that is alive; moving pages changes no contents, and freeing managed
+    // memory waits for the device.
+    unsafe { call!(cuMemPrefetchAsync(address, bytes, place.id(), stream.as_inner())) }
+}
+
+fn bytes_of<T: DeviceCopy>(buffer: &UnifiedBuffer<T>, range: Range<usize>) -> Result<(u64, usize)> {
+    let bytes = checked_bytes::<T>(buffer.len(), &range)?;
+    let start = buffer.as_slice().as_ptr().wrapping_add(range.start);
+    Ok((start.addr() as u64, bytes))
+}
+
+fn checked_bytes<T>(length: usize, range: &Range<usize>) -> Result<usize> {
+    if range.start >= range.end || range.end > length {
+        return argument(format!(
+            "the range {}..{} of a buffer of {length} values: it has to lie inside and not be empty",
+            range.start, range.end
+        ));
+    }
+    Ok(range.len() * size_of::<T>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_checked() {
+        assert_eq!(checked_bytes::<u32>(10, &(2..5)).unwrap(), 12);
+        assert!(checked_bytes::<u32>(10, &(5..5)).is_err());
+        assert_eq!(
+            checked_bytes::<u32>(10, &(2..11)).unwrap_err().to_string(),
+            "the range 2..11 of a buffer of 10 values: it has to lie inside and not be empty"
+        );
+    }
+
+    #[test]
+    fn advice_has_the_drivers_numbers() {
+        assert_eq!(Advice::ReadMostly.encode().0, 1);
+        assert_eq!(Advice::PreferredLocation(Place::Host).encode(), (3, -1));
+        assert_eq!(Advice::NotAccessedBy(Place::Host).encode(), (6, -1));
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_part_of_a_buffer_can_be_prefetched_and_advised() {
+        let (device, _context) = crate::device::open(0).unwrap();
+        let stream = crate::stream::non_blocking(None).unwrap();
+        let buffer = UnifiedBuffer::new(&7u32, 1 << 20).unwrap();
+        advise(&buffer, 0..1 << 19, Advice::PreferredLocation(Place::Device(&device))).unwrap();
+        prefetch(&buffer, 0..1 << 19, Place::Device(&device), &stream).unwrap();
+        prefetch(&buffer, 1 << 19..1 << 20, Place::Host, &stream).unwrap();
+        stream.synchronize().unwrap();
+        assert!(buffer.iter().all(|value| *value == 7));
+    }
+}

@@ -1,0 +1,101 @@
+//! Several devices: whether one can access another's memory, and letting it.
+
+use crate::error::{Result, call};
+use cust::context::{Context, ContextHandle, CurrentContext};
+use cust::device::Device;
+use cust::memory::{DeviceCopy, DeviceSlice};
+use cust::stream::Stream;
+use std::ffi::{c_int, c_uint};
+
+/// Whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
+pub fn can_access(device: &Device, peer: &Device) -> Result<bool> {
+    let mut can: c_int = 0;
+    // SAFETY: a local to write to.
+    unsafe { call!(cuDeviceCanAccessPeer(&mut can, device.as_raw(), peer.as_raw()))? };
+    Ok(can != 0)
+}
+
+/// How two devices are connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerInfo {
+    /// Relative performance of the link, 0 is the best.
+    pub performance_rank: i32,
+    /// Whether atomics work over the link.
+    pub native_atomics: bool,
+}
+
+/// How `device` is connected to `peer`.
+pub fn info(device: &Device, peer: &Device) -> Result<PeerInfo> {
+    let get = |attribute: c_uint| -> Result<c_int> {
+        let mut value: c_int = 0;
+        // SAFETY: a local to write to.
+        unsafe {
+            call!(cuDeviceGetP2PAttribute(&mut value, attribute, device.as_raw(), peer.as_raw()))?
+        };
+        Ok(value)
+    };
+    Ok(PeerInfo { performance_rank: get(1)?, native_atomics: get(3)? != 0 })
+}
+
+/// Lets one context access another's memory; dropping it ends that.
+#[derive(Debug)]
+#[must_use = "peer access ends when this is dropped"]
+pub struct PeerAccess<'a> {
+    context: &'a Context,
+    peer: &'a Context,
+}
+
+impl<'a> PeerAccess<'a> {
+    /// Lets kernels and copies of `context` access the memory of `peer` directly. It makes `context` current.
+    pub fn enable(context: &'a Context, peer: &'a Context) -> Result<PeerAccess<'a>> {
+        CurrentContext::set_current(context)?;
+        // SAFETY: both contexts are alive.
+        unsafe { call!(cuCtxEnablePeerAccess(peer.get_inner(), 0))? };
+        Ok(PeerAccess { context, peer })
+    }
+}
+
+impl Drop for PeerAccess<'_> {
+    fn drop(&mut self) {
+        let mut before = std::ptr::null_mut();
+        // SAFETY: both contexts are alive, `before` is a local to write to, and the context that was current becomes
+        // current again. An error cannot be reported from here.
+        unsafe {
+            let _ = call!(cuCtxGetCurrent(&mut before));
+            if CurrentContext::set_current(self.context).is_ok() {
+                let _ = call!(cuCtxDisablePeerAccess(self.peer.get_inner()));
+            }
+            let _ = call!(cuCtxSetCurrent(before));
+        }
+    }
+}
+
+/// Copies between two devices, directly where peer access is possible and through the host elsewhere.
+///
+/// # Safety
+/// Both slices stay allocated until the stream has finished the copy, and no one else writes them meanwhile.
+pub unsafe fn copy<T: DeviceCopy>(
+    source: (&DeviceSlice<T>, &Context),
+    target: (&mut DeviceSlice<T>, &Context),
+    stream: &Stream,
+) -> Result<()> {
+    if source.0.len() != target.0.len() {
+        let (source, target) = (source.0.len(), target.0.len());
+        return crate::error::argument(format!(
+            "a copy between {source} and {target} values: make both sides equally long"
+        ));
+    }
+    let (from, to) = (source.0.as_device_ptr().as_raw(), target.0.as_device_ptr().as_raw());
+    let bytes = source.0.len() * size_of::<T>();
+    // SAFETY: both ranges have `bytes` bytes, contexts and stream are alive; the rest is this function's contract.
+    unsafe {
+        call!(cuMemcpyPeerAsync(
+            to,
+            target.1.get_inner(),
+            from,
+            source.1.get_inner(),
+            bytes,
+            stream.as_inner()
+        ))
+    }
+}

@@ -1,0 +1,176 @@
+//! Stream-ordered memory pools: threshold, trimming, statistics, and buffers taken from a pool of one's own.
+
+use crate::error::{Result, call};
+use crate::host_memory::byte_length;
+use cuda_driver::api::cuMemPoolDestroy;
+use cust::device::Device;
+use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
+use cust::stream::Stream;
+use cust::sys::{CUmemPoolProps, CUmemoryPool};
+use std::ffi::c_uint;
+use std::mem::MaybeUninit;
+
+const RELEASE_THRESHOLD: c_uint = 4;
+const RESERVED_CURRENT: c_uint = 5;
+const RESERVED_HIGH: c_uint = 6;
+const USED_CURRENT: c_uint = 7;
+const USED_HIGH: c_uint = 8;
+
+/// A memory pool of a device: the default one, which cust's `*_async` functions use, or one of our own.
+#[derive(Debug)]
+pub struct Pool {
+    raw: CUmemoryPool,
+    owned: bool,
+}
+
+// SAFETY: a pool is a handle that the driver lets any thread use.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+/// What a pool holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PoolStatistics {
+    /// Bytes taken from the device.
+    pub reserved_bytes: u64,
+    /// The most bytes ever taken from the device since the last reset.
+    pub reserved_bytes_max: u64,
+    /// Bytes in live allocations.
+    pub used_bytes: u64,
+    /// The most bytes ever in live allocations since the last reset.
+    pub used_bytes_max: u64,
+}
+
+impl Pool {
+    /// The device's default pool.
+    pub fn default_of(device: &Device) -> Result<Pool> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: a local to write to.
+        unsafe { call!(cuDeviceGetDefaultMemPool(&mut raw, device.as_raw()))? };
+        Ok(Pool { raw, owned: false })
+    }
+
+    /// The pool that `cuMemAllocAsync` uses at the moment.
+    pub fn current_of(device: &Device) -> Result<Pool> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: a local to write to.
+        unsafe { call!(cuDeviceGetMemPool(&mut raw, device.as_raw()))? };
+        Ok(Pool { raw, owned: false })
+    }
+
+    /// A new, empty pool on the device.
+    pub fn new(device: &Device) -> Result<Pool> {
+        let mut properties = MaybeUninit::<CUmemPoolProps>::zeroed();
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: all-zero bytes are valid properties apart from the two set here, whose values cust_raw lists: pinned
+        // device memory (1), located on a device (1).
+        unsafe {
+            let pointer = properties.as_mut_ptr();
+            (&raw mut (*pointer).allocType).cast::<c_uint>().write(1);
+            (&raw mut (*pointer).location.type_).cast::<c_uint>().write(1);
+            (*pointer).location.id = device.as_raw();
+            call!(cuMemPoolCreate(&mut raw, pointer))?;
+        }
+        Ok(Pool { raw, owned: true })
+    }
+
+    /// Lets the pool keep up to `bytes` of freed memory when the device synchronises; everything above goes back to the
+    /// device. The default of 0 returns all, so that each round of allocations pays for mapping the memory again.
+    pub fn set_release_threshold(&self, bytes: u64) -> Result<()> {
+        self.set(RELEASE_THRESHOLD, bytes)
+    }
+
+    /// How much freed memory the pool keeps.
+    pub fn release_threshold(&self) -> Result<u64> {
+        self.get(RELEASE_THRESHOLD)
+    }
+
+    /// Returns freed memory to the device until at most `keep_bytes` stay reserved.
+    pub fn trim(&self, keep_bytes: usize) -> Result<()> {
+        // SAFETY: the pool is alive.
+        unsafe { call!(cuMemPoolTrimTo(self.raw, keep_bytes)) }
+    }
+
+    /// What the pool holds.
+    pub fn statistics(&self) -> Result<PoolStatistics> {
+        Ok(PoolStatistics {
+            reserved_bytes: self.get(RESERVED_CURRENT)?,
+            reserved_bytes_max: self.get(RESERVED_HIGH)?,
+            used_bytes: self.get(USED_CURRENT)?,
+            used_bytes_max: self.get(USED_HIGH)?,
+        })
+    }
+
+    /// Starts the maxima of the statistics anew.
+    pub fn reset_maxima(&self) -> Result<()> {
+        self.set(RESERVED_HIGH, 0)?;
+        self.set(USED_HIGH, 0)
+    }
+
+    /// A buffer of `length` values out of this pool, usable on `stream` from here on. Free it with cust's
+    /// `drop_async` on a stream that is ordered after its last use; dropping it plainly waits for the device.
+    ///
+    /// # Safety
+    /// The contents are uninitialised: write them before they are read. Other streams may use the buffer only after
+    /// they were ordered behind this call. The buffer is freed before the pool is dropped.
+    pub unsafe fn allocate<T: DeviceCopy>(
+        &self,
+        length: usize,
+        stream: &Stream,
+    ) -> Result<DeviceBuffer<T>> {
+        let mut pointer = 0;
+        let bytes = byte_length::<T>(length)?;
+        // SAFETY: a local to write to; pool and stream are alive.
+        unsafe {
+            call!(cuMemAllocFromPoolAsync(&mut pointer, bytes, self.raw, stream.as_inner()))?
+        };
+        // SAFETY: the driver allocated room for `length` values; cuMemFree, which dropping calls, accepts it.
+        Ok(unsafe { DeviceBuffer::from_raw_parts(DevicePointer::from_raw(pointer), length) })
+    }
+
+    fn get(&self, attribute: c_uint) -> Result<u64> {
+        let mut value: u64 = 0;
+        // SAFETY: the attributes used here are 64-bit integers.
+        unsafe { call!(cuMemPoolGetAttribute(self.raw, attribute, (&raw mut value).cast()))? };
+        Ok(value)
+    }
+
+    fn set(&self, attribute: c_uint, mut value: u64) -> Result<()> {
+        // SAFETY: as for `get`.
+        unsafe { call!(cuMemPoolSetAttribute(self.raw, attribute, (&raw mut value).cast())) }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: the pool was created here and is destroyed once. An error cannot be reported from here.
+            let _ = unsafe { cuMemPoolDestroy(self.raw) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_pool_keeps_what_its_threshold_says() {
+        let (device, _context) = crate::device::open(0).unwrap();
+        let pool = Pool::new(&device).unwrap();
+        pool.set_release_threshold(1 << 30).unwrap();
+        assert_eq!(pool.release_threshold().unwrap(), 1 << 30);
+        let stream = crate::stream::non_blocking(None).unwrap();
+        // SAFETY: the contents are not read, and the buffer is freed on the same stream before the pool.
+        let buffer = unsafe { pool.allocate::<u8>(1 << 20, &stream) }.unwrap();
+        assert_eq!(pool.statistics().unwrap().used_bytes, 1 << 20);
+        buffer.drop_async(&stream).unwrap();
+        stream.synchronize().unwrap();
+        let statistics = pool.statistics().unwrap();
+        assert_eq!((statistics.used_bytes, statistics.used_bytes_max), (0, 1 << 20));
+        assert!(statistics.reserved_bytes >= 1 << 20);
+        pool.trim(0).unwrap();
+        assert_eq!(pool.statistics().unwrap().reserved_bytes, 0);
+    }
+}
