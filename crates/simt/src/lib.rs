@@ -1,1 +1,26 @@
-//! A PTX executor: runs kernels without a GPU, bit for bit, and counts their memory traffic.
+#![doc = include_str!("../README.md")]
+
+mod compute;
+mod counters;
+mod cpu;
+mod decode;
+mod error;
+mod execute;
+mod findings;
+mod launch;
+mod memory;
+mod module;
+mod program;
+mod registers;
+mod syntax;
+
+pub use counters::{COUNTERS, Counters, Traffic, Trust};
+pub use error::{Error, Place, Position};
+pub use findings::{Checks, Finding, Hazard};
+pub use launch::{
+    InstructionReport, Launch, Limits, Options, Report, Schedule, SourceLocation, run, validate,
+};
+pub use memory::{Allocation, Memory};
+pub use module::{
+    Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
+};

@@ -1,0 +1,167 @@
+//! What is counted, and what each count means.
+
+use std::ops::AddAssign;
+
+/// How far a counter can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// A pure function of addresses, masks and widths: equal to Nsight Compute's source counter.
+    Exact,
+    /// Exact for the PTX as written; `ptxas` may merge, remove or predicate instructions.
+    ExactAtPtxLevel,
+    /// A model of hardware behaviour that is not documented, or that depends on timing.
+    Model,
+}
+
+/// Traffic of one kind of access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Warp-level accesses with at least one active lane.
+    pub requests: u64,
+    /// Lanes that took part, summed over requests.
+    pub lanes: u64,
+    /// Bytes that the lanes asked for.
+    pub bytes: u64,
+    /// Distinct 32-byte sectors per request, summed. Zero for shared memory.
+    pub sectors: u64,
+    /// The fewest sectors that could hold the bytes asked for.
+    pub sectors_ideal: u64,
+    /// Distinct 128-byte lines per request, summed. Zero for shared memory.
+    pub lines: u64,
+    /// Passes through the shared-memory banks (or serialised passes of an atomic).
+    pub wavefronts: u64,
+    /// The passes that the width alone makes necessary.
+    pub wavefronts_ideal: u64,
+}
+
+impl Traffic {
+    /// Sectors beyond the fewest possible.
+    pub fn sectors_excessive(&self) -> u64 {
+        self.sectors.saturating_sub(self.sectors_ideal)
+    }
+
+    /// Wavefronts beyond the fewest possible: bank conflicts.
+    pub fn bank_conflicts(&self) -> u64 {
+        self.wavefronts.saturating_sub(self.wavefronts_ideal)
+    }
+
+    /// Average sectors per request.
+    pub fn sectors_per_request(&self) -> f64 {
+        ratio(self.sectors, self.requests)
+    }
+
+    /// Bytes asked for, per byte of the sectors moved; above 1 where lanes share bytes.
+    pub fn efficiency(&self) -> f64 {
+        ratio(self.bytes, self.sectors * 32)
+    }
+}
+
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+impl AddAssign for Traffic {
+    fn add_assign(&mut self, other: Traffic) {
+        self.requests += other.requests;
+        self.lanes += other.lanes;
+        self.bytes += other.bytes;
+        self.sectors += other.sectors;
+        self.sectors_ideal += other.sectors_ideal;
+        self.lines += other.lines;
+        self.wavefronts += other.wavefronts;
+        self.wavefronts_ideal += other.wavefronts_ideal;
+    }
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty, $ncu:expr, $trust:ident;)*) => {
+        /// Everything that is counted, for one instruction or summed over many.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counters {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl AddAssign for Counters {
+            fn add_assign(&mut self, other: Counters) {
+                $(self.$name += other.$name;)*
+            }
+        }
+
+        /// Every counter: name, Nsight Compute's name for it, and how far it can be trusted.
+        pub const COUNTERS: &[(&str, &str, Trust)] = &[
+            $((stringify!($name), $ncu, Trust::$trust),)*
+        ];
+    };
+}
+
+counters! {
+    /// Warp-instructions issued.
+    warp_instructions: u64, "smsp__inst_executed", ExactAtPtxLevel;
+    /// Lanes that were active when an instruction issued, summed.
+    thread_instructions: u64, "smsp__thread_inst_executed", ExactAtPtxLevel;
+    /// Active lanes whose guard held, summed.
+    predicated_on_thread_instructions: u64, "smsp__thread_inst_executed_pred_on", ExactAtPtxLevel;
+    /// Branch instructions issued.
+    branches: u64, "smsp__sass_branch_targets", ExactAtPtxLevel;
+    /// Branches at which the active lanes went both ways.
+    divergent_branches: u64, "smsp__sass_branch_targets_threads_divergent", ExactAtPtxLevel;
+    /// Block barriers, per warp.
+    barriers: u64, "smsp__inst_executed_op_barrier (BAR)", ExactAtPtxLevel;
+    /// Loads of global memory, also through generic addresses.
+    global_load: Traffic, "smsp__sass_inst_executed_op_global_ld, memory_l2_theoretical_sectors_global, memory_l1_tag_requests_global", Exact;
+    /// Stores to global memory.
+    global_store: Traffic, "smsp__sass_inst_executed_op_global_st, memory_l2_theoretical_sectors_global", Exact;
+    /// Atomics on global memory whose result is used.
+    global_atomic: Traffic, "l1tex__t_requests_pipe_lsu_mem_global_op_atom", Model;
+    /// Atomics on global memory without a result.
+    global_reduction: Traffic, "l1tex__t_requests_pipe_lsu_mem_global_op_red", Model;
+    /// The global side of asynchronous copies.
+    async_copy_global: Traffic, "smsp__sass_inst_executed_op_ldgsts, memory_l2_theoretical_sectors_global", Exact;
+    /// The shared side of asynchronous copies.
+    async_copy_shared: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts", Model;
+    /// Bytes moved by bulk copies; a request per copy.
+    bulk_copy: Traffic, "l1tex__m_xbar2l1tex_read_bytes_mem_lg_op_tma", Model;
+    /// Loads of shared memory.
+    shared_load: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld, memory_l1_wavefronts_shared_ideal", Exact;
+    /// Stores to shared memory.
+    shared_store: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st, memory_l1_wavefronts_shared_ideal", Exact;
+    /// Atomics on shared memory.
+    shared_atomic: Traffic, "smsp__sass_inst_executed_op_shared_atom", Model;
+    /// Matrix loads of shared memory.
+    shared_matrix_load: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm", Model;
+    /// Matrix stores to shared memory.
+    shared_matrix_store: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_stsm", Model;
+    /// Loads of local memory.
+    local_load: Traffic, "smsp__sass_inst_executed_op_local_ld", ExactAtPtxLevel;
+    /// Stores to local memory.
+    local_store: Traffic, "smsp__sass_inst_executed_op_local_st", ExactAtPtxLevel;
+    /// Loads of constant memory; wavefronts are the distinct words per request.
+    constant_load: Traffic, "smsp__inst_executed_op_ldc", Model;
+    /// Loads of kernel parameters, which cost no memory request.
+    parameter_loads: u64, "(none: constant bank operand)", ExactAtPtxLevel;
+    /// Accesses through generic addresses, by request; each is also counted in its space.
+    generic_requests: u64, "smsp__inst_executed_op_generic", ExactAtPtxLevel;
+    /// Integer, logic and move instructions.
+    integer_instructions: u64, "smsp__sass_thread_inst_executed_op_integer (by warp)", ExactAtPtxLevel;
+    /// Floating-point instructions.
+    float_instructions: u64, "smsp__sass_thread_inst_executed_op_fp32/fp64/fp16 (by warp)", ExactAtPtxLevel;
+    /// Shuffles, votes, matches and reductions of a warp.
+    warp_level_instructions: u64, "smsp__inst_executed_op_shfl and votes", ExactAtPtxLevel;
+}
+
+impl Counters {
+    /// Average active lanes per instruction.
+    pub fn lanes_per_instruction(&self) -> f64 {
+        ratio(self.thread_instructions, self.warp_instructions)
+    }
+
+    /// All sectors between L1 and the cores of global loads, stores and atomics.
+    pub fn global_sectors(&self) -> u64 {
+        self.global_load.sectors
+            + self.global_store.sectors
+            + self.global_atomic.sectors
+            + self.global_reduction.sectors
+            + self.async_copy_global.sectors
+    }
+}

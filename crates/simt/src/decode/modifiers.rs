@@ -1,0 +1,153 @@
+//! Types and modifiers of an instruction, with a record of which were understood.
+
+/// The fundamental types of PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Type {
+    Pred,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    Bf16,
+    F16x2,
+    Bf16x2,
+    U16x2,
+    S16x2,
+    F32,
+    F64,
+    F32x2,
+    Tf32,
+}
+
+impl Type {
+    /// Reads a type's name.
+    pub fn parse(name: &str) -> Option<Type> {
+        Some(match name {
+            "pred" => Type::Pred,
+            "b8" => Type::B8,
+            "b16" => Type::B16,
+            "b32" => Type::B32,
+            "b64" => Type::B64,
+            "b128" => Type::B128,
+            "u8" => Type::U8,
+            "u16" => Type::U16,
+            "u32" => Type::U32,
+            "u64" => Type::U64,
+            "s8" => Type::S8,
+            "s16" => Type::S16,
+            "s32" => Type::S32,
+            "s64" => Type::S64,
+            "f16" => Type::F16,
+            "bf16" => Type::Bf16,
+            "f16x2" => Type::F16x2,
+            "bf16x2" => Type::Bf16x2,
+            "u16x2" => Type::U16x2,
+            "s16x2" => Type::S16x2,
+            "f32" => Type::F32,
+            "f64" => Type::F64,
+            "f32x2" => Type::F32x2,
+            "tf32" => Type::Tf32,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a value; 1 for a predicate.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Type::Pred | Type::B8 | Type::U8 | Type::S8 => 1,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::F32x2 => 8,
+            Type::B128 => 16,
+            _ => 4,
+        }
+    }
+
+    pub fn is_signed(self) -> bool {
+        matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(
+            self,
+            Type::F16
+                | Type::Bf16
+                | Type::F16x2
+                | Type::Bf16x2
+                | Type::F32
+                | Type::F64
+                | Type::F32x2
+                | Type::Tf32
+        )
+    }
+}
+
+/// The modifiers of one instruction; each must be taken by whoever understands it.
+#[derive(Clone, Debug)]
+pub(crate) struct Modifiers<'a> {
+    rest: Vec<&'a str>,
+    pub types: Vec<Type>,
+}
+
+impl<'a> Modifiers<'a> {
+    pub fn new(all: &[&'a str]) -> Modifiers<'a> {
+        let mut modifiers = Modifiers {
+            rest: Vec::new(),
+            types: Vec::new(),
+        };
+        for name in all {
+            match Type::parse(name) {
+                Some(t) => modifiers.types.push(t),
+                None => modifiers.rest.push(name),
+            }
+        }
+        modifiers
+    }
+
+    /// Whether the modifier is there; it then counts as understood.
+    pub fn take(&mut self, name: &str) -> bool {
+        match self.rest.iter().position(|m| *m == name) {
+            Some(at) => {
+                self.rest.remove(at);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the first of these modifiers that is there.
+    pub fn take_any<'n>(&mut self, names: &[&'n str]) -> Option<&'n str> {
+        names.iter().find(|name| self.take(name)).copied()
+    }
+
+    /// Takes the modifiers for which `understood` holds.
+    pub fn take_where(&mut self, understood: impl Fn(&str) -> bool) {
+        self.rest.retain(|m| !understood(m));
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.rest.contains(&name)
+    }
+
+    /// The first modifier that nobody took.
+    pub fn unknown(&self) -> Option<&'a str> {
+        self.rest.first().copied()
+    }
+
+    /// The type, when there is exactly one.
+    pub fn only_type(&self) -> Option<Type> {
+        match self.types[..] {
+            [t] => Some(t),
+            _ => None,
+        }
+    }
+}

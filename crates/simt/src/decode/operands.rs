@@ -1,0 +1,423 @@
+//! Operands to rows: registers, immediates, symbols and special registers.
+
+use super::Decoder;
+use super::modifiers::Type;
+use super::names::Symbol;
+use crate::compute::{Operands, lanes};
+use crate::error::Error;
+use crate::program::{Base, Constant, LaneMask, Operation, Row, Special};
+use crate::syntax::tree::Operand;
+
+/// The rows that a decoding helper reads and writes.
+pub(crate) fn rows_of_helper(operation: &Operation) -> (Vec<Row>, Vec<Row>) {
+    // Helpers pass definedness on through `HelperRows` kept in their own operands.
+    match operation {
+        Operation::Compute { .. } => (Vec::new(), Vec::new()),
+        _ => (Vec::new(), Vec::new()),
+    }
+}
+
+/// The file of a type's row, and whether it is 64 bits wide.
+fn is_long(t: Type) -> bool {
+    t.bytes() >= 8
+}
+
+impl Row {
+    /// The index within its file.
+    pub fn index(self) -> u32 {
+        match self {
+            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
+        }
+    }
+}
+
+impl<'a> Decoder<'_, '_, 'a> {
+    /// The row that holds the value of a source operand of type `t`.
+    pub fn source(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
+        match operand {
+            Operand::Name {
+                name,
+                component,
+                offset,
+            } => self.named_source(name, *component, *offset, t),
+            Operand::Not(name) if t == Type::Pred => {
+                let Some((Row::Predicate(index), _)) = self.register(name) else {
+                    return self.invalid(format!("`{name}` is not a predicate"));
+                };
+                self.reads.push(Row::Predicate(index));
+                let row = self.new_row(Type::Pred);
+                let function = lanes!(|a: bool| -> bool { !a });
+                let operands = Operands {
+                    d: row.index(),
+                    a: index,
+                    ..Operands::default()
+                };
+                self.helper_compute(function, operands, Row::Predicate(index), row);
+                Ok(row)
+            }
+            Operand::Integer(value) => {
+                if t == Type::Pred {
+                    return self.invalid("a predicate cannot be a number here");
+                }
+                let value = *value as u64;
+                let value = if is_long(t) {
+                    value
+                } else {
+                    value as u32 as u64
+                };
+                Ok(self.constant(is_long(t), Constant::Value(value)))
+            }
+            Operand::Single(bits) => match t {
+                Type::F64 => {
+                    let value = f32::from_bits(*bits) as f64;
+                    Ok(self.constant(true, Constant::Value(value.to_bits())))
+                }
+                t => Ok(self.constant(is_long(t), Constant::Value(*bits as u64))),
+            },
+            Operand::Double(bits) => match t {
+                t if is_long(t) => Ok(self.constant(true, Constant::Value(*bits))),
+                _ => {
+                    let value = f64::from_bits(*bits) as f32;
+                    Ok(self.constant(false, Constant::Value(value.to_bits() as u64)))
+                }
+            },
+            Operand::Vector(parts) => self.packed_source(parts, t),
+            Operand::Negative(name) => self.invalid(format!("`-{name}` is not an operand here")),
+            _ => self.invalid("operand of the wrong kind"),
+        }
+    }
+
+    fn named_source(
+        &mut self,
+        name: &'a str,
+        component: Option<&'a str>,
+        offset: i64,
+        t: Type,
+    ) -> Result<Row, Error> {
+        if name == "WARP_SZ" {
+            return Ok(self.constant(is_long(t), Constant::Value(32)));
+        }
+        if let Some(symbol) = self.lookup(name) {
+            return match symbol {
+                Symbol::Register { row, t: declared } => {
+                    if component.is_some() || offset != 0 {
+                        return self.invalid(format!("`{name}` is a register"));
+                    }
+                    self.reads.push(row);
+                    self.fit_source(row, declared, t)
+                }
+                Symbol::EntryParameter { offset: base } => {
+                    let value = (base as i64).wrapping_add(offset) as u64;
+                    Ok(self.constant(is_long(t), Constant::Value(value)))
+                }
+                Symbol::Local { offset: base } => {
+                    let value = (base as i64).wrapping_add(offset) as u64;
+                    Ok(self.constant(is_long(t), Constant::Value(value)))
+                }
+                Symbol::Shared { offset: base } => {
+                    let value = base.wrapping_add(offset) as u64;
+                    Ok(self.constant(is_long(t), Constant::Value(value)))
+                }
+            };
+        }
+        if name.starts_with('%') {
+            let row = self.special_source(name, component)?;
+            return self.fit_source(row, Type::U32, t);
+        }
+        self.module_symbol(name, offset, is_long(t))
+    }
+
+    /// The address of a module variable or function, as a constant row.
+    pub fn module_symbol(&mut self, name: &'a str, offset: i64, long: bool) -> Result<Row, Error> {
+        if let Some(variable) = self.context.variables.get(name).copied() {
+            if variable.space != "shared" {
+                return Ok(self.constant(
+                    long,
+                    Constant::Symbol {
+                        name: name.into(),
+                        offset,
+                    },
+                ));
+            }
+            let (bytes, alignment) = self.extent(variable)?;
+            if variable.elements.is_none() || (variable.is_extern && bytes == 0) {
+                self.program.shared_alignment = self.program.shared_alignment.max(alignment as u32);
+                return Ok(self.constant(long, Constant::DynamicShared { offset }));
+            }
+            let base = self.allocate_shared(name.into(), bytes, alignment)?;
+            let value = base.wrapping_add(offset) as u64;
+            return Ok(self.constant(long, Constant::Value(value)));
+        }
+        if let Some(index) = self.context.functions.get(name).copied() {
+            let value = self.context.function_address(index);
+            return Ok(self.constant(long, Constant::Value(value)));
+        }
+        self.invalid(format!("`{name}` is not declared"))
+    }
+
+    fn special_source(&mut self, name: &str, component: Option<&str>) -> Result<Row, Error> {
+        let axis = match component {
+            None => None,
+            Some("x") => Some(0),
+            Some("y") => Some(1),
+            Some("z") => Some(2),
+            Some(other) => return self.unsupported(format!("{name}.{other}")),
+        };
+        let special = match (name, axis) {
+            ("%tid", Some(axis)) => Special::ThreadIndex(axis),
+            ("%ntid", Some(axis)) => Special::BlockSize(axis),
+            ("%ctaid", Some(axis)) => Special::BlockIndex(axis),
+            ("%nctaid", Some(axis)) => Special::GridSize(axis),
+            ("%clusterid", Some(axis)) => Special::BlockIndex(axis),
+            ("%nclusterid", Some(axis)) => Special::GridSize(axis),
+            ("%cluster_ctaid", Some(_)) | ("%cluster_ctarank", None) => Special::Zero,
+            ("%cluster_nctaid", Some(_)) | ("%cluster_nctarank", None) => Special::One,
+            ("%laneid", None) => Special::Lane,
+            ("%warpid", None) => Special::Warp,
+            ("%nwarpid", None) => Special::WarpCount,
+            ("%smid", None) => Special::Multiprocessor,
+            ("%nsmid", None) => Special::MultiprocessorCount,
+            ("%gridid", None) => Special::GridId,
+            ("%lanemask_eq", None) => Special::LaneMask(LaneMask::Equal),
+            ("%lanemask_lt", None) => Special::LaneMask(LaneMask::Less),
+            ("%lanemask_le", None) => Special::LaneMask(LaneMask::LessEqual),
+            ("%lanemask_gt", None) => Special::LaneMask(LaneMask::Greater),
+            ("%lanemask_ge", None) => Special::LaneMask(LaneMask::GreaterEqual),
+            ("%total_smem_size", None) => Special::TotalShared,
+            ("%dynamic_smem_size", None) => Special::DynamicShared,
+            _ => {
+                let dot = component.map(|c| format!(".{c}")).unwrap_or_default();
+                return self.unsupported(format!("{name}{dot}"));
+            }
+        };
+        if matches!(
+            special,
+            Special::Multiprocessor | Special::Warp | Special::GridId
+        ) {
+            self.program.irreproducible = true;
+        }
+        Ok(Row::Word(self.special(special)))
+    }
+
+    /// Brings a register's row to the width that the instruction's type asks for.
+    fn fit_source(&mut self, row: Row, declared: Type, t: Type) -> Result<Row, Error> {
+        let fits = match row {
+            Row::Predicate(_) => t == Type::Pred,
+            Row::Long(_) => is_long(t),
+            Row::Word(_) => t != Type::Pred && !is_long(t),
+        };
+        if fits {
+            return Ok(row);
+        }
+        let fitted = self.new_row(t);
+        let function = match (row, fitted) {
+            (Row::Long(_), Row::Word(_)) => lanes!(|a: u64| -> u32 { a as u32 }),
+            (Row::Word(_), Row::Long(_)) if t.is_signed() && declared.bytes() == 2 => {
+                lanes!(|a: i16| -> i64 { a as i64 })
+            }
+            (Row::Word(_), Row::Long(_)) if t.is_signed() => lanes!(|a: i32| -> i64 { a as i64 }),
+            (Row::Word(_), Row::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
+            _ => return self.invalid("predicate and number registers cannot be mixed"),
+        };
+        let operands = Operands {
+            d: fitted.index(),
+            a: row.index(),
+            ..Operands::default()
+        };
+        self.helper_compute(function, operands, row, fitted);
+        Ok(fitted)
+    }
+
+    /// A helper with one source, which passes on whether its source is initialised.
+    pub fn helper_compute(
+        &mut self,
+        function: crate::compute::ComputeFunction,
+        operands: Operands,
+        read: Row,
+        write: Row,
+    ) {
+        self.helper(Operation::Compute { function, operands });
+        if let Some(detail) = self.program.details.last_mut() {
+            detail.reads.push(read);
+            detail.writes.push(write);
+        }
+    }
+
+    /// `mov.b64 d, {a, b}` and its kind: parts are packed, the first one lowest.
+    fn packed_source(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Row, Error> {
+        let count = parts.len() as u32;
+        if !matches!(count, 2 | 4) || t.bytes() / count == 0 || t == Type::B128 {
+            return self.unsupported("packing of this vector");
+        }
+        let part_type = match t.bytes() / count {
+            1 => Type::B8,
+            2 => Type::B16,
+            4 => Type::B32,
+            _ => return self.unsupported("packing of this vector"),
+        };
+        let mut sum: Option<Row> = None;
+        for (index, part) in parts.iter().enumerate() {
+            let row = match part {
+                Operand::Sink => continue,
+                part => self.source(part, part_type)?,
+            };
+            let shift = index as u32 * part_type.bytes() * 8;
+            let code = shift | part_type.bytes() << 8;
+            let target = self.new_row(t);
+            let before = sum.unwrap_or_else(|| self.constant(is_long(t), Constant::Value(0)));
+            let function = if is_long(t) {
+                lanes!(code; |a: u32, b: u64| -> u64 {
+                    b | (a as u64 & (u64::MAX >> (64 - 8 * (code >> 8)))) << (code & 63)
+                })
+            } else {
+                lanes!(code; |a: u32, b: u32| -> u32 {
+                    b | (a & (u32::MAX >> (32 - 8 * (code >> 8)))) << (code & 31)
+                })
+            };
+            let operands = Operands {
+                d: target.index(),
+                a: row.index(),
+                b: before.index(),
+                immediate: code,
+                ..Operands::default()
+            };
+            self.helper_compute(function, operands, row, target);
+            if let (Some(before), Some(detail)) = (sum, self.program.details.last_mut()) {
+                detail.reads.push(before);
+            }
+            sum = Some(target);
+        }
+        Ok(sum.unwrap_or_else(|| self.constant(is_long(t), Constant::Value(0))))
+    }
+
+    /// The row to write a result of type `t` to; conversions are queued behind the instruction.
+    pub fn destination(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
+        match operand {
+            Operand::Sink => Ok(self.new_row(t)),
+            Operand::Name {
+                name,
+                component: None,
+                offset: 0,
+            } => {
+                let Some((row, _)) = self.register(name) else {
+                    return self.invalid(format!("`{name}` is not a register"));
+                };
+                self.writes.push(row);
+                let fits = match row {
+                    Row::Predicate(_) => t == Type::Pred,
+                    Row::Long(_) => is_long(t),
+                    Row::Word(_) => t != Type::Pred && !is_long(t),
+                };
+                if fits {
+                    return Ok(row);
+                }
+                let narrow = self.new_row(t);
+                let function = match (narrow, row) {
+                    (Row::Word(_), Row::Long(_)) if t.is_signed() => {
+                        lanes!(|a: i32| -> i64 { a as i64 })
+                    }
+                    (Row::Word(_), Row::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
+                    (Row::Long(_), Row::Word(_)) => lanes!(|a: u64| -> u32 { a as u32 }),
+                    _ => {
+                        let message = format!("`{name}` cannot hold a result of this type");
+                        return self.invalid(message);
+                    }
+                };
+                let operands = Operands {
+                    d: row.index(),
+                    a: narrow.index(),
+                    ..Operands::default()
+                };
+                self.after.push(Operation::Compute { function, operands });
+                Ok(narrow)
+            }
+            Operand::Vector(parts) => self.unpacked_destination(parts, t),
+            _ => self.invalid("destination of the wrong kind"),
+        }
+    }
+
+    /// `mov.b64 {a, b}, s`: the whole is written to a helper row, then taken apart.
+    fn unpacked_destination(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Row, Error> {
+        let whole = self.new_row(t);
+        let count = parts.len() as u32;
+        if !matches!(count, 2 | 4) || t.bytes() / count == 0 || t == Type::B128 {
+            return self.unsupported("unpacking of this vector");
+        }
+        let bits = t.bytes() * 8 / count;
+        for (index, part) in parts.iter().enumerate() {
+            let Operand::Name {
+                name,
+                component: None,
+                offset: 0,
+            } = part
+            else {
+                if *part == Operand::Sink {
+                    continue;
+                }
+                return self.invalid("a vector destination has registers only");
+            };
+            let row = match self.register(name) {
+                Some((row @ Row::Word(_), _)) => row,
+                _ => return self.invalid(format!("`{name}` is not a register of that width")),
+            };
+            self.writes.push(row);
+            let code = index as u32 * bits | bits << 8;
+            let function = if is_long(t) {
+                lanes!(code; |a: u64| -> u32 {
+                    ((a >> (code & 63)) & (u64::MAX >> (64 - (code >> 8)))) as u32
+                })
+            } else {
+                lanes!(code; |a: u32| -> u32 {
+                    (a >> (code & 31)) & (u32::MAX >> (32 - (code >> 8)))
+                })
+            };
+            let operands = Operands {
+                d: row.index(),
+                a: whole.index(),
+                immediate: code,
+                ..Operands::default()
+            };
+            self.after.push(Operation::Compute { function, operands });
+        }
+        Ok(whole)
+    }
+
+    /// The base and offset of `[address]` in a state space.
+    pub fn address(&mut self, operand: &Operand<'a>) -> Result<(Base, i64), Error> {
+        match operand {
+            Operand::Address {
+                base: None, offset, ..
+            } => Ok((Base::Absolute, *offset)),
+            Operand::Address {
+                base: Some(name),
+                offset,
+                index,
+            } => {
+                if index.is_some() {
+                    return self.unsupported("an address with two registers");
+                }
+                match self.lookup(name) {
+                    Some(Symbol::Register { row, .. }) => {
+                        self.reads.push(row);
+                        match row {
+                            Row::Long(index) => Ok((Base::Long(index), *offset)),
+                            Row::Word(index) => Ok((Base::Word(index), *offset)),
+                            Row::Predicate(_) => self.invalid("a predicate is not an address"),
+                        }
+                    }
+                    Some(
+                        Symbol::EntryParameter { offset: base } | Symbol::Local { offset: base },
+                    ) => Ok((Base::Absolute, offset.wrapping_add(base as i64))),
+                    Some(Symbol::Shared { offset: base }) => {
+                        Ok((Base::Absolute, offset.wrapping_add(base)))
+                    }
+                    None => {
+                        let row = self.module_symbol(name, *offset, true)?;
+                        Ok((Base::Long(row.index()), 0))
+                    }
+                }
+            }
+            _ => self.invalid("expected an address in brackets"),
+        }
+    }
+}

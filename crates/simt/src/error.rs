@@ -1,0 +1,244 @@
+//! The one error type of this crate: what was wrong, and where.
+
+use std::fmt;
+
+/// A position in PTX text; both numbers start at 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Position {
+    /// Line of the PTX text.
+    pub line: u32,
+    /// Column of the PTX text, in bytes.
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Where in a running kernel something happened.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Place {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Line of the PTX text, 0 when unknown.
+    pub ptx_line: u32,
+    /// The instruction as written, without operands.
+    pub instruction: String,
+    /// Source file and line from `.loc`, when present.
+    pub source: Option<String>,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp index within the block.
+    pub warp: u32,
+    /// The lanes concerned, one bit per lane.
+    pub lanes: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at PTX line {}", self.instruction, self.ptx_line)?;
+        if let Some(source) = &self.source {
+            write!(f, " ({source})")?;
+        }
+        let [x, y, z] = self.block;
+        write!(
+            f,
+            " of kernel `{}`, block ({x}, {y}, {z}), warp {}, lanes {:#010x}",
+            self.kernel, self.warp, self.lanes
+        )
+    }
+}
+
+/// Why PTX could not be read, or a launch could not be run to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is not PTX.
+    Syntax {
+        /// Where.
+        position: Position,
+        /// What was expected or found.
+        message: String,
+    },
+    /// The text is PTX, but uses something the executor does not implement.
+    Unsupported {
+        /// Where.
+        position: Position,
+        /// The instruction or directive, as written.
+        what: String,
+    },
+    /// The text parses but its meaning is wrong: unknown names, wrong operand types.
+    Invalid {
+        /// Where.
+        position: Position,
+        /// What is wrong.
+        message: String,
+    },
+    /// No kernel of that name is in the module.
+    UnknownKernel {
+        /// The name asked for.
+        name: String,
+        /// The kernels that are there.
+        available: Vec<String>,
+    },
+    /// Number or size of the arguments differs from the kernel's parameters.
+    Arguments {
+        /// What differs.
+        message: String,
+    },
+    /// Grid or block has a zero or oversized dimension, or a device limit is exceeded.
+    LaunchConfiguration {
+        /// Which limit.
+        message: String,
+    },
+    /// A memory operation of the host names no allocation, or goes past its end.
+    Memory {
+        /// What was asked and what is there.
+        message: String,
+    },
+    /// The device's memory is used up.
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes still free.
+        free: u64,
+    },
+    /// A lane touched an address that is not valid for the access.
+    IllegalAddress {
+        /// Where in the kernel.
+        place: Box<Place>,
+        /// The address of the first such lane.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// The nearest allocation and what would fix it.
+        message: String,
+    },
+    /// A lane touched an address that is not a multiple of the size of the access.
+    MisalignedAddress {
+        /// Where in the kernel.
+        place: Box<Place>,
+        /// The address of the first such lane.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+    },
+    /// The kernel executed `trap` or `brkpt`, or called `__assertfail`.
+    Trap {
+        /// Where in the kernel.
+        place: Box<Place>,
+        /// The text of a failed assertion, empty for a bare trap.
+        message: String,
+    },
+    /// Nothing in the block can continue.
+    Deadlock {
+        /// One of the waiting instructions.
+        place: Box<Place>,
+        /// Who waits where.
+        message: String,
+    },
+    /// The launch used up its fuel: it probably never ends.
+    OutOfFuel {
+        /// Where it was when the fuel ended.
+        place: Box<Place>,
+        /// Warp-instructions that were allowed.
+        fuel: u64,
+    },
+    /// An instruction was executed in a way that its definition forbids.
+    IllegalInstruction {
+        /// Where in the kernel.
+        place: Box<Place>,
+        /// What rule was broken.
+        message: String,
+    },
+}
+
+impl Error {
+    /// The position in the PTX text, for errors found before a launch.
+    pub fn position(&self) -> Option<Position> {
+        match self {
+            Error::Syntax { position, .. }
+            | Error::Unsupported { position, .. }
+            | Error::Invalid { position, .. } => Some(*position),
+            _ => None,
+        }
+    }
+
+    /// The place in the running kernel, for errors found during a launch.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Error::IllegalAddress { place, .. }
+            | Error::MisalignedAddress { place, .. }
+            | Error::Trap { place, .. }
+            | Error::Deadlock { place, .. }
+            | Error::OutOfFuel { place, .. }
+            | Error::IllegalInstruction { place, .. } => Some(place),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Syntax { position, message } | Error::Invalid { position, message } => {
+                write!(f, "{position}: {message}")
+            }
+            Error::Unsupported { position, what } => {
+                write!(f, "{position}: `{what}` is not supported by the executor")
+            }
+            Error::UnknownKernel { name, available } => {
+                write!(
+                    f,
+                    "no kernel `{name}` in the module, which has: {}",
+                    available.join(", ")
+                )
+            }
+            Error::Arguments { message }
+            | Error::LaunchConfiguration { message }
+            | Error::Memory { message } => f.write_str(message),
+            Error::OutOfMemory { requested, free } => {
+                write!(
+                    f,
+                    "out of device memory: {requested} bytes asked for, {free} free"
+                )
+            }
+            Error::IllegalAddress {
+                place,
+                address,
+                bytes,
+                message,
+            } => {
+                write!(
+                    f,
+                    "illegal address {address:#x} ({bytes} bytes) by {place}: {message}"
+                )
+            }
+            Error::MisalignedAddress {
+                place,
+                address,
+                bytes,
+            } => write!(
+                f,
+                "misaligned address {address:#x} by {place}: an access of {bytes} bytes needs a \
+                 multiple of {bytes}"
+            ),
+            Error::Trap { place, message } if message.is_empty() => write!(f, "trap by {place}"),
+            Error::Trap { place, message } => write!(f, "assertion failed by {place}: {message}"),
+            Error::Deadlock { place, message } => write!(f, "deadlock: {place}: {message}"),
+            Error::OutOfFuel { place, fuel } => {
+                write!(
+                    f,
+                    "still running after {fuel} warp-instructions, spinning near {place}"
+                )
+            }
+            Error::IllegalInstruction { place, message } => {
+                write!(f, "illegal instruction: {place}: {message}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,488 @@
+//! Copies that land later, and the mbarrier objects that say when.
+//!
+//! A copy lands as late as its program allows: `cp.async` when its group is waited for, a bulk copy
+//! when somebody asks its mbarrier or nothing else can run. A program that reads too early thus
+//! sees what was there before, on every run.
+
+use super::access::{addresses, read_bytes, write_bytes};
+use super::block::Block;
+use super::step::space_of;
+use super::traffic::sectors_and_lines;
+use super::warp::Warp;
+use super::{Machine, atomic};
+use crate::counters::Traffic;
+use crate::decode::modifiers::Type;
+use crate::error::Error;
+use crate::program::{
+    AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, SHARED_WINDOW,
+    Space,
+};
+use crate::registers::LANES;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// A `cp.async` that has not landed.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingCopy {
+    group: u32,
+    mask: u32,
+    target: [u32; LANES],
+    source: [u64; LANES],
+    bytes: u32,
+    source_bytes: [u32; LANES],
+}
+
+/// A bulk copy that has not landed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PendingBulk {
+    direction: BulkDirection,
+    target: u64,
+    source: u64,
+    bytes: u32,
+    mbarrier: Option<u32>,
+    reduce: Option<(AtomicOperation, Type)>,
+}
+
+/// The state of an mbarrier in its 64-bit word: expected arrivals (20 bits), pending arrivals
+/// (20), outstanding transaction bytes (22, signed), unused (1), phase (1).
+#[derive(Clone, Copy)]
+struct Mbarrier {
+    expected: u32,
+    pending: u32,
+    transactions: i64,
+    phase: bool,
+}
+
+impl Mbarrier {
+    fn from_word(word: u64) -> Mbarrier {
+        Mbarrier {
+            expected: (word & 0xf_ffff) as u32,
+            pending: (word >> 20 & 0xf_ffff) as u32,
+            transactions: (word << 2) as i64 >> 42,
+            phase: word >> 63 != 0,
+        }
+    }
+
+    fn word(self) -> u64 {
+        (self.expected & 0xf_ffff) as u64
+            | ((self.pending & 0xf_ffff) as u64) << 20
+            | ((self.transactions as u64) & 0x3f_ffff) << 40
+            | (self.phase as u64) << 63
+    }
+
+    fn advance(&mut self) {
+        if self.pending == 0 && self.transactions == 0 {
+            self.phase = !self.phase;
+            self.pending = self.expected;
+        }
+    }
+}
+
+/// An address in shared memory, also when it comes as a generic address.
+fn shared_offset(address: u64) -> u64 {
+    if space_of(address) == Space::Shared {
+        address - SHARED_WINDOW
+    } else {
+        address
+    }
+}
+
+impl Machine<'_> {
+    pub fn async_copy(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        copy: &AsyncCopy,
+    ) -> Result<(), Error> {
+        let target = addresses(warp, copy.target.0, copy.target.1).map(shared_offset);
+        let source = addresses(warp, copy.source.0, copy.source.1);
+        self.shared_bounds(block, warp, pc, mask, &target, copy.bytes)?;
+        let ignored = copy
+            .ignore_source
+            .map_or(0, |p| warp.registers.predicates[p as usize]);
+        let mut source_bytes = [copy.bytes; LANES];
+        if let Some(row) = copy.source_bytes {
+            source_bytes = warp.registers.words[row as usize].map(|n| n.min(copy.bytes));
+        }
+        let mut reads = 0u32;
+        for (lane, bytes) in source_bytes.iter_mut().enumerate() {
+            if ignored >> lane & 1 != 0 {
+                *bytes = 0;
+            }
+            reads |= u32::from(*bytes > 0) << lane;
+        }
+        let reads = reads & mask;
+        if reads != 0 {
+            self.window(block, warp, pc, reads, &source, copy.bytes, false)?;
+        }
+        if self.counting {
+            if reads != 0 {
+                let lanes = reads.count_ones() as u64;
+                let (sectors, lines) = sectors_and_lines(reads, &source);
+                let bytes = lanes * copy.bytes as u64;
+                self.tallies[pc].global += Traffic {
+                    requests: 1,
+                    lanes,
+                    bytes,
+                    sectors: sectors as u64,
+                    sectors_ideal: bytes.div_ceil(32),
+                    lines: lines as u64,
+                    ..Traffic::default()
+                };
+            }
+            self.count_shared(pc, mask, &target, copy.bytes);
+        }
+        if self.checking {
+            self.check_async_issue(block, warp, pc, mask, &target, copy.bytes);
+        }
+        warp.copies.push(PendingCopy {
+            group: warp.copy_group,
+            mask,
+            target: target.map(|a| a as u32),
+            source,
+            bytes: copy.bytes,
+            source_bytes,
+        });
+        Ok(())
+    }
+
+    /// Lands all groups but the latest `pending` ones.
+    pub fn async_wait(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pending: u32,
+    ) -> Result<(), Error> {
+        let limit = warp.copy_group.saturating_sub(pending);
+        let copies = std::mem::take(&mut warp.copies);
+        let (landed, waiting) = copies.into_iter().partition(|copy| copy.group < limit);
+        warp.copies = waiting;
+        for copy in landed {
+            self.land(block, warp, &copy)?;
+        }
+        Ok(())
+    }
+
+    fn land(&mut self, block: &mut Block, warp: &Warp, copy: &PendingCopy) -> Result<(), Error> {
+        for lane in (0..LANES).filter(|lane| copy.mask >> lane & 1 != 0) {
+            for at in 0..copy.bytes {
+                let value = if at < copy.source_bytes[lane] {
+                    self.device_byte(copy.source[lane] + at as u64)
+                } else {
+                    0
+                };
+                write_bytes(
+                    &mut block.shared,
+                    (copy.target[lane] + at) as usize,
+                    1,
+                    value as u64,
+                );
+            }
+        }
+        if self.checking {
+            let target = copy.target.map(u64::from);
+            self.async_landed(block, warp, copy.mask, &target, copy.bytes);
+        }
+        Ok(())
+    }
+
+    /// One byte of device memory; a freed or foreign address reads zero.
+    fn device_byte(&mut self, address: u64) -> u8 {
+        match self.device_pointer(address) {
+            // SAFETY: `device_pointer` found the byte in a region; all access to device memory
+            // during a launch is atomic.
+            Some(pointer) => unsafe { AtomicU8::from_ptr(pointer).load(Relaxed) },
+            None => 0,
+        }
+    }
+
+    fn device_pointer(&mut self, address: u64) -> Option<*mut u8> {
+        let memory = self.run.memory;
+        if self.last_region >= memory.region_count()
+            || !memory.region(self.last_region).contains(address, 1)
+        {
+            self.last_region = memory.find(address, 1)?;
+        }
+        let region = memory.region(self.last_region);
+        Some(
+            region
+                .pointer
+                .wrapping_add((address - region.base) as usize),
+        )
+    }
+
+    pub fn bulk_copy(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        copy: &BulkCopy,
+    ) -> Result<(), Error> {
+        let targets = addresses(warp, copy.target.0, copy.target.1);
+        let sources = addresses(warp, copy.source.0, copy.source.1);
+        let mbarriers = copy
+            .mbarrier
+            .map(|(base, offset)| addresses(warp, base, offset));
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+            let bytes = warp.registers.words[copy.bytes as usize][lane];
+            let (mut target, mut source) = (targets[lane], sources[lane]);
+            if copy.direction != BulkDirection::SharedToGlobal {
+                target = shared_offset(target);
+            }
+            if copy.direction != BulkDirection::GlobalToShared {
+                source = shared_offset(source);
+            }
+            let place = || Box::new(self.run.place(block.index, warp.index, 1 << lane, pc));
+            if bytes % 16 != 0 || (target | source) % 16 != 0 {
+                return Err(Error::MisalignedAddress {
+                    place: place(),
+                    address: if bytes % 16 != 0 {
+                        bytes as u64
+                    } else {
+                        target | source
+                    },
+                    bytes: 16,
+                });
+            }
+            let (global, shared) = match copy.direction {
+                BulkDirection::GlobalToShared => (Some(source), [Some(target), None]),
+                BulkDirection::SharedToGlobal => (Some(target), [Some(source), None]),
+                BulkDirection::SharedToShared => (None, [Some(source), Some(target)]),
+            };
+            for offset in shared.into_iter().flatten() {
+                if offset.saturating_add(bytes as u64) > self.run.shared_bytes as u64 {
+                    return Err(Error::IllegalAddress {
+                        place: place(),
+                        address: offset,
+                        bytes,
+                        message: "a bulk copy runs past the end of shared memory".into(),
+                    });
+                }
+            }
+            if let Some(address) = global {
+                if bytes > 0 && self.run.memory.find(address, bytes as u64).is_none() {
+                    return Err(Error::IllegalAddress {
+                        place: place(),
+                        address,
+                        bytes,
+                        message: self.run.memory.describe(address),
+                    });
+                }
+            }
+            if self.counting {
+                self.tallies[pc].global += Traffic {
+                    requests: 1,
+                    lanes: 1,
+                    bytes: bytes as u64,
+                    sectors: bytes as u64 / 32,
+                    sectors_ideal: bytes as u64 / 32,
+                    lines: (bytes as u64).div_ceil(128),
+                    ..Traffic::default()
+                };
+            }
+            if self.checking {
+                self.check_bulk_issue(
+                    block,
+                    warp,
+                    pc,
+                    lane,
+                    copy.direction,
+                    (target, source),
+                    bytes,
+                );
+            }
+            block.bulk.push(PendingBulk {
+                direction: copy.direction,
+                target,
+                source,
+                bytes,
+                mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
+                reduce: copy.reduce,
+            });
+        }
+        Ok(())
+    }
+
+    /// Lands all bulk copies of a block; whether there were any.
+    pub fn deliver_bulk(&mut self, block: &mut Block) -> Result<bool, Error> {
+        let copies = std::mem::take(&mut block.bulk);
+        let any = !copies.is_empty();
+        for copy in copies {
+            let step = copy.reduce.map_or(1, |(_, t)| t.bytes());
+            for at in (0..copy.bytes).step_by(step as usize) {
+                let at = at as u64;
+                let value = if copy.direction == BulkDirection::GlobalToShared {
+                    (0..step as u64).rev().fold(0, |v, i| {
+                        v << 8 | self.device_byte(copy.source + at + i) as u64
+                    })
+                } else {
+                    read_bytes(&block.shared, (copy.source + at) as usize, step)
+                };
+                self.put(block, &copy, at, step, value);
+            }
+            if let Some(address) = copy.mbarrier {
+                let word = read_bytes(&block.shared, address as usize, 8);
+                let mut barrier = Mbarrier::from_word(word);
+                barrier.transactions -= copy.bytes as i64;
+                barrier.advance();
+                write_bytes(&mut block.shared, address as usize, 8, barrier.word());
+            }
+            if self.checking {
+                self.bulk_landed(
+                    block,
+                    copy.direction,
+                    copy.target,
+                    copy.bytes,
+                    copy.mbarrier,
+                );
+            }
+        }
+        Ok(any)
+    }
+
+    fn put(&mut self, block: &mut Block, copy: &PendingBulk, at: u64, step: u32, value: u64) {
+        let address = copy.target + at;
+        if copy.direction != BulkDirection::SharedToGlobal {
+            write_bytes(&mut block.shared, address as usize, step, value);
+            return;
+        }
+        let mut old = 0;
+        for i in (0..step as u64).rev() {
+            old = old << 8 | self.device_byte(address + i) as u64;
+        }
+        let new = match copy.reduce {
+            Some((operation, t)) => atomic::apply(operation, t, false, old, value, 0),
+            None => value,
+        };
+        for i in 0..step as u64 {
+            if let Some(pointer) = self.device_pointer(address + i) {
+                // SAFETY: `device_pointer` found the byte in a region; all access to device memory
+                // during a launch is atomic.
+                unsafe { AtomicU8::from_ptr(pointer).store((new >> (8 * i)) as u8, Relaxed) };
+            }
+        }
+    }
+
+    pub fn mbarrier(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        target: (Base, i64),
+        operation: &MbarrierOperation,
+    ) -> Result<(), Error> {
+        if let MbarrierOperation::PendingCount { result, state } = operation {
+            let states = warp.registers.longs[*state as usize];
+            for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                warp.registers.words[*result as usize][lane] =
+                    Mbarrier::from_word(states[lane]).pending;
+            }
+            return Ok(());
+        }
+        let all = addresses(warp, target.0, target.1).map(shared_offset);
+        self.shared_bounds(block, warp, pc, mask, &all, 8)?;
+        if matches!(operation, MbarrierOperation::Test { .. }) {
+            self.deliver_bulk(block)?;
+        }
+        if matches!(operation, MbarrierOperation::AsyncArrive { .. }) {
+            // The lanes' copies land before the arrival that announces them.
+            warp.copy_group += 1;
+            self.async_wait(block, warp, 0)?;
+        }
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+            let at = all[lane] as usize;
+            let mut barrier = Mbarrier::from_word(read_bytes(&block.shared, at, 8));
+            let word = |row: u32| warp.registers.words[row as usize][lane];
+            let mut arrive = None;
+            match *operation {
+                MbarrierOperation::Initialise { count } => {
+                    let count = word(count);
+                    barrier = Mbarrier {
+                        expected: count,
+                        pending: count,
+                        transactions: 0,
+                        phase: false,
+                    };
+                }
+                MbarrierOperation::Invalidate => {
+                    write_bytes(&mut block.shared, at, 8, u64::MAX);
+                    continue;
+                }
+                MbarrierOperation::Arrive {
+                    state,
+                    count,
+                    drop,
+                    expect,
+                } => {
+                    let before = barrier.word();
+                    barrier.transactions += expect.map_or(0, |row| word(row) as i64);
+                    let count = count.map_or(1, word);
+                    if drop {
+                        barrier.expected = barrier.expected.saturating_sub(count);
+                    }
+                    arrive = Some(count);
+                    if let Some(row) = state {
+                        warp.registers.longs[row as usize][lane] = before;
+                    }
+                }
+                MbarrierOperation::AsyncArrive { no_increment } => {
+                    if !no_increment {
+                        barrier.pending += 1;
+                    }
+                    arrive = Some(1);
+                }
+                MbarrierOperation::ExpectTransaction { bytes } => {
+                    barrier.transactions += word(bytes) as i64;
+                }
+                MbarrierOperation::CompleteTransaction { bytes } => {
+                    barrier.transactions -= word(bytes) as i64;
+                    barrier.advance();
+                }
+                MbarrierOperation::Test {
+                    result,
+                    state,
+                    parity,
+                    ..
+                } => {
+                    let old_phase = match (state, parity) {
+                        (Some(row), _) => warp.registers.longs[row as usize][lane] >> 63 != 0,
+                        (_, Some(row)) => word(row) & 1 != 0,
+                        _ => false,
+                    };
+                    let done = barrier.phase != old_phase;
+                    let row = &mut warp.registers.predicates[result as usize];
+                    *row = *row & !(1 << lane) | (done as u32) << lane;
+                    if done && self.checking {
+                        self.mbarrier_passed(block, warp, at as u32);
+                    }
+                    continue;
+                }
+                MbarrierOperation::PendingCount { .. } => continue,
+            }
+            if let Some(count) = arrive {
+                if barrier.pending < count {
+                    return Err(Error::IllegalInstruction {
+                        place: Box::new(self.run.place(block.index, warp.index, 1 << lane, pc)),
+                        message: format!(
+                            "{count} arrival(s) at an mbarrier that expects {} more",
+                            barrier.pending
+                        ),
+                    });
+                }
+                barrier.pending -= count;
+                barrier.advance();
+                if self.checking {
+                    self.mbarrier_arrived(block, warp, at as u32);
+                }
+            }
+            write_bytes(&mut block.shared, at, 8, barrier.word());
+            if self.checking {
+                self.mark_mbarrier(block, at as u32);
+            }
+        }
+        Ok(())
+    }
+}

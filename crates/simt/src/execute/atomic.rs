@@ -1,0 +1,255 @@
+//! Atomics on global and shared memory.
+
+use super::Machine;
+use super::access::{Window, addresses, by_space, read_bytes, write_bytes};
+use super::block::Block;
+use super::step::{read_row, write_row};
+use super::traffic::{same_word_passes, sectors_and_lines};
+use super::warp::Warp;
+use crate::compute::half::{self, Bf16, F16};
+use crate::counters::Traffic;
+use crate::decode::modifiers::Type;
+use crate::error::Error;
+use crate::program::{Atomic, AtomicOperation, Space};
+use crate::registers::LANES;
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// The new value of an atomic; `second` is what compare-and-swap stores.
+pub(crate) fn apply(
+    operation: AtomicOperation,
+    t: Type,
+    flush: bool,
+    old: u64,
+    source: u64,
+    second: u64,
+) -> u64 {
+    use AtomicOperation as Op;
+    match operation {
+        Op::Exchange => source,
+        Op::CompareSwap => {
+            if old == source {
+                second
+            } else {
+                old
+            }
+        }
+        Op::And => old & source,
+        Op::Or => old | source,
+        Op::Xor => old ^ source,
+        Op::Increment => {
+            let (old, bound) = (old as u32, source as u32);
+            (if old >= bound { 0 } else { old + 1 }) as u64
+        }
+        Op::Decrement => {
+            let (old, bound) = (old as u32, source as u32);
+            (if old == 0 || old > bound {
+                bound
+            } else {
+                old - 1
+            }) as u64
+        }
+        Op::Add => add(t, flush, old, source),
+        Op::Minimum | Op::Maximum => extreme(operation == Op::Maximum, t, old, source),
+    }
+}
+
+fn add(t: Type, flush: bool, old: u64, source: u64) -> u64 {
+    match t {
+        Type::F32 => {
+            let enter = |v: u64| {
+                let value = f32::from_bits(v as u32);
+                if flush {
+                    crate::compute::float::flush(value)
+                } else {
+                    value
+                }
+            };
+            let sum = crate::compute::float::canonical(enter(old) + enter(source));
+            (if flush {
+                crate::compute::float::flush(sum)
+            } else {
+                sum
+            })
+            .to_bits() as u64
+        }
+        Type::F64 => (f64::from_bits(old) + f64::from_bits(source)).to_bits(),
+        Type::F16 => half::add(F16(old as u16), F16(source as u16), 0).0 as u64,
+        Type::Bf16 => half::add(Bf16(old as u16), Bf16(source as u16), 0).0 as u64,
+        Type::F16x2 => {
+            let low = half::add(F16(old as u16), F16(source as u16), 0).0 as u64;
+            let high = half::add(F16((old >> 16) as u16), F16((source >> 16) as u16), 0).0 as u64;
+            low | high << 16
+        }
+        Type::Bf16x2 => {
+            let low = half::add(Bf16(old as u16), Bf16(source as u16), 0).0 as u64;
+            let high = half::add(Bf16((old >> 16) as u16), Bf16((source >> 16) as u16), 0).0 as u64;
+            low | high << 16
+        }
+        _ => old.wrapping_add(source),
+    }
+}
+
+fn extreme(largest: bool, t: Type, old: u64, source: u64) -> u64 {
+    let source_wins = match t {
+        Type::S32 => (source as i32 > old as i32) == largest,
+        Type::S64 => (source as i64 > old as i64) == largest,
+        Type::U32 | Type::B32 => (source as u32 > old as u32) == largest,
+        _ => (source > old) == largest,
+    };
+    if source_wins { source } else { old }
+}
+
+/// One read-modify-write in device memory, atomic against all other workers.
+fn exchange(window: &Window, lane: usize, shift: u64, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
+    let at = window.pointer(lane).wrapping_add(shift as usize);
+    // SAFETY: the window's lane is active, so the pointer is valid for `bytes` bytes and aligned;
+    // all access to device memory during a launch is atomic.
+    unsafe {
+        match bytes {
+            2 => AtomicU16::from_ptr(at.cast())
+                .fetch_update(Relaxed, Relaxed, |old| Some(f(old as u64) as u16))
+                .map_or_else(u64::from, u64::from),
+            4 => AtomicU32::from_ptr(at.cast())
+                .fetch_update(Relaxed, Relaxed, |old| Some(f(old as u64) as u32))
+                .map_or_else(u64::from, u64::from),
+            _ => AtomicU64::from_ptr(at.cast())
+                .fetch_update(Relaxed, Relaxed, |old| Some(f(old)))
+                .map_or_else(|old| old, |old| old),
+        }
+    }
+}
+
+impl Machine<'_> {
+    pub fn atomic(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        atomic: &Atomic,
+    ) -> Result<(), Error> {
+        let mut all = addresses(warp, atomic.base, atomic.offset);
+        if atomic.space != Space::Generic {
+            return self.atomic_in(block, warp, pc, mask, atomic, (atomic.space, &all));
+        }
+        self.tallies[pc].generic += 1;
+        for (space, lanes) in by_space(mask, &mut all) {
+            if lanes != 0 {
+                self.atomic_in(block, warp, pc, lanes, atomic, (space, &all))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn atomic_in(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        atomic: &Atomic,
+        (space, all): (Space, &[u64; LANES]),
+    ) -> Result<(), Error> {
+        let elements = 1 + atomic.more_sources.len() as u32;
+        let bytes = atomic.t.bytes();
+        let total = bytes * elements;
+        let sources: Vec<_> = std::iter::once(atomic.source)
+            .chain(atomic.more_sources.iter().copied())
+            .collect();
+        let destinations: Vec<_> = atomic
+            .destination
+            .into_iter()
+            .chain(atomic.more_destinations.iter().copied())
+            .collect();
+        let mut olds = vec![[0u64; LANES]; elements as usize];
+        let field = if bytes == 8 {
+            u64::MAX
+        } else {
+            (1 << (8 * bytes)) - 1
+        };
+        match space {
+            Space::Shared => {
+                self.shared_bounds(block, warp, pc, mask, all, total)?;
+                if self.counting {
+                    let (passes, ideal) = same_word_passes(mask, all);
+                    self.tallies[pc].shared += request(mask, total, passes, ideal);
+                }
+                if self.checking {
+                    self.check_shared_atomic(block, warp, pc, mask, all, total);
+                }
+                for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                    for (element, source) in sources.iter().enumerate() {
+                        let at = all[lane] as usize + element * bytes as usize;
+                        let old = read_bytes(&block.shared, at, bytes);
+                        let value = read_row(warp, *source, lane) & field;
+                        let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
+                        let new = apply(
+                            atomic.operation,
+                            atomic.t,
+                            false,
+                            old,
+                            value,
+                            second & field,
+                        );
+                        write_bytes(&mut block.shared, at, bytes, new);
+                        olds[element][lane] = old;
+                    }
+                }
+            }
+            Space::Global | Space::Generic => {
+                let window = self.window(block, warp, pc, mask, all, total, true)?;
+                if self.counting {
+                    self.count_global_atomic(pc, mask, all, total);
+                }
+                if self.checking {
+                    self.check_global_atomic(block, warp, pc, mask, all, total);
+                }
+                for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                    for (element, source) in sources.iter().enumerate() {
+                        let value = read_row(warp, *source, lane) & field;
+                        let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
+                        let shift = element as u64 * bytes as u64;
+                        olds[element][lane] = exchange(&window, lane, shift, bytes, |old| {
+                            apply(atomic.operation, atomic.t, true, old, value, second & field)
+                        });
+                    }
+                }
+            }
+            _ => {
+                return Err(Error::IllegalAddress {
+                    place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
+                    address: all[mask.trailing_zeros() as usize],
+                    bytes: total,
+                    message: "atomics reach global and shared memory only".into(),
+                });
+            }
+        }
+        for (row, old) in destinations.iter().zip(&olds) {
+            write_row(warp, *row, mask, |lane| old[lane]);
+        }
+        Ok(())
+    }
+
+    /// Sectors as for a load; lanes with equal addresses need further passes.
+    fn count_global_atomic(&mut self, pc: usize, mask: u32, all: &[u64; LANES], total: u32) {
+        let (sectors, lines) = sectors_and_lines(mask, all);
+        let (passes, ideal) = same_word_passes(mask, all);
+        let mut traffic = request(mask, total, passes, ideal);
+        traffic.sectors = sectors as u64;
+        traffic.lines = lines as u64;
+        traffic.sectors_ideal = traffic.bytes.div_ceil(32);
+        self.tallies[pc].global += traffic;
+    }
+}
+
+fn request(mask: u32, total: u32, passes: u32, ideal: u32) -> Traffic {
+    let lanes = mask.count_ones() as u64;
+    Traffic {
+        requests: 1,
+        lanes,
+        bytes: lanes * total as u64,
+        wavefronts: passes as u64,
+        wavefronts_ideal: ideal as u64,
+        ..Traffic::default()
+    }
+}

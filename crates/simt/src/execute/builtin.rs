@@ -1,0 +1,256 @@
+//! Functions that the driver provides to kernels: printf, assertions, the device heap.
+
+use super::Machine;
+use super::block::Block;
+use super::step::space_of;
+use super::warp::Warp;
+use crate::error::Error;
+use crate::program::{Builtin, LOCAL_WINDOW, SHARED_WINDOW, Space};
+
+/// Longest string that is read from the device.
+const STRING_MAX: usize = 4096;
+/// Longest output that a block may print.
+const PRINTED_MAX: usize = 1 << 20;
+
+impl Machine<'_> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn builtin(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        which: Builtin,
+        parameters: &[u32],
+        result: Option<u32>,
+    ) -> Result<(), Error> {
+        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+            let argument = |warp: &Warp, index: usize| warp.read_local(lane, parameters[index], 8);
+            let value = match which {
+                Builtin::Print => {
+                    let format = self.string(block, warp, lane, argument(warp, 0));
+                    let arguments = argument(warp, 1);
+                    let (text, count) = self.format(block, warp, lane, &format, arguments);
+                    let before: usize = self
+                        .printed
+                        .iter()
+                        .rev()
+                        .take_while(|(b, _)| *b == block.linear)
+                        .map(|(_, t)| t.len())
+                        .sum();
+                    if before < PRINTED_MAX {
+                        self.printed.push((block.linear, text));
+                    }
+                    count
+                }
+                Builtin::AssertFail => {
+                    let message = self.string(block, warp, lane, argument(warp, 0));
+                    let file = self.string(block, warp, lane, argument(warp, 1));
+                    let line = warp.read_local(lane, parameters[2], 4);
+                    let place = self.run.place(block.index, warp.index, 1 << lane, pc);
+                    return Err(Error::Trap {
+                        place: Box::new(place),
+                        message: format!("{message} ({file}:{line})"),
+                    });
+                }
+                // There is no device heap: an allocation fails, which programs must expect.
+                Builtin::Allocate | Builtin::Free => 0,
+            };
+            if let Some(result) = result {
+                let bytes = if which == Builtin::Allocate { 8 } else { 4 };
+                warp.write_local(lane, result, bytes, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// A byte at a generic address, as one lane sees it.
+    fn byte(&self, block: &Block, warp: &Warp, lane: usize, address: u64) -> Option<u8> {
+        match space_of(address) {
+            Space::Shared => block
+                .shared
+                .get((address - SHARED_WINDOW) as usize)
+                .copied(),
+            Space::Local => {
+                let offset = (address - LOCAL_WINDOW) as u32;
+                (offset < self.run.program.local_bytes)
+                    .then(|| warp.read_local(lane, offset, 1) as u8)
+            }
+            _ => {
+                let mut byte = [0];
+                self.run.memory.read(address, &mut byte).ok()?;
+                Some(byte[0])
+            }
+        }
+    }
+
+    fn string(&self, block: &Block, warp: &Warp, lane: usize, address: u64) -> String {
+        let bytes: Vec<u8> = (0..STRING_MAX as u64)
+            .map_while(|i| self.byte(block, warp, lane, address.wrapping_add(i)))
+            .take_while(|byte| *byte != 0)
+            .collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn number(&self, block: &Block, warp: &Warp, lane: usize, address: u64, bytes: u64) -> u64 {
+        (0..bytes).rev().fold(0, |value, i| {
+            let byte = self
+                .byte(block, warp, lane, address.wrapping_add(i))
+                .unwrap_or(0);
+            value << 8 | byte as u64
+        })
+    }
+
+    /// C's printf with arguments laid out as in a struct.
+    fn format(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        lane: usize,
+        format: &str,
+        arguments: u64,
+    ) -> (String, u64) {
+        let mut out = String::new();
+        let mut offset = 0u64;
+        let mut count = 0;
+        let mut take = |bytes: u64| {
+            offset = offset.next_multiple_of(bytes);
+            let value = self.number(block, warp, lane, arguments.wrapping_add(offset), bytes);
+            offset += bytes;
+            count += 1;
+            value
+        };
+        let mut rest = format.chars().peekable();
+        while let Some(c) = rest.next() {
+            if c != '%' {
+                out.push(c);
+                continue;
+            }
+            let mut flags = String::new();
+            while let Some(flag) = rest.next_if(|c| "-+ #0".contains(*c)) {
+                flags.push(flag);
+            }
+            let mut field = |take: &mut dyn FnMut(u64) -> u64| {
+                if rest.next_if_eq(&'*').is_some() {
+                    return Some(take(4) as usize & 0xffff);
+                }
+                let mut digits = String::new();
+                while let Some(digit) = rest.next_if(char::is_ascii_digit) {
+                    digits.push(digit);
+                }
+                digits.parse::<usize>().ok().map(|n| n & 0xffff)
+            };
+            let width = field(&mut take).unwrap_or(0);
+            let has_precision = rest.next_if_eq(&'.').is_some();
+            let precision = has_precision.then(|| {
+                let mut digits = String::new();
+                while let Some(digit) = rest.next_if(char::is_ascii_digit) {
+                    digits.push(digit);
+                }
+                digits.parse::<usize>().unwrap_or(0) & 0xffff
+            });
+            let mut long = false;
+            while let Some(size) = rest.next_if(|c| "hlzjtL".contains(*c)) {
+                long |= size != 'h';
+            }
+            let Some(kind) = rest.next() else { break };
+            let bytes = if long { 8 } else { 4 };
+            let text = match kind {
+                '%' => "%".into(),
+                'd' | 'i' => {
+                    let value = take(bytes);
+                    let value = if long {
+                        value as i64
+                    } else {
+                        value as i32 as i64
+                    };
+                    let plus = if value >= 0 && flags.contains('+') {
+                        "+"
+                    } else {
+                        ""
+                    };
+                    format!("{plus}{value}")
+                }
+                'u' => take(bytes).to_string(),
+                'x' => format!("{:x}", take(bytes)),
+                'X' => format!("{:X}", take(bytes)),
+                'o' => format!("{:o}", take(bytes)),
+                'c' => char::from(take(4) as u8).to_string(),
+                'p' => format!("{:#x}", take(8)),
+                's' => {
+                    let address = take(8);
+                    let text = self.string(block, warp, lane, address);
+                    text.chars().take(precision.unwrap_or(usize::MAX)).collect()
+                }
+                'f' | 'F' => format!("{:.*}", precision.unwrap_or(6), f64::from_bits(take(8))),
+                'e' | 'E' => exponent(f64::from_bits(take(8)), precision.unwrap_or(6)),
+                'g' | 'G' => general(f64::from_bits(take(8)), precision.unwrap_or(6)),
+                other => format!("%{other}"),
+            };
+            pad(&mut out, &text, width, &flags);
+        }
+        (out, count)
+    }
+}
+
+fn pad(out: &mut String, text: &str, width: usize, flags: &str) {
+    let missing = width.saturating_sub(text.chars().count());
+    if flags.contains('-') {
+        out.push_str(text);
+        out.extend(std::iter::repeat_n(' ', missing));
+    } else if flags.contains('0') {
+        let (sign, digits) = match text.strip_prefix('-') {
+            Some(digits) => ("-", digits),
+            None => ("", text),
+        };
+        out.push_str(sign);
+        out.extend(std::iter::repeat_n('0', missing));
+        out.push_str(digits);
+    } else {
+        out.extend(std::iter::repeat_n(' ', missing));
+        out.push_str(text);
+    }
+}
+
+/// `%e`: at least two digits of exponent, with a sign.
+fn exponent(value: f64, precision: usize) -> String {
+    let text = format!("{value:.precision$e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => {
+            let number: i32 = exponent.parse().unwrap_or(0);
+            let sign = if number < 0 { '-' } else { '+' };
+            format!("{mantissa}e{sign}{:02}", number.abs())
+        }
+        None => text,
+    }
+}
+
+/// `%g`: the shorter of `%e` and `%f`, without trailing zeros.
+fn general(value: f64, precision: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 {
+            "0".into()
+        } else {
+            format!("{value}").to_lowercase()
+        };
+    }
+    let precision = precision.max(1);
+    let scientific = exponent(value, precision - 1);
+    let power: i32 = scientific
+        .split_once('e')
+        .and_then(|(_, e)| e.parse().ok())
+        .unwrap_or(0);
+    let trim = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_string()
+        } else {
+            text.to_string()
+        }
+    };
+    if power < -4 || power >= precision as i32 {
+        let (mantissa, rest) = scientific.split_once('e').unwrap_or((&scientific, "+00"));
+        return format!("{}e{rest}", trim(mantissa));
+    }
+    let decimals = (precision as i32 - 1 - power).max(0) as usize;
+    trim(&format!("{value:.decimals$}"))
+}

@@ -1,0 +1,134 @@
+//! `ldmatrix` and `stmatrix`: 8x8 matrices of 16-bit elements between shared memory and lanes.
+
+use super::Machine;
+use super::access::{addresses, read_bytes, write_bytes};
+use super::block::Block;
+use super::traffic::wavefronts;
+use super::warp::Warp;
+use crate::counters::Traffic;
+use crate::error::Error;
+use crate::program::{Access, Row};
+use crate::registers::LANES;
+
+impl Machine<'_> {
+    /// Checks the row addresses of every matrix and counts one 8-lane pass for each.
+    fn matrix_rows(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+    ) -> Result<[u64; LANES], Error> {
+        if mask != u32::MAX {
+            return Err(Error::IllegalInstruction {
+                place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
+                message: "all 32 lanes of the warp must execute it together".into(),
+            });
+        }
+        let all =
+            addresses(warp, access.base, access.offset).map(|a| match super::step::space_of(a) {
+                crate::program::Space::Shared => a - crate::program::SHARED_WINDOW,
+                _ => a,
+            });
+        let lanes = access.rows.len() * 8;
+        let used = if lanes >= 32 {
+            u32::MAX
+        } else {
+            (1 << lanes) - 1
+        };
+        self.shared_bounds(block, warp, pc, used, &all, 16)?;
+        if self.counting {
+            let mut traffic = Traffic {
+                requests: 1,
+                lanes: 32,
+                bytes: lanes as u64 * 16,
+                ..Traffic::default()
+            };
+            for matrix in 0..access.rows.len() {
+                let (count, ideal) = wavefronts(0xff << (8 * matrix), &all, 16);
+                traffic.wavefronts += count as u64;
+                traffic.wavefronts_ideal += ideal as u64;
+            }
+            self.tallies[pc].shared += traffic;
+        }
+        Ok(all)
+    }
+
+    pub fn load_matrix(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+        transpose: bool,
+    ) -> Result<(), Error> {
+        let all = self.matrix_rows(block, warp, pc, mask, access)?;
+        if self.checking {
+            let used = if access.rows.len() >= 4 {
+                u32::MAX
+            } else {
+                (1 << (access.rows.len() * 8)) - 1
+            };
+            self.check_shared_read(block, warp, pc, used, &all, 16, false);
+        }
+        for (matrix, row) in access.rows.iter().enumerate() {
+            let element = |r: usize, c: usize| {
+                read_bytes(&block.shared, all[matrix * 8 + r] as usize + c * 2, 2) as u32
+            };
+            let Some(Row::Word(index)) = row else {
+                continue;
+            };
+            for lane in 0..LANES {
+                let (r, c) = (lane / 4, lane % 4 * 2);
+                let (low, high) = if transpose {
+                    (element(c, r), element(c + 1, r))
+                } else {
+                    (element(r, c), element(r, c + 1))
+                };
+                warp.registers.words[*index as usize][lane] = low | high << 16;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn store_matrix(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+        transpose: bool,
+    ) -> Result<(), Error> {
+        let all = self.matrix_rows(block, warp, pc, mask, access)?;
+        if self.checking {
+            let used = if access.rows.len() >= 4 {
+                u32::MAX
+            } else {
+                (1 << (access.rows.len() * 8)) - 1
+            };
+            self.check_shared_write(block, warp, pc, used, &all, 16, false);
+        }
+        for (matrix, row) in access.rows.iter().enumerate() {
+            let Some(Row::Word(index)) = row else {
+                continue;
+            };
+            for lane in 0..LANES {
+                let value = warp.registers.words[*index as usize][lane];
+                let (r, c) = (lane / 4, lane % 4 * 2);
+                for (half, value) in [(0, value & 0xffff), (1, value >> 16)] {
+                    let (r, c) = if transpose {
+                        (c + half, r)
+                    } else {
+                        (r, c + half)
+                    };
+                    let at = all[matrix * 8 + r] as usize + c * 2;
+                    write_bytes(&mut block.shared, at, 2, value as u64);
+                }
+            }
+        }
+        Ok(())
+    }
+}

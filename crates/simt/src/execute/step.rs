@@ -1,0 +1,477 @@
+//! The inner loop: one instruction for all lanes that are together.
+
+use super::block::{Block, Stop};
+use super::warp::{Split, State, Warp};
+use super::{Machine, QUANTUM, mix};
+use crate::error::Error;
+use crate::launch::Schedule;
+use crate::program::{BarrierKind, Clock, Operation, Row};
+use crate::program::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, Space, WINDOW_BYTES};
+
+/// What happens to the running lanes after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// On to the next instruction.
+    Next,
+    /// The position was set; other lanes may have split off.
+    Jumped,
+    /// No lane is left in this group, or it was put aside.
+    Left,
+}
+
+impl Machine<'_> {
+    /// Runs one warp until nothing of it can run or its turn is over.
+    pub fn run_warp(&mut self, block: &mut Block, warp: &mut Warp) -> Result<Stop, Error> {
+        let quantum = match self.run.options.schedule {
+            Schedule::Seeded(seed) => {
+                1 + mix(seed ^ mix(block.turn ^ (warp.index as u64) << 32)) % 64
+            }
+            _ => QUANTUM,
+        };
+        let mut left = quantum;
+        let result = self.run_splits(block, warp, &mut left);
+        let used = quantum - left;
+        self.steps += used;
+        if !self.run.burn(used) {
+            let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
+            let place = self.run.place(block.index, warp.index, warp.live, pc);
+            return Err(Error::OutOfFuel {
+                place: Box::new(place),
+                fuel: self.run.options.fuel,
+            });
+        }
+        let stop = result?;
+        // Lanes of this warp may wait for each other without a common instruction.
+        let several = warp
+            .splits
+            .iter()
+            .filter(|s| s.state == State::Ready)
+            .count()
+            > 1;
+        warp.rotate = if stop == Stop::Turn && several && self.run.program.polls {
+            warp.rotate + 1
+        } else {
+            0
+        };
+        Ok(stop)
+    }
+
+    fn run_splits(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        left: &mut u64,
+    ) -> Result<Stop, Error> {
+        let program = self.run.program;
+        while let Some(mut split) = warp.pick() {
+            let mut join = warp.join_above(split.pc);
+            loop {
+                if *left == 0 {
+                    warp.splits.push(split);
+                    return Ok(Stop::Turn);
+                }
+                *left -= 1;
+                let pc = split.pc as usize;
+                let instruction = &program.instructions[pc];
+                let guard = warp.registers.predicates[instruction.guard as usize];
+                let mask = split.mask & (guard ^ instruction.negate);
+                let tally = &mut self.tallies[pc];
+                tally.warps += 1;
+                tally.threads += split.mask.count_ones() as u64;
+                tally.predicated_on += mask.count_ones() as u64;
+                if self.checking {
+                    self.check_registers(block, warp, pc, split.mask, mask);
+                }
+                match &instruction.operation {
+                    Operation::Compute { function, operands } => {
+                        if mask != 0 {
+                            // SAFETY: `choose` picked this function for this CPU when the kernel
+                            // was decoded.
+                            unsafe { function(&mut warp.registers, operands, mask) };
+                        }
+                        split.pc += 1;
+                    }
+                    Operation::Branch { target } => {
+                        if mask == split.mask {
+                            split.pc = *target;
+                        } else if mask == 0 {
+                            split.pc += 1;
+                        } else {
+                            self.tallies[pc].divergent += 1;
+                            warp.splits.push(Split {
+                                pc: *target,
+                                mask,
+                                frames: split.frames.clone(),
+                                state: State::Ready,
+                            });
+                            split.mask &= !mask;
+                            split.pc += 1;
+                            if *target <= pc as u32 {
+                                warp.splits.push(split);
+                                break;
+                            }
+                        }
+                        if !warp.splits.is_empty() {
+                            join = warp.join_above(split.pc.saturating_sub(1));
+                        }
+                    }
+                    operation => match self.other(block, warp, &mut split, mask, operation)? {
+                        Flow::Next => split.pc += 1,
+                        Flow::Jumped => {
+                            warp.splits.push(split);
+                            break;
+                        }
+                        Flow::Left => break,
+                    },
+                }
+                if split.pc >= join {
+                    warp.splits.push(split);
+                    break;
+                }
+            }
+        }
+        Ok(Stop::Blocked)
+    }
+
+    /// Instructions that do more than compute or branch.
+    fn other(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+        operation: &Operation,
+    ) -> Result<Flow, Error> {
+        let pc = split.pc as usize;
+        if mask == 0 {
+            return Ok(Flow::Next);
+        }
+        match operation {
+            Operation::Load(access) => self.load(block, warp, pc, mask, access)?,
+            Operation::Store(access) => self.store(block, warp, pc, mask, access)?,
+            Operation::Atomic(atomic) => self.atomic(block, warp, pc, mask, atomic)?,
+            Operation::BranchTable { table, index } => {
+                return self.branch_table(warp, split, mask, (*table, *index), block);
+            }
+            Operation::Call { target } => return self.call(block, warp, split, mask, *target),
+            Operation::Return => return Ok(leave(warp, split, mask, true)),
+            Operation::Exit => return Ok(leave(warp, split, mask, false)),
+            Operation::Trap => {
+                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                return Err(Error::Trap {
+                    place,
+                    message: String::new(),
+                });
+            }
+            Operation::Builtin {
+                which,
+                parameters,
+                result,
+            } => {
+                self.builtin(block, warp, pc, mask, *which, parameters, *result)?;
+            }
+            Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
+            Operation::Barrier {
+                id, count, kind, ..
+            } => {
+                return self.barrier(block, warp, split, mask, (*id, *count, *kind));
+            }
+            Operation::WarpBarrier { members } => {
+                if !self.together(block, warp, split, mask, *members) {
+                    return Ok(Flow::Left);
+                }
+                self.warp_synchronised(warp);
+            }
+            Operation::Shuffle { operands, .. }
+            | Operation::Vote { operands, .. }
+            | Operation::Match { operands, .. }
+            | Operation::Reduce { operands, .. }
+            | Operation::Elect { operands } => {
+                if !self.together(block, warp, split, mask, operands.members) {
+                    return Ok(Flow::Left);
+                }
+                self.exchange(block, warp, pc, mask, operation);
+            }
+            Operation::ActiveMask { destination } => {
+                warp.registers.words[*destination as usize]
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(lane, _)| mask >> lane & 1 != 0)
+                    .for_each(|(_, word)| *word = mask);
+            }
+            Operation::Fence { proxy } => self.fence(block, *proxy),
+            Operation::ReadClock { clock, destination } => {
+                let value = match clock {
+                    Clock::Cycles => self.steps * 4,
+                    Clock::GlobalTime => self.steps * 2,
+                };
+                self.steps += 1;
+                write_row(warp, *destination, mask, |_| value);
+            }
+            Operation::IsSpace {
+                destination,
+                address,
+                space,
+            } => {
+                let mut bits = 0;
+                for lane in 0..32 {
+                    let address = read_row(warp, *address, lane);
+                    let constant = *space == Space::Constant && self.run.is_constant(address);
+                    bits |= u32::from(space_of(address) == *space || constant) << lane;
+                }
+                let row = &mut warp.registers.predicates[*destination as usize];
+                *row = (*row & !mask) | (bits & mask);
+            }
+            Operation::AsyncCopy(copy) => self.async_copy(block, warp, pc, mask, copy)?,
+            Operation::AsyncCommit => warp.copy_group += 1,
+            Operation::AsyncWait { pending } => self.async_wait(block, warp, *pending)?,
+            Operation::Mbarrier { target, operation } => {
+                self.mbarrier(block, warp, pc, mask, *target, operation)?;
+            }
+            Operation::BulkCopy(copy) => self.bulk_copy(block, warp, pc, mask, copy)?,
+            Operation::BulkCommit => {}
+            Operation::BulkWait => {
+                self.deliver_bulk(block)?;
+            }
+            Operation::LoadMatrix { access, transpose } => {
+                self.load_matrix(block, warp, pc, mask, access, *transpose)?;
+            }
+            Operation::StoreMatrix { access, transpose } => {
+                self.store_matrix(block, warp, pc, mask, access, *transpose)?;
+            }
+            Operation::Nothing | Operation::ClusterBarrier => {}
+            Operation::Compute { .. } | Operation::Branch { .. } => {}
+        }
+        Ok(Flow::Next)
+    }
+
+    fn branch_table(
+        &mut self,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+        (table, index): (u32, u32),
+        block: &Block,
+    ) -> Result<Flow, Error> {
+        let targets = &self.run.program.branch_tables[table as usize];
+        let indices = warp.registers.words[index as usize];
+        let mut left = mask;
+        let mut groups = 0;
+        while left != 0 {
+            let index = indices[left.trailing_zeros() as usize];
+            let group = (0..32)
+                .filter(|lane| left >> lane & 1 != 0 && indices[*lane] == index)
+                .fold(0u32, |m, lane| m | 1 << lane);
+            let Some(target) = targets.get(index as usize) else {
+                let pc = split.pc as usize;
+                return Err(Error::IllegalInstruction {
+                    place: Box::new(self.run.place(block.index, warp.index, group, pc)),
+                    message: format!(
+                        "index {index} is past the end of a table of {} labels",
+                        targets.len()
+                    ),
+                });
+            };
+            warp.splits.push(Split {
+                pc: *target,
+                mask: group,
+                frames: split.frames.clone(),
+                state: State::Ready,
+            });
+            left &= !group;
+            groups += 1;
+        }
+        if groups > 1 {
+            self.tallies[split.pc as usize].divergent += 1;
+        }
+        split.mask &= !mask;
+        if split.mask == 0 {
+            return Ok(Flow::Left);
+        }
+        split.pc += 1;
+        Ok(Flow::Jumped)
+    }
+
+    fn call(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+        target: u32,
+    ) -> Result<Flow, Error> {
+        let pc = split.pc;
+        if split.frames.contains(&(pc + 1)) {
+            return Err(Error::IllegalInstruction {
+                place: Box::new(self.run.place(block.index, warp.index, mask, pc as usize)),
+                message: "recursive calls are not supported by the executor".into(),
+            });
+        }
+        let mut frames = split.frames.clone();
+        frames.push(pc + 1);
+        warp.splits.push(Split {
+            pc: target,
+            mask,
+            frames,
+            state: State::Ready,
+        });
+        split.mask &= !mask;
+        if split.mask == 0 {
+            return Ok(Flow::Left);
+        }
+        split.pc += 1;
+        Ok(Flow::Jumped)
+    }
+
+    fn barrier(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+        (id, count, kind): (u32, Option<u32>, BarrierKind),
+    ) -> Result<Flow, Error> {
+        let lane = mask.trailing_zeros() as usize;
+        let number = warp.registers.words[id as usize][lane];
+        let count = count.map(|row| warp.registers.words[row as usize][lane]);
+        let illegal = |machine: &Self, message: String| Error::IllegalInstruction {
+            place: Box::new(
+                machine
+                    .run
+                    .place(block.index, warp.index, mask, split.pc as usize),
+            ),
+            message,
+        };
+        if number > 15 {
+            return Err(illegal(
+                self,
+                format!("barrier {number}, there are 0 to 15"),
+            ));
+        }
+        if let Some(count) = count {
+            let threads = self.run.launch.threads() as u32;
+            if count == 0 || count % 32 != 0 || count > threads.next_multiple_of(32) {
+                let message =
+                    format!("barrier count {count} must be a multiple of 32, at most {threads}");
+                return Err(illegal(self, message));
+            }
+        }
+        let barrier = &mut block.barriers[number as usize];
+        barrier.expected = barrier.expected.or(count);
+        // Arrivals with a count are by whole warps, whatever lanes exist.
+        let whole = mask == warp.live && count.is_some();
+        barrier.arrived += if whole { 32 } else { mask.count_ones() };
+        barrier.warps |= 1 << (warp.index & 31);
+        if let BarrierKind::Reduce { predicate, .. } = kind {
+            let held = warp.registers.predicates[predicate as usize] & mask;
+            barrier.held += held.count_ones();
+            barrier.voted += mask.count_ones();
+        }
+        self.barrier_arrived(block, warp, number, kind == BarrierKind::Arrive);
+        if kind == BarrierKind::Arrive {
+            return Ok(Flow::Next);
+        }
+        let rest = split.mask & !mask;
+        warp.splits.push(Split {
+            pc: split.pc,
+            mask,
+            frames: split.frames.clone(),
+            state: State::AtBarrier(number),
+        });
+        if rest == 0 {
+            return Ok(Flow::Left);
+        }
+        split.mask = rest;
+        split.pc += 1;
+        Ok(Flow::Jumped)
+    }
+}
+
+/// Lanes leave a function or the kernel.
+fn leave(warp: &mut Warp, split: &mut Split, mask: u32, is_return: bool) -> Flow {
+    match split.frames.split_last() {
+        Some((back, outer)) if is_return => {
+            warp.splits.push(Split {
+                pc: *back,
+                mask,
+                frames: outer.to_vec(),
+                state: State::Ready,
+            });
+        }
+        _ => {
+            warp.live &= !mask;
+            // Lanes that wait for the ones that left look again.
+            for other in &mut warp.splits {
+                if other.state == State::AtWarp {
+                    other.state = State::Ready;
+                }
+            }
+        }
+    }
+    split.mask &= !mask;
+    if split.mask == 0 {
+        return Flow::Left;
+    }
+    split.pc += 1;
+    Flow::Jumped
+}
+
+fn copy_local(warp: &mut Warp, mask: u32, from: u32, to: u32, bytes: u32) {
+    for lane in 0..32 {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        let mut at = 0;
+        while at < bytes {
+            let whole = bytes - at >= 4 && (from + at) % 4 == 0 && (to + at) % 4 == 0;
+            let step = if whole { 4 } else { 1 };
+            let value = warp.read_local(lane, from + at, step);
+            warp.write_local(lane, to + at, step, value);
+            at += step;
+        }
+    }
+}
+
+/// One lane of a row, widened.
+pub(crate) fn read_row(warp: &Warp, row: Row, lane: usize) -> u64 {
+    match row {
+        Row::Word(index) => warp.registers.words[index as usize][lane] as u64,
+        Row::Long(index) => warp.registers.longs[index as usize][lane],
+        Row::Predicate(index) => (warp.registers.predicates[index as usize] >> lane & 1) as u64,
+    }
+}
+
+/// Writes the lanes of a mask.
+pub(crate) fn write_row(warp: &mut Warp, row: Row, mask: u32, value: impl Fn(usize) -> u64) {
+    for lane in 0..32 {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        let value = value(lane);
+        match row {
+            Row::Word(index) => warp.registers.words[index as usize][lane] = value as u32,
+            Row::Long(index) => warp.registers.longs[index as usize][lane] = value,
+            Row::Predicate(index) => {
+                let row = &mut warp.registers.predicates[index as usize];
+                *row = *row & !(1 << lane) | ((value != 0) as u32) << lane;
+            }
+        }
+    }
+}
+
+/// The space that a generic address lies in.
+#[inline(always)]
+pub(crate) fn space_of(address: u64) -> Space {
+    let past = address.wrapping_sub(SHARED_WINDOW);
+    if past >= 1 << 34 {
+        Space::Global
+    } else if past < WINDOW_BYTES {
+        Space::Shared
+    } else if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
+        Space::Local
+    } else if address.wrapping_sub(PARAMETER_WINDOW) < WINDOW_BYTES {
+        Space::Parameter
+    } else {
+        Space::Global
+    }
+}

@@ -1,0 +1,198 @@
+//! Addresses of a warp to sectors, lines and wavefronts.
+//!
+//! The counts depend on the addresses only relative to each other and to a 128-byte line, so an
+//! instruction that repeats its pattern further on takes its last result.
+
+use crate::registers::LANES;
+
+/// The pattern and result of an instruction's last access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memo {
+    mask: u32,
+    /// Address of the first active lane within its line; `u32::MAX` when there is no memo.
+    phase: u32,
+    deltas: [u32; LANES],
+    result: (u32, u32),
+}
+
+impl Default for Memo {
+    fn default() -> Memo {
+        Memo {
+            mask: 0,
+            phase: u32::MAX,
+            deltas: [0; LANES],
+            result: (0, 0),
+        }
+    }
+}
+
+impl Memo {
+    /// The memorised result for this pattern, or a freshly computed one.
+    #[inline(always)]
+    pub fn get(
+        &mut self,
+        mask: u32,
+        addresses: &[u64; LANES],
+        kind: u32,
+        compute: impl FnOnce() -> (u32, u32),
+    ) -> (u32, u32) {
+        let first = addresses[mask.trailing_zeros() as usize & 31];
+        // One instruction may reach several spaces, whose results must not be mixed.
+        let phase = first as u32 & 127 | kind << 8;
+        let mut same = (self.mask == mask) & (self.phase == phase);
+        let mut deltas = [0u32; LANES];
+        let mut differs = 0u32;
+        let mut far = 0u64;
+        for lane in 0..LANES {
+            let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
+            let delta = addresses[lane].wrapping_sub(first) & active;
+            // A delta must fit a signed 32-bit number to be told apart by its low half.
+            far |= delta.wrapping_add(1 << 31) >> 32;
+            deltas[lane] = delta as u32;
+            differs |= deltas[lane] ^ self.deltas[lane];
+        }
+        same &= differs == 0;
+        if far != 0 {
+            return compute();
+        }
+        if !same {
+            *self = Memo {
+                mask,
+                phase,
+                deltas,
+                result: compute(),
+            };
+        }
+        self.result
+    }
+}
+
+/// Distinct sectors and lines that active lanes touch; an access is aligned and at most 32 bytes,
+/// so each lane touches one sector.
+pub(crate) fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+    let mut sectors = [0u64; LANES];
+    let mut count = 0;
+    let mut ascending = true;
+    for lane in 0..LANES {
+        if mask >> lane & 1 != 0 {
+            let sector = addresses[lane] >> 5;
+            if count > 0 {
+                ascending &= sectors[count - 1] <= sector;
+            }
+            sectors[count] = sector;
+            count += 1;
+        }
+    }
+    let sectors = &mut sectors[..count];
+    if !ascending {
+        sectors.sort_unstable();
+    }
+    let distinct = |shift: u32| {
+        let mut n = u32::from(!sectors.is_empty());
+        for pair in sectors.windows(2) {
+            n += u32::from(pair[0] >> shift != pair[1] >> shift);
+        }
+        n
+    };
+    (distinct(0), distinct(2))
+}
+
+/// Wavefronts and ideal wavefronts of a shared-memory access of `bytes` per lane.
+///
+/// 32 banks of 4 bytes; a pass serves any number of lanes that want the same word. Accesses of
+/// 8 bytes are served by half warps, of 16 bytes by quarter warps; neighbouring groups share a
+/// pass when all active lanes n and n^1 (or all n and n^2) have equal addresses.
+pub(crate) fn wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u32, u32) {
+    if mask == 0 {
+        return (0, 0);
+    }
+    let group = match bytes {
+        0..=4 => 32,
+        8 => 16,
+        16 => 8,
+        _ => 4,
+    };
+    let group = if group < 32 && (paired(mask, addresses, 1) || paired(mask, addresses, 2)) {
+        group * 2
+    } else {
+        group
+    };
+    let (mut total, mut ideal) = (0, 0);
+    for start in (0..LANES).step_by(group) {
+        let members = if group == 32 {
+            mask
+        } else {
+            mask >> start & ((1 << group) - 1)
+        };
+        if members != 0 {
+            total += passes(members, &addresses[start..start + group], bytes);
+            ideal += 1;
+        }
+    }
+    (total, ideal)
+}
+
+/// Whether all active lanes `n` and `n ^ distance` want the same address.
+fn paired(mask: u32, addresses: &[u64; LANES], distance: usize) -> bool {
+    (0..LANES).all(|lane| {
+        let partner = lane ^ distance;
+        mask >> lane & 1 == 0 || mask >> partner & 1 == 0 || addresses[lane] == addresses[partner]
+    })
+}
+
+/// Passes of one group: the most distinct words that fall into one bank.
+fn passes(members: u32, addresses: &[u64], bytes: u32) -> u32 {
+    let words_each = bytes.div_ceil(4).max(1) as usize;
+    // At most 32 words are wanted, for 32 lanes of one word to 4 lanes of eight.
+    let mut words = [0u32; 64];
+    let mut count = 0;
+    for (lane, address) in addresses.iter().enumerate() {
+        if members >> lane & 1 != 0 {
+            for word in 0..words_each {
+                words[count & 63] = (*address >> 2) as u32 + word as u32;
+                count += 1;
+            }
+        }
+    }
+    let words = &mut words[..count.min(64)];
+    let mut banks = 0u32;
+    for word in words.iter() {
+        banks |= 1 << (word & 31);
+    }
+    if banks.count_ones() as usize == words.len() {
+        return 1;
+    }
+    words.sort_unstable();
+    let mut per_bank = [0u8; 32];
+    let mut before = None;
+    for word in words.iter() {
+        if before != Some(*word) {
+            per_bank[(word & 31) as usize] += 1;
+        }
+        before = Some(*word);
+    }
+    per_bank.iter().copied().max().unwrap_or(1) as u32
+}
+
+/// The most lanes that want one word: the serial passes of an atomic on shared memory.
+pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+    let mut words = [0u64; LANES];
+    let mut count = 0;
+    for lane in 0..LANES {
+        if mask >> lane & 1 != 0 {
+            words[count] = addresses[lane] >> 2;
+            count += 1;
+        }
+    }
+    let words = &mut words[..count];
+    words.sort_unstable();
+    // Lanes of one word go one after the other, words of one bank too.
+    let mut per_bank = [0u32; 32];
+    for word in words.iter() {
+        per_bank[(*word & 31) as usize] += 1;
+    }
+    (
+        per_bank.iter().copied().max().unwrap_or(0),
+        u32::from(count > 0),
+    )
+}

@@ -1,0 +1,151 @@
+//! A warp: registers, per-lane memory, and which lanes are where.
+
+use super::asynchronous::PendingCopy;
+use crate::registers::{LANES, Registers};
+
+/// Why a group of lanes is not running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Ready,
+    /// Waits at a warp-level instruction for other lanes of the warp.
+    AtWarp,
+    /// Waits at a block barrier.
+    AtBarrier(u32),
+}
+
+/// Lanes that share a position.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    pub pc: u32,
+    pub mask: u32,
+    /// Return addresses, outermost first.
+    pub frames: Vec<u32>,
+    pub state: State,
+}
+
+/// One warp.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Warp {
+    pub index: u32,
+    pub registers: Registers,
+    pub splits: Vec<Split>,
+    /// Lanes that have not exited.
+    pub live: u32,
+    /// Lanes that ever existed; the last warp of a block may have fewer than 32.
+    pub lanes: u32,
+    /// Local memory: word `w` of lane `l` is at `w * 32 + l`.
+    pub local: Vec<u32>,
+    /// Which local bytes were written: four bits per word, used when checking.
+    pub local_written: Vec<u8>,
+    /// Copies that were started and have not landed, oldest first, with their group.
+    pub copies: Vec<PendingCopy>,
+    pub copy_group: u32,
+    /// Lanes of each register row that hold a defined value, used when checking.
+    pub defined_words: Vec<u32>,
+    pub defined_longs: Vec<u32>,
+    pub defined_predicates: Vec<u32>,
+    /// Vector clock of the race check: what this warp knows of every warp's time.
+    pub clock: Vec<u32>,
+    /// Lets another split run first after a turn that made no progress.
+    pub rotate: u32,
+    /// The next warp-level instruction runs without the lanes that cannot come.
+    pub forced: bool,
+}
+
+impl Warp {
+    /// Chooses the ready lanes at the lowest position, merged with all others there.
+    ///
+    /// Running the lowest position first brings lanes together at the end of branches and loops,
+    /// because compilers place the join behind both sides.
+    pub fn pick(&mut self) -> Option<Split> {
+        let mut best: Option<usize> = None;
+        let mut ready = 0;
+        for (index, split) in self.splits.iter().enumerate() {
+            if split.state != State::Ready {
+                continue;
+            }
+            ready += 1;
+            if best.is_none_or(|b| split.pc < self.splits[b].pc) {
+                best = Some(index);
+            }
+        }
+        if self.rotate > 0 && ready > 1 {
+            // Lanes that spin for a lane further on must let it run.
+            let turn = self.rotate as usize % ready;
+            let mut all: Vec<usize> = (0..self.splits.len())
+                .filter(|i| self.splits[*i].state == State::Ready)
+                .collect();
+            all.sort_by_key(|i| self.splits[*i].pc);
+            best = Some(all[turn]);
+        }
+        let mut chosen = self.splits.swap_remove(best?);
+        let mut index = 0;
+        while index < self.splits.len() {
+            let other = &self.splits[index];
+            let joins = other.pc == chosen.pc
+                && matches!(other.state, State::Ready | State::AtWarp)
+                && other.frames == chosen.frames;
+            if joins {
+                chosen.mask |= other.mask;
+                self.splits.swap_remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        Some(chosen)
+    }
+
+    /// The next position above `pc` at which other lanes wait to be joined.
+    pub fn join_above(&self, pc: u32) -> u32 {
+        self.splits
+            .iter()
+            .filter(|s| s.pc > pc && !matches!(s.state, State::AtBarrier(_)))
+            .map(|s| s.pc)
+            .min()
+            .unwrap_or(u32::MAX)
+    }
+
+    /// All lanes of the warp that are in some split.
+    pub fn is_finished(&self) -> bool {
+        self.splits.is_empty()
+    }
+
+    /// Whether lanes of `mask` are in other splits.
+    pub fn elsewhere(&self, mask: u32) -> bool {
+        self.splits.iter().any(|s| s.mask & mask != 0)
+    }
+
+    /// Reads bytes of one lane's local memory.
+    pub fn read_local(&self, lane: usize, offset: u32, bytes: u32) -> u64 {
+        let word = (offset / 4) as usize;
+        let low = self.local[word * LANES + lane] as u64;
+        if bytes == 8 {
+            return low | (self.local[(word + 1) * LANES + lane] as u64) << 32;
+        }
+        let value = low >> (8 * (offset % 4));
+        match bytes {
+            1 => value & 0xff,
+            2 => value & 0xffff,
+            _ => value & 0xffff_ffff,
+        }
+    }
+
+    /// Writes bytes of one lane's local memory.
+    pub fn write_local(&mut self, lane: usize, offset: u32, bytes: u32, value: u64) {
+        let word = (offset / 4) as usize;
+        let index = word * LANES + lane;
+        match bytes {
+            8 => {
+                self.local[index] = value as u32;
+                self.local[index + LANES] = (value >> 32) as u32;
+            }
+            4 => self.local[index] = value as u32,
+            _ => {
+                let shift = 8 * (offset % 4);
+                let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
+                self.local[index] =
+                    (self.local[index] & !field) | ((value as u32) << shift & field);
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What to run and how: the inputs of [`run`](crate::run), and what comes back.
+
+use crate::counters::Counters;
+use crate::error::Error;
+use crate::findings::{Checks, Finding};
+use crate::memory::Memory;
+use crate::module::{Kernel, Module};
+
+/// One launch of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per block.
+    pub dynamic_shared_bytes: u32,
+    /// One chunk of bytes per parameter, each of the parameter's size.
+    pub arguments: Vec<Vec<u8>>,
+    /// All blocks must be able to wait for each other: a cooperative launch.
+    pub cooperative: bool,
+}
+
+impl Launch {
+    /// A launch without arguments yet.
+    pub fn new(kernel: &str, grid: [u32; 3], block: [u32; 3]) -> Launch {
+        Launch {
+            kernel: kernel.into(),
+            grid,
+            block,
+            ..Launch::default()
+        }
+    }
+
+    /// Appends an argument from its bytes.
+    pub fn argument(mut self, bytes: &[u8]) -> Launch {
+        self.arguments.push(bytes.to_vec());
+        self
+    }
+
+    /// Appends a device address.
+    pub fn address(self, address: u64) -> Launch {
+        self.argument(&address.to_le_bytes())
+    }
+
+    /// Appends a 32-bit unsigned number.
+    pub fn u32(self, value: u32) -> Launch {
+        self.argument(&value.to_le_bytes())
+    }
+
+    /// Appends a 32-bit signed number.
+    pub fn i32(self, value: i32) -> Launch {
+        self.argument(&value.to_le_bytes())
+    }
+
+    /// Appends a 64-bit number.
+    pub fn u64(self, value: u64) -> Launch {
+        self.argument(&value.to_le_bytes())
+    }
+
+    /// Appends a single-precision float.
+    pub fn f32(self, value: f32) -> Launch {
+        self.argument(&value.to_le_bytes())
+    }
+
+    /// Sets the dynamic shared memory.
+    pub fn shared(mut self, bytes: u32) -> Launch {
+        self.dynamic_shared_bytes = bytes;
+        self
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|n| *n as u64).product()
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u64 {
+        self.block.iter().map(|n| *n as u64).product()
+    }
+}
+
+/// The limits of the device that is imitated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Shared memory that a block may have, static and dynamic together.
+    pub shared_bytes_per_block: u32,
+    /// Threads that a block may have.
+    pub threads_per_block: u32,
+    /// Largest block in x, y, z.
+    pub block: [u32; 3],
+    /// Largest grid in x, y, z.
+    pub grid: [u32; 3],
+    /// Multiprocessors, for `%nsmid` and for how many blocks are resident at once.
+    pub multiprocessors: u32,
+    /// Blocks that one multiprocessor holds at most.
+    pub blocks_per_multiprocessor: u32,
+    /// Largest number of bytes of static shared memory.
+    pub static_shared_bytes: u32,
+}
+
+impl Default for Limits {
+    /// A Hopper GPU with 132 multiprocessors.
+    fn default() -> Limits {
+        Limits {
+            shared_bytes_per_block: 227 << 10,
+            threads_per_block: 1024,
+            block: [1024, 1024, 64],
+            grid: [0x7fff_ffff, 65535, 65535],
+            multiprocessors: 132,
+            blocks_per_multiprocessor: 32,
+            static_shared_bytes: 48 << 10,
+        }
+    }
+}
+
+/// The order in which warps and blocks take turns where the program leaves it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Schedule {
+    /// Ascending.
+    #[default]
+    Forward,
+    /// Descending.
+    Reverse,
+    /// Permuted by a seed, with warps interrupted at points that the seed picks.
+    Seeded(u64),
+}
+
+/// How to run a launch.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Count memory traffic; instruction counts are always there.
+    pub counters: bool,
+    /// Which hazards to look for.
+    pub checks: Checks,
+    /// Threads to use; 0 takes what the machine has.
+    pub threads: usize,
+    /// Warp-instructions after which a launch is taken to run forever.
+    pub fuel: u64,
+    /// The order of warps and blocks.
+    pub schedule: Schedule,
+    /// Run blocks one after the other where their order could change results. Results are then
+    /// the same for every number of threads.
+    pub deterministic: bool,
+    /// Run only these blocks, by linear index; all when `None`.
+    pub sample: Option<Vec<u64>>,
+    /// The device's limits.
+    pub limits: Limits,
+    /// Findings after which no more are recorded.
+    pub findings_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            counters: true,
+            checks: Checks::none(),
+            threads: 0,
+            fuel: 20_000_000_000,
+            schedule: Schedule::Forward,
+            deterministic: true,
+            sample: None,
+            limits: Limits::default(),
+            findings_max: 100,
+        }
+    }
+}
+
+/// Where an instruction comes from in the source that was compiled to PTX.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLocation {
+    /// The file as the compiler names it.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The outermost place that the code was inlined into, when it was.
+    pub inlined_at: Option<(String, u32)>,
+}
+
+impl SourceLocation {
+    /// The place that a kernel's author sees: the call site of inlined code.
+    pub fn outermost(&self) -> (&str, u32) {
+        match &self.inlined_at {
+            Some((file, line)) => (file, *line),
+            None => (&self.file, self.line),
+        }
+    }
+}
+
+/// What one instruction did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstructionReport {
+    /// The function that it belongs to.
+    pub function: String,
+    /// The opcode with modifiers.
+    pub text: String,
+    /// Its line in the PTX.
+    pub ptx_line: u32,
+    /// Its place in the source, from `.loc`.
+    pub source: Option<SourceLocation>,
+    /// Its result is only approximately that of hardware.
+    pub is_approximate: bool,
+    /// What was counted.
+    pub counters: Counters,
+}
+
+/// What a launch did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The sum over all instructions.
+    pub counters: Counters,
+    /// Per instruction, in the order of the PTX; instructions that never ran are left out.
+    pub instructions: Vec<InstructionReport>,
+    /// Hazards.
+    pub findings: Vec<Finding>,
+    /// What the kernel printed.
+    pub printed: String,
+    /// Blocks that ran.
+    pub blocks: u64,
+    /// Warps that ran.
+    pub warps: u64,
+}
+
+/// Checks a launch against the kernel and the limits, without running it.
+pub fn validate<'m>(
+    module: &'m Module,
+    launch: &Launch,
+    limits: &Limits,
+) -> Result<&'m Kernel, Error> {
+    let kernel = module.kernel(&launch.kernel)?;
+    if let Err(error) = &kernel.program {
+        return Err(error.clone());
+    }
+    let configuration = |message: String| Err(Error::LaunchConfiguration { message });
+    for (what, extent, most) in [
+        ("grid", launch.grid, limits.grid),
+        ("block", launch.block, limits.block),
+    ] {
+        for (axis, (n, most)) in "xyz".chars().zip(extent.into_iter().zip(most)) {
+            if n == 0 || n > most {
+                return configuration(format!("{what} {axis} is {n}, allowed are 1 to {most}"));
+            }
+        }
+    }
+    let threads = launch.threads();
+    let most = kernel
+        .max_threads
+        .unwrap_or(u32::MAX)
+        .min(limits.threads_per_block);
+    if threads > most as u64 {
+        return configuration(format!("{threads} threads per block, allowed are {most}"));
+    }
+    if let Some(required) = kernel.required_block {
+        if required != launch.block {
+            return configuration(format!(
+                "block is {:?}, the kernel requires {required:?}",
+                launch.block
+            ));
+        }
+    }
+    let static_bytes = kernel.static_shared_bytes();
+    if static_bytes > limits.static_shared_bytes {
+        return configuration(format!(
+            "{static_bytes} bytes of static shared memory, allowed are {}",
+            limits.static_shared_bytes
+        ));
+    }
+    let shared = static_bytes as u64 + launch.dynamic_shared_bytes as u64;
+    if shared > limits.shared_bytes_per_block as u64 {
+        return configuration(format!(
+            "{shared} bytes of shared memory per block, allowed are {}",
+            limits.shared_bytes_per_block
+        ));
+    }
+    if launch.arguments.len() != kernel.parameters.len() {
+        return Err(Error::Arguments {
+            message: format!(
+                "kernel `{}` has {} parameters, {} arguments were given",
+                kernel.name,
+                kernel.parameters.len(),
+                launch.arguments.len()
+            ),
+        });
+    }
+    for (index, (argument, parameter)) in
+        launch.arguments.iter().zip(&kernel.parameters).enumerate()
+    {
+        if argument.len() != parameter.bytes as usize {
+            return Err(Error::Arguments {
+                message: format!(
+                    "argument {index} has {} bytes, parameter `{}` of kernel `{}` has {}",
+                    argument.len(),
+                    parameter.name,
+                    kernel.name,
+                    parameter.bytes
+                ),
+            });
+        }
+    }
+    Ok(kernel)
+}
+
+/// Runs a launch to its end.
+///
+/// The module's variables are placed in memory on its first launch.
+pub fn run(
+    module: &Module,
+    memory: &mut Memory,
+    launch: &Launch,
+    options: &Options,
+) -> Result<Report, Error> {
+    let kernel = validate(module, launch, &options.limits)?;
+    module.load(memory)?;
+    crate::execute::run(module, kernel, memory, launch, options)
+}

@@ -1,0 +1,479 @@
+//! Device memory: allocations and mapped host ranges in one 64-bit address space.
+//!
+//! Addresses of allocations are handed out in a fixed order from a fixed start, so that the same
+//! program sees the same addresses in every run. A gap follows every allocation, so that running
+//! past its end never reaches the next one.
+
+use crate::error::Error;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::HashMap;
+use std::fmt;
+
+/// Where allocations start.
+const FIRST_ADDRESS: u64 = 0x0400_0000_0000;
+/// Alignment of every allocation, as `cuMemAlloc` promises.
+const ALIGNMENT: u64 = 256;
+/// Freed ranges that are remembered to name a use after free.
+const FREED_MAX: usize = 1024;
+
+/// Zeroed bytes that the operating system only commits when they are touched.
+pub(crate) struct Zeroed {
+    start: *mut u8,
+    layout: Layout,
+    aligned: *mut u8,
+}
+
+impl Zeroed {
+    pub fn new(bytes: u64) -> Option<Zeroed> {
+        // `alloc_zeroed` commits lazily only for small alignments, hence the manual alignment.
+        let size = usize::try_from(bytes.checked_add(ALIGNMENT)?).ok()?;
+        let layout = Layout::from_size_align(size, 8).ok()?;
+        // SAFETY: the layout's size is at least ALIGNMENT, so it is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            return None;
+        }
+        let skip = (start as u64).next_multiple_of(ALIGNMENT) - start as u64;
+        // SAFETY: `skip` < ALIGNMENT, and the layout has ALIGNMENT bytes more than asked for.
+        let aligned = unsafe { start.add(skip as usize) };
+        Some(Zeroed {
+            start,
+            layout,
+            aligned,
+        })
+    }
+
+    pub fn pointer(&self) -> *mut u8 {
+        self.aligned
+    }
+}
+
+impl Drop for Zeroed {
+    fn drop(&mut self) {
+        // SAFETY: `start` came from `alloc_zeroed` with this layout and is freed only here.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// One range of device addresses and the bytes behind it.
+pub(crate) struct Region {
+    pub base: u64,
+    pub bytes: u64,
+    pub pointer: *mut u8,
+    owner: Option<Zeroed>,
+    pub label: String,
+    /// One bit per byte: has it been written?
+    initialised: Option<Zeroed>,
+}
+
+// SAFETY: the pointer is either owned, or its owner promised in `Memory::map` that it may be used
+// from any thread. Running kernels access the bytes only through atomic operations.
+unsafe impl Send for Region {}
+// SAFETY: as above; shared access during a launch is atomic, all other access has `&mut Memory`.
+unsafe impl Sync for Region {}
+
+impl Region {
+    pub fn contains(&self, address: u64, bytes: u64) -> bool {
+        address >= self.base
+            && address - self.base <= self.bytes
+            && bytes <= self.bytes - (address - self.base)
+    }
+
+    /// The shadow of initialised bytes, one bit each.
+    pub fn shadow(&self) -> Option<*mut u8> {
+        self.initialised.as_ref().map(Zeroed::pointer)
+    }
+}
+
+/// What an allocation looks like from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// First address.
+    pub address: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// A name for messages, empty when none was given.
+    pub label: String,
+    /// Mapped host memory rather than an allocation of its own.
+    pub is_mapped: bool,
+}
+
+/// The memory of a device, and the host memory that is mapped into its address space.
+pub struct Memory {
+    regions: Vec<Region>,
+    next: u64,
+    capacity: u64,
+    used: u64,
+    freed: Vec<(u64, u64)>,
+    modules: HashMap<u64, HashMap<String, (u64, u64)>>,
+    track: bool,
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.allocations()).finish()
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new(1 << 40)
+    }
+}
+
+impl Memory {
+    /// Memory of a device with so many bytes.
+    pub fn new(capacity: u64) -> Memory {
+        Memory {
+            regions: Vec::new(),
+            next: FIRST_ADDRESS,
+            capacity,
+            used: 0,
+            freed: Vec::new(),
+            modules: HashMap::new(),
+            track: false,
+        }
+    }
+
+    /// Remembers from now on which bytes of new allocations were ever written, so that launches
+    /// with `Checks::uninitialised` can find reads of bytes that nobody wrote.
+    pub fn track_initialisation(&mut self) {
+        self.track = true;
+    }
+
+    /// Bytes allocated at the moment.
+    pub fn used_bytes(&self) -> u64 {
+        self.used
+    }
+
+    /// Bytes that the device has.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Allocates; the address is a multiple of 256, the content is zero.
+    pub fn allocate(&mut self, bytes: u64) -> Result<u64, Error> {
+        self.allocate_named(bytes, "")
+    }
+
+    /// Allocates with a name that messages will use.
+    pub fn allocate_named(&mut self, bytes: u64, label: &str) -> Result<u64, Error> {
+        let free = self.capacity - self.used;
+        let out_of_memory = Error::OutOfMemory {
+            requested: bytes,
+            free,
+        };
+        if bytes > free {
+            return Err(out_of_memory);
+        }
+        let Some(owner) = Zeroed::new(bytes) else {
+            return Err(out_of_memory);
+        };
+        let initialised = if self.track {
+            Zeroed::new(bytes.div_ceil(8))
+        } else {
+            None
+        };
+        let address = self.next;
+        self.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
+        self.used += bytes;
+        // Addresses only ever grow, but mapped ranges may lie anywhere.
+        self.insert(Region {
+            base: address,
+            bytes,
+            pointer: owner.pointer(),
+            owner: Some(owner),
+            label: label.into(),
+            initialised,
+        });
+        Ok(address)
+    }
+
+    fn insert(&mut self, region: Region) {
+        let at = self.regions.partition_point(|r| r.base < region.base);
+        self.regions.insert(at, region);
+    }
+
+    /// Frees an allocation by its first address.
+    pub fn free(&mut self, address: u64) -> Result<(), Error> {
+        match self.regions.binary_search_by_key(&address, |r| r.base) {
+            Ok(at) if self.regions[at].owner.is_some() => {
+                let region = self.regions.remove(at);
+                self.used -= region.bytes;
+                self.freed.push((region.base, region.bytes));
+                if self.freed.len() > FREED_MAX {
+                    self.freed.remove(0);
+                }
+                Ok(())
+            }
+            _ => Err(Error::Memory {
+                message: self.describe(address),
+            }),
+        }
+    }
+
+    /// Maps host memory into the device's address space, at any address that is free.
+    ///
+    /// # Safety
+    /// - `pointer` is valid for reads and writes of `bytes` bytes until [`Memory::unmap`].
+    /// - While a launch runs, other threads touch these bytes only atomically or not at all.
+    /// - `pointer` and `address` agree modulo 16.
+    pub unsafe fn map(&mut self, address: u64, pointer: *mut u8, bytes: u64) -> Result<(), Error> {
+        let overlap = self
+            .regions
+            .iter()
+            .find(|r| address < r.base + r.bytes && r.base < address.saturating_add(bytes));
+        if let Some(region) = overlap {
+            let message = format!(
+                "range {address:#x}..+{bytes} overlaps the allocation at {:#x}",
+                region.base
+            );
+            return Err(Error::Memory { message });
+        }
+        if address % 16 != pointer as u64 % 16 {
+            let message = format!("{address:#x} and the host pointer differ in alignment");
+            return Err(Error::Memory { message });
+        }
+        self.insert(Region {
+            base: address,
+            bytes,
+            pointer,
+            owner: None,
+            label: "mapped host memory".into(),
+            initialised: None,
+        });
+        Ok(())
+    }
+
+    /// Removes a mapping by its first address.
+    pub fn unmap(&mut self, address: u64) -> Result<(), Error> {
+        match self.regions.binary_search_by_key(&address, |r| r.base) {
+            Ok(at) if self.regions[at].owner.is_none() => {
+                self.regions.remove(at);
+                Ok(())
+            }
+            _ => Err(Error::Memory {
+                message: self.describe(address),
+            }),
+        }
+    }
+
+    /// The index of the region that holds the whole range.
+    pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<usize> {
+        let after = self.regions.partition_point(|r| r.base <= address);
+        let index = after.checked_sub(1)?;
+        self.regions[index]
+            .contains(address, bytes)
+            .then_some(index)
+    }
+
+    pub(crate) fn region(&self, index: usize) -> &Region {
+        &self.regions[index]
+    }
+
+    pub(crate) fn region_count(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The allocation that an address lies in.
+    pub fn allocation(&self, address: u64) -> Option<Allocation> {
+        self.find(address, 1).map(|index| self.outline(index))
+    }
+
+    fn outline(&self, index: usize) -> Allocation {
+        let region = &self.regions[index];
+        Allocation {
+            address: region.base,
+            bytes: region.bytes,
+            label: region.label.clone(),
+            is_mapped: region.owner.is_none(),
+        }
+    }
+
+    /// All allocations and mappings, by address.
+    pub fn allocations(&self) -> Vec<Allocation> {
+        (0..self.regions.len())
+            .map(|index| self.outline(index))
+            .collect()
+    }
+
+    fn range(&self, address: u64, bytes: usize) -> Result<(&Region, usize), Error> {
+        match self.find(address, bytes as u64) {
+            Some(index) => {
+                let region = &self.regions[index];
+                Ok((region, (address - region.base) as usize))
+            }
+            None => Err(Error::Memory {
+                message: format!("{bytes} bytes at {address:#x}: {}", self.describe(address)),
+            }),
+        }
+    }
+
+    /// Copies device memory to the host.
+    pub fn read(&self, address: u64, target: &mut [u8]) -> Result<(), Error> {
+        if target.is_empty() {
+            return Ok(());
+        }
+        let (region, offset) = self.range(address, target.len())?;
+        // SAFETY: the region holds the whole range, which is valid by its construction; no kernel
+        // runs, for that would need `&mut self`; the host slice is not device memory.
+        unsafe {
+            region
+                .pointer
+                .add(offset)
+                .copy_to(target.as_mut_ptr(), target.len());
+        }
+        Ok(())
+    }
+
+    /// Copies host memory to the device.
+    pub fn write(&mut self, address: u64, source: &[u8]) -> Result<(), Error> {
+        if source.is_empty() {
+            return Ok(());
+        }
+        let (region, offset) = self.range(address, source.len())?;
+        // SAFETY: as in `read`; `&mut self` excludes every other access to owned regions, and
+        // `map`'s contract excludes races on mapped ones.
+        unsafe {
+            region
+                .pointer
+                .add(offset)
+                .copy_from(source.as_ptr(), source.len())
+        };
+        mark(region, offset, source.len());
+        Ok(())
+    }
+
+    /// Sets bytes to one value.
+    pub fn fill(&mut self, address: u64, value: u8, bytes: usize) -> Result<(), Error> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (region, offset) = self.range(address, bytes)?;
+        // SAFETY: as in `write`.
+        unsafe { region.pointer.add(offset).write_bytes(value, bytes) };
+        mark(region, offset, bytes);
+        Ok(())
+    }
+
+    /// Copies between device addresses; the ranges may overlap.
+    pub fn copy(&mut self, target: u64, source: u64, bytes: usize) -> Result<(), Error> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (from, from_offset) = self.range(source, bytes)?;
+        let (to, to_offset) = self.range(target, bytes)?;
+        // SAFETY: both ranges are valid and `copy_from` allows overlap; otherwise as in `write`.
+        unsafe {
+            to.pointer
+                .add(to_offset)
+                .copy_from(from.pointer.add(from_offset), bytes)
+        };
+        mark(to, to_offset, bytes);
+        Ok(())
+    }
+
+    /// The host's view of a device range, for callers that fill memory in bulk.
+    ///
+    /// The pointer is valid for `bytes` bytes until the allocation is freed.
+    pub fn host_pointer(&self, address: u64, bytes: usize) -> Result<*mut u8, Error> {
+        let (region, offset) = self.range(address, bytes)?;
+        mark(region, offset, bytes);
+        // SAFETY: `offset` lies within the region.
+        Ok(unsafe { region.pointer.add(offset) })
+    }
+
+    /// Where an address lies relative to the allocations: text for messages.
+    pub fn describe(&self, address: u64) -> String {
+        if let Some((base, bytes)) = self
+            .freed
+            .iter()
+            .rev()
+            .find(|(b, n)| address >= *b && address < b + n)
+        {
+            return format!("it lies in the freed allocation of {bytes} bytes at {base:#x}");
+        }
+        if let Some(index) = self.find(address, 1) {
+            let region = &self.regions[index];
+            return format!(
+                "it is byte {} of the {} at {:#x}",
+                address - region.base,
+                name(region),
+                region.base
+            );
+        }
+        let after = self.regions.partition_point(|r| r.base <= address);
+        let below = after.checked_sub(1).map(|i| &self.regions[i]);
+        let above = self.regions.get(after);
+        let distance_below = below.map(|r| address - (r.base + r.bytes));
+        let distance_above = above.map(|r| r.base - address);
+        match (below, above) {
+            (Some(region), _) if distance_above.is_none_or(|d| distance_below <= Some(d)) => {
+                format!(
+                    "it is {} bytes past the end of the {} at {:#x}",
+                    distance_below.unwrap_or(0),
+                    name(region),
+                    region.base
+                )
+            }
+            (_, Some(region)) => format!(
+                "it is {} bytes before the {} at {:#x}",
+                distance_above.unwrap_or(0),
+                name(region),
+                region.base
+            ),
+            _ => "nothing is allocated".into(),
+        }
+    }
+
+    pub(crate) fn module_symbols(&self, module: u64) -> Option<&HashMap<String, (u64, u64)>> {
+        self.modules.get(&module)
+    }
+
+    pub(crate) fn set_module_symbols(&mut self, module: u64, symbols: HashMap<String, (u64, u64)>) {
+        self.modules.insert(module, symbols);
+    }
+
+    pub(crate) fn remove_module(&mut self, module: u64) {
+        if let Some(symbols) = self.modules.remove(&module) {
+            for (address, _) in symbols.values() {
+                // A symbol's allocation exists as long as the module is loaded.
+                let _ = self.free(*address);
+            }
+        }
+    }
+}
+
+fn name(region: &Region) -> String {
+    let kind = if region.label.is_empty() {
+        "allocation"
+    } else {
+        &region.label
+    };
+    format!("{kind} of {} bytes", region.bytes)
+}
+
+/// Marks bytes as initialised.
+fn mark(region: &Region, offset: usize, bytes: usize) {
+    let Some(shadow) = region.shadow() else {
+        return;
+    };
+    let mut at = offset;
+    let end = offset + bytes;
+    while at < end {
+        let bit = at % 8;
+        let count = (8 - bit).min(end - at);
+        let bits = if count == 8 {
+            0xff
+        } else {
+            ((1u16 << count) - 1) as u8
+        } << bit;
+        // SAFETY: the shadow has one bit per byte of the region, and `at` is within the region;
+        // host calls do not run beside kernels, and the atomic makes concurrent marks sound.
+        unsafe {
+            std::sync::atomic::AtomicU8::from_ptr(shadow.add(at / 8))
+                .fetch_or(bits, std::sync::atomic::Ordering::Relaxed);
+        }
+        at += count;
+    }
+}

@@ -1,0 +1,474 @@
+//! A parsed module: kernels, their parameters, and variables.
+
+use crate::decode::modifiers::Type;
+use crate::decode::{Context, decode};
+use crate::error::{Error, Position};
+use crate::memory::Memory;
+use crate::program::Program;
+use crate::syntax::parser::parse;
+use crate::syntax::tree::{Initial, Tree, Variable};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a parameter was declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A number of up to 8 bytes.
+    Scalar,
+    /// A 64-bit address, declared with `.ptr`.
+    Pointer,
+    /// A by-value struct or array.
+    Bytes,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in the PTX.
+    pub name: String,
+    /// Offset in the parameter buffer.
+    pub offset: u32,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Alignment in bytes.
+    pub alignment: u32,
+    /// What it was declared as.
+    pub kind: ParameterKind,
+}
+
+/// A kernel of a module.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Its parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// `.maxntid` or `.reqntid`: threads per block at most.
+    pub max_threads: Option<u32>,
+    /// `.reqntid`: the block must have these extents.
+    pub required_block: Option<[u32; 3]>,
+    pub(crate) program: Result<Program, Error>,
+}
+
+impl Kernel {
+    /// Bytes of static shared memory.
+    pub fn static_shared_bytes(&self) -> u32 {
+        self.program.as_ref().map_or(0, |p| p.shared_static)
+    }
+
+    /// Bytes of local memory per thread, as declared in the PTX.
+    pub fn local_bytes(&self) -> u32 {
+        self.program.as_ref().map_or(0, |p| p.local_bytes)
+    }
+
+    /// Bytes of the parameter buffer.
+    pub fn parameter_bytes(&self) -> u32 {
+        self.parameters.last().map_or(0, |p| p.offset + p.bytes)
+    }
+
+    /// Whether every instruction is implemented; the error names the first that is not.
+    pub fn supported(&self) -> Result<(), &Error> {
+        self.program.as_ref().map(|_| ())
+    }
+
+    /// Whether some instruction is only approximately what hardware computes.
+    pub fn is_approximate(&self) -> bool {
+        self.program.as_ref().is_ok_and(|p| p.approximate)
+    }
+
+    /// Whether results may depend on the order in which blocks run.
+    pub fn is_order_dependent(&self) -> bool {
+        self.program.as_ref().is_ok_and(|p| p.order_dependent)
+    }
+
+    /// Whether it reads a clock or another value that hardware does not reproduce.
+    pub fn is_irreproducible(&self) -> bool {
+        self.program.as_ref().is_ok_and(|p| p.irreproducible)
+    }
+
+    /// How many 32-bit registers the widest point of the PTX needs is for `ptxas` to say; this is
+    /// the number of virtual registers, for information only.
+    pub fn virtual_registers(&self) -> u32 {
+        self.program.as_ref().map_or(0, |p| p.words + 2 * p.longs)
+    }
+
+    /// Every instruction with its PTX line and whether it is approximate: a listing.
+    pub fn listing(&self) -> Vec<(u32, String)> {
+        let Ok(program) = &self.program else {
+            return Vec::new();
+        };
+        program
+            .details
+            .iter()
+            .filter(|d| !d.synthetic)
+            .map(|d| (d.position.line, program.texts[d.text as usize].clone()))
+            .collect()
+    }
+}
+
+/// The state space of a module variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariableSpace {
+    /// `.global`.
+    Global,
+    /// `.const`.
+    Constant,
+}
+
+/// A module-scope variable that the host can find by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleVariable {
+    /// Its name.
+    pub name: String,
+    /// Where it lives.
+    pub space: VariableSpace,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its alignment in bytes.
+    pub alignment: u64,
+    /// The initial content; bytes beyond it are zero. Addresses of other variables are filled in
+    /// when the module is loaded.
+    pub initial: Vec<u8>,
+    relocations: Vec<Relocation>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Relocation {
+    at: usize,
+    bytes: u32,
+    target: Target,
+    offset: i64,
+    shift: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    Variable(String),
+    Value(u64),
+}
+
+/// How many instructions of each kind a text has, and whether they are implemented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// The opcode with its modifiers.
+    pub instruction: String,
+    /// How often it is written.
+    pub count: u32,
+    /// Why it cannot be executed, when it cannot.
+    pub problem: Option<Error>,
+}
+
+/// A parsed PTX text.
+#[derive(Debug)]
+pub struct Module {
+    id: u64,
+    /// `.version`.
+    pub version: (u32, u32),
+    /// `.target`, for instance `sm_90`.
+    pub target: String,
+    kernels: Vec<Kernel>,
+    variables: Vec<ModuleVariable>,
+    source: String,
+}
+
+/// The newest PTX version whose meaning is known here.
+const VERSION_MAX: (u32, u32) = (9, 3);
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Module {
+    /// Parses PTX and decodes its kernels.
+    ///
+    /// An instruction that the executor lacks is not an error here: it is reported by
+    /// [`Kernel::supported`] and by a launch of that kernel.
+    pub fn parse(ptx: &str) -> Result<Module, Error> {
+        let tree = parse(ptx)?;
+        if tree.version > VERSION_MAX {
+            let (major, minor) = tree.version;
+            return Err(Error::Unsupported {
+                position: Position { line: 1, column: 1 },
+                what: format!(".version {major}.{minor}"),
+            });
+        }
+        let context = Context::new(&tree);
+        let mut kernels: Vec<Kernel> = Vec::new();
+        for (index, function) in tree.functions.iter().enumerate() {
+            if !function.is_entry || function.body.is_none() {
+                continue;
+            }
+            if kernels.iter().any(|k| k.name == function.name) {
+                return Err(Error::Invalid {
+                    position: function.position,
+                    message: format!("kernel `{}` is defined twice", function.name),
+                });
+            }
+            kernels.push(Kernel {
+                name: function.name.into(),
+                parameters: parameters(&function.parameters)?,
+                max_threads: function
+                    .max_threads
+                    .or(function.required_threads)
+                    .map(|n| n.iter().fold(1u32, |a, b| a.saturating_mul(*b))),
+                required_block: function.required_threads,
+                program: decode(&context, index),
+            });
+        }
+        let variables = variables(&tree, &context)?;
+        Ok(Module {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            version: tree.version,
+            target: tree.target.into(),
+            kernels,
+            variables,
+            source: ptx.into(),
+        })
+    }
+
+    /// The kernels, in the order of the text.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// A kernel by name.
+    pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
+        self.kernels
+            .iter()
+            .find(|k| k.name == name)
+            .ok_or_else(|| Error::UnknownKernel {
+                name: name.into(),
+                available: self.kernels.iter().map(|k| k.name.clone()).collect(),
+            })
+    }
+
+    /// The module-scope variables in global and constant memory.
+    pub fn variables(&self) -> &[ModuleVariable] {
+        &self.variables
+    }
+
+    /// Lists every instruction of the text with its count and whether it can be executed.
+    pub fn coverage(&self) -> Vec<Coverage> {
+        coverage(&self.source)
+    }
+
+    /// Gives the module's variables their place in memory; done by the first launch otherwise.
+    pub fn load(&self, memory: &mut Memory) -> Result<(), Error> {
+        if memory.module_symbols(self.id).is_some() {
+            return Ok(());
+        }
+        let mut symbols = HashMap::new();
+        for variable in &self.variables {
+            let address = memory.allocate_named(variable.bytes, &variable.name)?;
+            symbols.insert(variable.name.clone(), (address, variable.bytes));
+        }
+        for variable in &self.variables {
+            let (address, _) = symbols[&variable.name];
+            let mut initial = variable.initial.clone();
+            for relocation in &variable.relocations {
+                let base = match &relocation.target {
+                    Target::Variable(name) => symbols.get(name).map_or(0, |s| s.0),
+                    Target::Value(value) => *value,
+                };
+                let value = base.wrapping_add(relocation.offset as u64) >> relocation.shift;
+                let bytes = value.to_le_bytes();
+                let count = relocation.bytes as usize;
+                initial[relocation.at..relocation.at + count].copy_from_slice(&bytes[..count]);
+            }
+            memory.write(address, &initial)?;
+            // The rest is zero by definition, not merely unwritten.
+            let rest = variable.bytes as usize - initial.len();
+            memory.fill(address + initial.len() as u64, 0, rest)?;
+        }
+        memory.set_module_symbols(self.id, symbols);
+        Ok(())
+    }
+
+    /// Frees the module's variables.
+    pub fn unload(&self, memory: &mut Memory) {
+        memory.remove_module(self.id);
+    }
+
+    /// Address and size of a variable, once the module is loaded.
+    pub fn symbol(&self, memory: &Memory, name: &str) -> Option<(u64, u64)> {
+        memory.module_symbols(self.id)?.get(name).copied()
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+}
+
+fn type_of(variable: &Variable<'_>) -> Result<Type, Error> {
+    Type::parse(variable.element).ok_or_else(|| Error::Unsupported {
+        position: variable.position,
+        what: format!(".{} .{}", variable.space, variable.element),
+    })
+}
+
+fn parameters(variables: &[Variable<'_>]) -> Result<Vec<Parameter>, Error> {
+    let mut all = Vec::new();
+    let mut offset = 0u64;
+    for variable in variables {
+        let t = type_of(variable)?;
+        let bytes = variable
+            .elements
+            .unwrap_or(0)
+            .saturating_mul(t.bytes() as u64);
+        let alignment = variable.alignment.max(t.bytes() as u64);
+        offset = offset.next_multiple_of(alignment);
+        if offset.saturating_add(bytes) > 32764 {
+            return Err(Error::Invalid {
+                position: variable.position,
+                message: "more than 32764 bytes of kernel parameters".into(),
+            });
+        }
+        let kind = if variable.is_array {
+            ParameterKind::Bytes
+        } else if variable.is_pointer {
+            ParameterKind::Pointer
+        } else {
+            ParameterKind::Scalar
+        };
+        all.push(Parameter {
+            name: variable.name.into(),
+            offset: offset as u32,
+            bytes: bytes as u32,
+            alignment: alignment as u32,
+            kind,
+        });
+        offset += bytes;
+    }
+    Ok(all)
+}
+
+fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVariable>, Error> {
+    let mut all: Vec<ModuleVariable> = Vec::new();
+    for variable in &tree.variables {
+        let space = match variable.space {
+            "global" => VariableSpace::Global,
+            "const" => VariableSpace::Constant,
+            _ => continue,
+        };
+        // Texture references and other opaque types exist only as names.
+        let Some(t) = Type::parse(variable.element) else {
+            continue;
+        };
+        let bytes = variable
+            .elements
+            .unwrap_or(0)
+            .saturating_mul(t.bytes() as u64);
+        let position = variable.position;
+        if space == VariableSpace::Constant && bytes > 64 << 10 {
+            let message = format!("{bytes} bytes of constant memory, the limit is 65536");
+            return Err(Error::Invalid { position, message });
+        }
+        let mut one = ModuleVariable {
+            name: variable.name.into(),
+            space,
+            bytes,
+            alignment: variable.alignment.max(t.bytes() as u64),
+            initial: Vec::new(),
+            relocations: Vec::new(),
+        };
+        if variable.initial.len() as u64 > variable.elements.unwrap_or(0) {
+            let message = format!("too many initial values for `{}`", variable.name);
+            return Err(Error::Invalid { position, message });
+        }
+        for initial in &variable.initial {
+            append(&mut one, initial, t, context);
+        }
+        if let Some(known) = all.iter_mut().find(|v| v.name == one.name) {
+            if known.initial.is_empty() {
+                *known = one;
+            }
+            continue;
+        }
+        all.push(one);
+    }
+    Ok(all)
+}
+
+fn append(
+    variable: &mut ModuleVariable,
+    initial: &Initial<'_>,
+    t: Type,
+    context: &Context<'_, '_>,
+) {
+    let count = t.bytes() as usize;
+    let at = variable.initial.len();
+    let bits = match *initial {
+        Initial::Integer(value) if t == Type::F32 => (value as f32).to_bits() as u64,
+        Initial::Integer(value) if t == Type::F64 => (value as f64).to_bits(),
+        Initial::Integer(value) => value as u64,
+        Initial::Single(bits) if t == Type::F64 => (f32::from_bits(bits) as f64).to_bits(),
+        Initial::Single(bits) => bits as u64,
+        Initial::Double(bits) if t == Type::F32 => (f64::from_bits(bits) as f32).to_bits() as u64,
+        Initial::Double(bits) => bits,
+        Initial::Symbol { name, offset, mask } => {
+            let shift = mask.map_or(0, u64::trailing_zeros).min(63);
+            let target = match context.functions.get(name) {
+                Some(index) => Target::Value(context.function_address(*index)),
+                None => Target::Variable(name.into()),
+            };
+            let bytes = t.bytes().min(8);
+            variable.relocations.push(Relocation {
+                at,
+                bytes,
+                target,
+                offset,
+                shift,
+            });
+            0
+        }
+    };
+    let mut bytes = [0u8; 16];
+    bytes[..8].copy_from_slice(&bits.to_le_bytes());
+    variable.initial.extend_from_slice(&bytes[..count]);
+}
+
+/// Decodes a text one instruction at a time is not possible, so kernels are tried repeatedly with
+/// the failing opcode noted; counting needs only the tree.
+fn coverage(source: &str) -> Vec<Coverage> {
+    use crate::syntax::tree::Statement;
+    let Ok(tree) = parse(source) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    fn walk(statements: &[Statement<'_>], counts: &mut BTreeMap<String, u32>) {
+        for statement in statements {
+            match statement {
+                Statement::Instruction(i) => *counts.entry(i.text()).or_default() += 1,
+                Statement::Block(inner) => walk(inner, counts),
+                _ => {}
+            }
+        }
+    }
+    for function in &tree.functions {
+        if let Some(body) = &function.body {
+            walk(body, &mut counts);
+        }
+    }
+    let context = Context::new(&tree);
+    let mut problems: HashMap<String, Error> = HashMap::new();
+    for (index, function) in tree.functions.iter().enumerate() {
+        if function.is_entry && function.body.is_some() {
+            if let Err(Error::Unsupported { position, what }) = decode(&context, index) {
+                let error = Error::Unsupported {
+                    position,
+                    what: what.clone(),
+                };
+                problems.insert(what, error);
+            }
+        }
+    }
+    counts
+        .into_iter()
+        .map(|(instruction, count)| {
+            let problem = problems.remove(&instruction);
+            Coverage {
+                instruction,
+                count,
+                problem,
+            }
+        })
+        .collect()
+}

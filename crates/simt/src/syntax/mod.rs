@@ -1,0 +1,8 @@
+//! The syntax of PTX: text to a tree of directives and generic instructions.
+//!
+//! Surface syntax is regular (`[@[!]p] opcode(.modifier)* operand, ...;`), so no opcode is known
+//! here; meaning is given by `decode`.
+
+pub(crate) mod lexer;
+pub(crate) mod parser;
+pub(crate) mod tree;

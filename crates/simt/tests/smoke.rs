@@ -1,0 +1,79 @@
+//! A rustc-generated and a hand-written kernel, from text to output bytes.
+
+use simt::{Launch, Memory, Module, Options, run};
+
+const SAXPY: &str = r#"
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry saxpy(.param .u64 .ptr .align 4 x, .param .u64 .ptr .align 4 y, .param .f32 a, .param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<9>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    ld.param.b32 %r5, [n];
+    setp.ge.u32 %p1, %r4, %r5;
+    @%p1 bra $L__END;
+    ld.param.b64 %rd1, [x];
+    cvta.to.global.u64 %rd2, %rd1;
+    ld.param.b64 %rd3, [y];
+    cvta.to.global.u64 %rd4, %rd3;
+    mul.wide.u32 %rd5, %r4, 4;
+    add.s64 %rd6, %rd2, %rd5;
+    add.s64 %rd7, %rd4, %rd5;
+    ld.global.b32 %r6, [%rd6];
+    ld.global.b32 %r7, [%rd7];
+    ld.param.b32 %r8, [a];
+    fma.rn.f32 %r9, %r8, %r6, %r7;
+    st.global.b32 [%rd7], %r9;
+$L__END:
+    ret;
+}
+"#;
+
+#[test]
+fn saxpy_of_every_small_size() {
+    let module = Module::parse(SAXPY).unwrap();
+    for n in [1u32, 31, 32, 33, 127, 128, 129, 1000] {
+        let mut memory = Memory::default();
+        let x = memory.allocate(n as u64 * 4).unwrap();
+        let y = memory.allocate(n as u64 * 4).unwrap();
+        let xs: Vec<f32> = (0..n).map(|i| i as f32 * 0.37 - 5.0).collect();
+        let ys: Vec<f32> = (0..n).map(|i| i as f32 * -1.1 + 3.0).collect();
+        let bytes = |v: &[f32]| v.iter().flat_map(|f| f.to_le_bytes()).collect::<Vec<u8>>();
+        memory.write(x, &bytes(&xs)).unwrap();
+        memory.write(y, &bytes(&ys)).unwrap();
+        let launch = Launch::new("saxpy", [n.div_ceil(128), 1, 1], [128, 1, 1])
+            .address(x)
+            .address(y)
+            .f32(2.5)
+            .u32(n);
+        let report = run(&module, &mut memory, &launch, &Options::default()).unwrap();
+        let mut out = vec![0; n as usize * 4];
+        memory.read(y, &mut out).unwrap();
+        let expected: Vec<f32> = xs.iter().zip(&ys).map(|(x, y)| 2.5f32.mul_add(*x, *y)).collect();
+        assert_eq!(out, bytes(&expected), "n = {n}");
+        let warps = n.div_ceil(32) as u64;
+        assert_eq!(report.counters.global_load.requests, 2 * warps);
+        assert_eq!(report.counters.global_store.requests, warps);
+        assert_eq!(report.counters.global_store.sectors, (n as u64 * 4).div_ceil(32));
+    }
+}
+
+#[test]
+fn totals_are_sums_over_instructions() {
+    let module = Module::parse(SAXPY).unwrap();
+    let mut memory = Memory::default();
+    let x = memory.allocate(4096).unwrap();
+    let launch = Launch::new("saxpy", [8, 1, 1], [128, 1, 1]).address(x).address(x).f32(1.0).u32(1024);
+    let report = run(&module, &mut memory, &launch, &Options::default()).unwrap();
+    let mut sum = simt::Counters::default();
+    for instruction in &report.instructions {
+        sum += instruction.counters;
+    }
+    assert_eq!(sum, report.counters);
+}
