@@ -17,7 +17,7 @@
 //! | cooperative and cluster launches | [`launch::Launch`] |
 //! | managed memory by range | [`managed`] |
 //! | `static` and constant arrays of a module | [`symbol::symbol`] |
-//! | what a pointer is | [`pointer`] |
+//! | what a pointer is | [`mod@pointer`] |
 //! | several devices | [`peer`] |
 
 pub mod device;
