@@ -4,11 +4,8 @@ use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, toolchain::Toolchain
 use std::path::PathBuf;
 
 /// The architectures a binary carries PTX for. The driver runs PTX of its own or of an older one.
-const ARCHITECTURES: [NvvmArch; 3] = [
-    NvvmArch::Compute70,
-    NvvmArch::Compute80,
-    NvvmArch::Compute90,
-];
+const ARCHITECTURES: [NvvmArch; 3] =
+    [NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90];
 
 fn main() {
     if let Err(error) = build() {
@@ -23,10 +20,7 @@ fn build() -> Result<(), CudaBuilderError> {
     let mut images = String::from("&[\n");
     for arch in ARCHITECTURES {
         let file = out_dir.join(format!("kernels_{}.ptx", arch.processor()));
-        CudaBuilder::new("../kernels")
-            .arch(arch)
-            .copy_to(&file)
-            .build()?;
+        CudaBuilder::new("../kernels").arch(arch).copy_to(&file).build()?;
         let text = std::fs::read_to_string(&file).expect("the builder wrote it");
         images += &format!(
             "    Image {{ capability: {}, text: include_str!({file:?}), kernels: &{} }},\n",

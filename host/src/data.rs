@@ -93,10 +93,7 @@ impl Data {
     /// An array of the same type and length that holds [`POISON`] everywhere.
     pub fn poisoned(&self) -> Data {
         let mut poisoned = self.zeroed();
-        poisoned
-            .bytes_mut()
-            .par_chunks_mut(1 << 20)
-            .for_each(|piece| piece.fill(POISON));
+        poisoned.bytes_mut().par_chunks_mut(1 << 20).for_each(|piece| piece.fill(POISON));
         poisoned
     }
 
@@ -148,11 +145,7 @@ pub struct Mismatch {
 
 /// Compares every element; a NaN is never near anything.
 pub fn compare(result: &Data, reference: &Data, tolerance: Tolerance) -> Option<Mismatch> {
-    assert_eq!(
-        result.len(),
-        reference.len(),
-        "result and reference have the same length"
-    );
+    assert_eq!(result.len(), reference.len(), "result and reference have the same length");
     let wrong: Vec<usize> = match (result, reference, tolerance) {
         (Data::F32(result), Data::F32(reference), Tolerance::Near { relative, absolute }) => {
             wrong_indices(result, reference, |&a, &b| {
@@ -160,22 +153,13 @@ pub fn compare(result: &Data, reference: &Data, tolerance: Tolerance) -> Option<
             })
         }
         (Data::F64(result), Data::F64(reference), Tolerance::Near { relative, absolute }) => {
-            wrong_indices(result, reference, |a, b| {
-                (a - b).abs() <= relative * b.abs() + absolute
-            })
+            wrong_indices(result, reference, |a, b| (a - b).abs() <= relative * b.abs() + absolute)
         }
         _ => {
             let width = result.byte_len() / result.len().max(1);
             let chunk = width.max(1);
-            let pairs = result
-                .bytes()
-                .par_chunks(chunk)
-                .zip(reference.bytes().par_chunks(chunk));
-            pairs
-                .enumerate()
-                .filter(|(_, (a, b))| a != b)
-                .map(|(index, _)| index)
-                .collect()
+            let pairs = result.bytes().par_chunks(chunk).zip(reference.bytes().par_chunks(chunk));
+            pairs.enumerate().filter(|(_, (a, b))| a != b).map(|(index, _)| index).collect()
         }
     };
     let index = *wrong.first()?;
@@ -193,11 +177,7 @@ fn wrong_indices<T: Sync>(
     near: impl Fn(&T, &T) -> bool + Sync,
 ) -> Vec<usize> {
     let pairs = result.par_iter().zip(reference.par_iter());
-    pairs
-        .enumerate()
-        .filter(|(_, (a, b))| !near(a, b))
-        .map(|(index, _)| index)
-        .collect()
+    pairs.enumerate().filter(|(_, (a, b))| !near(a, b)).map(|(index, _)| index).collect()
 }
 
 /// Seeded random inputs: the same seed gives the same arrays on every machine.
@@ -240,16 +220,13 @@ impl Random {
         self.arrays += 1;
         let stream = self.seed ^ self.arrays.rotate_left(48);
         let mut values = vec![T::default(); len];
-        values
-            .par_chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(chunk, values)| {
-                let mut generator =
-                    Xoshiro256PlusPlus::seed_from_u64(stream.wrapping_add(chunk as u64));
-                for value in values {
-                    *value = from_bits((generator.next_u64() >> 32) as u32);
-                }
-            });
+        values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, values)| {
+            let mut generator =
+                Xoshiro256PlusPlus::seed_from_u64(stream.wrapping_add(chunk as u64));
+            for value in values {
+                *value = from_bits((generator.next_u64() >> 32) as u32);
+            }
+        });
         values
     }
 }
@@ -262,14 +239,8 @@ mod tests {
     fn an_unwritten_float_fails_every_comparison() {
         let reference = Data::F32(vec![1.0, 2.0]);
         let poisoned = reference.poisoned();
-        let near = Tolerance::Near {
-            relative: 1.0,
-            absolute: 1e30,
-        };
-        assert_eq!(
-            compare(&poisoned, &reference, near).map(|wrong| wrong.count),
-            Some(2)
-        );
+        let near = Tolerance::Near { relative: 1.0, absolute: 1e30 };
+        assert_eq!(compare(&poisoned, &reference, near).map(|wrong| wrong.count), Some(2));
         assert_eq!(
             compare(&poisoned, &reference, Tolerance::Exact).map(|wrong| wrong.count),
             Some(2)
@@ -287,10 +258,7 @@ mod tests {
         }
         let wrong = compare(&result, &reference, Tolerance::Exact).expect("two elements differ");
         assert_eq!((wrong.index, wrong.count), (400, 2));
-        assert_eq!(
-            (wrong.result.as_str(), wrong.reference.as_str()),
-            ("7", "400")
-        );
+        assert_eq!((wrong.result.as_str(), wrong.reference.as_str()), ("7", "400"));
     }
 
     #[test]

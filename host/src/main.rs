@@ -1,8 +1,5 @@
 //! `coalesce`: lists, verifies, measures and explains the memory patterns.
-#![allow(
-    clippy::print_stdout,
-    reason = "a command-line program prints its results"
-)]
+#![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 mod command;
 

@@ -47,23 +47,14 @@ impl Plan {
         let pattern = selection.pattern;
         let ladder = resize(pattern, &self.size)?;
         let selected: Vec<&'static Variant> = selection.variants().collect();
-        let mut points = vec![Point {
-            size: ladder.clone(),
-            variants: selected.clone(),
-            sweep: false,
-        }];
+        let mut points =
+            vec![Point { size: ladder.clone(), variants: selected.clone(), sweep: false }];
         for sweep in pattern.sweeps.iter().filter(|_| self.sweeps) {
             let chosen = |variant: &&Variant| {
-                sweep
-                    .variants
-                    .iter()
-                    .any(|index| pattern.variants[*index].name == variant.name)
+                sweep.variants.iter().any(|index| pattern.variants[*index].name == variant.name)
             };
-            let variants: Vec<_> = selected
-                .iter()
-                .copied()
-                .filter(|variant| chosen(variant))
-                .collect();
+            let variants: Vec<_> =
+                selected.iter().copied().filter(|variant| chosen(variant)).collect();
             points.extend(sweep.values.iter().map(|value| Point {
                 size: ladder.with(sweep.dimension, *value),
                 variants: variants.clone(),
@@ -75,17 +66,9 @@ impl Plan {
 
     /// How many rows a run of this plan has.
     pub fn len(&self) -> Result<usize> {
-        let points = self
-            .selections
-            .iter()
-            .map(|selection| self.points(selection));
+        let points = self.selections.iter().map(|selection| self.points(selection));
         points
-            .map(|points| {
-                Ok(points?
-                    .iter()
-                    .map(|point| point.variants.len())
-                    .sum::<usize>())
-            })
+            .map(|points| Ok(points?.iter().map(|point| point.variants.len()).sum::<usize>()))
             .sum()
     }
 }
@@ -104,16 +87,9 @@ struct Point {
 pub fn resize(pattern: &Pattern, replaced: &[(String, usize)]) -> Result<Size> {
     let mut size = Size::new(pattern.bench_size);
     for (name, value) in replaced {
-        let Some(index) = pattern
-            .dimensions
-            .iter()
-            .position(|dimension| dimension.name == name)
+        let Some(index) = pattern.dimensions.iter().position(|dimension| dimension.name == name)
         else {
-            let names: Vec<_> = pattern
-                .dimensions
-                .iter()
-                .map(|dimension| dimension.name)
-                .collect();
+            let names: Vec<_> = pattern.dimensions.iter().map(|dimension| dimension.name).collect();
             bail!(
                 "`{}` has no dimension `{name}`: its size is given by {}",
                 pattern.name,
@@ -122,19 +98,12 @@ pub fn resize(pattern: &Pattern, replaced: &[(String, usize)]) -> Result<Size> {
         };
         let least = pattern.dimensions[index].least;
         if *value < least {
-            bail!(
-                "{name} = {value} is too small for `{}`: the least is {least}",
-                pattern.name
-            );
+            bail!("{name} = {value} is too small for `{}`: the least is {least}", pattern.name);
         }
         size = size.with(index, *value);
     }
     // Kernels index with 32 bits; the largest index any of them forms is below this product.
-    let elements = size
-        .values()
-        .iter()
-        .map(|value| (*value).max(1) as u128)
-        .product::<u128>();
+    let elements = size.values().iter().map(|value| (*value).max(1) as u128).product::<u128>();
     if elements > 1 << 31 {
         bail!(
             "{} is too large for `{}`: its kernels index at most 2^31 elements",
@@ -150,28 +119,16 @@ pub fn resize(pattern: &Pattern, replaced: &[(String, usize)]) -> Result<Size> {
 /// # Errors
 /// The driver's and out-of-memory; a wrong result is a row.
 pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Results> {
-    let started = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    let bench = Bench {
-        gpu,
-        plan,
-        stopwatch: Stopwatch::new()?,
-        flush: Flush::new(gpu)?,
-    };
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let bench = Bench { gpu, plan, stopwatch: Stopwatch::new()?, flush: Flush::new(gpu)? };
     let device_copy = bench.device_copy()?;
     let mut rows = Vec::new();
     for selection in &plan.selections {
         for point in plan.points(selection)? {
-            bench.point(
-                selection.pattern,
-                &point,
-                device_copy.bandwidth_gb_s,
-                &mut |row| {
-                    on_row(&row);
-                    rows.push(row);
-                },
-            )?;
+            bench.point(selection.pattern, &point, device_copy.bandwidth_gb_s, &mut |row| {
+                on_row(&row);
+                rows.push(row);
+            })?;
         }
     }
     let environment = Environment {
@@ -183,12 +140,7 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
         seed: plan.seed,
         started_unix_s: started,
     };
-    Ok(Results {
-        schema: SCHEMA,
-        environment,
-        device_copy,
-        rows,
-    })
+    Ok(Results { schema: SCHEMA, environment, device_copy, rows })
 }
 
 /// The tools of a run.
@@ -216,9 +168,7 @@ impl Bench<'_> {
             let verdict = verify::verify(self.gpu, &case, &mut arrays, variant, &point.size)?;
             let outcome = match verdict {
                 Verdict::NotRun(reason) => Outcome::NotRun { reason },
-                Verdict::Wrong(fault) => Outcome::Wrong {
-                    reason: fault.to_string(),
-                },
+                Verdict::Wrong(fault) => Outcome::Wrong { reason: fault.to_string() },
                 Verdict::Correct => {
                     let launcher = self.gpu.launcher();
                     let limit = self.plan.time_limit / if point.sweep { 4 } else { 1 };
@@ -226,9 +176,9 @@ impl Bench<'_> {
                         self.sample(limit, || (variant.launch)(&launcher, &arrays, &point.size))?;
                     launcher.finish()?;
                     match verify::check(self.gpu, &case, &arrays, variant)? {
-                        Verdict::Wrong(fault) => Outcome::Wrong {
-                            reason: format!("after timing, {fault}"),
-                        },
+                        Verdict::Wrong(fault) => {
+                            Outcome::Wrong { reason: format!("after timing, {fault}") }
+                        }
                         _ => {
                             let bandwidth_gb_s = gb_s(bytes, time_ms.median);
                             let naive = *naive_ms.get_or_insert(time_ms.median);
@@ -243,10 +193,7 @@ impl Bench<'_> {
                     }
                 }
             };
-            let names = pattern
-                .dimensions
-                .iter()
-                .map(|dimension| dimension.name.to_owned());
+            let names = pattern.dimensions.iter().map(|dimension| dimension.name.to_owned());
             emit(Row {
                 pattern: pattern.name.to_owned(),
                 variant: variant.name.to_owned(),

@@ -67,10 +67,7 @@ impl Size {
 
     /// The numbers as an array, to be taken apart by a `let`.
     pub fn get<const N: usize>(&self) -> [usize; N] {
-        self.0
-            .as_slice()
-            .try_into()
-            .expect("a pattern asks for as many numbers as it declares")
+        self.0.as_slice().try_into().expect("a pattern asks for as many numbers as it declares")
     }
 
     /// All numbers.
@@ -179,32 +176,19 @@ impl Case {
     /// The bytes of all arrays.
     pub fn byte_len(&self) -> usize {
         let inputs: usize = self.inputs.iter().map(Data::byte_len).sum();
-        inputs
-            + self
-                .outputs
-                .iter()
-                .map(|output| output.reference.byte_len())
-                .sum::<usize>()
+        inputs + self.outputs.iter().map(|output| output.reference.byte_len()).sum::<usize>()
     }
 }
 
 impl Output {
     /// An output that is written whole.
     pub fn exact(reference: Data) -> Self {
-        Self {
-            reference,
-            tolerance: Tolerance::Exact,
-            before: Before::Poison,
-        }
+        Self { reference, tolerance: Tolerance::Exact, before: Before::Poison }
     }
 
     /// An output of rounded sums.
     pub fn near(reference: Data, tolerance: Tolerance) -> Self {
-        Self {
-            reference,
-            tolerance,
-            before: Before::Poison,
-        }
+        Self { reference, tolerance, before: Before::Poison }
     }
 }
 

@@ -44,11 +44,7 @@ impl Image {
     /// The first 16 hexadecimal digits of the text's SHA-256, to say what was measured.
     pub fn hash(&self) -> String {
         let digest = Sha256::digest(self.text.as_bytes());
-        digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// What one kernel consists of.

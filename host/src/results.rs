@@ -121,10 +121,8 @@ impl Spread {
         sorted.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let position = share * (sorted.len() - 1) as f64;
-            let (below, above) = (
-                sorted[position.floor() as usize],
-                sorted[position.ceil() as usize],
-            );
+            let (below, above) =
+                (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
             below + (above - below) * position.fract()
         };
         Spread {
@@ -146,10 +144,8 @@ impl Spread {
 impl Results {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let cannot = || format!("cannot write {}: choose another --json", path.display());
         let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
         serde_json::to_writer_pretty(&mut file, self).with_context(cannot)?;
@@ -159,8 +155,7 @@ impl Results {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(std::fs::Permissions::from_mode(0o644))
-                .with_context(cannot)?;
+            file.set_permissions(std::fs::Permissions::from_mode(0o644)).with_context(cannot)?;
         }
         Ok(())
     }
@@ -173,12 +168,8 @@ impl Results {
         struct Version {
             schema: u32,
         }
-        let not_results = || {
-            format!(
-                "{} is not a result file of `coalesce bench --json`",
-                path.display()
-            )
-        };
+        let not_results =
+            || format!("{} is not a result file of `coalesce bench --json`", path.display());
         let version: Version = serde_json::from_str(&text).with_context(not_results)?;
         if version.schema != SCHEMA {
             bail!(
@@ -204,10 +195,7 @@ mod tests {
         );
         assert_eq!(spread.samples, 4);
         let single = Spread::of(&[7.0]);
-        assert_eq!(
-            (single.q1, single.median, single.noise_percent()),
-            (7.0, 7.0, 0.0)
-        );
+        assert_eq!((single.q1, single.median, single.noise_percent()), (7.0, 7.0, 0.0));
     }
 
     #[test]

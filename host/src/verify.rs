@@ -38,24 +38,14 @@ pub enum Fault {
 impl std::fmt::Display for Fault {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Fault::Element {
-                output,
-                mismatch:
-                    Mismatch {
-                        index,
-                        count,
-                        result,
-                        reference,
-                    },
-            } => write!(
-                formatter,
-                "output {output}: {count} element(s) differ, the first is [{index}] = {result}, reference {reference}"
-            ),
-            Fault::OutOfBounds { output, byte } => {
+            Fault::Element { output, mismatch: Mismatch { index, count, result, reference } } => {
                 write!(
                     formatter,
-                    "output {output}: byte {byte}, outside the array, was written"
+                    "output {output}: {count} element(s) differ, the first is [{index}] = {result}, reference {reference}"
                 )
+            }
+            Fault::OutOfBounds { output, byte } => {
+                write!(formatter, "output {output}: byte {byte}, outside the array, was written")
             }
         }
     }
@@ -95,10 +85,7 @@ pub fn verify(
 pub fn check(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Result<Outcome> {
     for (index, output) in case.outputs.iter().enumerate() {
         if let Some(byte) = arrays.broken_guard(gpu, index)? {
-            return Ok(Outcome::Wrong(Fault::OutOfBounds {
-                output: index,
-                byte,
-            }));
+            return Ok(Outcome::Wrong(Fault::OutOfBounds { output: index, byte }));
         }
         let untouched;
         let (expected, tolerance) = if variant.outputs.contains(&index) {
@@ -116,10 +103,7 @@ pub fn check(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Resu
         }
         let result = arrays.download(gpu, index, expected)?;
         if let Some(mismatch) = compare(&result, expected, tolerance) {
-            return Ok(Outcome::Wrong(Fault::Element {
-                output: index,
-                mismatch,
-            }));
+            return Ok(Outcome::Wrong(Fault::Element { output: index, mismatch }));
         }
     }
     Ok(Outcome::Correct)

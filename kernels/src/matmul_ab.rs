@@ -37,12 +37,22 @@ use cuda_std::vector::F32x4;
 pub const INNER: u32 = 32;
 /// Rows and columns of C that a block of the first three variants computes, one per thread.
 pub const TILE: u32 = 32;
-/// Rows and columns of C that a block of `registers` computes.
-pub const BLOCK_TILE: u32 = 128;
+/// Rows of C that a block of `registers` computes.
+pub const BLOCK_TILE_ROWS: u32 = 64;
+/// Columns of C that a block of `registers` computes.
+pub const BLOCK_TILE_COLUMNS: u32 = 128;
 /// Rows and columns of C that a thread of `registers` computes, as two halves of four.
 pub const THREAD_TILE: u32 = 8;
+/// The rows from a thread's upper four rows to its lower four.
+const LOWER: u32 = BLOCK_TILE_ROWS / 2;
+/// The columns from a thread's near four columns to its far four.
+const FAR: u32 = BLOCK_TILE_COLUMNS / 2;
 /// Threads per block of `registers`.
-pub const REGISTERS_BLOCK: u32 = (BLOCK_TILE / THREAD_TILE) * (BLOCK_TILE / THREAD_TILE);
+pub const REGISTERS_BLOCK: u32 =
+    (BLOCK_TILE_ROWS / THREAD_TILE) * (BLOCK_TILE_COLUMNS / THREAD_TILE);
+/// Blocks of `registers` on a multiprocessor at once: while some wait for loads or store, others
+/// multiply. 65536 registers / (5 x 128 threads) = 102 per thread.
+const REGISTERS_BLOCKS_PER_MULTIPROCESSOR: u32 = 5;
 
 /// A row or column clamped into the matrix: threads outside compute with their neighbour's data
 /// and store nothing, so that no lane leaves the warp before a barrier.
@@ -112,10 +122,7 @@ pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, 
     static mut LEFT: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
     #[address_space(shared)]
     static mut RIGHT: MaybeUninit<[f32; (INNER * TILE) as usize]> = MaybeUninit::uninit();
-    let (left, right) = (
-        (&raw mut LEFT).cast::<f32>(),
-        (&raw mut RIGHT).cast::<f32>(),
-    );
+    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     // SAFETY: clamped rows and columns lie in the matrices; y * 32 + x lies in both tiles; every
@@ -136,52 +143,44 @@ pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, 
     }
 }
 
-/// Change from `ab_in_shared`: a block computes 128 x 128 results, a thread 8 x 8 of them, and each
+/// Change from `ab_in_shared`: a block computes 64 x 128 results, a thread 8 x 8 of them, and each
 /// operand read from shared memory is used eight times from a register.
 ///
 /// A is stored turned, so that the eight rows of a thread are two 16-byte reads; a thread's rows and
-/// columns are two groups of four, 64 apart, so that the lanes of a read lie in different banks.
+/// columns are two groups of four, half a tile apart, so that the lanes of a read lie in different
+/// banks.
 ///
 /// # Safety
-/// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one `BLOCK_TILE` x
-/// `BLOCK_TILE` tile of C per block, covering `n` in x and `m` in y, both at least 1; `a`, `b` and
+/// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one
+/// `BLOCK_TILE_ROWS` x `BLOCK_TILE_COLUMNS` tile of C per block, covering `n` in x and `m` in y, both at least 1; `a`, `b` and
 /// `c` 16-byte aligned and valid as for [`matmul_ab_simple`].
-#[kernel(launch_bounds(REGISTERS_BLOCK, 2))]
+#[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
 pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE / 4) as usize]> =
+    static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_ROWS / 4) as usize]> =
         MaybeUninit::uninit();
     #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE / 4) as usize]> =
+    static mut RIGHT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_COLUMNS / 4) as usize]> =
         MaybeUninit::uninit();
-    let (left, right) = (
-        (&raw mut LEFT).cast::<f32>(),
-        (&raw mut RIGHT).cast::<f32>(),
-    );
+    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
     let thread = thread::thread_idx_x();
-    let (first_row, first_column) = (
-        thread::block_idx_y() * BLOCK_TILE,
-        thread::block_idx_x() * BLOCK_TILE,
-    );
+    let (first_row, first_column) =
+        (thread::block_idx_y() * BLOCK_TILE_ROWS, thread::block_idx_x() * BLOCK_TILE_COLUMNS);
     // SAFETY: loads are clamped into the matrices and stores are checked; the indices of both tiles
-    // stay below INNER * BLOCK_TILE; every word read after the barrier was written before it.
+    // stay below INNER * their width; every word read after the barrier was written before it.
     unsafe {
         load_left(a, left, first_row, m, thread);
         load_right(b, right, first_column, n, thread);
         thread::sync_threads();
 
-        // Lanes of a warp cover 4 rows x 8 columns of pieces.
+        // A warp covers 2 x 16 pieces of 4 x 4 results, in each quarter of the tile.
         let (x, y) = (thread % 16, thread / 16);
         let mut sums = [[0.0_f32; THREAD_TILE as usize]; THREAD_TILE as usize];
         for step in 0..INNER {
-            let row = left
-                .add((step * BLOCK_TILE + y * 4) as usize)
-                .cast::<F32x4>();
-            let column = right
-                .add((step * BLOCK_TILE + x * 4) as usize)
-                .cast::<F32x4>();
-            let (upper, lower) = ((*row).to_array(), (*row.add(16)).to_array());
-            let (near, far) = ((*column).to_array(), (*column.add(16)).to_array());
+            let row = left.add((step * BLOCK_TILE_ROWS + y * 4) as usize).cast::<F32x4>();
+            let column = right.add((step * BLOCK_TILE_COLUMNS + x * 4) as usize).cast::<F32x4>();
+            let (upper, lower) = ((*row).to_array(), (*row.add(LOWER as usize / 4)).to_array());
+            let (near, far) = ((*column).to_array(), (*column.add(FAR as usize / 4)).to_array());
             for i in 0..4 {
                 for j in 0..4 {
                     sums[i][j] = upper[i].mul_add(near[j], sums[i][j]);
@@ -197,7 +196,7 @@ pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: 
             if row < m {
                 let target = c.add(row as usize * n as usize);
                 store_quad(target, first_column, n, F32x4::new(s0, s1, s2, s3));
-                store_quad(target, first_column + 64, n, F32x4::new(s4, s5, s6, s7));
+                store_quad(target, first_column + FAR, n, F32x4::new(s4, s5, s6, s7));
             }
         };
         let row = first_row + y * 4;
@@ -205,50 +204,51 @@ pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: 
         store(row + 1, sums[1]);
         store(row + 2, sums[2]);
         store(row + 3, sums[3]);
-        store(row + 64, sums[4]);
-        store(row + 65, sums[5]);
-        store(row + 66, sums[6]);
-        store(row + 67, sums[7]);
+        store(row + LOWER, sums[4]);
+        store(row + LOWER + 1, sums[5]);
+        store(row + LOWER + 2, sums[6]);
+        store(row + LOWER + 3, sums[7]);
     }
 }
 
-/// Loads the block's rows of A, turned: `left[step * BLOCK_TILE + row]`.
+/// Loads the block's rows of A, turned: `left[step * BLOCK_TILE_ROWS + row]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_registers`]; `left` holds `INNER * BLOCK_TILE` words of shared memory.
+/// As for [`matmul_ab_registers`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
 #[inline(always)]
 unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, thread: u32) {
     // One row of A is 8 pieces of 16 bytes; lanes run along rows of the tile, so that the turned
     // stores of a warp go to neighbouring banks.
-    let row = thread % BLOCK_TILE;
+    let row = thread % BLOCK_TILE_ROWS;
     let source_row = clamped(first_row + row, m);
-    for round in 0..INNER / 8 {
-        let step = (thread / BLOCK_TILE + round * 2) * 4;
+    for round in 0..INNER / 4 * BLOCK_TILE_ROWS / REGISTERS_BLOCK {
+        let step = (thread / BLOCK_TILE_ROWS + round * (REGISTERS_BLOCK / BLOCK_TILE_ROWS)) * 4;
         // SAFETY: source_row < m and step + 3 < INNER; 4 divides the index, so it is aligned.
         unsafe {
             let words = *a.add((source_row * INNER + step) as usize).cast::<F32x4>();
             for (word, value) in words.to_array().into_iter().enumerate() {
-                *left.add(((step + word as u32) * BLOCK_TILE + row) as usize) = value;
+                *left.add(((step + word as u32) * BLOCK_TILE_ROWS + row) as usize) = value;
             }
         }
     }
 }
 
-/// Loads the block's columns of B: `right[step * BLOCK_TILE + column]`.
+/// Loads the block's columns of B: `right[step * BLOCK_TILE_COLUMNS + column]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_registers`]; `right` holds `INNER * BLOCK_TILE` words of shared memory.
+/// As for [`matmul_ab_registers`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
 #[inline(always)]
 unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, thread: u32) {
-    let column = thread % (BLOCK_TILE / 4) * 4;
+    let column = thread % (BLOCK_TILE_COLUMNS / 4) * 4;
     let source_column = first_column + column;
-    for round in 0..INNER / 8 {
-        let step = thread / (BLOCK_TILE / 4) + round * 8;
+    for round in 0..INNER * BLOCK_TILE_COLUMNS / 4 / REGISTERS_BLOCK {
+        let step = thread / (BLOCK_TILE_COLUMNS / 4)
+            + round * (REGISTERS_BLOCK / (BLOCK_TILE_COLUMNS / 4));
         // SAFETY: step < INNER; columns are clamped below n; the 16-byte load is taken only where
         // its four words exist and 4 divides n, so that it is aligned.
         unsafe {
             let source = b.add(step as usize * n as usize);
-            let target = right.add((step * BLOCK_TILE + column) as usize);
+            let target = right.add((step * BLOCK_TILE_COLUMNS + column) as usize);
             if n % 4 == 0 && source_column + 3 < n {
                 *target.cast::<F32x4>() = *source.add(source_column as usize).cast::<F32x4>();
             } else {

@@ -22,13 +22,14 @@
 //! | `padded` | rows of 33 words | 4 | 4 | 1 / 1 | bytes in flight, barrier |
 //! | `swizzled` | rows of 32 words, columns permuted by the row | 4 | 4 | 1 / 1 | bytes in flight, barrier |
 //! | `wide` | 16 bytes per lane, 4 x 4 words turned in registers | 16 | 16 | 4 / 4 | device memory |
+//! | `ordered` | the grid runs down the columns, so that blocks at work together write whole rows | 16 | 16 | 4 / 4 | device memory |
 //! | `asynchronous` | `cp.async` fills the tile, past the registers; the turn comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
 //! Expected: naive at most a third of a copy. `padded` and `swizzled` are equal, and limited like
-//! the scalar copy of `coalescing`. `wide` carries four times as many bytes per request and comes
-//! close to the copy.
+//! the scalar copy of `coalescing`. `wide` carries four times as many bytes per request, and `ordered`
+//! comes close to the copy.
 //!
-//! Preconditions: `wide` and `asynchronous` need rows and columns that 4 divides; buffers 16-byte
+//! Preconditions: `wide`, `ordered` and `asynchronous` need rows and columns that 4 divides; buffers 16-byte
 //! aligned.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
@@ -56,6 +57,17 @@ struct Place {
 }
 
 impl Place {
+    /// Of a block whose grid runs down the columns first.
+    #[inline(always)]
+    fn down_first(tile: u32) -> Self {
+        Self {
+            column: thread::block_idx_y() * tile,
+            row: thread::block_idx_x() * tile,
+            x: thread::thread_idx_x(),
+            y: thread::thread_idx_y(),
+        }
+    }
+
     /// Of a block that handles `tile` x `tile` words.
     #[inline(always)]
     fn new(tile: u32) -> Self {
@@ -105,12 +117,7 @@ pub unsafe fn transpose_column_write(
 /// Launch contract: as for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
 #[kernel]
 pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    let Place {
-        column: row,
-        row: column,
-        x,
-        y,
-    } = Place::new(TILE);
+    let Place { column, row, x, y } = Place::down_first(TILE);
     let row = row + x;
     for step in 0..TILE / BLOCK_ROWS {
         let column = column + y + step * BLOCK_ROWS;
@@ -168,14 +175,9 @@ pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, c
     static mut WORDS: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
     // SAFETY: row * TILE + column < TILE * TILE (launch contract for the rest).
     unsafe {
-        through_tile(
-            source,
-            target,
-            rows,
-            columns,
-            (&raw mut WORDS).cast(),
-            |row, column| row * TILE + column,
-        );
+        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
+            row * TILE + column
+        });
     }
 }
 
@@ -189,14 +191,9 @@ pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, 
     static mut WORDS: MaybeUninit<[f32; (TILE * (TILE + 1)) as usize]> = MaybeUninit::uninit();
     // SAFETY: row * (TILE + 1) + column < TILE * (TILE + 1) (launch contract for the rest).
     unsafe {
-        through_tile(
-            source,
-            target,
-            rows,
-            columns,
-            (&raw mut WORDS).cast(),
-            |row, column| row * (TILE + 1) + column,
-        );
+        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
+            row * (TILE + 1) + column
+        });
     }
 }
 
@@ -210,14 +207,9 @@ pub unsafe fn transpose_swizzled(source: *const f32, target: *mut f32, rows: u32
     static mut WORDS: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
     // SAFETY: row ^ column < TILE, a permutation of the row's columns (launch contract for the rest).
     unsafe {
-        through_tile(
-            source,
-            target,
-            rows,
-            columns,
-            (&raw mut WORDS).cast(),
-            |row, column| row * TILE + (column ^ row),
-        );
+        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
+            row * TILE + (column ^ row)
+        });
     }
 }
 
@@ -232,6 +224,46 @@ fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
     ]
 }
 
+/// A tile of 4 x 4 pieces through shared memory: 16 bytes per access everywhere.
+///
+/// # Safety
+/// As for [`transpose_wide`]; `quads` is shared memory for a tile; `place` is the thread's own.
+#[inline(always)]
+unsafe fn through_pieces(
+    source: *const f32,
+    target: *mut f32,
+    rows: u32,
+    columns: u32,
+    quads: *mut F32x4,
+    Place { column, row, x, y }: Place,
+) {
+    // SAFETY: 4 divides rows and columns, so a piece whose first word lies in the matrix lies in it
+    // whole, 16-byte aligned; a tile row holds WIDE_BLOCK pieces and the swizzle permutes them. A
+    // piece read after the barrier was written before it: both sides skip what lies outside.
+    unsafe {
+        let (piece_row, piece_column) = (row + y * 4, column + x * 4);
+        if piece_row < rows && piece_column < columns {
+            let mut piece = [F32x4::splat(0.0); 4];
+            for (line, words) in piece.iter_mut().enumerate() {
+                let first = source.add(at(piece_row + line as u32, piece_column, columns));
+                *words = *first.cast::<F32x4>();
+            }
+            for (line, words) in turned(piece).iter().enumerate() {
+                // Row `x * 4 + line` of the turned tile; its pieces are permuted by x.
+                *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize) = *words;
+            }
+        }
+        thread::sync_threads();
+        for step in 0..4 {
+            let line = y + step * WIDE_BLOCK;
+            if column + line < columns && row + x * 4 < rows {
+                let words = *quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize);
+                *target.add(at(column + line, row + x * 4, rows)).cast::<F32x4>() = words;
+            }
+        }
+    }
+}
+
 /// Change from `swizzled`: each thread loads four rows of four words, turns them in registers, and
 /// stores 16 bytes at a time. The swizzle permutes 16-byte pieces instead of words.
 ///
@@ -244,43 +276,31 @@ pub unsafe fn transpose_wide(source: *const f32, target: *mut f32, rows: u32, co
     #[address_space(shared)]
     static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
         MaybeUninit::uninit();
-    let quads = (&raw mut QUADS).cast::<F32x4>();
-    let Place { column, row, x, y } = Place::new(WIDE_TILE);
-    // SAFETY: 4 divides rows and columns, so a piece whose first word lies in the matrix lies in it
-    // whole, 16-byte aligned; a tile row holds WIDE_BLOCK pieces and the swizzle permutes them. A
-    // piece read after the barrier was written before it: both sides skip what lies outside.
-    unsafe {
-        let (piece_row, piece_column) = (row + y * 4, column + x * 4);
-        if piece_row < rows && piece_column < columns {
-            let mut piece = [F32x4::splat(0.0); 4];
-            for (line, words) in piece.iter_mut().enumerate() {
-                *words = *source
-                    .add(at(piece_row + line as u32, piece_column, columns))
-                    .cast::<F32x4>();
-            }
-            for (line, words) in turned(piece).iter().enumerate() {
-                // Row `x * 4 + line` of the turned tile; its pieces are permuted by x.
-                *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize) = *words;
-            }
-        }
-        thread::sync_threads();
-        for step in 0..4 {
-            let line = y + step * WIDE_BLOCK;
-            if column + line < columns && row + x * 4 < rows {
-                let words = *quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize);
-                *target
-                    .add(at(column + line, row + x * 4, rows))
-                    .cast::<F32x4>() = words;
-            }
-        }
-    }
+    let place = Place::new(WIDE_TILE);
+    // SAFETY: the launch contract; QUADS holds a tile.
+    unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
 
-/// Change from `wide`: `cp.async` brings the tile into shared memory as it is, and the turn happens
+/// Change from `wide`: neighbouring blocks lie below each other in the source, so that the blocks at
+/// work together write whole target rows. A write that leaves a row half done is the dearer one.
+///
+/// # Safety
+/// Launch contract: as for [`transpose_wide`], but covering `rows` in x and `columns` in y.
+#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK))]
+pub unsafe fn transpose_ordered(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
+    #[address_space(shared)]
+    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+        MaybeUninit::uninit();
+    let place = Place::down_first(WIDE_TILE);
+    // SAFETY: the launch contract; QUADS holds a tile.
+    unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
+}
+
+/// Change from `ordered`: `cp.async` brings the tile into shared memory as it is, and the turn happens
 /// on the way out.
 ///
 /// # Safety
-/// Launch contract: as for [`transpose_wide`].
+/// Launch contract: as for [`transpose_ordered`].
 #[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK), since = 80)]
 pub unsafe fn transpose_asynchronous(
     source: *const f32,
@@ -292,8 +312,8 @@ pub unsafe fn transpose_asynchronous(
     static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
         MaybeUninit::uninit();
     let quads = (&raw mut QUADS).cast::<F32x4>();
-    let Place { column, row, x, y } = Place::new(WIDE_TILE);
-    // SAFETY: as in `transpose_wide`; the copies are waited for before the barrier that publishes
+    let Place { column, row, x, y } = Place::down_first(WIDE_TILE);
+    // SAFETY: as in `through_pieces`; the copies are waited for before the barrier that publishes
     // them.
     unsafe {
         for step in 0..4 {
@@ -301,9 +321,7 @@ pub unsafe fn transpose_asynchronous(
             if row + line < rows && column + x * 4 < columns {
                 cuda_std::async_copy::copy_16(
                     quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize),
-                    source
-                        .add(at(row + line, column + x * 4, columns))
-                        .cast::<F32x4>(),
+                    source.add(at(row + line, column + x * 4, columns)).cast::<F32x4>(),
                 );
             }
         }
@@ -319,9 +337,8 @@ pub unsafe fn transpose_asynchronous(
                 *words = *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize);
             }
             for (line, words) in turned(piece).iter().enumerate() {
-                *target
-                    .add(at(piece_column + line as u32, piece_row, rows))
-                    .cast::<F32x4>() = *words;
+                *target.add(at(piece_column + line as u32, piece_row, rows)).cast::<F32x4>() =
+                    *words;
             }
         }
     }

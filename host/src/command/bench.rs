@@ -52,15 +52,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         results.save(path)?;
         println!("\nwritten to {}", path.display());
     }
-    let wrong = results
-        .rows
-        .iter()
-        .any(|row| matches!(row.outcome, Outcome::Wrong { .. }));
-    Ok(if wrong {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    let wrong = results.rows.iter().any(|row| matches!(row.outcome, Outcome::Wrong { .. }));
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Fails now rather than after minutes of measuring.
@@ -93,16 +86,11 @@ fn print(results: &Results) {
         copy.bytes >> 21,
         copy.bandwidth_gb_s
     );
-    let mut ladder = table([
-        "pattern", "variant", "size", "median", "noise", "GB/s", "of copy", "speed-up",
-    ]);
+    let mut ladder =
+        table(["pattern", "variant", "size", "median", "noise", "GB/s", "of copy", "speed-up"]);
     let mut previous = "";
     for row in results.rows.iter().filter(|row| !row.sweep) {
-        let name = if row.pattern == previous {
-            ""
-        } else {
-            &row.pattern
-        };
+        let name = if row.pattern == previous { "" } else { &row.pattern };
         previous = &row.pattern;
         ladder.add_row(cells(name, row));
     }
@@ -113,35 +101,20 @@ fn print(results: &Results) {
     }
     for row in &results.rows {
         if let Outcome::Wrong { reason } = &row.outcome {
-            println!(
-                "WRONG {}/{} at {}: {reason}",
-                row.pattern,
-                row.variant,
-                size(row)
-            );
+            println!("WRONG {}/{} at {}: {reason}", row.pattern, row.variant, size(row));
         }
     }
 }
 
 fn size(row: &Row) -> String {
-    row.size
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect::<Vec<_>>()
-        .join(" ")
+    row.size.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 fn cells(name: &str, row: &Row) -> [String; 8] {
     let (head, size) = ([name.to_owned(), row.variant.clone()], size(row));
     let [pattern, variant] = head;
     match &row.outcome {
-        Outcome::Measured {
-            time_ms,
-            bandwidth_gb_s,
-            percent_of_copy,
-            speed_up,
-            ..
-        } => [
+        Outcome::Measured { time_ms, bandwidth_gb_s, percent_of_copy, speed_up, .. } => [
             pattern,
             variant,
             size,

@@ -25,10 +25,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         println!("{}", pattern.doc());
     }
     let size = Size::new(pattern.count_size);
-    println!(
-        "Expected traffic per request, at {}:\n",
-        pattern.show_size(&size)
-    );
+    println!("Expected traffic per request, at {}:\n", pattern.show_size(&size));
     println!("{}\n", traffic_table(selection.variants(), &size));
     println!("In the PTX:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
@@ -43,10 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// The facts of a variant's kernel in the newest PTX.
 fn fact_cells(pattern: &Pattern, variant: &Variant) -> [String; 5] {
     let kernel = pattern.kernel_name(variant);
-    let newest = IMAGES
-        .iter()
-        .rev()
-        .find_map(|image| Some((image, image.facts(&kernel)?)));
+    let newest = IMAGES.iter().rev().find_map(|image| Some((image, image.facts(&kernel)?)));
     let Some((image, facts)) = newest else {
         return [
             variant.name.to_owned(),
@@ -56,16 +50,9 @@ fn fact_cells(pattern: &Pattern, variant: &Variant) -> [String; 5] {
             String::new(),
         ];
     };
-    let KernelFacts {
-        instructions,
-        shared_bytes,
-        local_bytes,
-        ..
-    } = facts;
-    let list = instructions
-        .iter()
-        .map(|(name, count)| format!("{count} {name}"))
-        .collect::<Vec<_>>();
+    let KernelFacts { instructions, shared_bytes, local_bytes, .. } = facts;
+    let list =
+        instructions.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>();
     [
         variant.name.to_owned(),
         format!("sm_{}", image.capability),

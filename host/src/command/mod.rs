@@ -41,26 +41,17 @@ impl Work {
         if self.selections.is_empty() {
             return Ok(Selection::all());
         }
-        self.selections
-            .iter()
-            .map(|text| Selection::parse(text))
-            .collect()
+        self.selections.iter().map(|text| Selection::parse(text)).collect()
     }
 }
 
 /// Parses `name=value`; the value may be a power of two written `2^20`.
 fn dimension(text: &str) -> Result<(String, usize), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("expected NAME=VALUE, such as n=1048576")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as n=1048576")?;
     let number = match value.split_once('^') {
         Some((base, exponent)) => {
             let parts = (base.parse::<usize>().ok(), exponent.parse::<u32>().ok());
-            if let (Some(base), Some(exponent)) = parts {
-                base.checked_pow(exponent)
-            } else {
-                None
-            }
+            if let (Some(base), Some(exponent)) = parts { base.checked_pow(exponent) } else { None }
         }
         None => value.parse().ok(),
     };

@@ -25,12 +25,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for selection in &selections {
         let pattern = selection.pattern;
         if work.size.is_empty() {
-            jobs.extend(
-                pattern
-                    .verify_sizes
-                    .iter()
-                    .map(|size| (selection, Size::new(size))),
-            );
+            jobs.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
         } else {
             jobs.push((
                 selection,
@@ -75,9 +70,5 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     bar.finish_and_clear();
     println!("{correct} correct, {wrong} wrong, {not_run} not run");
-    Ok(if wrong == 0 && correct > 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if wrong == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -60,10 +60,7 @@ impl Arrays {
             Ok(array)
         });
         let inputs = inputs.collect::<Result<_, GpuError>>()?;
-        let outputs = case
-            .outputs
-            .iter()
-            .map(|output| Array::new(&output.reference));
+        let outputs = case.outputs.iter().map(|output| Array::new(&output.reference));
         let outputs = outputs.collect::<Result<_, _>>()?;
         let mut arrays = Arrays { inputs, outputs };
         arrays.reset(gpu, case)?;
@@ -92,10 +89,7 @@ impl Arrays {
         array.visit(gpu, GUARD, array.byte_len, |offset, piece| {
             let expected = &expected.bytes()[offset..offset + piece.len()];
             const PIECE: usize = 1 << 20;
-            equal &= piece
-                .par_chunks(PIECE)
-                .zip(expected.par_chunks(PIECE))
-                .all(|(a, b)| a == b);
+            equal &= piece.par_chunks(PIECE).zip(expected.par_chunks(PIECE)).all(|(a, b)| a == b);
         })?;
         Ok(equal)
     }
@@ -106,11 +100,9 @@ impl Arrays {
         let mut data = like.zeroed();
         let target = data.bytes_mut();
         array.visit(gpu, GUARD, array.byte_len, |offset, piece| {
-            in_parallel(
-                &mut target[offset..offset + piece.len()],
-                piece,
-                |to, from| to.copy_from_slice(from),
-            );
+            in_parallel(&mut target[offset..offset + piece.len()], piece, |to, from| {
+                to.copy_from_slice(from)
+            });
         })?;
         Ok(data)
     }
@@ -161,20 +153,12 @@ impl Array {
         // SAFETY: the memory is written (uploaded or reset) before anything reads it.
         let buffer = unsafe { DeviceBuffer::uninitialized(byte_len + 2 * GUARD) };
         let buffer = buffer.map_err(|error| GpuError::driver("allocating device memory", error))?;
-        Ok(Array {
-            buffer,
-            byte_len,
-            element: data.element_name(),
-        })
+        Ok(Array { buffer, byte_len, element: data.element_name() })
     }
 
     /// The device address of the first element.
     fn address<T: Element>(&self) -> u64 {
-        assert_eq!(
-            self.element,
-            T::NAME,
-            "a launch asks for the element type its case declared"
-        );
+        assert_eq!(self.element, T::NAME, "a launch asks for the element type its case declared");
         self.buffer.as_device_ptr().as_raw() + GUARD as u64
     }
 
@@ -206,9 +190,7 @@ impl Array {
         let mut stage = gpu.stage.borrow_mut();
         for offset in (0..len).step_by(STAGE) {
             let stage = &mut stage[..STAGE.min(len - offset)];
-            let source = self
-                .buffer
-                .index(start + offset..start + offset + stage.len());
+            let source = self.buffer.index(start + offset..start + offset + stage.len());
             // SAFETY: both buffers live, and the stream is synchronised before the piece is read.
             unsafe { source.async_copy_to(stage, &gpu.stream) }
                 .map_err(|error| GpuError::driver("downloading an output", error))?;

@@ -113,10 +113,7 @@ tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6, A7 P7 7);
 
 impl<'a> Launcher<'a> {
     pub(super) fn new(gpu: &'a Gpu) -> Self {
-        Self {
-            gpu,
-            last: RefCell::default(),
-        }
+        Self { gpu, last: RefCell::default() }
     }
 
     /// The device.
@@ -152,25 +149,18 @@ impl<'a> Launcher<'a> {
                 block.z
             )
         };
-        let refused = |cause: String| GpuError::Refused {
-            launch: describe(),
-            cause,
-        };
-        let function = self
-            .gpu
-            .module
-            .get_function(kernel.name())
-            .map_err(|error| {
-                if kernel.since() > self.gpu.image.capability {
-                    refused(format!(
-                        "it needs compute capability {}.{}",
-                        kernel.since() / 10,
-                        kernel.since() % 10
-                    ))
-                } else {
-                    refused(format!("the loaded kernels do not have it ({error})"))
-                }
-            })?;
+        let refused = |cause: String| GpuError::Refused { launch: describe(), cause };
+        let function = self.gpu.module.get_function(kernel.name()).map_err(|error| {
+            if kernel.since() > self.gpu.image.capability {
+                refused(format!(
+                    "it needs compute capability {}.{}",
+                    kernel.since() / 10,
+                    kernel.since() % 10
+                ))
+            } else {
+                refused(format!("the loaded kernels do not have it ({error})"))
+            }
+        })?;
         let (max_threads, _) = kernel.launch_bounds();
         if max_threads > 0 && block.x * block.y * block.z > max_threads {
             return Err(refused(format!(
@@ -179,19 +169,12 @@ impl<'a> Launcher<'a> {
             .into());
         }
         let mut list = arguments.list();
-        let pointers: Vec<*mut c_void> = list
-            .slots
-            .iter_mut()
-            .map(|slot| (slot as *mut u64).cast())
-            .collect();
+        let pointers: Vec<*mut c_void> =
+            list.slots.iter_mut().map(|slot| (slot as *mut u64).cast()).collect();
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
         // call, and the caller vouches for the rest of the launch contract.
-        unsafe {
-            self.gpu
-                .stream
-                .launch(&function, grid, block, dynamic_shared_bytes, &pointers)
-        }
-        .map_err(|error| refused(error.to_string()))?;
+        unsafe { self.gpu.stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers) }
+            .map_err(|error| refused(error.to_string()))?;
         self.last.replace(describe());
         Ok(())
     }
@@ -201,9 +184,6 @@ impl<'a> Launcher<'a> {
         self.gpu
             .stream
             .synchronize()
-            .map_err(|cause| GpuError::Fault {
-                launch: self.last.borrow().clone(),
-                cause,
-            })
+            .map_err(|cause| GpuError::Fault { launch: self.last.borrow().clone(), cause })
     }
 }

@@ -84,15 +84,9 @@ impl Gpu {
         let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
         let capability = u32::try_from(major * 10 + minor).unwrap_or(0);
         let Some(image) = Image::for_capability(capability) else {
-            let oldest = crate::ptx::IMAGES
-                .first()
-                .map_or(0, |image| image.capability);
+            let oldest = crate::ptx::IMAGES.first().map_or(0, |image| image.capability);
             let name = device.name().unwrap_or_else(|_| "the device".to_owned());
-            return Err(GpuError::TooOld {
-                name,
-                capability,
-                oldest,
-            });
+            return Err(GpuError::TooOld { name, capability, oldest });
         };
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
@@ -159,9 +153,7 @@ impl Gpu {
 
     /// Waits for everything enqueued; a fault of a kernel surfaces here.
     pub fn synchronize(&self) -> Result<(), GpuError> {
-        self.stream
-            .synchronize()
-            .map_err(|error| GpuError::driver("waiting for the device", error))
+        self.stream.synchronize().map_err(|error| GpuError::driver("waiting for the device", error))
     }
 
     /// A launcher on this device's stream.

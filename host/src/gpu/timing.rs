@@ -17,10 +17,7 @@ impl Stopwatch {
             Event::new(EventFlags::DEFAULT)
                 .map_err(|error| GpuError::driver("creating an event", error))
         };
-        Ok(Stopwatch {
-            start: event()?,
-            stop: event()?,
-        })
+        Ok(Stopwatch { start: event()?, stop: event()? })
     }
 
     /// Enqueues the first event.
@@ -32,18 +29,14 @@ impl Stopwatch {
 
     /// Enqueues the second event.
     pub fn stop(&self, gpu: &Gpu) -> Result<(), GpuError> {
-        self.stop
-            .record(&gpu.stream)
-            .map_err(|error| GpuError::driver("recording an event", error))
+        self.stop.record(&gpu.stream).map_err(|error| GpuError::driver("recording an event", error))
     }
 
     /// Milliseconds between the events; waits for the second.
     pub fn elapsed_ms(&self) -> Result<f64, GpuError> {
         let fail = |error| GpuError::driver("reading an event", error);
         self.stop.synchronize().map_err(fail)?;
-        Ok(f64::from(
-            self.stop.elapsed_time_f32(&self.start).map_err(fail)?,
-        ))
+        Ok(f64::from(self.stop.elapsed_time_f32(&self.start).map_err(fail)?))
     }
 }
 
@@ -91,10 +84,7 @@ impl Flush {
     /// A buffer of twice the L2 cache.
     pub fn new(gpu: &Gpu) -> Result<Flush, GpuError> {
         let fail = |error| GpuError::driver("allocating the buffer that flushes the cache", error);
-        let bytes = usize::try_from(gpu.facts()?.l2_bytes)
-            .unwrap_or(0)
-            .max(1 << 20)
-            * 2;
+        let bytes = usize::try_from(gpu.facts()?.l2_bytes).unwrap_or(0).max(1 << 20) * 2;
         let source = DeviceBuffer::zeroed(bytes / size_of::<f32>()).map_err(fail)?;
         let target = DeviceBuffer::zeroed(1).map_err(fail)?;
         Ok(Flush { source, target })

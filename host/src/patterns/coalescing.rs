@@ -15,11 +15,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "elements copied",
-        least: 1,
-    }],
+    dimensions: &[Dimension { name: "n", meaning: "elements copied", least: 1 }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -112,10 +108,7 @@ fn reference(source: &[f32]) -> Vec<f32> {
 
 fn bytes(size: &Size) -> Bytes {
     let [n] = size.get();
-    Bytes {
-        read: 4 * n,
-        written: 4 * n,
-    }
+    Bytes { read: 4 * n, written: 4 * n }
 }
 
 /// A copy whose loads and stores touch the same sectors.
@@ -148,15 +141,11 @@ macro_rules! launch {
 }
 
 fn strided(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_strided, |n| n
-        .div_ceil(32)
-        * 32)
+    launch!(launcher, arrays, size, coalescing_strided, |n| n.div_ceil(32) * 32)
 }
 
 fn permuted(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_permuted, |n| n
-        .div_ceil(32)
-        * 32)
+    launch!(launcher, arrays, size, coalescing_permuted, |n| n.div_ceil(32) * 32)
 }
 
 fn scalar(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -172,6 +161,5 @@ fn quad(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
 }
 
 fn in_flight(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_in_flight, |n| n
-        .div_ceil(4 * LOADS_IN_FLIGHT))
+    launch!(launcher, arrays, size, coalescing_in_flight, |n| n.div_ceil(4 * LOADS_IN_FLIGHT))
 }

@@ -5,7 +5,7 @@ use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
 use anyhow::Result;
 use kernels::matmul_ab as device;
-use kernels::matmul_ab::{BLOCK_TILE, INNER, REGISTERS_BLOCK, TILE};
+use kernels::matmul_ab::{BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE};
 use rayon::prelude::*;
 
 pub const PATTERN: Pattern = Pattern {
@@ -14,16 +14,8 @@ pub const PATTERN: Pattern = Pattern {
     device_source: include_str!("../../../kernels/src/matmul_ab.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
     dimensions: &[
-        Dimension {
-            name: "m",
-            meaning: "rows of A and C",
-            least: 1,
-        },
-        Dimension {
-            name: "n",
-            meaning: "columns of B and C",
-            least: 1,
-        },
+        Dimension { name: "m", meaning: "rows of A and C", least: 1 },
+        Dimension { name: "n", meaning: "columns of B and C", least: 1 },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -135,47 +127,30 @@ fn reference(a: &[f32], b: &[f32], n: usize) -> Vec<f32> {
 fn bytes(size: &Size) -> Bytes {
     let [m, n] = size.get();
     let inner = INNER as usize;
-    Bytes {
-        read: 4 * inner * (m + n),
-        written: 4 * m * n,
-    }
+    Bytes { read: 4 * inner * (m + n), written: 4 * m * n }
 }
 
 /// Launches a kernel of this file's signature.
 macro_rules! launch {
-    ($launcher:ident, $arrays:ident, $size:ident, $kernel:ident, $tile:expr, $block:expr) => {{
+    ($launcher:ident, $arrays:ident, $size:ident, $kernel:ident, ($rows:expr, $columns:expr), $block:expr) => {{
         let [m, n] = $size.get().map(|value: usize| value as u32);
         let arguments = ($arrays.input(0), $arrays.input(1), $arrays.output(0), m, n);
         // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte
         // aligned and do not overlap.
-        unsafe { $launcher.launch(device::$kernel, (n.div_ceil($tile), m.div_ceil($tile)), $block, 0, arguments) }
+        unsafe { $launcher.launch(device::$kernel, (n.div_ceil($columns), m.div_ceil($rows)), $block, 0, arguments) }
     }};
 }
 
 fn simple(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, matmul_ab_simple, TILE, (TILE, TILE))
+    launch!(launcher, arrays, size, matmul_ab_simple, (TILE, TILE), (TILE, TILE))
 }
 
 fn a_in_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        matmul_ab_a_in_shared,
-        TILE,
-        (TILE, TILE)
-    )
+    launch!(launcher, arrays, size, matmul_ab_a_in_shared, (TILE, TILE), (TILE, TILE))
 }
 
 fn ab_in_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        matmul_ab_ab_in_shared,
-        TILE,
-        (TILE, TILE)
-    )
+    launch!(launcher, arrays, size, matmul_ab_ab_in_shared, (TILE, TILE), (TILE, TILE))
 }
 
 fn registers(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -184,7 +159,7 @@ fn registers(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()
         arrays,
         size,
         matmul_ab_registers,
-        BLOCK_TILE,
+        (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
         REGISTERS_BLOCK
     )
 }

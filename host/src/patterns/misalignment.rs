@@ -19,11 +19,7 @@ pub const PATTERN: Pattern = Pattern {
     device_source: include_str!("../../../kernels/src/misalignment.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Effects of Misaligned Accesses\""],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "elements copied",
-            least: 1,
-        },
+        Dimension { name: "n", meaning: "elements copied", least: 1 },
         Dimension {
             name: "offset",
             meaning: "words between a line and the first element",
@@ -47,11 +43,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 26, 3],
     count_size: &[1 << 20, 3],
-    sweeps: &[Sweep {
-        dimension: 1,
-        values: OFFSETS,
-        variants: &[0, 1, 2, 3],
-    }],
+    sweeps: &[Sweep { dimension: 1, values: OFFSETS, variants: &[0, 1, 2, 3] }],
     case,
     bytes,
     variants: &[
@@ -150,10 +142,7 @@ fn reference(source: &[f32], offset: usize) -> Vec<f32> {
 
 fn bytes(size: &Size) -> Bytes {
     let [n, _] = size.get();
-    Bytes {
-        read: 4 * n,
-        written: 4 * n,
-    }
+    Bytes { read: 4 * n, written: 4 * n }
 }
 
 /// A copy whose loads and stores touch the same sectors.
@@ -170,36 +159,14 @@ fn shifted(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     // SAFETY: the grid covers n threads; both arrays hold offset + n elements and do not overlap.
-    unsafe {
-        launcher.launch(
-            device::misalignment_shifted,
-            n.div_ceil(BLOCK),
-            BLOCK,
-            0,
-            arguments,
-        )
-    }
+    unsafe { launcher.launch(device::misalignment_shifted, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }
 
 fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
-    let arguments = (
-        arrays.input(1),
-        arrays.output(1),
-        padding(offset as usize) as u32,
-        offset,
-        n,
-    );
+    let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
     // SAFETY: as in `shifted`; arrays 1 have `padding` more elements in front.
-    unsafe {
-        launcher.launch(
-            device::misalignment_padded,
-            n.div_ceil(BLOCK),
-            BLOCK,
-            0,
-            arguments,
-        )
-    }
+    unsafe { launcher.launch(device::misalignment_padded, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }
 
 fn peeled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

@@ -21,10 +21,7 @@ pub const PATTERNS: &[&Pattern] = &[
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownName {
     /// No such pattern.
-    #[error(
-        "there is no pattern `{name}`{}; `coalesce list` shows them all",
-        hint(nearest)
-    )]
+    #[error("there is no pattern `{name}`{}; `coalesce list` shows them all", hint(nearest))]
     Pattern {
         /// What was asked for.
         name: String,
@@ -32,10 +29,7 @@ pub enum UnknownName {
         nearest: Option<&'static str>,
     },
     /// The pattern has no such variant.
-    #[error(
-        "`{pattern}` has no variant `{name}`{}; `coalesce list` shows them all",
-        hint(nearest)
-    )]
+    #[error("`{pattern}` has no variant `{name}`{}; `coalesce list` shows them all", hint(nearest))]
     Variant {
         /// The pattern.
         pattern: &'static str,
@@ -62,13 +56,7 @@ pub struct Selection {
 impl Selection {
     /// The whole registry.
     pub fn all() -> Vec<Selection> {
-        PATTERNS
-            .iter()
-            .map(|pattern| Selection {
-                pattern,
-                variant: None,
-            })
-            .collect()
+        PATTERNS.iter().map(|pattern| Selection { pattern, variant: None }).collect()
     }
 
     /// Resolves `PATTERN` or `PATTERN/VARIANT`.
@@ -88,15 +76,9 @@ impl Selection {
             });
         };
         let Some(variant_name) = variant_name else {
-            return Ok(Selection {
-                pattern,
-                variant: None,
-            });
+            return Ok(Selection { pattern, variant: None });
         };
-        let Some(variant) = pattern
-            .variants
-            .iter()
-            .find(|variant| variant.name == variant_name)
+        let Some(variant) = pattern.variants.iter().find(|variant| variant.name == variant_name)
         else {
             let names = pattern.variants.iter().map(|variant| variant.name);
             return Err(UnknownName::Variant {
@@ -105,10 +87,7 @@ impl Selection {
                 nearest: nearest(variant_name, names),
             });
         };
-        Ok(Selection {
-            pattern,
-            variant: Some(variant),
-        })
+        Ok(Selection { pattern, variant: Some(variant) })
     }
 
     /// The selected variants.
@@ -142,10 +121,7 @@ mod tests {
             "there is no pattern `transpse`, did you mean `transpose`?; `coalesce list` shows them all"
         );
         let error = Selection::parse("transpose/paded").expect_err("no such variant");
-        assert!(
-            error.to_string().contains("did you mean `padded`?"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("did you mean `padded`?"), "{error}");
         let error = Selection::parse("xyzzy").expect_err("no such pattern");
         assert!(!error.to_string().contains("did you mean"), "{error}");
     }
@@ -155,11 +131,6 @@ mod tests {
         let all = Selection::parse("transpose").expect("a pattern");
         assert_eq!(all.variants().count(), all.pattern.variants.len());
         let one = Selection::parse("transpose/padded").expect("a variant");
-        assert_eq!(
-            one.variants()
-                .map(|variant| variant.name)
-                .collect::<Vec<_>>(),
-            ["padded"]
-        );
+        assert_eq!(one.variants().map(|variant| variant.name).collect::<Vec<_>>(), ["padded"]);
     }
 }

@@ -21,16 +21,8 @@ pub const PATTERN: Pattern = Pattern {
     device_source: include_str!("../../../kernels/src/stride.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "elements used",
-            least: 1,
-        },
-        Dimension {
-            name: "stride",
-            meaning: "words from one used element to the next",
-            least: 1,
-        },
+        Dimension { name: "n", meaning: "elements used", least: 1 },
+        Dimension { name: "stride", meaning: "words from one used element to the next", least: 1 },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -51,11 +43,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 23, 8],
     count_size: &[1 << 15, 8],
-    sweeps: &[Sweep {
-        dimension: 1,
-        values: STRIDES,
-        variants: &[0, 1, 2],
-    }],
+    sweeps: &[Sweep { dimension: 1, values: STRIDES, variants: &[0, 1, 2] }],
     case,
     bytes,
     variants: &[
@@ -132,18 +120,14 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [n, stride] = size.get();
     let source = random.f32s(n * stride);
     let untouched = f32::from_ne_bytes([POISON; 4]);
-    let spread = source
-        .iter()
-        .enumerate()
-        .map(|(i, value)| if i % stride == 0 { *value } else { untouched });
+    let mut spread = vec![untouched; n * stride];
+    let pairs = spread.par_chunks_mut(stride).zip(source.par_chunks(stride));
+    pairs.for_each(|(to, from)| to[0] = from[0]);
     let outputs = vec![
         Output::exact(Data::F32(reference(&source, stride))),
-        Output::exact(Data::F32(spread.collect())),
+        Output::exact(Data::F32(spread)),
     ];
-    Case {
-        inputs: vec![Data::F32(source)],
-        outputs,
-    }
+    Case { inputs: vec![Data::F32(source)], outputs }
 }
 
 fn reference(source: &[f32], stride: usize) -> Vec<f32> {
@@ -152,10 +136,7 @@ fn reference(source: &[f32], stride: usize) -> Vec<f32> {
 
 fn bytes(size: &Size) -> Bytes {
     let [n, _] = size.get();
-    Bytes {
-        read: 4 * n,
-        written: 4 * n,
-    }
+    Bytes { read: 4 * n, written: 4 * n }
 }
 
 fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -169,15 +150,7 @@ fn gather(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     // SAFETY: as in `copy`; the output holds n elements.
-    unsafe {
-        launcher.launch(
-            device::stride_gather,
-            n.div_ceil(BLOCK),
-            BLOCK,
-            0,
-            arguments,
-        )
-    }
+    unsafe { launcher.launch(device::stride_gather, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

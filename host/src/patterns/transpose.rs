@@ -17,16 +17,8 @@ pub const PATTERN: Pattern = Pattern {
         "NVIDIA developer blog, \"An Efficient Matrix Transpose in CUDA C/C++\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "rows",
-            meaning: "rows of the source",
-            least: 1,
-        },
-        Dimension {
-            name: "columns",
-            meaning: "columns of the source",
-            least: 1,
-        },
+        Dimension { name: "rows", meaning: "rows of the source", least: 1 },
+        Dimension { name: "columns", meaning: "columns of the source", least: 1 },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -134,6 +126,15 @@ pub const PATTERN: Pattern = Pattern {
             expect: |_| wide_tile(),
         },
         Variant {
+            name: "ordered",
+            change: "neighbouring blocks write neighbouring parts of the target's rows",
+            since: 70,
+            precondition: multiple_of_four,
+            outputs: Variant::FIRST_OUTPUT,
+            launch: ordered,
+            expect: |_| wide_tile(),
+        },
+        Variant {
             name: "asynchronous",
             change: "the tile is filled by cp.async, and turned on the way out",
             since: 80,
@@ -147,11 +148,7 @@ pub const PATTERN: Pattern = Pattern {
 
 fn multiple_of_four(size: &Size) -> std::result::Result<(), &'static str> {
     let [rows, columns] = size.get();
-    if rows % 4 == 0 && columns % 4 == 0 {
-        Ok(())
-    } else {
-        Err("4 must divide rows and columns")
-    }
+    if rows % 4 == 0 && columns % 4 == 0 { Ok(()) } else { Err("4 must divide rows and columns") }
 }
 
 fn tile(column_read: f64, arithmetic: &'static str) -> Expectation {
@@ -178,31 +175,22 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [rows, columns] = size.get();
     let source = random.f32s(rows * columns);
     let target = reference(&source, rows, columns);
-    Case {
-        inputs: vec![Data::F32(source)],
-        outputs: vec![Output::exact(Data::F32(target))],
-    }
+    Case { inputs: vec![Data::F32(source)], outputs: vec![Output::exact(Data::F32(target))] }
 }
 
 fn reference(source: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     let mut target = vec![0.0; rows * columns];
-    target
-        .par_chunks_mut(rows)
-        .enumerate()
-        .for_each(|(column, line)| {
-            for (row, value) in line.iter_mut().enumerate() {
-                *value = source[row * columns + column];
-            }
-        });
+    target.par_chunks_mut(rows).enumerate().for_each(|(column, line)| {
+        for (row, value) in line.iter_mut().enumerate() {
+            *value = source[row * columns + column];
+        }
+    });
     target
 }
 
 fn bytes(size: &Size) -> Bytes {
     let [rows, columns] = size.get();
-    Bytes {
-        read: 4 * rows * columns,
-        written: 4 * rows * columns,
-    }
+    Bytes { read: 4 * rows * columns, written: 4 * rows * columns }
 }
 
 /// Launches a scalar kernel: one `TILE` x `TILE` tile per block, `$x` tiles in x.
@@ -285,13 +273,24 @@ fn wide(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     )
 }
 
+fn ordered(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch!(
+        launcher,
+        arrays,
+        size,
+        transpose_ordered,
+        |rows, columns| tiles(rows, columns, WIDE_TILE),
+        WIDE
+    )
+}
+
 fn asynchronous(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     launch!(
         launcher,
         arrays,
         size,
         transpose_asynchronous,
-        |rows, columns| tiles(columns, rows, WIDE_TILE),
+        |rows, columns| tiles(rows, columns, WIDE_TILE),
         WIDE
     )
 }
