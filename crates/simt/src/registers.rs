@@ -11,6 +11,8 @@ pub(crate) const LANES: usize = 32;
 
 /// The predicate that is always true; instructions without a guard use it.
 pub(crate) const ALWAYS: u32 = 0;
+/// The predicate that is never true.
+pub(crate) const NEVER: u32 = 2;
 /// The condition code of `add.cc` and its family.
 pub(crate) const CARRY: u32 = 1;
 

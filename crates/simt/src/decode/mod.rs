@@ -185,7 +185,8 @@ pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program
         in_entry: true,
         local_bytes: 0,
     };
-    decoder.program.predicates = 2;
+    // The rows ALWAYS, CARRY and NEVER.
+    decoder.program.predicates = 3;
     decoder.entry(function)?;
     let mut next = 0;
     while next < decoder.frames.len() {

@@ -6,6 +6,7 @@ use super::names::Symbol;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::program::{Base, Constant, LaneMask, Operation, Row, Special};
+use crate::registers::{ALWAYS, NEVER};
 use crate::syntax::tree::Operand;
 
 /// The rows that a decoding helper reads and writes.
@@ -57,7 +58,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
             Operand::Integer(value) => {
                 if t == Type::Pred {
-                    return self.invalid("a predicate cannot be a number here");
+                    return Ok(Row::Predicate(if *value == 0 { NEVER } else { ALWAYS }));
                 }
                 let value = *value as u64;
                 let value = if is_long(t) {

@@ -128,8 +128,8 @@ impl Machine<'_> {
         warp.copies.clear();
         warp.copy_group = 0;
         warp.rotate = 0;
+        warp.local_written.clear();
         if self.checking {
-            warp.local_written.clear();
             warp.local_written
                 .resize(program.local_bytes as usize / 4 * LANES, 0);
             self.start_definedness(warp);

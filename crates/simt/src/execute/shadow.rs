@@ -134,6 +134,7 @@ impl Machine<'_> {
         }
         warp.defined_predicates[0] = u32::MAX;
         warp.defined_predicates[1] = u32::MAX;
+        warp.defined_predicates[2] = u32::MAX;
         for (index, _) in &self.run.word_constants {
             warp.defined_words[*index as usize] = u32::MAX;
         }
@@ -745,17 +746,18 @@ impl Machine<'_> {
             };
             let value = entry.load(Relaxed);
             let (writer, reader) = (value & BLOCK_FIELD, value >> 28 & BLOCK_FIELD);
+            // A plain read of what others update atomically sees some value of theirs, which is
+            // how compare-and-swap loops start; only plain writes conflict with reads.
             let plain_writer = value & WRITER_ATOMIC == 0;
             let foreign = |other: u64| other != 0 && other != me;
             nc_written |= read_only && writer != 0;
             match kind {
-                GlobalAccess::Read if foreign(writer) => conflict = conflict.or(Some(writer)),
+                GlobalAccess::Read if foreign(writer) && plain_writer => conflict = conflict.or(Some(writer)),
                 GlobalAccess::Write if foreign(writer) => conflict = conflict.or(Some(writer)),
                 GlobalAccess::Write if foreign(reader) => conflict = conflict.or(Some(reader)),
                 GlobalAccess::Atomic if foreign(writer) && plain_writer => {
                     conflict = conflict.or(Some(writer));
                 }
-                GlobalAccess::Atomic if foreign(reader) => conflict = conflict.or(Some(reader)),
                 _ => {}
             }
             let new = match kind {

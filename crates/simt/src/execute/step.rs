@@ -427,8 +427,22 @@ fn copy_local(warp: &mut Warp, mask: u32, from: u32, to: u32, bytes: u32) {
             let step = if whole { 4 } else { 1 };
             let value = warp.read_local(lane, from + at, step);
             warp.write_local(lane, to + at, step, value);
+            copy_written(warp, lane, from + at, to + at, step);
             at += step;
         }
+    }
+}
+
+/// Definedness goes with the bytes, when it is tracked.
+fn copy_written(warp: &mut Warp, lane: usize, from: u32, to: u32, bytes: u32) {
+    if warp.local_written.is_empty() {
+        return;
+    }
+    for at in 0..bytes {
+        let index = |offset: u32| (offset / 4) as usize * 32 + lane;
+        let bit = warp.local_written[index(from + at)] >> ((from + at) % 4) & 1;
+        let target = &mut warp.local_written[index(to + at)];
+        *target = *target & !(1 << ((to + at) % 4)) | bit << ((to + at) % 4);
     }
 }
 
