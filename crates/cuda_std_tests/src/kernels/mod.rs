@@ -1,0 +1,20 @@
+//! The kernels, in a module for each module of `cuda_std`.
+//!
+//! Their launch contract, unless said otherwise: one block of [`THREADS`] threads in x, and buffers
+//! of at least as many elements.
+
+pub mod async_copies;
+pub mod atomics;
+pub mod clusters;
+pub mod floats;
+pub mod memory;
+pub mod misc;
+pub mod pointers;
+pub mod printing;
+pub mod spaces;
+pub mod thread;
+pub mod vectors;
+pub mod warp;
+
+/// The threads of a block: two warps.
+pub const THREADS: u32 = 64;

@@ -1,0 +1,37 @@
+//! Wrong uses of the macros do not compile, with a message at the right place; right ones carry what
+//! they were given.
+
+use cuda_std::kernel::Kernel;
+use cuda_std_tests::kernels::{THREADS, clusters, spaces, thread, warp};
+
+#[test]
+fn wrong_uses_do_not_compile() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}
+
+#[test]
+fn a_token_has_the_name_and_the_attributes_of_its_kernel() {
+    let kernel: Kernel<fn(*mut u32)> = thread::launch_bounds;
+    assert_eq!(kernel.name(), "launch_bounds");
+    assert_eq!(kernel.launch_bounds(), (2 * THREADS, 3));
+    assert_eq!(kernel.cluster(), (0, 0, 0));
+    assert_eq!(kernel.since(), 0);
+    assert_eq!(clusters::cluster_exchange.launch_bounds(), (THREADS, 0));
+    assert_eq!(clusters::cluster_exchange.cluster(), (2, 1, 1));
+    assert_eq!(clusters::cluster_exchange.since(), 90);
+    assert_eq!(warp::reduce_add_u32.since(), 80);
+}
+
+#[test]
+fn a_token_has_the_types_of_the_parameters() {
+    type Parameters = fn(&'static [f32], spaces::Line, f32, &'static mut [f32], &'static u32);
+    let _: Kernel<Parameters> = spaces::parameters;
+}
+
+#[test]
+fn device_functions_say_that_they_were_called_on_the_host() {
+    let message = std::panic::catch_unwind(cuda_std::thread::thread_idx_x)
+        .expect_err("there is no thread index on the host");
+    let message = message.downcast_ref::<String>().expect("a formatted message");
+    assert!(message.contains("called outside a kernel"), "{message}");
+}
