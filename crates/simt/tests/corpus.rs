@@ -222,7 +222,8 @@ fn control_flow() {
     let f = floats(N);
     Kernel::new(file, "struct_calls").check(&f, &map(&f, |i, x| {
         let (ay, az, by) = (f[(i + 1) % N], f[(i + 2) % N], x * 2.0);
-        let c = [ay.mul_add(-3.0, -(az * by)), az.mul_add(1.0, -(x * -3.0)), x.mul_add(by, -(ay * 1.0))];
+        // As the PTX computes it: only the second component was fused by nvcc.
+        let c = [ay * -3.0 - az * by, x.mul_add(3.0, az), x * by - ay];
         (c[0] + c[1]) - c[2]
     }));
 }

@@ -239,10 +239,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                 ..Operands::default()
             };
             (self.current.guard, self.current.negate) = (ALWAYS, 0);
-            self.helper(Operation::Compute {
-                function: lanes!(|_a: bool| -> bool { false }),
-                operands: clear,
-            });
+            let always = Row::Predicate(ALWAYS);
+            let function = lanes!(|_a: bool| -> bool { false });
+            self.helper_compute(function, clear, always, Row::Predicate(chosen));
             let function = lanes!(|a: u64, b: u64| -> bool { a == b });
             let operands = Operands {
                 d: chosen,
@@ -251,7 +250,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 ..Operands::default()
             };
             (self.current.guard, self.current.negate) = guard;
-            self.helper(Operation::Compute { function, operands });
+            self.helper_compute(function, operands, Row::Long(address), Row::Predicate(chosen));
             (self.current.guard, self.current.negate) = (chosen, 0);
             self.call_known(index, results, arguments)?;
             (self.current.guard, self.current.negate) = (ALWAYS, 0);

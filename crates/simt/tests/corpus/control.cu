@@ -94,7 +94,7 @@ extern "C" __global__ void global_variable(const int *in, int *out, unsigned n) 
 extern "C" __global__ void generic_pointer(const int *in, int *out, unsigned n) {
     __shared__ int s[64]; int l[4];
     unsigned t = threadIdx.x; unsigned i = blockIdx.x * blockDim.x + t;
-    s[t % 64] = (int)(t % 64) * 3; __syncthreads();
+    if (t < 64) s[t] = (int)t * 3; __syncthreads();
     for (int k = 0; k < 4; k++) l[k] = k * 100 + (int)t;
     const volatile int *p = (i % 3 == 0) ? (const volatile int *)&s[i % 64] : (i % 3 == 1) ? (const volatile int *)&in[i % n] : (const volatile int *)&l[i % 4];
     if (i < n) out[i] = *p;

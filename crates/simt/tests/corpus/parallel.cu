@@ -33,15 +33,15 @@ extern "C" __global__ void votes(const int *in, unsigned *out, unsigned n) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x; int v = i < n ? in[i] : 0;
     unsigned b = __ballot_sync(0xffffffffu, v & 1), m = __match_any_sync(0xffffffffu, v & 7);
     int all = __all_sync(0xffffffffu, v > -2000000000), any = __any_sync(0xffffffffu, v % 97 == 0);
-    unsigned sum = __reduce_add_sync(0xffffffffu, (unsigned)v), mx = __reduce_max_sync(0xffffffffu, (unsigned)v);
-    if (i < n) out[i] = b + 3 * m + all * 5 + any * 7 + sum * 11 + (mx ^ __popc(__activemask()));
+    unsigned sum = __reduce_add_sync(0xffffffffu, (unsigned)v), mx = __reduce_max_sync(0xffffffffu, (unsigned)v) ^ __popc(__activemask());
+    if (i < n) out[i] = b + 3 * m + all * 5 + any * 7 + sum * 11 + mx;
 }
 extern "C" __global__ void groups(const int *in, int *out, unsigned n) {
     auto block = cg::this_thread_block(); auto tile = cg::tiled_partition<16>(block);
     unsigned i = block.group_index().x * block.size() + block.thread_rank(); int v = i < n ? in[i] : 0;
     for (int d = tile.size() / 2; d; d /= 2) v += tile.shfl_xor(v, d);
-    int bc = tile.shfl(v, 3); block.sync();
-    if (i < n) out[i] = v * 2 + bc + (int)tile.thread_rank() + (int)tile.meta_group_rank() * 1000 + tile.any(v > 0);
+    int bc = tile.shfl(v, 3), any = tile.any(v > 0); block.sync();
+    if (i < n) out[i] = v * 2 + bc + (int)tile.thread_rank() + (int)tile.meta_group_rank() * 1000 + any;
 }
 extern "C" __global__ void coalesced_group(const int *in, unsigned *out, unsigned n) {
     INDEX if (in[i] & 1) { auto active = cg::coalesced_threads(); unsigned base; if (active.thread_rank() == 0) base = atomicAdd(&out[n], active.size()); base = active.shfl(base, 0); out[i] = active.size(); (void)base; }
