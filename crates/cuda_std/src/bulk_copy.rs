@@ -118,10 +118,7 @@ pub fn commit_group() {
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: committing a group has no precondition.
     unsafe {
-        asm!(
-            "cp.async.bulk.commit_group;",
-            options(nostack, preserves_flags)
-        );
+        asm!("cp.async.bulk.commit_group;", options(nostack, preserves_flags));
     }
     #[cfg(not(target_arch = "nvptx64"))]
     outside_kernel("commit_group")
@@ -171,10 +168,7 @@ pub fn fence_shared() {
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: a fence has no precondition.
     unsafe {
-        asm!(
-            "fence.proxy.async.shared::cta;",
-            options(nostack, preserves_flags)
-        );
+        asm!("fence.proxy.async.shared::cta;", options(nostack, preserves_flags));
     }
     #[cfg(not(target_arch = "nvptx64"))]
     outside_kernel("fence_shared")

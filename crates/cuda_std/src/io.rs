@@ -4,9 +4,11 @@
 //! it is full the oldest text is lost) which the driver writes to the standard output of the process
 //! at the next synchronisation.
 //!
-//! [`print!`](crate::print) formats as Rust does, in a buffer of the thread's local memory, and costs
-//! registers and code accordingly. [`printf!`](crate::printf) formats on the host, as C does, and
-//! costs one call.
+//! [`print!`](crate::print) formats as Rust does, in a buffer of the thread's local memory. That calls
+//! functions through pointers, of which the assembler knows neither the registers nor the stack: a
+//! kernel that uses it has 255 registers, and the host must raise the stack limit
+//! (`CU_LIMIT_STACK_SIZE`) from 1 KiB to at least 4 KiB, without which the launch fails with an illegal
+//! address. [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output".
 
@@ -52,10 +54,7 @@ impl Printer {
     /// A printer with nothing to print.
     #[must_use]
     pub const fn new() -> Self {
-        Printer {
-            bytes: [0; CAPACITY],
-            length: 0,
-        }
+        Printer { bytes: [0; CAPACITY], length: 0 }
     }
 
     /// Prints what has been written so far.

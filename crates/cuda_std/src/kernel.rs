@@ -29,13 +29,7 @@ impl<F> Kernel<F> {
         cluster: (u32, u32, u32),
         since: u32,
     ) -> Self {
-        Kernel {
-            name,
-            launch_bounds,
-            cluster,
-            since,
-            parameters: PhantomData,
-        }
+        Kernel { name, launch_bounds, cluster, since, parameters: PhantomData }
     }
 
     /// The name of the PTX entry.

@@ -97,10 +97,7 @@ pub fn fence_init() {
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: a fence has no precondition.
     unsafe {
-        asm!(
-            "fence.mbarrier_init.release.cluster;",
-            options(nostack, preserves_flags)
-        );
+        asm!("fence.mbarrier_init.release.cluster;", options(nostack, preserves_flags));
     }
     #[cfg(not(target_arch = "nvptx64"))]
     outside_kernel("fence_init")

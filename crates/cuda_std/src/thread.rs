@@ -96,32 +96,21 @@ pub fn index() -> u32 {
 #[inline(always)]
 #[must_use]
 pub fn index_1d() -> u32 {
-    block_idx_x()
-        .wrapping_mul(block_dim_x())
-        .wrapping_add(thread_idx_x())
+    block_idx_x().wrapping_mul(block_dim_x()).wrapping_add(thread_idx_x())
 }
 
 /// The thread's x and y index in the grid.
 #[inline(always)]
 #[must_use]
 pub fn index_2d() -> UVec2 {
-    UVec2::new(
-        index_1d(),
-        block_idx_y()
-            .wrapping_mul(block_dim_y())
-            .wrapping_add(thread_idx_y()),
-    )
+    UVec2::new(index_1d(), block_idx_y().wrapping_mul(block_dim_y()).wrapping_add(thread_idx_y()))
 }
 
 /// The thread's x, y and z index in the grid.
 #[inline(always)]
 #[must_use]
 pub fn index_3d() -> UVec3 {
-    index_2d().extend(
-        block_idx_z()
-            .wrapping_mul(block_dim_z())
-            .wrapping_add(thread_idx_z()),
-    )
+    index_2d().extend(block_idx_z().wrapping_mul(block_dim_z()).wrapping_add(thread_idx_z()))
 }
 
 /// Whether this is thread (0, 0, 0) of block (0, 0, 0).

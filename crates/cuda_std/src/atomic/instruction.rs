@@ -65,46 +65,21 @@ macro_rules! by_space {
 macro_rules! by_ordering {
     ($ordering:expr, $scope:literal, $pointer:expr, $after:expr, $output:tt, $input:tt) => {
         match $ordering {
-            Ordering::Relaxed => by_space!(
-                $pointer,
-                concat!("atom.relaxed.", $scope),
-                $after,
-                $output,
-                $input
-            ),
-            Ordering::Acquire => by_space!(
-                $pointer,
-                concat!("atom.acquire.", $scope),
-                $after,
-                $output,
-                $input
-            ),
-            Ordering::Release => by_space!(
-                $pointer,
-                concat!("atom.release.", $scope),
-                $after,
-                $output,
-                $input
-            ),
-            Ordering::AcqRel => by_space!(
-                $pointer,
-                concat!("atom.acq_rel.", $scope),
-                $after,
-                $output,
-                $input
-            ),
+            Ordering::Relaxed => {
+                by_space!($pointer, concat!("atom.relaxed.", $scope), $after, $output, $input)
+            }
+            Ordering::Acquire => {
+                by_space!($pointer, concat!("atom.acquire.", $scope), $after, $output, $input)
+            }
+            Ordering::Release => {
+                by_space!($pointer, concat!("atom.release.", $scope), $after, $output, $input)
+            }
+            Ordering::AcqRel => {
+                by_space!($pointer, concat!("atom.acq_rel.", $scope), $after, $output, $input)
+            }
             _ => {
-                asm!(
-                    concat!("fence.sc.", $scope, ";"),
-                    options(nostack, preserves_flags)
-                );
-                by_space!(
-                    $pointer,
-                    concat!("atom.acq_rel.", $scope),
-                    $after,
-                    $output,
-                    $input
-                )
+                asm!(concat!("fence.sc.", $scope, ";"), options(nostack, preserves_flags));
+                by_space!($pointer, concat!("atom.acq_rel.", $scope), $after, $output, $input)
             }
         }
     };

@@ -264,11 +264,7 @@ fn inverse_normal(probability: f64) -> f64 {
         };
     }
     // The smaller tail, in which differences are accurate.
-    let tail = if probability < 0.5 {
-        probability
-    } else {
-        1.0 - probability
-    };
+    let tail = if probability < 0.5 { probability } else { 1.0 - probability };
     let t = libm::sqrt(-2.0 * libm::log(tail));
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     let denominator = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));

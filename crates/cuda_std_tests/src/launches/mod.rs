@@ -26,6 +26,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
+    /// Bytes of stack for each thread (`CU_LIMIT_STACK_SIZE`); 0 when the default of 1 KiB is enough.
+    pub stack_bytes: u32,
     /// The parameters in order.
     pub arguments: Vec<Argument>,
 }
@@ -147,6 +149,7 @@ impl Launch {
             grid: [1, 1, 1],
             block: [THREADS, 1, 1],
             shared_bytes: 0,
+            stack_bytes: 0,
             arguments: Vec::new(),
         }
     }
@@ -158,6 +161,11 @@ impl Launch {
 
     fn shared(mut self, bytes: u32) -> Self {
         self.shared_bytes = bytes;
+        self
+    }
+
+    fn stack(mut self, bytes: u32) -> Self {
+        self.stack_bytes = bytes;
         self
     }
 

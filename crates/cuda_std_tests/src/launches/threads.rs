@@ -109,10 +109,12 @@ pub(super) fn launches() -> Vec<Launch> {
         Launch::of(pointers::convert_other_spaces)
             .reads(&per_thread(element))
             .writes(&per_thread(|tid| element(tid) + 5 + tid % 4 + tid)),
-        // The pointer's value is data here, so it points nowhere: neither shared, constant nor local.
-        Launch::of(printing::print_rust).reads(&per_thread(|tid| tid as f32 / 4.0)).value(2_u32),
+        Launch::of(printing::print_rust)
+            .stack(4096)
+            .reads(&per_thread(|tid| tid as f32 / 4.0))
+            .value(2_u32),
         Launch::of(printing::print_c).reads(&per_thread(|tid| tid as f32 / 4.0)).value(2_u32),
-        Launch::of(printing::print_long).value(7_u32),
+        Launch::of(printing::print_long).stack(4096).value(7_u32),
     ];
     let stores = [1_u32, 2].map(|value| per_thread(|_| value)).concat();
     for fence in
