@@ -157,9 +157,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn captured_work_runs_when_the_graph_does() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let mut buffer = DeviceBuffer::<u32>::zeroed(64).unwrap();
         let graph = capture(&stream, CaptureMode::default(), |stream| {

@@ -249,9 +249,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn mapped_memory_has_a_device_address_and_plain_memory_has_none() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let mapped = HostBuffer::from_slice(&[1u32, 2, 3], HostFlags::MAPPED).unwrap();
         assert!(!mapped.device_pointer().unwrap().is_null());
         let plain = HostBuffer::from_slice(&[1u32, 2, 3], HostFlags::WRITE_COMBINED).unwrap();
@@ -260,9 +259,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_vector_survives_being_registered() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let mut registered = RegisteredBuffer::new(vec![7u32; 1000], true).unwrap();
         registered[3] = 9;
         assert!(!registered.device_pointer().unwrap().is_null());

@@ -197,9 +197,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn the_set_aside_is_restored() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let buffer = DeviceBuffer::<u32>::zeroed(1 << 18).unwrap();
         let before = {

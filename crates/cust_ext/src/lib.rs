@@ -34,6 +34,8 @@ pub mod pointer;
 pub mod pool;
 pub mod stream;
 pub mod symbol;
+#[cfg(test)]
+mod testing;
 pub mod transfer;
 
 pub use error::{Error, Result};

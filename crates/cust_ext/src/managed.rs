@@ -122,9 +122,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_part_of_a_buffer_can_be_prefetched_and_advised() {
-        let (device, _context) = crate::device::open(0).unwrap();
+        let (device, _context) = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let buffer = UnifiedBuffer::new(&7u32, 1 << 20).unwrap();
         advise(&buffer, 0..1 << 19, Advice::PreferredLocation(Place::Device(&device))).unwrap();

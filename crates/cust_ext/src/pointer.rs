@@ -109,9 +109,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn pointers_are_told_apart() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let device = DeviceBuffer::<u32>::zeroed(1024).unwrap();
         let found = info(device.as_device_ptr().as_raw() + 8).unwrap().unwrap();
         assert_eq!((found.kind, found.range_bytes), (MemoryKind::Device, 4096));

@@ -155,9 +155,8 @@ mod tests {
     use super::*;
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_pool_keeps_what_its_threshold_says() {
-        let (device, _context) = crate::device::open(0).unwrap();
+        let (device, _context) = crate::testing::device();
         let pool = Pool::new(&device).unwrap();
         pool.set_release_threshold(1 << 30).unwrap();
         assert_eq!(pool.release_threshold().unwrap(), 1 << 30);

@@ -175,9 +175,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_non_blocking_stream_is_one() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let range = priority_range().unwrap();
         let stream = non_blocking(Some(range.greatest)).unwrap();
         assert!(is_non_blocking(&stream).unwrap());
@@ -187,9 +186,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_host_function_runs_in_stream_order() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let stream = non_blocking(None).unwrap();
         let (sender, receiver) = std::sync::mpsc::channel();
         for number in 0..3 {

@@ -329,9 +329,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_scope_brings_values_there_and_back() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let input: Vec<u32> = (0..10_000).collect();
         let input = HostBuffer::from_slice(&input, HostFlags::PINNED).unwrap();
@@ -353,9 +352,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs a GPU"]
     fn a_buffer_in_flight_comes_back() {
-        let _context = crate::device::open(0).unwrap();
+        let _context = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let device = DeviceBuffer::<u32>::zeroed(4).unwrap();
         let buffer = HostBuffer::from_slice(&[1, 2, 3, 4], HostFlags::PINNED).unwrap();

@@ -1,1 +1,46 @@
-//! A virtual GPU behind the CUDA driver API, executing PTX with simt.
+//! A virtual GPU behind the CUDA driver API: the same host code, cust and all, on a machine without a GPU.
+//!
+//! ```no_run
+//! use virtual_gpu::{Options, Profile, VirtualGpu};
+//!
+//! let gpu = VirtualGpu::start(Profile::named("h200")?, Options::default())?;
+//! cuda_driver::select(cuda_driver::Backend::Table(gpu))?;
+//! // From here on cust, cust_ext and every other user of the driver API run on it.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is exact and what is a model
+//! Kernels are executed from their PTX bit for bit by `simt`, and its counters are exact. *Time* is a model: events are
+//! answered from a simulated timeline of copy engines and a compute engine, whose durations come from the counters and a
+//! [`Profile`]. The host's own computing takes no simulated time; each call of the driver costs a fixed amount.
+//!
+//! # Order
+//! Work runs as late as its order allows: when the host waits for it, directly or through a dependency. What a program
+//! did not order can therefore be seen not to have happened, which is what a GPU may do too. [`Order`] can instead run
+//! everything at once, or permute by a seed what is left open.
+//!
+//! # Misuse
+//! [`misuse`] lists what a real driver would let pass or punish without an explanation: use after free, double free,
+//! copies past an allocation, host memory that was changed or freed under a copy, pageable memory in asynchronous
+//! copies, calls without a context.
+//!
+//! One device; what a function is not able to do returns `CUDA_ERROR_NOT_SUPPORTED`, and
+//! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
+
+mod copies;
+mod exports;
+mod handles;
+mod machine;
+mod misuse;
+mod model;
+mod occupancy;
+mod profile;
+mod source;
+mod timeline;
+mod work;
+
+pub use machine::LaunchRecord;
+pub use misuse::{Misuse, MisuseKind};
+pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
+pub use profile::{PROFILES, Profile, ProfileError};
+pub use source::{Options, Order, StartError, VirtualGpu, launches, leaks, misuse};

@@ -1,0 +1,171 @@
+//! Contexts, their limits and preferences.
+
+use super::{exports, handle, out, out_optional};
+use crate::machine::{
+    CONTEXTS, INVALID_CONTEXT, INVALID_DEVICE, Machine, NOT_INITIALIZED, Outcome,
+};
+use cuda_driver::ReturnCode;
+use cust_raw::{CUcontext, CUdevice};
+use std::ffi::{c_int, c_uint};
+
+/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
+const PERSISTING_L2: usize = 6;
+
+fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
+    if !machine.initialised {
+        return Err(NOT_INITIALIZED);
+    }
+    if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+fn limit(number: c_uint) -> Outcome<usize> {
+    usize::try_from(number).ok().filter(|number| *number < 7).ok_or(ReturnCode::INVALID_VALUE)
+}
+
+exports! {
+    fn cuDevicePrimaryCtxRetain(machine, context: *mut CUcontext, device: CUdevice) {
+        check_device(machine, device)?;
+        let (primary, count) = match machine.primary {
+            Some((primary, count)) => (primary, count + 1),
+            None => (machine.contexts.add(0), 1),
+        };
+        machine.primary = Some((primary, count));
+        out(context, handle(primary))
+    }
+    fn cuDevicePrimaryCtxRelease_v2(machine, device: CUdevice) {
+        check_device(machine, device)?;
+        match machine.primary {
+            Some((primary, 1)) => {
+                machine.run_all();
+                machine.contexts.remove(primary)?;
+                machine.primary = None;
+                Ok(())
+            }
+            Some((primary, count)) => {
+                machine.primary = Some((primary, count - 1));
+                Ok(())
+            }
+            None => Err(INVALID_CONTEXT),
+        }
+    }
+    fn cuDevicePrimaryCtxSetFlags_v2(machine, device: CUdevice, flags: c_uint) {
+        check_device(machine, device)?;
+        machine.primary_flags = flags;
+        Ok(())
+    }
+    fn cuDevicePrimaryCtxGetState(machine, device: CUdevice, flags: *mut c_uint, active: *mut c_int) {
+        check_device(machine, device)?;
+        out(flags, machine.primary_flags)?;
+        out(active, c_int::from(machine.primary.is_some()))
+    }
+    fn cuDevicePrimaryCtxReset_v2(machine, device: CUdevice) {
+        check_device(machine, device)?;
+        machine.fault = None;
+        Ok(())
+    }
+    fn cuCtxCreate_v2(machine, context: *mut CUcontext, flags: c_uint, device: CUdevice) {
+        check_device(machine, device)?;
+        let created = machine.contexts.add(flags);
+        CONTEXTS.with_borrow_mut(|contexts| contexts.push(created));
+        out(context, handle(created))
+    }
+    fn cuCtxDestroy_v2(machine, context: CUcontext) {
+        machine.run_all();
+        machine.contexts.remove(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+        CONTEXTS.with_borrow_mut(|contexts| {
+            if contexts.last() == Some(&context.addr()) {
+                contexts.pop();
+            }
+        });
+        Ok(())
+    }
+    fn cuCtxPushCurrent_v2(machine, context: CUcontext) {
+        machine.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+        CONTEXTS.with_borrow_mut(|contexts| contexts.push(context.addr()));
+        Ok(())
+    }
+    fn cuCtxPopCurrent_v2(_machine, context: *mut CUcontext) {
+        let popped = CONTEXTS.with_borrow_mut(Vec::pop).ok_or(INVALID_CONTEXT)?;
+        out_optional(context, handle(popped));
+        Ok(())
+    }
+    fn cuCtxSetCurrent(machine, context: CUcontext) {
+        if !context.is_null() {
+            machine.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+        }
+        CONTEXTS.with_borrow_mut(|contexts| {
+            contexts.pop();
+            if !context.is_null() {
+                contexts.push(context.addr());
+            }
+        });
+        Ok(())
+    }
+    fn cuCtxGetCurrent(_machine, context: *mut CUcontext) {
+        let current = CONTEXTS.with_borrow(|contexts| contexts.last().copied());
+        out(context, handle(current.unwrap_or(0)))
+    }
+    fn cuCtxGetDevice(machine, device: *mut CUdevice) {
+        machine.context()?;
+        out(device, 0)
+    }
+    fn cuCtxGetFlags(machine, flags: *mut c_uint) {
+        machine.context()?;
+        out(flags, machine.primary_flags)
+    }
+    fn cuCtxGetApiVersion(_machine, _context: CUcontext, version: *mut c_uint) {
+        out(version, 3020)
+    }
+    fn cuCtxSynchronize(machine) {
+        machine.context()?;
+        machine.run_all();
+        machine.fault.map_or(Ok(()), Err)
+    }
+    fn cuCtxSetLimit(machine, number: c_uint, value: usize) {
+        machine.context()?;
+        let number = limit(number)?;
+        if number == PERSISTING_L2 && value as u64 > machine.profile.persisting_l2_bytes {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        machine.limits[number] = value;
+        Ok(())
+    }
+    fn cuCtxGetLimit(machine, value: *mut usize, number: c_uint) {
+        machine.context()?;
+        out(value, machine.limits[limit(number)?])
+    }
+    fn cuCtxGetCacheConfig(machine, config: *mut c_uint) {
+        machine.context()?;
+        out(config, 0)
+    }
+    fn cuCtxSetCacheConfig(machine, _config: c_uint) {
+        machine.context()?;
+        Ok(())
+    }
+    fn cuCtxGetSharedMemConfig(machine, config: *mut c_uint) {
+        machine.context()?;
+        out(config, 1)
+    }
+    fn cuCtxSetSharedMemConfig(machine, _config: c_uint) {
+        machine.context()?;
+        Ok(())
+    }
+    fn cuCtxGetStreamPriorityRange(machine, least: *mut c_int, greatest: *mut c_int) {
+        machine.context()?;
+        out_optional(least, 0);
+        out_optional(greatest, -5);
+        Ok(())
+    }
+    fn cuCtxResetPersistingL2Cache(machine) {
+        machine.context()?;
+        Ok(())
+    }
+    fn cuProfilerStart(machine) {
+        machine.context()?;
+        Ok(())
+    }
+    fn cuProfilerStop(machine) {
+        machine.context()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Stream capture and graphs.
+
+use super::{exports, handle, out, out_optional};
+use crate::machine::{
+    CAPTURE_UNSUPPORTED, CaptureState, GraphState, Machine, Outcome, StreamCapture,
+};
+use cuda_driver::ReturnCode;
+use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use std::ffi::{c_char, c_uint, c_ulonglong};
+
+const INVALIDATED: ReturnCode = ReturnCode(901);
+const UNMATCHED: ReturnCode = ReturnCode(903);
+const UNJOINED: ReturnCode = ReturnCode(904);
+
+fn begin(machine: &mut Machine, stream: usize) -> Outcome {
+    machine.context()?;
+    if stream <= 2 {
+        return Err(CAPTURE_UNSUPPORTED);
+    }
+    if machine.stream(stream)?.capture.is_some() {
+        return Err(ReturnCode(401));
+    }
+    let capture = machine.captures.add(CaptureState { origin: stream, ..CaptureState::default() });
+    machine.stream(stream)?.capture = Some(StreamCapture { capture, tails: Vec::new() });
+    Ok(())
+}
+
+/// Ends a capture: every stream that was forked off must have joined the first one again.
+fn end(machine: &mut Machine, stream: usize) -> Outcome<usize> {
+    let own = machine.stream(stream)?.capture.clone().ok_or(UNMATCHED)?;
+    let capture = machine.captures.get(own.capture)?;
+    if capture.origin != stream {
+        return Err(UNMATCHED);
+    }
+    let forked: Vec<usize> = machine
+        .streams
+        .iter()
+        .filter(|(_, state)| {
+            state.capture.as_ref().is_some_and(|other| other.capture == own.capture)
+        })
+        .map(|(handle, _)| handle)
+        .collect();
+    let mut leaves = Vec::new();
+    for other in forked {
+        leaves.extend(
+            machine.stream(other)?.capture.take().filter(|_| other != stream).map(|it| it.tails),
+        );
+    }
+    let capture = machine.captures.remove(own.capture)?;
+    if capture.invalid {
+        return Err(INVALIDATED);
+    }
+    // What a fork did last has to come before something that the first stream did last.
+    let joined = ancestors(&capture.graph, &own.tails);
+    if leaves.into_iter().flatten().any(|leaf| !joined[leaf]) {
+        return Err(UNJOINED);
+    }
+    Ok(machine.graphs.add(capture.graph))
+}
+
+/// Which nodes come before (or are) one of `tails`.
+fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
+    let mut found = vec![false; graph.nodes.len()];
+    let mut open = tails.to_vec();
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut found[node], true) {
+            open.extend(&graph.nodes[node].1);
+        }
+    }
+    found
+}
+
+fn instantiate(machine: &mut Machine, graph: usize) -> Outcome<usize> {
+    machine.context()?;
+    let graph = machine.graphs.get(graph)?.clone();
+    machine.now += machine.profile.api_call_ns * graph.nodes.len() as f64;
+    Ok(machine.executables.add(graph))
+}
+
+exports! {
+    fn cuStreamBeginCapture_v2(machine, stream: CUstream, _mode: c_uint) {
+        begin(machine, stream.addr())
+    }
+    fn cuStreamEndCapture(machine, stream: CUstream, graph: *mut CUgraph) {
+        match end(machine, stream.addr()) {
+            Ok(ended) => out(graph, handle(ended)),
+            Err(code) => {
+                out_optional(graph, std::ptr::null_mut());
+                Err(code)
+            }
+        }
+    }
+    fn cuStreamIsCapturing(machine, stream: CUstream, status: *mut c_uint) {
+        let capture = machine.stream(stream.addr())?.capture.clone();
+        let invalid = match &capture {
+            Some(capture) => machine.captures.get(capture.capture)?.invalid,
+            None => false,
+        };
+        out(status, u32::from(capture.is_some()) + u32::from(invalid))
+    }
+    fn cuGraphGetNodes(machine, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
+        let has = machine.graphs.get(graph.addr())?.nodes.len();
+        if !nodes.is_null() {
+            return Err(ReturnCode::NOT_SUPPORTED);
+        }
+        out(count, has)
+    }
+    fn cuGraphInstantiateWithFlags(machine, executable: *mut CUgraphExec, graph: CUgraph, _flags: c_ulonglong) {
+        let made = instantiate(machine, graph.addr())?;
+        out(executable, handle(made))
+    }
+    fn cuGraphInstantiate_v2(
+        machine, executable: *mut CUgraphExec, graph: CUgraph, _node: *mut CUgraphNode, _log: *mut c_char,
+        _log_bytes: usize
+    ) {
+        let made = instantiate(machine, graph.addr())?;
+        out(executable, handle(made))
+    }
+    fn cuGraphExecUpdate(
+        machine, executable: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint
+    ) {
+        let new = machine.graphs.get(graph.addr())?.clone();
+        let old = machine.executables.get_mut(executable.addr())?;
+        let shape = |graph: &GraphState| -> Vec<_> {
+            graph.nodes.iter().map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()
+        };
+        out_optional(node, std::ptr::null_mut());
+        if shape(old) != shape(&new) {
+            out_optional(result, 2);
+            return Err(ReturnCode(910));
+        }
+        *old = new;
+        out_optional(result, 0);
+        Ok(())
+    }
+    fn cuGraphUpload(machine, executable: CUgraphExec, _stream: CUstream) {
+        machine.executables.get(executable.addr()).map(|_| ())
+    }
+    fn cuGraphLaunch(machine, executable: CUgraphExec, stream: CUstream) {
+        machine.context()?;
+        let graph = machine.executables.get(executable.addr())?.clone();
+        machine.submit_graph(stream.addr(), &graph)
+    }
+    fn cuGraphDestroy(machine, graph: CUgraph) {
+        machine.graphs.remove(graph.addr()).map(|_| ())
+    }
+    fn cuGraphExecDestroy(machine, executable: CUgraphExec) {
+        machine.executables.remove(executable.addr()).map(|_| ())
+    }
+}

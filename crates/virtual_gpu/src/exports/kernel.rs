@@ -1,0 +1,444 @@
+//! Modules, functions, launches and occupancy.
+
+use super::{exports, handle, out, out_optional, text};
+use crate::machine::{FunctionState, INVALID_HANDLE, Machine, NOT_FOUND, Outcome};
+use crate::misuse::MisuseKind;
+use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
+use crate::work::{KernelLaunch, Work};
+use cuda_driver::ReturnCode;
+use cuda_driver::types::{LaunchAttribute, LaunchConfig};
+use cust_raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
+use simt::{Kernel, Launch, Module};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
+
+const INVALID_PTX: ReturnCode = ReturnCode(218);
+const INVALID_IMAGE: ReturnCode = ReturnCode(200);
+const NO_BINARY: ReturnCode = ReturnCode(209);
+const OUT_OF_RESOURCES: ReturnCode = ReturnCode(701);
+const COOPERATIVE_TOO_LARGE: ReturnCode = ReturnCode(720);
+
+fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
+    machine.context()?;
+    let module = Module::parse(ptx).map_err(|error| {
+        machine.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
+        INVALID_PTX
+    })?;
+    let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
+    if target.parse::<u32>().is_ok_and(|target| target > machine.profile.architecture()) {
+        let (target, device) = (&module.target, machine.profile.architecture());
+        machine.report(
+            MisuseKind::KernelFault,
+            format!("the PTX is for {target} and the device is sm_{device}"),
+        );
+        return Err(NO_BINARY);
+    }
+    module.load(&mut machine.memory).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    Ok(machine.modules.add(Arc::new(module)))
+}
+
+/// # Safety
+/// `image` is null or a NUL-terminated text (a cubin, which is none, starts with bytes that are recognised).
+unsafe fn ptx_of(image: *const c_void) -> Outcome<String> {
+    if image.is_null() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    // SAFETY: an image has at least four bytes.
+    let magic = unsafe { image.cast::<[u8; 4]>().read_unaligned() };
+    if magic == *b"\x7fELF"
+        || magic == 0x466243b1u32.to_le_bytes()
+        || magic == 0xba55ed50u32.to_le_bytes()
+    {
+        return Err(NO_BINARY);
+    }
+    // SAFETY: neither a cubin nor a fat binary, so PTX, which ends with NUL.
+    let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
+    text.to_str().map(str::to_owned).map_err(|_| INVALID_IMAGE)
+}
+
+/// The module and kernel of a function.
+fn kernel_of(machine: &Machine, function: usize) -> Outcome<(Arc<Module>, &FunctionState)> {
+    let state = machine.functions.get(function)?;
+    Ok((machine.modules.get(state.module)?.clone(), state))
+}
+
+/// Registers per thread. Only `ptxas` knows; this bounds the number of virtual registers by what it usually reaches.
+fn registers(kernel: &Kernel) -> u32 {
+    kernel.virtual_registers().clamp(16, 40)
+}
+
+fn kernel_in<'module>(module: &'module Module, name: &str) -> Outcome<&'module Kernel> {
+    module.kernel(name).map_err(|_| INVALID_HANDLE)
+}
+
+fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32) -> Outcome<u32> {
+    let (module, state) = kernel_of(machine, function)?;
+    let kernel = kernel_in(&module, &state.name)?;
+    if kernel.max_threads.is_some_and(|most| threads > most) {
+        return Ok(0);
+    }
+    let shared_bytes = kernel.static_shared_bytes() + dynamic_bytes;
+    let needs = BlockNeeds { threads, registers: registers(kernel), shared_bytes };
+    Ok(blocks_per_multiprocessor(&machine.profile, needs))
+}
+
+/// The shape of a launch.
+struct Shape {
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_bytes: u32,
+    cooperative: bool,
+    stream: usize,
+}
+
+/// # Safety
+/// `parameters` is null or an array of the addresses of the kernel's parameters, and `extra` null or a list as the
+/// reference describes it.
+unsafe fn launch(
+    machine: &mut Machine,
+    function: usize,
+    shape: Shape,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Outcome {
+    machine.context()?;
+    let (module, state) = kernel_of(machine, function)?;
+    let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
+    let kernel = kernel_in(&module, &name)?;
+    if let Err(error) = kernel.supported() {
+        machine
+            .report(MisuseKind::KernelFault, format!("kernel `{name}` cannot run here: {error}"));
+        return Err(ReturnCode::NOT_SUPPORTED);
+    }
+    if shape.dynamic_bytes > most_dynamic {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let mut launch = Launch::new(&name, shape.grid, shape.block);
+    launch.dynamic_shared_bytes = shape.dynamic_bytes;
+    launch.cooperative = shape.cooperative;
+    // SAFETY: by the contract.
+    launch.arguments = unsafe { arguments(kernel, parameters, extra) }?;
+    let limits = machine.limits_of_device();
+    if let Err(error) = simt::validate(&module, &launch, &limits) {
+        let threads = launch.threads();
+        machine.report(
+            MisuseKind::KernelFault,
+            format!("kernel `{name}` cannot be launched: {error}"),
+        );
+        let fits_device = threads <= u64::from(machine.profile.max_threads_per_block);
+        let too_many = kernel.max_threads.is_some_and(|most| threads > u64::from(most));
+        return Err(if fits_device && too_many {
+            OUT_OF_RESOURCES
+        } else {
+            ReturnCode::INVALID_VALUE
+        });
+    }
+    let threads = u32::try_from(launch.threads()).unwrap_or(u32::MAX);
+    let resident = resident(machine, function, threads, shape.dynamic_bytes)?;
+    if resident == 0 {
+        return Err(OUT_OF_RESOURCES);
+    }
+    let room = u64::from(resident) * u64::from(machine.profile.multiprocessors);
+    if shape.cooperative && launch.blocks() > room {
+        return Err(COOPERATIVE_TOO_LARGE);
+    }
+    let share = (launch.blocks() as f64 / room as f64).min(1.0);
+    machine.submit(shape.stream, Work::Kernel(KernelLaunch { module, launch, share })).map(|_| ())
+}
+
+/// The bytes of each parameter.
+///
+/// # Safety
+/// As for `launch`.
+unsafe fn arguments(
+    kernel: &Kernel,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Outcome<Vec<Vec<u8>>> {
+    if kernel.parameters.is_empty() {
+        return Ok(Vec::new());
+    }
+    if parameters.is_null() {
+        // SAFETY: by the contract.
+        return unsafe { packed_arguments(kernel, extra) };
+    }
+    let each = kernel.parameters.iter().enumerate().map(|(index, parameter)| {
+        // SAFETY: by the contract there is one address per parameter, valid for the parameter's size.
+        unsafe {
+            let value = parameters.add(index).read().cast::<u8>();
+            if value.is_null() {
+                return Err(ReturnCode::INVALID_VALUE);
+            }
+            Ok(std::slice::from_raw_parts(value, parameter.bytes as usize).to_vec())
+        }
+    });
+    each.collect()
+}
+
+/// Parameters in one buffer: `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`, end.
+///
+/// # Safety
+/// As for `launch`.
+unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> Outcome<Vec<Vec<u8>>> {
+    if extra.is_null() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let (mut buffer, mut bytes) = (std::ptr::null::<u8>(), 0usize);
+    let mut entry = extra;
+    // SAFETY: the list has pairs of a number and a value until its end, 0.
+    unsafe {
+        while !entry.read().is_null() {
+            let value = entry.add(1).read();
+            match entry.read().addr() {
+                1 => buffer = value.cast(),
+                2 => bytes = value.cast::<usize>().read(),
+                _ => return Err(ReturnCode::INVALID_VALUE),
+            }
+            entry = entry.add(2);
+        }
+        if buffer.is_null() || bytes < kernel.parameter_bytes() as usize {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let all = std::slice::from_raw_parts(buffer, bytes);
+        let part =
+            |offset: u32, bytes: u32| all[offset as usize..(offset + bytes) as usize].to_vec();
+        Ok(kernel
+            .parameters
+            .iter()
+            .map(|parameter| part(parameter.offset, parameter.bytes))
+            .collect())
+    }
+}
+
+/// # Safety
+/// `config` is null or valid, with as many attributes as it says.
+unsafe fn shape_of(
+    machine: &mut Machine,
+    config: *const LaunchConfig,
+) -> Outcome<(Shape, Option<[u32; 3]>)> {
+    if config.is_null() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    // SAFETY: by the contract.
+    let config = unsafe { config.read() };
+    let mut shape = Shape {
+        grid: [config.grid_dim_x, config.grid_dim_y, config.grid_dim_z],
+        block: [config.block_dim_x, config.block_dim_y, config.block_dim_z],
+        dynamic_bytes: config.shared_mem_bytes,
+        cooperative: false,
+        stream: config.stream.addr(),
+    };
+    let mut cluster = None;
+    for index in 0..config.num_attributes as usize {
+        // SAFETY: by the contract there are as many attributes; the number says which part of the value is set.
+        unsafe {
+            let attribute = config.attributes.add(index).read();
+            match attribute.id {
+                0
+                | LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION
+                | LaunchAttribute::PRIORITY => {}
+                LaunchAttribute::COOPERATIVE => {
+                    shape.cooperative = attribute.value.cooperative != 0
+                }
+                LaunchAttribute::CLUSTER_DIMENSION => cluster = Some(attribute.value.cluster_dim),
+                other => {
+                    machine.report(
+                        MisuseKind::KernelFault,
+                        format!("launch attribute {other} is not supported here"),
+                    );
+                    return Err(ReturnCode::NOT_SUPPORTED);
+                }
+            }
+        }
+    }
+    Ok((shape, cluster.filter(|cluster| *cluster != [1, 1, 1])))
+}
+
+fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> Outcome<u32> {
+    let (module, state) = kernel_of(machine, function)?;
+    let kernel = kernel_in(&module, &state.name)?;
+    let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
+    Ok(match attribute {
+        0 => kernel.max_threads.unwrap_or(machine.profile.max_threads_per_block),
+        1 => kernel.static_shared_bytes(),
+        2 | 7 => 0,
+        3 => kernel.local_bytes(),
+        4 => registers(kernel),
+        5 => target.parse().unwrap_or(0),
+        6 => machine.profile.architecture(),
+        8 => state.max_dynamic_shared_bytes,
+        9 => state.carveout.cast_unsigned(),
+        10..=14 => 0,
+        _ => return Err(ReturnCode::INVALID_VALUE),
+    })
+}
+
+fn set_function_attribute(
+    machine: &mut Machine,
+    function: usize,
+    attribute: c_uint,
+    value: c_int,
+) -> Outcome {
+    let (module, state) = kernel_of(machine, function)?;
+    let fixed = kernel_in(&module, &state.name)?.static_shared_bytes();
+    let most = machine.profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
+    let state = machine.functions.get_mut(function)?;
+    match attribute {
+        8 => match u32::try_from(value) {
+            Ok(bytes) if bytes <= most => state.max_dynamic_shared_bytes = bytes,
+            _ => return Err(ReturnCode::INVALID_VALUE),
+        },
+        9 if (-1..=100).contains(&value) => state.carveout = value,
+        14 => {}
+        _ => return Err(ReturnCode::INVALID_VALUE),
+    }
+    Ok(())
+}
+
+/// The block size with the most resident threads, larger blocks first, and the grid that fills the device.
+fn suggest(
+    machine: &Machine,
+    function: usize,
+    dynamic_bytes: impl Fn(c_int) -> usize,
+    limit: c_int,
+) -> Outcome<(c_int, c_int)> {
+    let limit = u32::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(1024).min(1024);
+    let mut best = (0, 0, 0);
+    for threads in (1..=limit.div_ceil(32)).rev().map(|warps| (warps * 32).min(limit)) {
+        let dynamic = u32::try_from(dynamic_bytes(threads.cast_signed())).unwrap_or(u32::MAX / 2);
+        let blocks = resident(machine, function, threads, dynamic)?;
+        if blocks * threads > best.0 {
+            best = (blocks * threads, threads, blocks);
+        }
+    }
+    let grid = best.2 * machine.profile.multiprocessors;
+    Ok((grid.cast_signed(), best.1.cast_signed()))
+}
+
+exports! {
+    fn cuModuleLoadData(machine, module: *mut CUmodule, image: *const c_void) {
+        let loaded = load(machine, &ptx_of(image)?)?;
+        out(module, handle(loaded))
+    }
+    fn cuModuleLoadDataEx(
+        machine, module: *mut CUmodule, image: *const c_void, _count: c_uint, _options: *mut c_uint,
+        _values: *mut *mut c_void
+    ) {
+        let loaded = load(machine, &ptx_of(image)?)?;
+        out(module, handle(loaded))
+    }
+    fn cuModuleLoad(machine, module: *mut CUmodule, path: *const c_char) {
+        let ptx = std::fs::read_to_string(text(path)?).map_err(|_| ReturnCode(301))?;
+        let loaded = load(machine, &ptx)?;
+        out(module, handle(loaded))
+    }
+    fn cuModuleUnload(machine, module: CUmodule) {
+        machine.run_all();
+        let removed = machine.modules.remove(module.addr())?;
+        removed.unload(&mut machine.memory);
+        Ok(())
+    }
+    fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
+        let name = text(name)?;
+        let most = machine.profile.shared_bytes_per_block;
+        machine.modules.get(module.addr())?.kernel(&name).map_err(|_| NOT_FOUND)?;
+        let state = FunctionState { module: module.addr(), name, max_dynamic_shared_bytes: most, carveout: -1 };
+        let known = machine.functions.iter().find(|(_, other)| other.module == state.module && other.name == state.name);
+        let found = known.map(|(handle, _)| handle);
+        let found = found.unwrap_or_else(|| machine.functions.add(state));
+        out(function, handle(found))
+    }
+    fn cuModuleGetGlobal_v2(
+        machine, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
+    ) {
+        let name = text(name)?;
+        let module = machine.modules.get(module.addr())?;
+        let (address, size) = module.symbol(&machine.memory, &name).ok_or(NOT_FOUND)?;
+        out_optional(pointer, address);
+        out_optional(bytes, size as usize);
+        Ok(())
+    }
+    fn cuFuncGetAttribute(machine, value: *mut c_int, attribute: c_uint, function: CUfunction) {
+        let found = function_attribute(machine, function.addr(), attribute)?;
+        out(value, found.cast_signed())
+    }
+    fn cuFuncSetAttribute(machine, function: CUfunction, attribute: c_uint, value: c_int) {
+        set_function_attribute(machine, function.addr(), attribute, value)
+    }
+    fn cuFuncSetCacheConfig(machine, function: CUfunction, _config: c_uint) {
+        machine.functions.get(function.addr()).map(|_| ())
+    }
+    fn cuFuncSetSharedMemConfig(machine, function: CUfunction, _config: c_uint) {
+        machine.functions.get(function.addr()).map(|_| ())
+    }
+    fn cuFuncGetModule(machine, module: *mut CUmodule, function: CUfunction) {
+        out(module, handle(machine.functions.get(function.addr())?.module))
+    }
+    fn cuLaunchKernel(
+        machine, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
+        block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void,
+        extra: *mut *mut c_void
+    ) {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let shape = Shape { grid, block, dynamic_bytes, cooperative: false, stream: stream.addr() };
+        launch(machine, function.addr(), shape, parameters, extra)
+    }
+    fn cuLaunchCooperativeKernel(
+        machine, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
+        block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void
+    ) {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let shape = Shape { grid, block, dynamic_bytes, cooperative: true, stream: stream.addr() };
+        launch(machine, function.addr(), shape, parameters, std::ptr::null_mut())
+    }
+    fn cuLaunchKernelEx(
+        machine, config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
+        extra: *mut *mut c_void
+    ) {
+        let (shape, cluster) = shape_of(machine, config)?;
+        if cluster.is_some() {
+            machine.report(MisuseKind::KernelFault, "launches with clusters are not supported here".to_owned());
+            return Err(ReturnCode::NOT_SUPPORTED);
+        }
+        launch(machine, function.addr(), shape, parameters, extra)
+    }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        machine, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize
+    ) {
+        let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
+        let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
+        let found = resident(machine, function.addr(), threads, dynamic)?;
+        out(blocks, found.cast_signed())
+    }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        machine, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize, _flags: c_uint
+    ) {
+        let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
+        let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
+        let found = resident(machine, function.addr(), threads, dynamic)?;
+        out(blocks, found.cast_signed())
+    }
+    fn cuOccupancyMaxPotentialBlockSize(
+        machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        dynamic_bytes: usize, limit: c_int
+    ) {
+        let dynamic = |threads: c_int| match dynamic_of_block {
+            Some(function) => function(threads),
+            None => dynamic_bytes,
+        };
+        let (suggested_grid, suggested_block) = suggest(machine, function.addr(), dynamic, limit)?;
+        out(grid, suggested_grid)?;
+        out(block, suggested_block)
+    }
+    fn cuOccupancyAvailableDynamicSMemPerBlock(
+        machine, bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int
+    ) {
+        let (Ok(blocks @ 1..), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
+            return Err(ReturnCode::INVALID_VALUE);
+        };
+        let most = machine.profile.shared_bytes_per_block_opt_in;
+        let fits = |dynamic: u32| resident(machine, function.addr(), threads, dynamic).is_ok_and(|found| found >= blocks);
+        let found = (0..=most / 128).rev().map(|unit| unit * 128).find(|dynamic| fits(*dynamic));
+        out(bytes, found.unwrap_or(0) as usize)
+    }
+}

@@ -1,0 +1,264 @@
+//! Device, page-locked, registered and managed memory; what a pointer is.
+
+use super::{exports, out, out_optional};
+use crate::copies::Place;
+use crate::machine::{HostKind, HostRegion, INVALID_HANDLE, Machine, Outcome};
+use crate::misuse::MisuseKind;
+use crate::work::{Slot, Work};
+use cuda_driver::ReturnCode;
+use cust_raw::{CUdevice, CUdeviceptr, CUstream};
+use std::ffi::{c_int, c_uint, c_void};
+
+const NOT_REGISTERED: ReturnCode = ReturnCode(713);
+const ALREADY_REGISTERED: ReturnCode = ReturnCode(712);
+/// `CU_MEMHOSTALLOC_DEVICEMAP`: with unified addressing all page-locked memory is mapped.
+const DEVICE_MAP: u32 = 2;
+
+/// Allocates device memory.
+pub(super) fn allocate(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
+    machine.context()?;
+    if bytes == 0 {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    machine.memory.allocate(bytes as u64).map_err(|_| ReturnCode::OUT_OF_MEMORY)
+}
+
+fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32) -> Outcome<u64> {
+    machine.context()?;
+    if bytes == 0 {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let mut owned = Vec::new();
+    owned.try_reserve_exact(bytes.div_ceil(16)).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    owned.resize(bytes.div_ceil(16), 0u128);
+    let pointer = owned.as_mut_ptr();
+    let address = pointer.expose_provenance() as u64;
+    map(machine, address, bytes)?;
+    machine.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
+    Ok(address)
+}
+
+fn map(machine: &mut Machine, address: u64, bytes: usize) -> Outcome {
+    let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+    // SAFETY: the memory is either a vector that the machine owns until it unmaps it, or was registered by the program,
+    // which keeps it until it unregisters it. Address and pointer are the same number. A program that touches memory
+    // under a running kernel breaks the driver API's rules on a GPU, too.
+    let mapped = unsafe { machine.memory.map(address, pointer, bytes as u64) };
+    mapped.map_err(|_| ALREADY_REGISTERED)
+}
+
+/// Ends the driver's knowledge of host memory. A pending copy that uses it is a mistake of the program's, and is done
+/// before the memory goes.
+fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outcome {
+    let known = machine.host.get(&address).filter(|region| kinds.contains(&region.kind));
+    let Some(end) = known.map(|region| address + region.bytes as u64) else {
+        return Err(ReturnCode::INVALID_VALUE);
+    };
+    let uses = |side: u64| (address..end).contains(&side);
+    let pending = machine.slots.iter().any(|slot| match slot {
+        Slot::Pending(operation) => match &operation.work {
+            Work::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
+            _ => false,
+        },
+        Slot::Done(_) => false,
+    });
+    if pending {
+        let message = "the host frees memory that a pending copy uses; synchronise the stream before freeing the buffer";
+        machine.report(MisuseKind::HostMemoryFreed, message.to_owned());
+    }
+    machine.run_all();
+    machine.memory.unmap(address).map_err(|_| ReturnCode::INVALID_VALUE)?;
+    machine.host.remove(&address);
+    Ok(())
+}
+
+/// Frees device memory, after everything that may use it.
+fn free(machine: &mut Machine, address: u64) -> Outcome {
+    machine.context()?;
+    if address == 0 {
+        return Ok(());
+    }
+    machine.run_all();
+    if machine.host.contains_key(&address) {
+        return forget_host(machine, address, &[HostKind::Managed]);
+    }
+    let bytes = machine.memory.allocation(address).map_or(0, |allocation| allocation.bytes);
+    if let Err(error) = machine.memory.free(address) {
+        let message = format!(
+            "freeing {address:#x}: {error}; free each allocation once, by its first address"
+        );
+        machine.report(MisuseKind::DoubleFree, message);
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    if let Some(pool) = machine.pool_of.remove(&address) {
+        let pool = machine.pools.get_mut(pool)?;
+        pool.used -= bytes.min(pool.used);
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `target` is null or valid for a write of the attribute's type.
+unsafe fn pointer_attribute(
+    machine: &Machine,
+    number: c_uint,
+    address: u64,
+    target: *mut c_void,
+) -> Outcome {
+    let found = machine.memory.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
+    let place = machine.place(address);
+    let managed = place == Place::Device && found.is_mapped;
+    // SAFETY: by the contract; the types are those of the reference.
+    unsafe {
+        match number {
+            2 => out(target.cast(), if place == Place::Pinned { 1u32 } else { 2u32 }),
+            3 => out(target.cast(), address),
+            4 if found.is_mapped => out(target.cast(), address),
+            8 => out(target.cast(), u8::from(managed)),
+            9 => out(target.cast::<c_int>(), 0),
+            11 => out(target.cast(), found.address),
+            12 => out(target.cast(), found.bytes as usize),
+            13 => out(target.cast(), 1u8),
+            _ => Err(ReturnCode::INVALID_VALUE),
+        }
+    }
+}
+
+fn managed(machine: &Machine, address: u64, bytes: usize) -> Outcome {
+    let found = machine.memory.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
+    let inside = address + bytes as u64 <= found.address + found.bytes;
+    if inside && found.is_mapped && machine.place(address) == Place::Device {
+        Ok(())
+    } else {
+        Err(ReturnCode::INVALID_VALUE)
+    }
+}
+
+exports! {
+    fn cuMemGetInfo_v2(machine, free: *mut usize, total: *mut usize) {
+        machine.context()?;
+        let has = machine.memory.capacity_bytes();
+        out(free, (has - machine.memory.used_bytes()) as usize)?;
+        out(total, has as usize)
+    }
+    fn cuMemAlloc_v2(machine, pointer: *mut CUdeviceptr, bytes: usize) {
+        let address = allocate(machine, bytes)?;
+        out(pointer, address)
+    }
+    fn cuMemAllocPitch_v2(
+        machine, pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, _element: c_uint
+    ) {
+        let row = width.next_multiple_of(512);
+        let address = allocate(machine, row.checked_mul(height).ok_or(ReturnCode::OUT_OF_MEMORY)?)?;
+        out(pitch, row)?;
+        out(pointer, address)
+    }
+    fn cuMemFree_v2(machine, pointer: CUdeviceptr) {
+        free(machine, pointer)
+    }
+    fn cuMemGetAddressRange_v2(machine, base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) {
+        machine.context()?;
+        let found = machine.memory.allocation(pointer).ok_or(crate::machine::NOT_FOUND)?;
+        out_optional(base, found.address);
+        out_optional(size, found.bytes as usize);
+        Ok(())
+    }
+    fn cuMemAllocHost_v2(machine, pointer: *mut *mut c_void, bytes: usize) {
+        let address = allocate_host(machine, bytes, HostKind::Pinned, DEVICE_MAP)?;
+        out(pointer, std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+    fn cuMemHostAlloc(machine, pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
+        if flags > 7 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let address = allocate_host(machine, bytes, HostKind::Pinned, flags | DEVICE_MAP)?;
+        out(pointer, std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+    fn cuMemFreeHost(machine, pointer: *mut c_void) {
+        if pointer.is_null() {
+            return Ok(());
+        }
+        let freed = forget_host(machine, pointer.addr() as u64, &[HostKind::Pinned]);
+        if freed.is_err() {
+            let message = format!("freeing {pointer:p}, which is no page-locked allocation; was it freed before?");
+            machine.report(MisuseKind::DoubleFree, message);
+        }
+        freed
+    }
+    fn cuMemHostRegister_v2(machine, pointer: *mut c_void, bytes: usize, flags: c_uint) {
+        machine.context()?;
+        if pointer.is_null() || bytes == 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let address = pointer.expose_provenance() as u64;
+        map(machine, address, bytes)?;
+        let region = HostRegion { bytes, kind: HostKind::Registered, flags, _owned: None };
+        machine.host.insert(address, region);
+        Ok(())
+    }
+    fn cuMemHostUnregister(machine, pointer: *mut c_void) {
+        forget_host(machine, pointer.addr() as u64, &[HostKind::Registered]).map_err(|_| NOT_REGISTERED)
+    }
+    fn cuMemHostGetDevicePointer_v2(machine, device: *mut CUdeviceptr, pointer: *mut c_void, _flags: c_uint) {
+        machine.context()?;
+        if machine.place(pointer.addr() as u64) != Place::Pinned {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        out(device, pointer.addr() as u64)
+    }
+    fn cuMemHostGetFlags(machine, flags: *mut c_uint, pointer: *mut c_void) {
+        machine.context()?;
+        let region = machine.host.get(&(pointer.addr() as u64)).ok_or(ReturnCode::INVALID_VALUE)?;
+        out(flags, region.flags)
+    }
+    fn cuMemAllocManaged(machine, pointer: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
+        if flags != 1 && flags != 2 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let address = allocate_host(machine, bytes, HostKind::Managed, flags)?;
+        out(pointer, address)
+    }
+    fn cuMemAdvise(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, _device: CUdevice) {
+        machine.context()?;
+        if !(1..=6).contains(&advice) {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        managed(machine, pointer, bytes)
+    }
+    fn cuMemPrefetchAsync(machine, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
+        machine.context()?;
+        managed(machine, pointer, bytes)?;
+        machine.submit(stream.addr(), Work::Prefetch(bytes as u64, device >= 0)).map(|_| ())
+    }
+    fn cuPointerGetAttribute(machine, data: *mut c_void, attribute: c_uint, pointer: CUdeviceptr) {
+        machine.context()?;
+        pointer_attribute(machine, attribute, pointer, data)
+    }
+    fn cuPointerGetAttributes(
+        machine, count: c_uint, attributes: *mut c_uint, data: *mut *mut c_void, pointer: CUdeviceptr
+    ) {
+        machine.context()?;
+        for index in 0..count as usize {
+            let (attribute, target) = (attributes.add(index).read(), data.add(index).read());
+            // An attribute that the pointer does not have is left as it is; the driver writes zero.
+            if pointer_attribute(machine, attribute, pointer, target).is_err() && attribute <= 4 && attribute != 2 {
+                out_optional(target.cast::<u64>(), 0);
+            }
+        }
+        Ok(())
+    }
+    fn cuMemRangeGetAttribute(
+        machine, _data: *mut c_void, _size: usize, _attribute: c_uint, pointer: CUdeviceptr, bytes: usize
+    ) {
+        machine.context()?;
+        managed(machine, pointer, bytes)?;
+        Err(ReturnCode::NOT_SUPPORTED)
+    }
+    fn cuCtxEnablePeerAccess(machine, _peer: cust_raw::CUcontext, _flags: c_uint) {
+        machine.context()?;
+        Err(ReturnCode(217))
+    }
+    fn cuDeviceGetP2PAttribute(_machine, _value: *mut c_int, _attribute: c_uint, _from: CUdevice, _to: CUdevice) {
+        Err(INVALID_HANDLE)
+    }
+}

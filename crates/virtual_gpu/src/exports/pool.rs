@@ -1,0 +1,113 @@
+//! Stream-ordered allocation and memory pools.
+
+use super::{exports, handle, memory, out};
+use crate::machine::{INVALID_DEVICE, Machine, Outcome, PoolState};
+use crate::misuse::MisuseKind;
+use crate::work::{Slot, Work};
+use cuda_driver::ReturnCode;
+use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
+use std::ffi::{c_uint, c_void};
+
+/// Takes memory from a pool. It has its address at once; the end of its life is ordered on a stream.
+fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> Outcome<u64> {
+    machine.stream(stream)?;
+    machine.pools.get(pool)?;
+    let address = memory::allocate(machine, bytes)?;
+    machine.pool_of.insert(address, pool);
+    let pool = machine.pools.get_mut(pool)?;
+    pool.used += bytes as u64;
+    pool.reserved = pool.reserved.max(pool.used);
+    pool.used_max = pool.used_max.max(pool.used);
+    pool.reserved_max = pool.reserved_max.max(pool.reserved);
+    Ok(address)
+}
+
+fn device(device: CUdevice) -> Outcome {
+    if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+exports! {
+    fn cuMemAllocAsync(machine, pointer: *mut CUdeviceptr, bytes: usize, stream: CUstream) {
+        machine.context()?;
+        let pool = machine.default_pool;
+        let address = take(machine, pool, bytes, stream.addr())?;
+        out(pointer, address)
+    }
+    fn cuMemAllocFromPoolAsync(
+        machine, pointer: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream
+    ) {
+        machine.context()?;
+        let address = take(machine, pool.addr(), bytes, stream.addr())?;
+        out(pointer, address)
+    }
+    fn cuMemFreeAsync(machine, pointer: CUdeviceptr, stream: CUstream) {
+        machine.context()?;
+        let pending = machine.slots.iter().any(|slot| match slot {
+            Slot::Pending(operation) => matches!(operation.work, Work::Release(address) if address == pointer),
+            Slot::Done(_) => false,
+        });
+        if pending || machine.memory.allocation(pointer).is_none_or(|found| found.address != pointer) {
+            let place = machine.memory.describe(pointer);
+            let message = format!("freeing {pointer:#x}: {place}; free each allocation once, by its first address");
+            machine.report(MisuseKind::DoubleFree, message);
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        machine.submit(stream.addr(), Work::Release(pointer)).map(|_| ())
+    }
+    fn cuDeviceGetDefaultMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
+        device(ordinal)?;
+        out(pool, handle(machine.default_pool))
+    }
+    fn cuDeviceGetMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
+        device(ordinal)?;
+        out(pool, handle(machine.default_pool))
+    }
+    fn cuDeviceSetMemPool(machine, ordinal: CUdevice, pool: CUmemoryPool) {
+        device(ordinal)?;
+        machine.pools.get(pool.addr())?;
+        machine.default_pool = pool.addr();
+        Ok(())
+    }
+    fn cuMemPoolCreate(machine, pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) {
+        machine.context()?;
+        if properties.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let created = machine.pools.add(PoolState::default());
+        out(pool, handle(created))
+    }
+    fn cuMemPoolDestroy(machine, pool: CUmemoryPool) {
+        machine.pools.remove(pool.addr()).map(|_| ())
+    }
+    fn cuMemPoolTrimTo(machine, pool: CUmemoryPool, keep: usize) {
+        let pool = machine.pools.get_mut(pool.addr())?;
+        pool.reserved = pool.used.max(pool.reserved.min(keep as u64));
+        Ok(())
+    }
+    fn cuMemPoolGetAttribute(machine, pool: CUmemoryPool, attribute: c_uint, value: *mut c_void) {
+        let pool = machine.pools.get(pool.addr())?;
+        match attribute {
+            1..=3 => out(value.cast::<i32>(), 1),
+            4 => out(value.cast(), pool.threshold),
+            5 => out(value.cast(), pool.reserved),
+            6 => out(value.cast(), pool.reserved_max),
+            7 => out(value.cast(), pool.used),
+            8 => out(value.cast(), pool.used_max),
+            _ => Err(ReturnCode::INVALID_VALUE),
+        }
+    }
+    fn cuMemPoolSetAttribute(machine, pool: CUmemoryPool, attribute: c_uint, value: *mut c_void) {
+        let pool = machine.pools.get_mut(pool.addr())?;
+        if value.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        match attribute {
+            1..=3 => {}
+            4 => pool.threshold = value.cast::<u64>().read(),
+            6 if value.cast::<u64>().read() == 0 => pool.reserved_max = pool.reserved,
+            8 if value.cast::<u64>().read() == 0 => pool.used_max = pool.used,
+            _ => return Err(ReturnCode::INVALID_VALUE),
+        }
+        Ok(())
+    }
+}

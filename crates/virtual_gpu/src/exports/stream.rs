@@ -1,0 +1,169 @@
+//! Streams and events.
+
+use super::{exports, handle, out};
+use crate::machine::{
+    CONTEXTS, EventState, INVALID_HANDLE, LEGACY, Machine, Outcome, StreamCapture, StreamState,
+};
+use crate::work::{HostFunction, Work};
+use cuda_driver::ReturnCode;
+use cust_raw::{CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue};
+use std::ffi::{c_int, c_uint, c_void};
+
+/// `CU_EVENT_DISABLE_TIMING`.
+const DISABLE_TIMING: u32 = 2;
+
+fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> Outcome<usize> {
+    machine.context()?;
+    if flags > 1 {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let priority = priority.clamp(-5, 0);
+    Ok(machine.streams.add(StreamState { flags, priority, ..StreamState::default() }))
+}
+
+fn record(machine: &mut Machine, event: usize, stream: usize) -> Outcome {
+    machine.context()?;
+    machine.events.get(event)?;
+    let capture = machine.stream(stream)?.capture.clone();
+    let recorded = match capture {
+        Some(_) => None,
+        None => machine.submit(stream, Work::Marker)?,
+    };
+    let state = machine.events.get_mut(event)?;
+    state.captured = capture;
+    if recorded.is_some() {
+        state.recorded = recorded;
+    }
+    Ok(())
+}
+
+/// A stream waits for an event: under capture it joins the capture.
+fn wait(machine: &mut Machine, stream: usize, event: usize) -> Outcome {
+    let event = machine.events.get(event)?;
+    let (recorded, captured) = (event.recorded, event.captured.clone());
+    let Some(captured) = captured else {
+        if machine.stream(stream)?.capture.is_some() {
+            return Err(ReturnCode(905));
+        }
+        return recorded.map_or(Ok(()), |operation| machine.follow(stream, operation));
+    };
+    let state = machine.stream(stream)?;
+    match &mut state.capture {
+        Some(own) if own.capture == captured.capture => own.tails.extend(captured.tails),
+        Some(_) => return Err(ReturnCode(902)),
+        None => state.capture = Some(StreamCapture { ..captured }),
+    }
+    Ok(())
+}
+
+fn elapsed(machine: &mut Machine, start: usize, end: usize) -> Outcome<f32> {
+    let mut ends = [0.0; 2];
+    for (ended, event) in ends.iter_mut().zip([start, end]) {
+        let event = machine.events.get(event)?;
+        if event.flags & DISABLE_TIMING != 0 {
+            return Err(INVALID_HANDLE);
+        }
+        let recorded = event.recorded.ok_or(INVALID_HANDLE)?;
+        machine.poll(recorded)?;
+        *ended = machine.end(recorded).ok_or(ReturnCode::NOT_READY)?;
+    }
+    Ok(((ends[1] - ends[0]) / 1e6) as f32)
+}
+
+exports! {
+    fn cuStreamCreate(machine, stream: *mut CUstream, flags: c_uint) {
+        let created = create(machine, flags, 0)?;
+        out(stream, handle(created))
+    }
+    fn cuStreamCreateWithPriority(machine, stream: *mut CUstream, flags: c_uint, priority: c_int) {
+        let created = create(machine, flags, priority)?;
+        out(stream, handle(created))
+    }
+    fn cuStreamDestroy_v2(machine, stream: CUstream) {
+        // Work that was enqueued still runs; what follows it must not find it pending for ever.
+        let state = machine.streams.remove(stream.addr())?;
+        if let Some(tail) = state.tail {
+            machine.run_until(tail);
+        }
+        Ok(())
+    }
+    fn cuStreamSynchronize(machine, stream: CUstream) {
+        machine.context()?;
+        machine.synchronise(stream.addr())
+    }
+    fn cuStreamQuery(machine, stream: CUstream) {
+        machine.context()?;
+        match machine.stream(stream.addr())?.tail {
+            Some(tail) => machine.poll(tail),
+            None => Ok(()),
+        }
+    }
+    fn cuStreamWaitEvent(machine, stream: CUstream, event: CUevent, _flags: c_uint) {
+        machine.context()?;
+        wait(machine, stream.addr(), event.addr())
+    }
+    fn cuStreamGetFlags(machine, stream: CUstream, flags: *mut c_uint) {
+        out(flags, machine.stream(stream.addr())?.flags)
+    }
+    fn cuStreamGetPriority(machine, stream: CUstream, priority: *mut c_int) {
+        out(priority, machine.stream(stream.addr())?.priority)
+    }
+    fn cuStreamGetCtx(machine, stream: CUstream, context: *mut CUcontext) {
+        machine.stream(stream.addr())?;
+        let current = CONTEXTS.with_borrow(|contexts| contexts.last().copied());
+        out(context, handle(current.unwrap_or(0)))
+    }
+    fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, _value: *const CUstreamAttrValue) {
+        // The access window and the synchronisation policy change speed only, which the model does not follow yet.
+        machine.stream(stream.addr())?;
+        if matches!(attribute, 1 | 3 | 8) { Ok(()) } else { Err(ReturnCode::INVALID_VALUE) }
+    }
+    fn cuLaunchHostFunc(machine, stream: CUstream, function: CUhostFn, data: *mut c_void) {
+        machine.context()?;
+        let Some(function) = function else { return Err(ReturnCode::INVALID_VALUE) };
+        let work = Work::Host(HostFunction { function, data: data.expose_provenance() });
+        machine.submit(stream.addr(), work).map(|_| ())
+    }
+    fn cuEventCreate(machine, event: *mut CUevent, flags: c_uint) {
+        machine.context()?;
+        let created = machine.events.add(EventState { flags, ..EventState::default() });
+        out(event, handle(created))
+    }
+    fn cuEventDestroy_v2(machine, event: CUevent) {
+        machine.events.remove(event.addr()).map(|_| ())
+    }
+    fn cuEventRecord(machine, event: CUevent, stream: CUstream) {
+        record(machine, event.addr(), stream.addr())
+    }
+    fn cuEventRecordWithFlags(machine, event: CUevent, stream: CUstream, _flags: c_uint) {
+        record(machine, event.addr(), stream.addr())
+    }
+    fn cuEventQuery(machine, event: CUevent) {
+        machine.context()?;
+        match machine.events.get(event.addr())?.recorded {
+            Some(recorded) => machine.poll(recorded),
+            None => Ok(()),
+        }
+    }
+    fn cuEventSynchronize(machine, event: CUevent) {
+        machine.context()?;
+        match machine.events.get(event.addr())?.recorded {
+            Some(recorded) => machine.wait(recorded),
+            None => Ok(()),
+        }
+    }
+    fn cuEventElapsedTime(machine, milliseconds: *mut f32, start: CUevent, end: CUevent) {
+        let time = elapsed(machine, start.addr(), end.addr())?;
+        out(milliseconds, time)
+    }
+    fn cuEventElapsedTime_v2(machine, milliseconds: *mut f32, start: CUevent, end: CUevent) {
+        let time = elapsed(machine, start.addr(), end.addr())?;
+        out(milliseconds, time)
+    }
+    fn cuStreamAttachMemAsync(
+        machine, stream: CUstream, _pointer: cust_raw::CUdeviceptr, _bytes: usize, _flags: c_uint
+    ) {
+        let key = if stream.is_null() { LEGACY } else { stream.addr() };
+        machine.stream(key).map(|_| ())
+    }
+}

@@ -1,0 +1,244 @@
+//! Copies and fills, synchronous and asynchronous.
+
+use super::exports;
+use crate::copies::Place;
+use crate::machine::{LEGACY, Machine, Outcome};
+use crate::misuse::MisuseKind;
+use crate::model::{self, Direction};
+use crate::work::{Copy, Fill, Side, Work};
+use cuda_driver::ReturnCode;
+use cust_raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
+use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
+use std::sync::Arc;
+
+/// What a program said about an address, which decides what an unknown one is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Host,
+    Device,
+    Any,
+}
+
+/// Finds copies past an allocation when they are asked for, as the driver does.
+fn check(machine: &mut Machine, side: Side, width: usize, height: usize, said: Said) -> Outcome {
+    let bytes = (height - 1) * side.pitch + width;
+    if said != Said::Device && machine.is_host(side.address) {
+        return if side.address == 0 { Err(ReturnCode::INVALID_VALUE) } else { Ok(()) };
+    }
+    let inside = machine
+        .memory
+        .allocation(side.address)
+        .is_some_and(|found| side.address + bytes as u64 <= found.address + found.bytes);
+    if inside {
+        return Ok(());
+    }
+    let kind = machine.kind_of(side.address);
+    let kind =
+        if machine.place(side.address) == Place::Unknown { kind } else { MisuseKind::OutOfBounds };
+    let message = format!(
+        "{bytes} bytes at {:#x}: {}; give the range of one live allocation",
+        side.address,
+        machine.memory.describe(side.address)
+    );
+    machine.report(kind, message);
+    Err(ReturnCode::INVALID_VALUE)
+}
+
+fn copy(
+    machine: &mut Machine,
+    stream: Option<usize>,
+    mut copy: Copy,
+    to: Said,
+    from: Said,
+) -> Outcome {
+    machine.context()?;
+    if copy.width == 0 || copy.height == 0 {
+        return Ok(());
+    }
+    check(machine, copy.target, copy.width, copy.height, to)?;
+    check(machine, copy.source, copy.width, copy.height, from)?;
+    let (source_pageable, target_pageable) =
+        (machine.is_host(copy.source.address), machine.is_host(copy.target.address));
+    let Some(stream) = stream else {
+        machine.submit(LEGACY, Work::Copy(copy))?;
+        return machine.synchronise(LEGACY);
+    };
+    let capturing = machine.stream(stream)?.capture.is_some();
+    if capturing || !(source_pageable || target_pageable) {
+        return machine.submit(stream, Work::Copy(copy)).map(|_| ());
+    }
+    let bytes = copy.bytes();
+    machine.report(
+        MisuseKind::PageableAsyncCopy,
+        format!("an asynchronous copy of {bytes} bytes uses pageable memory and will not overlap; page-lock the buffer"),
+    );
+    if source_pageable && !target_pageable {
+        copy.staged = Some(stage(&copy));
+        machine.now += model::copy_ns(&machine.profile, Direction::Upload(true), bytes);
+        return machine.submit(stream, Work::Copy(copy)).map(|_| ());
+    }
+    let id = machine.submit(stream, Work::Copy(copy))?;
+    id.map_or(Ok(()), |id| machine.wait(id))
+}
+
+/// The driver reads pageable memory before the call returns.
+fn stage(copy: &Copy) -> Arc<[u8]> {
+    let mut staged = Vec::with_capacity(copy.width * copy.height);
+    for row in 0..copy.height {
+        let address = copy.source.address as usize + row * copy.source.pitch;
+        let pointer = std::ptr::with_exposed_provenance::<u8>(address);
+        // SAFETY: by the driver API's contract the source is readable host memory for the copy's size.
+        staged.extend_from_slice(unsafe { std::slice::from_raw_parts(pointer, copy.width) });
+    }
+    staged.into()
+}
+
+fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> Outcome {
+    machine.context()?;
+    if fill.width == 0 || fill.height == 0 {
+        return Ok(());
+    }
+    if !fill.address.is_multiple_of(fill.size as u64) || !fill.pitch.is_multiple_of(fill.size) {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let side = Side { address: fill.address, pitch: fill.pitch };
+    check(machine, side, fill.width * fill.size, fill.height, Said::Device)?;
+    machine.submit(stream.unwrap_or(LEGACY), Work::Fill(fill))?;
+    // A fill returns before it is done, except on the host's memory.
+    Ok(())
+}
+
+fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
+    Fill { address, pitch: count * size, value, size, width: count, height: 1 }
+}
+
+/// The two-dimensional copy that a descriptor asks for.
+///
+/// # Safety
+/// `descriptor` is null or valid for reads.
+unsafe fn copy_2d(descriptor: *const CUDA_MEMCPY2D) -> Outcome<Copy> {
+    if descriptor.is_null() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let side =
+        |kind: c_uint, host: usize, device: u64, x: usize, y: usize, pitch: usize, width: usize| {
+            let base = match kind {
+                1 => host as u64,
+                2 | 4 => device,
+                _ => return Err(ReturnCode::NOT_SUPPORTED),
+            };
+            let pitch = if pitch == 0 { width } else { pitch };
+            Ok(Side { address: base + (y * pitch + x) as u64, pitch })
+        };
+    // SAFETY: a valid descriptor; the two enums are read as the integers they are in C.
+    unsafe {
+        let one = &raw const *descriptor;
+        let (width, height) = ((*one).WidthInBytes, (*one).Height);
+        let from = (&raw const (*one).srcMemoryType).cast::<c_uint>().read();
+        let to = (&raw const (*one).dstMemoryType).cast::<c_uint>().read();
+        let (source_host, target_host) =
+            ((*one).srcHost.expose_provenance(), (*one).dstHost.expose_provenance());
+        let source = side(
+            from,
+            source_host,
+            (*one).srcDevice,
+            (*one).srcXInBytes,
+            (*one).srcY,
+            (*one).srcPitch,
+            width,
+        )?;
+        let target = side(
+            to,
+            target_host,
+            (*one).dstDevice,
+            (*one).dstXInBytes,
+            (*one).dstY,
+            (*one).dstPitch,
+            width,
+        )?;
+        if source.pitch < width || target.pitch < width {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        Ok(Copy { target, source, width, height, staged: None })
+    }
+}
+
+fn host<T>(pointer: *const T) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+exports! {
+    fn cuMemcpy(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
+        copy(machine, None, Copy::linear(target, source, bytes), Said::Any, Said::Any)
+    }
+    fn cuMemcpyAsync(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
+        copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Any, Said::Any)
+    }
+    fn cuMemcpyHtoD_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize) {
+        copy(machine, None, Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
+    }
+    fn cuMemcpyDtoH_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize) {
+        copy(machine, None, Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
+    }
+    fn cuMemcpyDtoD_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
+        copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
+    }
+    fn cuMemcpyHtoDAsync_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream) {
+        copy(machine, Some(stream.addr()), Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
+    }
+    fn cuMemcpyDtoHAsync_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream) {
+        copy(machine, Some(stream.addr()), Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
+    }
+    fn cuMemcpyDtoDAsync_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
+        copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
+    }
+    fn cuMemcpyPeerAsync(
+        machine, target: CUdeviceptr, _to: CUcontext, source: CUdeviceptr, _from: CUcontext, bytes: usize,
+        stream: CUstream
+    ) {
+        copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
+    }
+    fn cuMemcpy2D_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
+        copy(machine, None, copy_2d(descriptor)?, Said::Any, Said::Any)
+    }
+    fn cuMemcpy2DUnaligned_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
+        copy(machine, None, copy_2d(descriptor)?, Said::Any, Said::Any)
+    }
+    fn cuMemcpy2DAsync_v2(machine, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
+        copy(machine, Some(stream.addr()), copy_2d(descriptor)?, Said::Any, Said::Any)
+    }
+    fn cuMemsetD8_v2(machine, target: CUdeviceptr, value: c_uchar, count: usize) {
+        fill(machine, None, linear_fill(target, value.into(), 1, count))
+    }
+    fn cuMemsetD16_v2(machine, target: CUdeviceptr, value: c_ushort, count: usize) {
+        fill(machine, None, linear_fill(target, value.into(), 2, count))
+    }
+    fn cuMemsetD32_v2(machine, target: CUdeviceptr, value: c_uint, count: usize) {
+        fill(machine, None, linear_fill(target, value, 4, count))
+    }
+    fn cuMemsetD8Async(machine, target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) {
+        fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 1, count))
+    }
+    fn cuMemsetD16Async(machine, target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) {
+        fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 2, count))
+    }
+    fn cuMemsetD32Async(machine, target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) {
+        fill(machine, Some(stream.addr()), linear_fill(target, value, 4, count))
+    }
+    fn cuMemsetD2D8_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize) {
+        fill(machine, None, Fill { address, pitch, value: value.into(), size: 1, width, height })
+    }
+    fn cuMemsetD2D32_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize) {
+        fill(machine, None, Fill { address, pitch, value, size: 4, width, height })
+    }
+    fn cuMemsetD2D8Async(
+        machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
+    ) {
+        fill(machine, Some(stream.addr()), Fill { address, pitch, value: value.into(), size: 1, width, height })
+    }
+    fn cuMemsetD2D32Async(
+        machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
+    ) {
+        fill(machine, Some(stream.addr()), Fill { address, pitch, value, size: 4, width, height })
+    }
+}

@@ -1,0 +1,716 @@
+//! The virtual device: its memory, its objects, the order of its work and its clock.
+
+use crate::handles::Handles;
+use crate::misuse::{Misuse, MisuseKind};
+use crate::model::{self, Footprint};
+use crate::profile::Profile;
+use crate::source::{Options, Order};
+use crate::timeline::{Engine, Timeline};
+use crate::work::{Fill, HostFunction, KernelLaunch, Operation, Slot, Work};
+use cuda_driver::ReturnCode;
+use simt::{Memory, Module, Report};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+
+/// What a driver function did: a return code is the error.
+pub(crate) type Outcome<T = ()> = Result<T, ReturnCode>;
+
+pub(crate) const NOT_INITIALIZED: ReturnCode = ReturnCode(3);
+pub(crate) const INVALID_DEVICE: ReturnCode = ReturnCode(101);
+pub(crate) const INVALID_CONTEXT: ReturnCode = ReturnCode(201);
+pub(crate) const INVALID_HANDLE: ReturnCode = ReturnCode(400);
+pub(crate) const NOT_FOUND: ReturnCode = ReturnCode(500);
+pub(crate) const NOT_PERMITTED: ReturnCode = ReturnCode(800);
+pub(crate) const CAPTURE_UNSUPPORTED: ReturnCode = ReturnCode(900);
+
+/// The legacy default stream's key; the driver's handles 0 and 1 both mean it.
+pub(crate) const LEGACY: usize = 1;
+
+thread_local! {
+    /// The contexts of this thread, the current one last.
+    pub(crate) static CONTEXTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A kernel that ran.
+#[derive(Debug, Clone)]
+pub struct LaunchRecord {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y, z.
+    pub block: [u32; 3],
+    /// Exact: what the executor counted.
+    pub report: Report,
+    /// Model: how long the kernel took, in nanoseconds.
+    pub model_ns: f64,
+}
+
+/// Host memory that the driver knows.
+#[derive(Debug)]
+pub(crate) struct HostRegion {
+    pub(crate) bytes: usize,
+    pub(crate) kind: HostKind,
+    pub(crate) flags: u32,
+    /// The memory itself, when it is ours. Registered memory is the program's.
+    pub(crate) _owned: Option<Vec<u128>>,
+}
+
+/// How the driver came to know host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostKind {
+    Pinned,
+    Registered,
+    Managed,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct StreamState {
+    pub(crate) flags: u32,
+    pub(crate) priority: i32,
+    pub(crate) tail: Option<usize>,
+    pub(crate) capture: Option<StreamCapture>,
+}
+
+/// A stream that is being captured: into which graph, and after which of its nodes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StreamCapture {
+    pub(crate) capture: usize,
+    pub(crate) tails: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct EventState {
+    pub(crate) flags: u32,
+    pub(crate) recorded: Option<usize>,
+    pub(crate) captured: Option<StreamCapture>,
+}
+
+#[derive(Debug)]
+pub(crate) struct FunctionState {
+    pub(crate) module: usize,
+    pub(crate) name: String,
+    pub(crate) max_dynamic_shared_bytes: u32,
+    pub(crate) carveout: i32,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PoolState {
+    pub(crate) threshold: u64,
+    pub(crate) used: u64,
+    pub(crate) used_max: u64,
+    pub(crate) reserved: u64,
+    pub(crate) reserved_max: u64,
+}
+
+/// Recorded work: each node with the nodes that it follows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GraphState {
+    pub(crate) nodes: Vec<(Work, Vec<usize>)>,
+}
+
+/// A capture under way.
+#[derive(Debug, Default)]
+pub(crate) struct CaptureState {
+    pub(crate) origin: usize,
+    pub(crate) graph: GraphState,
+    pub(crate) invalid: bool,
+}
+
+/// The virtual device.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) profile: Profile,
+    pub(crate) options: Options,
+    pub(crate) initialised: bool,
+    pub(crate) memory: Memory,
+    pub(crate) host: BTreeMap<u64, HostRegion>,
+    pub(crate) contexts: Handles<u32>,
+    pub(crate) primary: Option<(usize, usize)>,
+    pub(crate) primary_flags: u32,
+    pub(crate) limits: [usize; 7],
+    pub(crate) streams: Handles<StreamState>,
+    pub(crate) default_streams: HashMap<usize, StreamState>,
+    pub(crate) events: Handles<EventState>,
+    pub(crate) modules: Handles<Arc<Module>>,
+    pub(crate) functions: Handles<FunctionState>,
+    pub(crate) pools: Handles<PoolState>,
+    pub(crate) default_pool: usize,
+    pub(crate) pool_of: HashMap<u64, usize>,
+    pub(crate) captures: Handles<CaptureState>,
+    pub(crate) graphs: Handles<GraphState>,
+    pub(crate) executables: Handles<GraphState>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) timeline: Timeline,
+    pub(crate) now: f64,
+    pub(crate) call: &'static str,
+    pub(crate) fault: Option<ReturnCode>,
+    pub(crate) misuse: Vec<Misuse>,
+    pub(crate) launches: Vec<LaunchRecord>,
+    /// Operations executed so far.
+    executed: u64,
+    /// After how many operations the device last wrote each page-locked range, by its first address.
+    written: HashMap<u64, u64>,
+    /// After how many operations a host function last ran: it may have written anything.
+    host_function_ran: u64,
+    random: u64,
+}
+
+/// Runs a driver function on the machine.
+pub(crate) fn enter(call: &'static str, body: impl FnOnce(&mut Machine) -> Outcome) -> ReturnCode {
+    if IN_HOST_FUNCTION.get() {
+        return NOT_PERMITTED;
+    }
+    let Some(machine) = crate::source::machine() else { return NOT_INITIALIZED };
+    let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
+    machine.call = call;
+    machine.now += machine.profile.api_call_ns;
+    // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
+    match catch_unwind(AssertUnwindSafe(|| body(&mut machine))) {
+        Ok(Ok(())) => ReturnCode::SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => ReturnCode::UNKNOWN,
+    }
+}
+
+impl Machine {
+    pub(crate) fn new(profile: Profile, options: Options) -> Machine {
+        let mut pools = Handles::new(7);
+        let default_pool = pools.add(PoolState::default());
+        let mut memory = Memory::new(profile.memory_bytes);
+        if options.checks.uninitialised {
+            memory.track_initialisation();
+        }
+        let random = if let Order::Seeded(seed) = options.order { seed } else { 0 };
+        Machine {
+            memory,
+            options,
+            initialised: false,
+            host: BTreeMap::new(),
+            contexts: Handles::new(1),
+            primary: None,
+            primary_flags: 0,
+            limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0],
+            streams: Handles::new(2),
+            default_streams: HashMap::new(),
+            events: Handles::new(3),
+            modules: Handles::new(4),
+            functions: Handles::new(5),
+            pools,
+            default_pool,
+            pool_of: HashMap::new(),
+            captures: Handles::new(8),
+            graphs: Handles::new(9),
+            executables: Handles::new(10),
+            slots: Vec::new(),
+            timeline: Timeline::default(),
+            now: 0.0,
+            call: "",
+            fault: None,
+            misuse: Vec::new(),
+            launches: Vec::new(),
+            executed: 0,
+            written: HashMap::new(),
+            host_function_ran: 0,
+            random,
+            profile,
+        }
+    }
+
+    /// A context is current on this thread and has not failed.
+    pub(crate) fn context(&mut self) -> Outcome<usize> {
+        if !self.initialised {
+            return Err(NOT_INITIALIZED);
+        }
+        let current = CONTEXTS
+            .with_borrow(|contexts| contexts.last().copied())
+            .filter(|context| *context != 0);
+        let Some(context) = current.filter(|context| self.contexts.get(*context).is_ok()) else {
+            let message = "no context is current on this thread; make one current first".to_owned();
+            self.report(MisuseKind::Context, message);
+            return Err(INVALID_CONTEXT);
+        };
+        self.fault.map_or(Ok(context), Err)
+    }
+
+    /// Notes a mistake of the program.
+    pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
+        let misuse = Misuse { kind, call: self.call, message };
+        if !self.misuse.contains(&misuse) {
+            self.misuse.push(misuse);
+        }
+    }
+
+    /// Notes a failure of asynchronous work; every later call of the context returns it.
+    fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
+        self.report(kind, message);
+        self.fault.get_or_insert(code);
+    }
+
+    /// What is still allocated.
+    pub(crate) fn leaks(&self) -> Vec<Misuse> {
+        let device = self
+            .memory
+            .allocations()
+            .into_iter()
+            .filter(|one| !one.is_mapped && one.label.is_empty());
+        let device = device.map(|one| {
+            format!("{} bytes of device memory at {:#x} were never freed", one.bytes, one.address)
+        });
+        let host = self.host.iter().map(|(address, region)| {
+            format!(
+                "{} bytes of {:?} host memory at {address:#x} were never freed",
+                region.bytes, region.kind
+            )
+        });
+        let messages = device.chain(host);
+        messages
+            .map(|message| Misuse { kind: MisuseKind::Leak, call: "at exit", message })
+            .collect()
+    }
+
+    /// The key under which a stream handle of the driver's is found.
+    fn key(stream: usize) -> usize {
+        if stream == 0 { LEGACY } else { stream }
+    }
+
+    /// The stream, creating default streams when they are first used.
+    pub(crate) fn stream(&mut self, stream: usize) -> Outcome<&mut StreamState> {
+        match Machine::key(stream) {
+            key @ (LEGACY | 2) => Ok(self.default_streams.entry(key).or_default()),
+            key => self.streams.get_mut(key),
+        }
+    }
+
+    /// The operations that new work on the stream follows.
+    fn dependencies(&mut self, stream: usize) -> Outcome<Vec<usize>> {
+        let key = Machine::key(stream);
+        let own = self.stream(stream)?;
+        let (non_blocking, tail) = (own.flags & 1 != 0, own.tail);
+        let mut dependencies: Vec<usize> = tail.into_iter().collect();
+        if key == LEGACY {
+            let others = self
+                .streams
+                .values()
+                .filter(|other| other.flags & 1 == 0)
+                .filter_map(|other| other.tail);
+            dependencies.extend(others);
+            dependencies.extend(self.default_streams.get(&2).and_then(|other| other.tail));
+        } else if !non_blocking {
+            dependencies.extend(self.default_streams.get(&LEGACY).and_then(|legacy| legacy.tail));
+        }
+        Ok(dependencies)
+    }
+
+    /// Enqueues work on a stream, or records it when the stream is being captured.
+    pub(crate) fn submit(&mut self, stream: usize, work: Work) -> Outcome<Option<usize>> {
+        if let Some(capturing) = self.stream(stream)?.capture.clone() {
+            let capture = self.captures.get_mut(capturing.capture)?;
+            capture.graph.nodes.push((work, capturing.tails));
+            let node = capture.graph.nodes.len() - 1;
+            self.stream(stream)?.capture =
+                Some(StreamCapture { capture: capturing.capture, tails: vec![node] });
+            return Ok(None);
+        }
+        let implicit = Machine::key(stream) == LEGACY;
+        if implicit
+            && self.streams.values().any(|other| other.flags & 1 == 0 && other.capture.is_some())
+        {
+            return Err(ReturnCode(906));
+        }
+        let dependencies = self.dependencies(stream)?;
+        let id = self.push(work, dependencies);
+        self.stream(stream)?.tail = Some(id);
+        if self.options.order == Order::Immediate {
+            self.run_until(id);
+        }
+        Ok(Some(id))
+    }
+
+    fn push(&mut self, work: Work, dependencies: Vec<usize>) -> usize {
+        let fingerprint =
+            if self.options.watch_host_memory { self.fingerprint(&work) } else { None };
+        let operation = Operation {
+            work,
+            dependencies,
+            enqueued: self.now,
+            executed: self.executed,
+            call: self.call,
+            fingerprint,
+        };
+        self.slots.push(Slot::Pending(Box::new(operation)));
+        self.slots.len() - 1
+    }
+
+    /// Enqueues all work of a graph.
+    pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> Outcome {
+        let before = self.dependencies(stream)?;
+        let mut ids = Vec::with_capacity(graph.nodes.len());
+        for (work, follows) in &graph.nodes {
+            let dependencies = if follows.is_empty() {
+                before.clone()
+            } else {
+                follows.iter().map(|node| ids[*node]).collect()
+            };
+            ids.push(self.push(work.clone(), dependencies));
+        }
+        ids.extend(before);
+        let end = self.push(Work::Marker, ids);
+        self.stream(stream)?.tail = Some(end);
+        if self.options.order == Order::Immediate {
+            self.run_until(end);
+        }
+        Ok(())
+    }
+
+    /// Makes later work on the stream follow `operation`.
+    pub(crate) fn follow(&mut self, stream: usize, operation: usize) -> Outcome {
+        let mut dependencies = self.dependencies(stream)?;
+        dependencies.push(operation);
+        let id = self.push(Work::Marker, dependencies);
+        self.stream(stream)?.tail = Some(id);
+        Ok(())
+    }
+
+    /// When the operation ends, once it was executed.
+    pub(crate) fn end(&self, id: usize) -> Option<f64> {
+        match &self.slots[id] {
+            Slot::Done(end) => Some(*end),
+            Slot::Pending(_) => None,
+        }
+    }
+
+    /// Executes an operation and everything that it follows, and nothing else.
+    pub(crate) fn run_until(&mut self, id: usize) -> f64 {
+        let mut wanted = BTreeSet::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            if let Slot::Pending(operation) = &self.slots[id]
+                && wanted.insert(id)
+            {
+                open.extend(&operation.dependencies);
+            }
+        }
+        if let Order::Seeded(_) = self.options.order {
+            self.run_permuted(wanted);
+        } else {
+            // An operation only ever follows earlier ones.
+            wanted.into_iter().for_each(|id| self.execute(id));
+        }
+        self.end(id).unwrap_or(self.now)
+    }
+
+    /// Executes a set of operations in an order drawn from those that are allowed.
+    fn run_permuted(&mut self, mut wanted: BTreeSet<usize>) {
+        while !wanted.is_empty() {
+            let ready: Vec<usize> =
+                wanted.iter().copied().filter(|id| self.is_ready(*id)).collect();
+            // SplitMix64's increment and one of its multipliers: any sequence that the seed decides will do.
+            self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let chosen = ready[(mixed >> 33) as usize % ready.len()];
+            wanted.remove(&chosen);
+            self.execute(chosen);
+        }
+    }
+
+    fn is_ready(&self, id: usize) -> bool {
+        match &self.slots[id] {
+            Slot::Pending(operation) => {
+                operation.dependencies.iter().all(|other| self.end(*other).is_some())
+            }
+            Slot::Done(_) => true,
+        }
+    }
+
+    /// Executes everything that is pending, as a call does that waits for the device.
+    pub(crate) fn run_all(&mut self) {
+        let pending: BTreeSet<usize> =
+            (0..self.slots.len()).filter(|id| self.end(*id).is_none()).collect();
+        if let Order::Seeded(_) = self.options.order {
+            self.run_permuted(pending.clone());
+        } else {
+            pending.iter().for_each(|id| self.execute(*id));
+        }
+        let end = pending.iter().filter_map(|id| self.end(*id)).fold(self.now, f64::max);
+        let tails: Vec<usize> = self
+            .streams
+            .values()
+            .chain(self.default_streams.values())
+            .filter_map(|s| s.tail)
+            .collect();
+        self.now = tails.into_iter().filter_map(|id| self.end(id)).fold(end, f64::max);
+        self.timeline.forget_before(self.now);
+        self.settle_pools();
+    }
+
+    /// Waits for an operation: the host's clock moves to its end.
+    pub(crate) fn wait(&mut self, id: usize) -> Outcome {
+        let end = self.run_until(id);
+        self.now = self.now.max(end);
+        self.settle_pools();
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    /// A pool gives back what it keeps above its threshold when the host synchronises.
+    fn settle_pools(&mut self) {
+        for pool in self.pools.values_mut() {
+            pool.reserved = pool.used.max(pool.reserved.min(pool.threshold));
+        }
+    }
+
+    /// Waits for a stream.
+    pub(crate) fn synchronise(&mut self, stream: usize) -> Outcome {
+        if let Some(capturing) = self.stream(stream)?.capture.clone() {
+            self.captures.get_mut(capturing.capture)?.invalid = true;
+            return Err(CAPTURE_UNSUPPORTED);
+        }
+        let dependencies = self.dependencies(stream)?;
+        dependencies.into_iter().try_for_each(|id| self.wait(id))
+    }
+
+    /// Whether an operation has ended by the host's clock.
+    pub(crate) fn poll(&mut self, id: usize) -> Outcome {
+        let end = self.run_until(id);
+        match self.fault {
+            Some(code) => Err(code),
+            None if end <= self.now => Ok(()),
+            None => Err(ReturnCode::NOT_READY),
+        }
+    }
+
+    /// Executes one operation whose dependencies were executed.
+    fn execute(&mut self, id: usize) {
+        let Slot::Pending(operation) = std::mem::replace(&mut self.slots[id], Slot::Done(0.0))
+        else {
+            return;
+        };
+        let latency = match operation.work {
+            Work::Kernel(_) | Work::Fill(_) | Work::Marker => self.profile.launch_latency_ns,
+            Work::Copy(_) | Work::Prefetch(..) => self.profile.copy_latency_ns,
+            Work::Host(_) | Work::Release(_) => 0.0,
+        };
+        let ready = operation
+            .dependencies
+            .iter()
+            .filter_map(|id| self.end(*id))
+            .fold(operation.enqueued + latency, f64::max);
+        let call = std::mem::replace(&mut self.call, operation.call);
+        let end = if self.fault.is_some() { ready } else { self.perform(&operation, ready) };
+        self.executed += 1;
+        self.note_writes(&operation.work);
+        self.call = call;
+        self.slots[id] = Slot::Done(end);
+    }
+
+    /// Does the work and says when it ends.
+    fn perform(&mut self, operation: &Operation, ready: f64) -> f64 {
+        let (engine, duration, share) = match &operation.work {
+            Work::Marker => return ready,
+            Work::Host(function) => {
+                call_host(*function);
+                return ready;
+            }
+            Work::Release(address) => {
+                self.release(*address);
+                return ready;
+            }
+            Work::Copy(copy) => {
+                self.notice_changes(operation);
+                let Some((engine, duration)) = self.copy(copy) else { return ready };
+                (engine, duration, 1.0)
+            }
+            Work::Fill(fill) => {
+                let Some(duration) = self.fill(*fill) else { return ready };
+                (Engine::Compute, duration, 1.0)
+            }
+            Work::Kernel(kernel) => {
+                let Some(duration) = self.kernel(kernel) else { return ready };
+                (Engine::Compute, duration, kernel.share)
+            }
+            Work::Prefetch(bytes, to_device) => {
+                let direction = if *to_device {
+                    model::Direction::Upload(false)
+                } else {
+                    model::Direction::Download(false)
+                };
+                let engine = if *to_device { Engine::Upload } else { Engine::Download };
+                (engine, model::copy_ns(&self.profile, direction, *bytes), 1.0)
+            }
+        };
+        self.timeline.book(engine, ready, duration, share) + duration
+    }
+
+    /// Remembers which page-locked memory an operation may have written.
+    fn note_writes(&mut self, work: &Work) {
+        let addresses: Vec<u64> = match work {
+            Work::Copy(copy) => vec![copy.target.address],
+            Work::Fill(fill) => vec![fill.address],
+            Work::Kernel(kernel) => {
+                let words =
+                    kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+                words.map(|word| u64::from_le_bytes(*word)).collect()
+            }
+            Work::Host(_) => {
+                self.host_function_ran = self.executed;
+                return;
+            }
+            Work::Marker | Work::Release(_) | Work::Prefetch(..) => return,
+        };
+        for address in addresses {
+            if let Some(allocation) =
+                self.memory.allocation(address).filter(|allocation| allocation.is_mapped)
+            {
+                self.written.insert(allocation.address, self.executed);
+            }
+        }
+    }
+
+    /// Whether the device may have written the page-locked range of `address` since `executed` operations had run.
+    pub(crate) fn device_wrote_since(&self, address: u64, executed: u64) -> bool {
+        let base = self.memory.allocation(address).map_or(address, |allocation| allocation.address);
+        self.host_function_ran > executed
+            || self.written.get(&base).is_some_and(|last| *last > executed)
+    }
+
+    fn release(&mut self, address: u64) {
+        let bytes = self.memory.allocation(address).map_or(0, |allocation| allocation.bytes);
+        if let Err(error) = self.memory.free(address) {
+            self.fail(
+                MisuseKind::DoubleFree,
+                ReturnCode::INVALID_VALUE,
+                format!("freeing {address:#x}: {error}"),
+            );
+        }
+        if let Some(pool) = self.pool_of.remove(&address)
+            && let Ok(pool) = self.pools.get_mut(pool)
+        {
+            pool.used -= bytes.min(pool.used);
+        }
+    }
+
+    fn fill(&mut self, fill: Fill) -> Option<f64> {
+        let row_bytes = fill.width * fill.size;
+        let pattern = fill.value.to_le_bytes();
+        for row in 0..fill.height {
+            let address = fill.address + (row * fill.pitch) as u64;
+            let done = if pattern[..fill.size].iter().all(|byte| *byte == pattern[0]) {
+                self.memory.fill(address, pattern[0], row_bytes)
+            } else {
+                let values: Vec<u8> =
+                    pattern[..fill.size].iter().copied().cycle().take(row_bytes).collect();
+                self.memory.write(address, &values)
+            };
+            if let Err(error) = done {
+                let kind = self.kind_of(address);
+                self.fail(kind, ReturnCode::INVALID_VALUE, format!("a fill of {error}"));
+                return None;
+            }
+        }
+        Some(model::fill_ns(&self.profile, (row_bytes * fill.height) as u64))
+    }
+
+    fn kernel(&mut self, kernel: &KernelLaunch) -> Option<f64> {
+        let options = simt::Options {
+            checks: self.options.checks,
+            fuel: self.options.fuel,
+            limits: self.limits_of_device(),
+            ..simt::Options::default()
+        };
+        let report = match simt::run(&kernel.module, &mut self.memory, &kernel.launch, &options) {
+            Ok(report) => report,
+            Err(error) => {
+                let code = code_of(&error);
+                self.fail(MisuseKind::KernelFault, code, error.to_string());
+                return None;
+            }
+        };
+        for finding in &report.findings {
+            self.report(MisuseKind::KernelHazard, finding.to_string());
+        }
+        let footprint = self.footprint(&kernel.launch.arguments);
+        let model_ns =
+            model::kernel_ns(&self.profile, &report.counters, kernel.launch.blocks(), footprint);
+        self.launches.push(LaunchRecord {
+            kernel: kernel.launch.kernel.clone(),
+            grid: kernel.launch.grid,
+            block: kernel.launch.block,
+            report,
+            model_ns,
+        });
+        Some(model_ns)
+    }
+
+    pub(crate) fn limits_of_device(&self) -> simt::Limits {
+        simt::Limits {
+            shared_bytes_per_block: self.profile.shared_bytes_per_block_opt_in,
+            threads_per_block: self.profile.max_threads_per_block,
+            multiprocessors: self.profile.multiprocessors,
+            blocks_per_multiprocessor: self.profile.blocks_per_multiprocessor,
+            ..simt::Limits::default()
+        }
+    }
+
+    /// The allocations that a kernel's arguments point into, each once.
+    fn footprint(&self, arguments: &[Vec<u8>]) -> Footprint {
+        let mut seen = BTreeSet::new();
+        let mut footprint = Footprint::default();
+        let words = arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+        for word in words {
+            let Some(allocation) = self.memory.allocation(u64::from_le_bytes(*word)) else {
+                continue;
+            };
+            if !seen.insert(allocation.address) {
+                continue;
+            }
+            let managed = self
+                .host
+                .get(&allocation.address)
+                .is_some_and(|region| region.kind == HostKind::Managed);
+            if allocation.is_mapped && !managed {
+                footprint.mapped_bytes += allocation.bytes;
+            } else {
+                footprint.device_bytes += allocation.bytes;
+            }
+        }
+        footprint
+    }
+
+    /// Whether an address that no allocation holds was once one's.
+    pub(crate) fn kind_of(&self, address: u64) -> MisuseKind {
+        if self.memory.describe(address).contains("freed") {
+            MisuseKind::UseAfterFree
+        } else {
+            MisuseKind::OutOfBounds
+        }
+    }
+}
+
+/// Calls a function of the host's; a panic in it must not leave the machine.
+fn call_host(function: HostFunction) {
+    IN_HOST_FUNCTION.set(true);
+    let data = std::ptr::with_exposed_provenance_mut::<c_void>(function.data);
+    // SAFETY: the program gave function and data to cuLaunchHostFunc (or a graph) to be called together, in stream
+    // order, which is now.
+    unsafe { (function.function)(data) };
+    IN_HOST_FUNCTION.set(false);
+}
+
+/// The driver's code for what stopped a kernel.
+fn code_of(error: &simt::Error) -> ReturnCode {
+    ReturnCode(match error {
+        simt::Error::IllegalAddress { .. } => 700,
+        simt::Error::MisalignedAddress { .. } => 716,
+        simt::Error::Trap { message, .. } if !message.is_empty() => 710,
+        simt::Error::Trap { .. } => 719,
+        simt::Error::Deadlock { .. } | simt::Error::OutOfFuel { .. } => 702,
+        simt::Error::IllegalInstruction { .. } => 715,
+        simt::Error::OutOfMemory { .. } => 2,
+        simt::Error::Unsupported { .. } => 801,
+        _ => 1,
+    })
+}

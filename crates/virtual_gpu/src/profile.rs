@@ -1,0 +1,220 @@
+//! Device profiles: what a virtual GPU has and how fast it is, read from data files.
+//!
+//! To add a device, copy a file of `profiles/`, fill it in with its sources, and add a line to [`PROFILES`].
+
+use serde::Deserialize;
+
+/// A device.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// NVIDIA's name of the device.
+    pub name: String,
+    /// Whether a committed measurement on such a device backs the rates.
+    pub calibrated: bool,
+    /// Where the figures come from.
+    pub sources: Vec<String>,
+    /// 9 and 0 for sm_90.
+    pub compute_capability: [u32; 2],
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Clock of the multiprocessors.
+    pub clock_hz: f64,
+    /// Device memory.
+    pub memory_bytes: u64,
+    /// Memory clock, as the driver reports it.
+    pub memory_clock_khz: u32,
+    /// Width of the memory bus.
+    pub memory_bus_bits: u32,
+    /// L2 cache.
+    pub l2_bytes: u64,
+    /// L2 that can be set aside for persisting accesses.
+    pub persisting_l2_bytes: u64,
+    /// Largest access-policy window.
+    pub max_access_window_bytes: u64,
+    /// Achievable rate of device memory, reads and writes together.
+    pub dram_bytes_per_second: f64,
+    /// Achievable rate of L2.
+    pub l2_bytes_per_second: f64,
+    /// Copies from page-locked host memory.
+    pub host_to_device_bytes_per_second: f64,
+    /// Copies to page-locked host memory.
+    pub device_to_host_bytes_per_second: f64,
+    /// Copies from pageable host memory.
+    pub pageable_host_to_device_bytes_per_second: f64,
+    /// Copies to pageable host memory.
+    pub pageable_device_to_host_bytes_per_second: f64,
+    /// Kernels that read mapped host memory.
+    pub zero_copy_read_bytes_per_second: f64,
+    /// Kernels that write mapped host memory.
+    pub zero_copy_write_bytes_per_second: f64,
+    /// Resident threads per multiprocessor at most.
+    pub threads_per_multiprocessor: u32,
+    /// Resident blocks per multiprocessor at most.
+    pub blocks_per_multiprocessor: u32,
+    /// Shared memory per multiprocessor.
+    pub shared_bytes_per_multiprocessor: u32,
+    /// Shared memory per block without opting in.
+    pub shared_bytes_per_block: u32,
+    /// Shared memory per block after opting in.
+    pub shared_bytes_per_block_opt_in: u32,
+    /// Shared memory that the driver keeps of every block.
+    pub reserved_shared_bytes_per_block: u32,
+    /// Registers per multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Registers per block at most.
+    pub registers_per_block: u32,
+    /// Lanes of a warp.
+    pub warp_size: u32,
+    /// Threads per block at most.
+    pub max_threads_per_block: u32,
+    /// Warp-instructions that a multiprocessor issues per clock.
+    pub issue_slots_per_clock: u32,
+    /// Copy engines.
+    pub copy_engines: u32,
+    /// From the launch call to the kernel's start.
+    pub launch_latency_ns: f64,
+    /// The shortest kernel.
+    pub kernel_minimum_ns: f64,
+    /// What a call costs the host.
+    pub api_call_ns: f64,
+    /// Set-up of a copy.
+    pub copy_latency_ns: f64,
+}
+
+/// The profiles that come with this crate, by the name to ask for them.
+pub const PROFILES: &[(&str, &str)] = &[
+    ("h200", include_str!("../profiles/h200.json")),
+    ("a100", include_str!("../profiles/a100.json")),
+    ("v100", include_str!("../profiles/v100.json")),
+    ("rtx4090", include_str!("../profiles/rtx4090.json")),
+    ("t4", include_str!("../profiles/t4.json")),
+];
+
+/// Why there is no such profile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// No profile has the name.
+    #[error("there is no virtual device {name:?}, choose one of: {}", known())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// The text is not a profile.
+    #[error("the device profile cannot be read: {0}")]
+    Malformed(String),
+}
+
+fn known() -> String {
+    PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+impl Profile {
+    /// A profile that comes with this crate; upper and lower case are the same.
+    pub fn named(name: &str) -> Result<Profile, ProfileError> {
+        let lower = name.to_lowercase();
+        match PROFILES.iter().find(|(known, _)| *known == lower) {
+            Some((_, text)) => Profile::from_json(text),
+            None => Err(ProfileError::Unknown { name: name.to_owned() }),
+        }
+    }
+
+    /// A profile from the text of a file.
+    pub fn from_json(text: &str) -> Result<Profile, ProfileError> {
+        serde_json::from_str(text).map_err(|error| ProfileError::Malformed(error.to_string()))
+    }
+
+    /// 90 for sm_90.
+    pub fn architecture(&self) -> u32 {
+        self.compute_capability[0] * 10 + self.compute_capability[1]
+    }
+
+    /// A device attribute by NVIDIA's number; those that no profile has are 0, as the driver answers for a feature that
+    /// a device lacks.
+    pub fn attribute(&self, number: u32) -> Option<i32> {
+        let [major, minor] = self.compute_capability;
+        let modern = u32::from(major >= 8);
+        let value = match number {
+            1 => self.max_threads_per_block,
+            2 | 3 => 1024,
+            4 => 64,
+            5 => i32::MAX as u32,
+            6 | 7 => 65535,
+            8 => self.shared_bytes_per_block,
+            9 => 65536,
+            10 => self.warp_size,
+            11 => i32::MAX as u32,
+            12 => self.registers_per_block,
+            13 => (self.clock_hz / 1e3) as u32,
+            14 => 512,
+            15 | 19 | 31 | 41 => 1,
+            16 => self.multiprocessors,
+            36 => self.memory_clock_khz,
+            37 => self.memory_bus_bits,
+            38 => clamp(self.l2_bytes),
+            39 => self.threads_per_multiprocessor,
+            40 => self.copy_engines,
+            75 => major,
+            76 => minor,
+            78 | 79 | 80 | 83 | 85 | 90 | 91 | 95 | 96 | 115 => 1,
+            81 => self.shared_bytes_per_multiprocessor,
+            82 => self.registers_per_multiprocessor,
+            97 => self.shared_bytes_per_block_opt_in,
+            106 => self.blocks_per_multiprocessor,
+            108 => modern * clamp(self.persisting_l2_bytes),
+            109 => modern * clamp(self.max_access_window_bytes),
+            111 => self.reserved_shared_bytes_per_block,
+            120 => u32::from(major >= 9),
+            0 | 150.. => return None,
+            _ => 0,
+        };
+        Some(i32::try_from(value).unwrap_or(i32::MAX))
+    }
+}
+
+fn clamp(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_reads_and_is_plausible() {
+        for (name, _) in PROFILES {
+            let profile = Profile::named(name).unwrap();
+            assert!(!profile.sources.is_empty(), "{name}");
+            let peak = 2.0
+                * f64::from(profile.memory_clock_khz)
+                * 1e3
+                * f64::from(profile.memory_bus_bits)
+                / 8.0;
+            assert!(profile.dram_bytes_per_second < peak, "{name}: faster than its memory bus");
+            assert!(profile.dram_bytes_per_second > 0.7 * peak, "{name}: {peak}");
+            assert!(
+                profile.shared_bytes_per_block_opt_in <= profile.shared_bytes_per_multiprocessor,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_profile_lists_the_known_ones() {
+        let error = Profile::named("h2000").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no virtual device \"h2000\", choose one of: h200, a100, v100, rtx4090, t4"
+        );
+    }
+
+    #[test]
+    fn attributes_follow_the_profile() {
+        let profile = Profile::named("H200").unwrap();
+        assert_eq!(profile.attribute(16), Some(132));
+        assert_eq!((profile.attribute(75), profile.attribute(76)), (Some(9), Some(0)));
+        assert_eq!(profile.attribute(97), Some(227 * 1024));
+        assert_eq!(profile.attribute(108), Some(39_321_600));
+        assert_eq!(profile.attribute(0), None);
+    }
+}

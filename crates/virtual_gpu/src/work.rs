@@ -1,0 +1,102 @@
+//! What can be enqueued on a stream.
+
+use simt::{Launch, Module};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// One side of a copy: an address, and how far its rows are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub(crate) address: u64,
+    pub(crate) pitch: usize,
+}
+
+/// A copy of `height` rows of `width` bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Copy {
+    pub(crate) target: Side,
+    pub(crate) source: Side,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// What pageable host memory held when the copy was enqueued.
+    pub(crate) staged: Option<Arc<[u8]>>,
+}
+
+impl Copy {
+    /// A copy of contiguous bytes.
+    pub(crate) fn linear(target: u64, source: u64, bytes: usize) -> Copy {
+        let side = |address| Side { address, pitch: bytes };
+        Copy { target: side(target), source: side(source), width: bytes, height: 1, staged: None }
+    }
+
+    /// Bytes that are copied.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.width as u64 * self.height as u64
+    }
+}
+
+/// A fill of `height` rows of `width` values of `size` bytes each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fill {
+    pub(crate) address: u64,
+    pub(crate) pitch: usize,
+    pub(crate) value: u32,
+    pub(crate) size: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+/// A launch of a kernel.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelLaunch {
+    pub(crate) module: Arc<Module>,
+    pub(crate) launch: Launch,
+    /// The part of the device that the grid fills.
+    pub(crate) share: f64,
+}
+
+/// A function of the host's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HostFunction {
+    pub(crate) function: unsafe extern "C" fn(*mut c_void),
+    pub(crate) data: usize,
+}
+
+/// What can be enqueued on a stream.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    /// Nothing: an event, or a place where streams join.
+    Marker,
+    Copy(Copy),
+    Fill(Fill),
+    Kernel(KernelLaunch),
+    Host(HostFunction),
+    /// The end of a stream-ordered allocation.
+    Release(u64),
+    /// Managed memory moves: bytes, and whether to the device.
+    Prefetch(u64, bool),
+}
+
+/// Work with its place in the order.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) work: Work,
+    pub(crate) dependencies: Vec<usize>,
+    /// The host's time when it was enqueued.
+    pub(crate) enqueued: f64,
+    /// Operations that had been executed when it was enqueued.
+    pub(crate) executed: u64,
+    /// The driver call.
+    pub(crate) call: &'static str,
+    /// What the host memory of a pending copy held: a change before the copy runs is a mistake.
+    pub(crate) fingerprint: Option<u64>,
+}
+
+/// An operation of the machine's history.
+#[derive(Debug)]
+pub(crate) enum Slot {
+    /// Not executed yet.
+    Pending(Box<Operation>),
+    /// When it ended.
+    Done(f64),
+}
