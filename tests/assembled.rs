@@ -23,16 +23,25 @@ fn registers_spills_and_memory() {
     let mut text = String::new();
     let mut assembled = 0;
     for processor in PROCESSORS {
-        let image = IMAGES.iter().rfind(|image| image.capability <= processor).expect("an image for the processor");
+        let image = IMAGES
+            .iter()
+            .rfind(|image| image.capability <= processor)
+            .expect("an image for the processor");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("kernels.ptx");
         std::fs::write(&file, image.text).expect("a writable temporary folder");
-        let resources = assemble(&ptxas, &file, &format!("sm_{processor}"), None).expect("ptxas takes our PTX");
+        let resources =
+            assemble(&ptxas, &file, &format!("sm_{processor}"), None).expect("ptxas takes our PTX");
         let entries: Vec<&str> = image.kernels.iter().map(|facts| facts.kernel).collect();
         assert_eq!(resources.len(), entries.len(), "ptxas assembled every entry");
         for kernel in &resources {
             assert!(entries.contains(&kernel.kernel.as_str()));
-            assert_eq!(kernel.spill_store_bytes + kernel.spill_load_bytes, 0, "{} spills on sm_{processor}", kernel.kernel);
+            assert_eq!(
+                kernel.spill_store_bytes + kernel.spill_load_bytes,
+                0,
+                "{} spills on sm_{processor}",
+                kernel.kernel
+            );
             let _ = writeln!(
                 text,
                 "sm_{processor} {}: {} registers, {} B shared, {} B local",

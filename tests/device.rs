@@ -16,11 +16,17 @@ fn every_variant_is_correct_at_every_size() {
             let case = case(pattern, &size, 11);
             let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
             for variant in pattern.variants {
-                match verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds") {
+                match verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds")
+                {
                     Outcome::Correct => correct += 1,
                     Outcome::NotRun(_) => not_run += 1,
                     Outcome::Wrong(fault) => {
-                        panic!("{}/{} at {}: {fault}", pattern.name, variant.name, pattern.show_size(&size))
+                        panic!(
+                            "{}/{} at {}: {fault}",
+                            pattern.name,
+                            variant.name,
+                            pattern.show_size(&size)
+                        )
                     }
                 }
             }

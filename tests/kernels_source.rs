@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the tests lie in the workspace")
+        .to_owned()
 }
 
 /// Every file below `folder` with this extension, with its text.

@@ -7,9 +7,7 @@
 
 mod assembled;
 mod device;
-mod command_line;
 mod kernels_source;
 mod references;
 mod snapshots;
 mod tidy;
-mod typed_launch;

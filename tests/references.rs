@@ -72,7 +72,11 @@ fn every_pattern_is_checked_at_the_sizes_that_break_kernels() {
             assert!(found, "{}: no verify size has {needed}", pattern.name);
         }
         assert!(sizes.iter().any(|size| *size >= 1000), "{}: no large verify size", pattern.name);
-        assert!(sizes.iter().any(|size| size % 2 == 1 && *size > 33), "{}: no large odd verify size", pattern.name);
+        assert!(
+            sizes.iter().any(|size| size % 2 == 1 && *size > 33),
+            "{}: no large odd verify size",
+            pattern.name
+        );
     }
 }
 
@@ -87,8 +91,18 @@ fn every_case_has_arrays_of_the_stated_traffic() {
         assert!(bytes.read <= inputs, "{}: reads more than its inputs hold", pattern.name);
         assert!(bytes.written <= outputs, "{}: writes more than its outputs hold", pattern.name);
         for variant in pattern.variants {
-            assert!(variant.outputs.iter().all(|output| *output < case.outputs.len()), "{}/{}", pattern.name, variant.name);
-            assert!(!variant.outputs.is_empty(), "{}/{} writes nothing", pattern.name, variant.name);
+            assert!(
+                variant.outputs.iter().all(|output| *output < case.outputs.len()),
+                "{}/{}",
+                pattern.name,
+                variant.name
+            );
+            assert!(
+                !variant.outputs.is_empty(),
+                "{}/{} writes nothing",
+                pattern.name,
+                variant.name
+            );
         }
     }
 }

@@ -57,7 +57,11 @@ fn instructions() {
 
 /// The instructions of a kernel in the newest PTX that has it.
 fn newest(kernel: &str) -> &'static coalesce::ptx::KernelFacts {
-    IMAGES.iter().rev().find_map(|image| image.facts(kernel)).unwrap_or_else(|| panic!("no PTX has {kernel}"))
+    IMAGES
+        .iter()
+        .rev()
+        .find_map(|image| image.facts(kernel))
+        .unwrap_or_else(|| panic!("no PTX has {kernel}"))
 }
 
 fn has(kernel: &str, instruction: &str) -> bool {
@@ -66,33 +70,54 @@ fn has(kernel: &str, instruction: &str) -> bool {
 
 #[test]
 fn wide_variants_really_move_sixteen_bytes() {
-    for kernel in ["coalescing_quad", "coalescing_in_flight", "transpose_wide", "matmul_ab_registers"] {
+    for kernel in
+        ["coalescing_quad", "coalescing_in_flight", "transpose_wide", "matmul_ab_registers"]
+    {
         for instruction in ["ld.global.v4.b32", "st.global.v4.b32"] {
             let read_only = instruction.replace("ld.global", "ld.global.nc");
-            assert!(has(kernel, instruction) || has(kernel, &read_only), "{kernel} has no {instruction}");
+            assert!(
+                has(kernel, instruction) || has(kernel, &read_only),
+                "{kernel} has no {instruction}"
+            );
         }
     }
-    assert!(has("coalescing_pair", "ld.global.v2.b32") || has("coalescing_pair", "ld.global.nc.v2.b32"));
+    assert!(
+        has("coalescing_pair", "ld.global.v2.b32") || has("coalescing_pair", "ld.global.nc.v2.b32")
+    );
     assert!(has("transpose_wide", "ld.shared.v4.b32") && has("transpose_wide", "st.shared.v4.b32"));
-    assert!(has("transpose_asynchronous", "cp.async.ca.shared.global") || has("transpose_asynchronous", "cp.async.cg.shared.global"));
+    assert!(
+        has("transpose_asynchronous", "cp.async.ca.shared.global")
+            || has("transpose_asynchronous", "cp.async.cg.shared.global")
+    );
 }
 
 #[test]
 fn no_kernel_uses_generic_or_local_accesses() {
     for image in IMAGES {
         for facts in image.kernels {
-            assert_eq!(facts.local_bytes, 0, "{} on sm_{} has local memory", facts.kernel, image.capability);
+            assert_eq!(
+                facts.local_bytes, 0,
+                "{} on sm_{} has local memory",
+                facts.kernel, image.capability
+            );
             for (name, _) in facts.instructions {
                 let mut parts = name.split('.');
                 let stem = parts.next();
-                let spaced = name.split('.').any(|part| matches!(part, "global" | "shared" | "const" | "local" | "param"));
+                let spaced = name
+                    .split('.')
+                    .any(|part| matches!(part, "global" | "shared" | "const" | "local" | "param"));
                 assert!(
                     !matches!(stem, Some("ld" | "st" | "atom" | "red")) || spaced,
                     "{} on sm_{} has a generic {name}",
                     facts.kernel,
                     image.capability
                 );
-                assert!(!name.contains(".local"), "{} on sm_{} has {name}", facts.kernel, image.capability);
+                assert!(
+                    !name.contains(".local"),
+                    "{} on sm_{} has {name}",
+                    facts.kernel,
+                    image.capability
+                );
             }
         }
     }

@@ -7,11 +7,7 @@ use cuda_builder::{CudaBuilder, NvvmArch, install};
 use std::path::PathBuf;
 
 /// The architectures PTX is built for.
-pub const TARGETS: [NvvmArch; 3] = [
-    NvvmArch::Compute70,
-    NvvmArch::Compute80,
-    NvvmArch::Compute90,
-];
+pub const TARGETS: [NvvmArch; 3] = [NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90];
 
 /// Makes sure there is a compiler, and says which.
 pub fn setup() -> Result<()> {
@@ -43,10 +39,5 @@ pub fn resources(ptxas: &std::path::Path, processor: NvvmArch) -> Result<Vec<Res
         .into_iter()
         .rfind(|target| *target <= processor)
         .context("no PTX for this processor")?;
-    Ok(ptxas::assemble(
-        ptxas,
-        &build(target)?,
-        &processor.processor(),
-        None,
-    )?)
+    Ok(ptxas::assemble(ptxas, &build(target)?, &processor.processor(), None)?)
 }

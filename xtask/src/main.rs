@@ -1,8 +1,5 @@
 //! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself.
-#![allow(
-    clippy::print_stdout,
-    reason = "a command-line program prints its results"
-)]
+#![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 mod kernels;
 mod task;

@@ -27,9 +27,7 @@ pub fn cargo(arguments: &[&str]) -> Command {
 /// Runs a command whose output the user sees.
 pub fn status(command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().to_owned();
-    command
-        .status()
-        .with_context(|| format!("cannot start {}", program.display()))
+    command.status().with_context(|| format!("cannot start {}", program.display()))
 }
 
 /// Runs a command that has to succeed.
@@ -43,8 +41,5 @@ pub fn succeed(command: &mut Command) -> Result<()> {
 
 /// The built `coalesce` program.
 pub fn coalesce() -> PathBuf {
-    target_dir()
-        .join("release")
-        .join("coalesce")
-        .with_extension(std::env::consts::EXE_EXTENSION)
+    target_dir().join("release").join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)
 }

@@ -123,6 +123,52 @@ impl<'a> Launcher<'a> {
 
     /// Enqueues `kernel` on the stream.
     ///
+    /// The kernel's token carries its parameter types, so arguments that do not fit do not compile:
+    ///
+    /// ```
+    /// # use coalesce::gpu::{Arrays, Launcher};
+    /// use kernels::coalescing::coalescing_scalar;
+    /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
+    /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output(0), 1_u32))
+    /// # }
+    /// ```
+    /// One argument is missing:
+    /// ```compile_fail,E0277
+    /// # use coalesce::gpu::{Arrays, Launcher};
+    /// use kernels::coalescing::coalescing_scalar;
+    /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
+    /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input::<f32>(0), arrays.output::<f32>(0)))
+    /// # }
+    /// ```
+    /// The output has another element type:
+    /// ```compile_fail,E0277
+    /// # use coalesce::gpu::{Arrays, Launcher};
+    /// use kernels::coalescing::coalescing_scalar;
+    /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
+    /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output::<u8>(0), 1_u32))
+    /// # }
+    /// ```
+    /// An input stands where the kernel writes:
+    /// ```compile_fail,E0277
+    /// # use coalesce::gpu::{Arrays, Launcher};
+    /// use kernels::coalescing::coalescing_scalar;
+    /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
+    /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.input::<f32>(0), 1_u32))
+    /// # }
+    /// ```
+    /// 64 bits stand where the kernel takes 32:
+    /// ```compile_fail,E0277
+    /// # use coalesce::gpu::{Arrays, Launcher};
+    /// use kernels::coalescing::coalescing_scalar;
+    /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
+    /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output(0), 1_usize))
+    /// # }
+    /// ```
+    /// There is no such kernel:
+    /// ```compile_fail,E0432
+    /// use kernels::coalescing::coalescing_scaler;
+    /// ```
+    ///
     /// # Errors
     /// [`GpuError::Refused`] when the device does not take the launch.
     ///

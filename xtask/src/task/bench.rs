@@ -19,21 +19,13 @@ const NO_GPU: i32 = 3;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     kernels::setup()?;
     build::coalesce()?;
-    let status = workspace::status(
-        Command::new(workspace::coalesce())
-            .arg("bench")
-            .args(&arguments.bench),
-    )?;
+    let status =
+        workspace::status(Command::new(workspace::coalesce()).arg("bench").args(&arguments.bench))?;
     if status.code() == Some(NO_GPU) {
         without_gpu()?;
         return Ok(ExitCode::SUCCESS);
     }
-    Ok(ExitCode::from(
-        status
-            .code()
-            .and_then(|code| u8::try_from(code).ok())
-            .unwrap_or(1),
-    ))
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
 /// What is known about the kernels on a machine that cannot run them.

@@ -16,10 +16,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     kernels::setup()?;
     if let Some(capability) = arguments.arch {
         let Some(arch) = NvvmArch::from_capability(capability) else {
-            let known: Vec<_> = NvvmArch::ALL
-                .iter()
-                .map(|arch| arch.capability_value().to_string())
-                .collect();
+            let known: Vec<_> =
+                NvvmArch::ALL.iter().map(|arch| arch.capability_value().to_string()).collect();
             bail!(
                 "compute capability {capability} is not known: choose one of {}",
                 known.join(", ")

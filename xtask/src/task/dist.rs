@@ -49,26 +49,14 @@ fn copy(source: &Path, target: &Path) -> Result<()> {
 
 /// Builds the integration tests and finds their program in cargo's messages.
 fn test_program() -> Result<PathBuf> {
-    let arguments = [
-        "test",
-        "--release",
-        "--package",
-        "tests",
-        "--no-run",
-        "--message-format",
-        "short",
-    ];
-    let output = workspace::cargo(&arguments)
-        .output()
-        .context("cannot start cargo")?;
+    let arguments =
+        ["test", "--release", "--package", "tests", "--no-run", "--message-format", "short"];
+    let output = workspace::cargo(&arguments).output().context("cannot start cargo")?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         bail!("the tests do not compile:\n{messages}");
     }
-    let program = messages
-        .lines()
-        .rev()
-        .find_map(|line| line.split("Executable main.rs (").nth(1));
+    let program = messages.lines().rev().find_map(|line| line.split("Executable main.rs (").nth(1));
     let program = program
         .and_then(|rest| rest.strip_suffix(')'))
         .context("cargo did not name the test program")?;

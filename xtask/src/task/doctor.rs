@@ -11,10 +11,7 @@ pub fn run() -> Result<ExitCode> {
     let checks = [
         (
             "compiler for kernels",
-            compiler
-                .as_ref()
-                .map(Toolchain::describe)
-                .map_err(ToString::to_string),
+            compiler.as_ref().map(Toolchain::describe).map_err(ToString::to_string),
             true,
         ),
         (
@@ -26,9 +23,7 @@ pub fn run() -> Result<ExitCode> {
         ),
         (
             "NVIDIA driver (measuring)",
-            driver
-                .map(|info| info.to_string())
-                .map_err(|error| error.to_string()),
+            driver.map(|info| info.to_string()).map_err(|error| error.to_string()),
             false,
         ),
     ];
@@ -43,9 +38,5 @@ pub fn run() -> Result<ExitCode> {
             Err(text) => println!("absent   {what}: {text}"),
         }
     }
-    Ok(if complete {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

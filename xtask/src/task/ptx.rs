@@ -39,9 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let text =
         std::fs::read_to_string(&ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
     let entry = between(&text, &format!(".visible .entry {kernel}("), "\n}");
-    let Some(entry) = entry else {
-        bail!("{}", unknown(kernel, &text))
-    };
+    let Some(entry) = entry else { bail!("{}", unknown(kernel, &text)) };
     if arguments.llvm {
         let path = folder.join(format!("{}.ll", arch.target_feature()));
         let module = std::fs::read_to_string(&path)
@@ -76,10 +74,7 @@ fn unknown(kernel: &str, ptx: &str) -> String {
     if similar.is_empty() {
         format!("there is no kernel `{kernel}`; `coalesce list --json` names them all")
     } else {
-        format!(
-            "there is no kernel `{kernel}`; there are {}",
-            similar.join(", ")
-        )
+        format!("there is no kernel `{kernel}`; there are {}", similar.join(", "))
     }
 }
 
@@ -105,15 +100,9 @@ fn machine_code(kernel: &str, ptx: &std::path::Path, arch: NvvmArch) -> Result<S
         .output()
         .with_context(|| format!("cannot start {}", cuobjdump.display()))?;
     if !output.status.success() {
-        bail!(
-            "{} failed: {}",
-            cuobjdump.display(),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        bail!("{} failed: {}", cuobjdump.display(), String::from_utf8_lossy(&output.stderr).trim());
     }
-    let found = resources
-        .into_iter()
-        .find(|resources| resources.kernel == kernel);
+    let found = resources.into_iter().find(|resources| resources.kernel == kernel);
     let summary = found.map_or_else(String::new, |found| {
         format!(
             "{} registers, {} B shared, {} B local, {} B spilled\n",
@@ -123,10 +112,7 @@ fn machine_code(kernel: &str, ptx: &std::path::Path, arch: NvvmArch) -> Result<S
             found.spill_store_bytes + found.spill_load_bytes
         )
     });
-    Ok(format!(
-        "{summary}{}",
-        String::from_utf8_lossy(&output.stdout)
-    ))
+    Ok(format!("{summary}{}", String::from_utf8_lossy(&output.stdout)))
 }
 
 /// The kernel's function with its documentation.
@@ -146,11 +132,7 @@ fn rust_source(kernel: &str) -> Result<String> {
             .iter()
             .rposition(|line| !(line.starts_with("///") || line.starts_with("#[")));
         let start = above.map_or(0, |line| line + 1);
-        let end = at
-            + lines[at..]
-                .iter()
-                .position(|line| *line == "}")
-                .unwrap_or(0);
+        let end = at + lines[at..].iter().position(|line| *line == "}").unwrap_or(0);
         return Ok(lines[start..=end].join("\n"));
     }
     bail!("there is no kernel `{kernel}` in {}", folder.display())

@@ -28,12 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for target in kernels::TARGETS {
         kernels::build(target)?;
     }
-    workspace::succeed(&mut workspace::cargo(&[
-        "test",
-        "--release",
-        "--workspace",
-        "--quiet",
-    ]))?;
+    workspace::succeed(&mut workspace::cargo(&["test", "--release", "--workspace", "--quiet"]))?;
     let needs = [
         Needs {
             module: "assembled::",

@@ -1,0 +1,228 @@
+//! The rules of the house that a machine can check, each with the fix in its message.
+
+use crate::kernels_source::{files, root};
+use coalesce::patterns::PATTERNS;
+use coalesce::ptx::IMAGES;
+use std::collections::BTreeSet;
+
+/// The folders that hold our sources.
+const SOURCES: [&str; 5] = ["kernels", "host", "xtask", "tests", "crates"];
+/// Device files that are no patterns.
+const NO_PATTERNS: [&str; 2] = ["lib", "measurement"];
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn stems(folder: &str, except: &[&str]) -> BTreeSet<String> {
+    let stem =
+        |path: &std::path::Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let all = files(folder, "rs").into_iter().filter_map(|(path, _)| stem(&path));
+    all.filter(|stem| !except.contains(&stem.as_str())).collect()
+}
+
+#[test]
+fn a_pattern_is_two_files_with_one_stem_and_a_registry_entry() {
+    let registry: BTreeSet<String> =
+        PATTERNS.iter().map(|pattern| pattern.name.to_owned()).collect();
+    assert_eq!(
+        stems("kernels/src", &NO_PATTERNS),
+        registry,
+        "kernels/src/*.rs and PATTERNS differ"
+    );
+    assert_eq!(
+        stems("host/src/patterns", &["mod"]),
+        registry,
+        "host/src/patterns/*.rs and PATTERNS differ"
+    );
+}
+
+#[test]
+fn every_variant_has_its_kernel_and_every_kernel_its_variant() {
+    for image in IMAGES {
+        let entries: BTreeSet<&str> = image
+            .kernels
+            .iter()
+            .map(|facts| facts.kernel)
+            .filter(|name| !name.starts_with("measurement_"))
+            .collect();
+        let expected: BTreeSet<String> = PATTERNS
+            .iter()
+            .flat_map(|pattern| pattern.variants.iter().map(move |variant| (pattern, variant)))
+            .filter(|(_, variant)| variant.since <= image.capability)
+            .map(|(pattern, variant)| pattern.kernel_name(variant))
+            .collect();
+        let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
+        assert_eq!(entries, expected, "sm_{}: PTX entries and variants differ", image.capability);
+    }
+}
+
+#[test]
+fn every_doc_has_the_template_and_lists_the_variants_in_order() {
+    for pattern in PATTERNS {
+        let doc = pattern.doc();
+        for part in [
+            "# ",
+            "\nShows: ",
+            "\nExpected: ",
+            "\nPreconditions: ",
+            "\nSource: ",
+            "| variant | change",
+        ] {
+            assert!(
+                doc.contains(part),
+                "kernels/src/{}.rs: its doc has no `{}`",
+                pattern.name,
+                part.trim()
+            );
+        }
+        let listed: Vec<&str> =
+            doc.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        let names: Vec<&str> = pattern.variants.iter().map(|variant| variant.name).collect();
+        assert_eq!(
+            listed, names,
+            "kernels/src/{}.rs: the table and the variants differ",
+            pattern.name
+        );
+    }
+}
+
+#[test]
+fn every_kernel_states_its_launch_contract_and_its_difference() {
+    for pattern in PATTERNS {
+        for (index, variant) in pattern.variants.iter().enumerate() {
+            let name = pattern.kernel_name(variant);
+            let source = pattern.device_source;
+            let at = source
+                .find(&format!("fn {name}("))
+                .unwrap_or_else(|| panic!("no source of {name}"));
+            let doc_start = source[..at].rfind("\n\n").unwrap_or(0);
+            let doc = &source[doc_start..at];
+            assert!(
+                doc.contains("# Safety\n/// Launch contract"),
+                "{name}: its doc states no launch contract"
+            );
+            let opening = if index == 0 { "/// Naive: " } else { "/// Change from `" };
+            assert!(doc.contains(opening), "{name}: its doc does not begin with `{opening}`");
+        }
+    }
+}
+
+#[test]
+fn every_source_file_says_what_it_is_for() {
+    for folder in SOURCES {
+        for (path, text) in files(folder, "rs") {
+            assert!(
+                text.starts_with("//!"),
+                "{}: begin with a `//!` line that says what it is for",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let marks = ["TO", "FIX", "X"].map(|start| match start {
+        "TO" => "TODO".to_owned(),
+        "FIX" => "FIXME".to_owned(),
+        _ => "XXX".to_owned(),
+    });
+    for folder in SOURCES {
+        for (path, text) in files(folder, "rs") {
+            if path.ends_with("tests/tidy.rs") {
+                continue;
+            }
+            for mark in &marks {
+                assert!(
+                    !text.contains(mark.as_str()),
+                    "{} has a {mark}: do it or file it",
+                    path.display()
+                );
+            }
+            for macro_name in ["todo!(", "unimplemented!("] {
+                let used = text
+                    .lines()
+                    .any(|line| !line.trim_start().starts_with("//") && line.contains(macro_name));
+                assert!(
+                    !used,
+                    "{} has a {macro_name}..): do it or return an error",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+/// The workspace crates that a crate depends on, dev-dependencies aside.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let text = read(manifest);
+    let mut section = String::new();
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+        } else if section == "dependencies" || section == "build-dependencies" {
+            let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if !name.is_empty() && !name.starts_with('#') {
+                found.insert(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_know_only_what_they_may() {
+    let depends = |manifest: &str, forbidden: &[&str]| {
+        let found = dependencies(manifest);
+        for name in forbidden {
+            assert!(!found.contains(*name), "{manifest}: this crate may not know `{name}`");
+        }
+    };
+    assert_eq!(dependencies("kernels/Cargo.toml"), BTreeSet::from(["cuda_std".to_owned()]));
+    assert!(dependencies("crates/simt/Cargo.toml").is_empty(), "simt has no dependencies");
+    depends("crates/cuda_std/Cargo.toml", &["kernels", "coalesce", "cust", "simt"]);
+    depends("crates/cuda_builder/Cargo.toml", &["kernels", "coalesce", "cust", "simt"]);
+    depends("crates/cuda_driver/Cargo.toml", &["kernels", "coalesce", "cust"]);
+    depends("crates/cust_ext/Cargo.toml", &["kernels", "coalesce", "simt"]);
+    depends("crates/virtual_gpu/Cargo.toml", &["kernels", "coalesce", "cust"]);
+    depends("xtask/Cargo.toml", &["coalesce", "kernels", "cust"]);
+    for folder in SOURCES {
+        for (path, text) in files(folder, "toml") {
+            let opens = text.lines().any(|line| line.starts_with("libloading"));
+            assert!(
+                !opens || path.ends_with("crates/cuda_driver/Cargo.toml"),
+                "{}: only cuda_driver opens libraries",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn cust_stays_behind_one_module() {
+    for (path, text) in files("host", "rs") {
+        let inside = path.components().any(|part| part.as_os_str() == "gpu");
+        let uses = text
+            .lines()
+            .any(|line| !line.trim_start().starts_with("//") && line.contains("cust::"));
+        assert!(inside || !uses, "{}: use coalesce::gpu instead of cust", path.display());
+    }
+}
+
+#[test]
+fn references_know_no_device() {
+    for pattern in PATTERNS {
+        let text = read(&format!("host/src/patterns/{}.rs", pattern.name));
+        let start = text
+            .find("fn reference(")
+            .unwrap_or_else(|| panic!("{}: no fn reference", pattern.name));
+        let end = text[start..].find("\n}").map_or(text.len(), |length| start + length);
+        assert!(
+            !text[start..end].contains("device::"),
+            "{}: the reference calls device code",
+            pattern.name
+        );
+    }
+}
