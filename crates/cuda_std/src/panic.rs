@@ -66,12 +66,14 @@ fn panic(information: &PanicInfo<'_>) -> ! {
     }
 
     let mut text = [0_u8; CAPACITY];
-    let message = information.message();
-    if let Some(message) = message.as_str() {
+    let mut message: *const u8 =
+        c"(its message has values: see the feature `format-panics`)".as_ptr().cast();
+    if let Some(plain) = information.message().as_str() {
         // The last byte stays zero.
-        for (target, &byte) in text[..CAPACITY - 1].iter_mut().zip(message.as_bytes()) {
+        for (target, &byte) in text[..CAPACITY - 1].iter_mut().zip(plain.as_bytes()) {
             *target = byte;
         }
+        message = text.as_ptr();
     }
     let unknown: &CStr = c"an unknown place";
     let place = information.location();
@@ -81,7 +83,7 @@ fn panic(information: &PanicInfo<'_>) -> ! {
         file: place.map_or(unknown, |place| place.file_as_c_str()).as_ptr(),
         line: place.map_or(0, |place| place.line()),
         column: place.map_or(0, |place| place.column()),
-        message: text.as_ptr(),
+        message,
     };
     let format = c"block (%u, %u, %u) thread (%u, %u, %u) panicked at %s:%u:%u %s\n";
     // SAFETY: the format takes what the structure has in the same order, and both texts end with a

@@ -19,9 +19,7 @@ pub enum Space {
 impl Parse for Space {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         const EXPECTED: &str = "expected a memory space: `shared`, `constant` or `global`";
-        let name: Ident = input
-            .parse()
-            .map_err(|error| Error::new(error.span(), EXPECTED))?;
+        let name: Ident = input.parse().map_err(|error| Error::new(error.span(), EXPECTED))?;
         let space = match name.to_string().as_str() {
             "shared" => Space::Shared,
             "constant" => Space::Constant,
@@ -35,11 +33,7 @@ impl Parse for Space {
             }
             _ => return Err(Error::new(name.span(), EXPECTED)),
         };
-        if input.is_empty() {
-            Ok(space)
-        } else {
-            Err(input.error("expected one memory space"))
-        }
+        if input.is_empty() { Ok(space) } else { Err(input.error("expected one memory space")) }
     }
 }
 
@@ -114,9 +108,7 @@ fn mentions_maybe_uninit(item: &ItemStatic) -> bool {
         }
     }
     match innermost(&item.ty) {
-        syn::Type::Path(path) => !PRIMITIVES
-            .iter()
-            .any(|primitive| path.path.is_ident(primitive)),
+        syn::Type::Path(path) => !PRIMITIVES.iter().any(|primitive| path.path.is_ident(primitive)),
         _ => false,
     }
 }

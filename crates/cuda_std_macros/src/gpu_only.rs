@@ -20,17 +20,8 @@ impl Parse for NoArguments {
 
 /// The device function as written and its host twin, which panics.
 pub fn expand(_: NoArguments, item: ItemFn) -> TokenStream {
-    let ItemFn {
-        attrs,
-        vis,
-        sig,
-        block,
-        ..
-    } = &item;
-    let host = Signature {
-        abi: None,
-        ..sig.clone()
-    };
+    let ItemFn { attrs, vis, sig, block, .. } = &item;
+    let host = Signature { abi: None, ..sig.clone() };
     let message = format!(
         "`{}` was called outside a kernel: it exists only on the device (nvptx64)",
         sig.ident

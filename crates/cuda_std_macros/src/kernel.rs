@@ -97,9 +97,8 @@ fn expressions(
 ) -> Result<Vec<Expr>> {
     let content;
     parenthesized!(content in input);
-    let values: Vec<Expr> = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?
-        .into_iter()
-        .collect();
+    let values: Vec<Expr> =
+        Punctuated::<Expr, Token![,]>::parse_terminated(&content)?.into_iter().collect();
     if !count.contains(&values.len()) {
         return Err(Error::new(name.span(), format!("`{name}` takes {meaning}")));
     }
@@ -111,11 +110,7 @@ enum Passing {
     /// As it is.
     Direct,
     /// As a pointer and a length, rebuilt into a slice.
-    Slice {
-        element: Box<Type>,
-        lifetime: Option<Lifetime>,
-        mutable: bool,
-    },
+    Slice { element: Box<Type>, lifetime: Option<Lifetime>, mutable: bool },
 }
 
 /// One parameter of a kernel.
@@ -171,10 +166,7 @@ fn check_signature(item: &ItemFn) -> Result<()> {
     }
     if let ReturnType::Type(arrow, kind) = &signature.output {
         errors.push(Error::new(
-            arrow
-                .span()
-                .join(kind.span())
-                .unwrap_or_else(|| kind.span()),
+            arrow.span().join(kind.span()).unwrap_or_else(|| kind.span()),
             "a kernel returns nothing: write results through a pointer or a mutable slice",
         ));
     }
@@ -194,10 +186,7 @@ fn check_signature(item: &ItemFn) -> Result<()> {
         errors.push(Error::new_spanned(token, "a kernel cannot be `const`"));
     }
     if let Some(abi) = &signature.abi {
-        errors.push(Error::new_spanned(
-            abi,
-            "`#[kernel]` chooses the ABI: remove the `extern`",
-        ));
+        errors.push(Error::new_spanned(abi, "`#[kernel]` chooses the ABI: remove the `extern`"));
     }
     if let Some(variadic) = &signature.variadic {
         errors.push(Error::new_spanned(variadic, "a kernel cannot be variadic"));
@@ -225,12 +214,7 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
     };
     let kind = (*typed.ty).clone();
     let passing = match ungroup(&kind) {
-        Type::Reference(TypeReference {
-            lifetime,
-            mutability,
-            elem,
-            ..
-        }) => match ungroup(elem) {
+        Type::Reference(TypeReference { lifetime, mutability, elem, .. }) => match ungroup(elem) {
             Type::Slice(slice) => Passing::Slice {
                 element: slice.elem.clone(),
                 lifetime: lifetime.clone(),
@@ -258,12 +242,7 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
         }
         _ => Passing::Direct,
     };
-    Ok(Parameter {
-        name,
-        pattern: (*typed.pat).clone(),
-        kind,
-        passing,
-    })
+    Ok(Parameter { name, pattern: (*typed.pat).clone(), kind, passing })
 }
 
 /// The type without invisible groups and parentheses.
@@ -288,18 +267,8 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
     let mut declarations = Vec::new();
     let mut slices = Vec::new();
     for parameter in parameters {
-        let Parameter {
-            name,
-            pattern,
-            kind,
-            passing,
-        } = parameter;
-        let Passing::Slice {
-            element,
-            lifetime,
-            mutable,
-        } = passing
-        else {
+        let Parameter { name, pattern, kind, passing } = parameter;
+        let Passing::Slice { element, lifetime, mutable } = passing else {
             declarations.push(quote!(#pattern: #kind));
             continue;
         };
@@ -342,10 +311,7 @@ fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
     if arguments.launch_bounds.is_none() && arguments.cluster.is_none() {
         return TokenStream::new();
     }
-    let conditions = item
-        .attrs
-        .iter()
-        .filter(|attribute| is_condition(attribute));
+    let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
     let since = since_condition(arguments);
     let symbol = format!("__coalesce_attributes_{}", item.sig.ident);
     let [max_threads, min_blocks] = launch_bounds(arguments);
@@ -368,13 +334,8 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     let name = &item.sig.ident;
     let visibility = &item.vis;
     let symbol = name.to_string();
-    let attributes = item
-        .attrs
-        .iter()
-        .filter(|attribute| !is_expectation(attribute));
-    let kinds = parameters
-        .iter()
-        .map(|parameter| with_static_lifetimes(&parameter.kind));
+    let attributes = item.attrs.iter().filter(|attribute| !is_expectation(attribute));
+    let kinds = parameters.iter().map(|parameter| with_static_lifetimes(&parameter.kind));
     let [max_threads, min_blocks] = launch_bounds(arguments);
     let [x, y, z] = cluster(arguments);
     let since = since(arguments);
@@ -383,10 +344,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     let where_clause = &item.sig.generics.where_clause;
     let inputs = &item.sig.inputs;
     let block = &item.block;
-    let lints = item
-        .attrs
-        .iter()
-        .filter(|attribute| !is_documentation(attribute));
+    let lints = item.attrs.iter().filter(|attribute| !is_documentation(attribute));
     quote! {
         #[cfg(not(target_arch = "nvptx64"))]
         #(#attributes)*
@@ -412,10 +370,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
 
 /// Compile-time checks of the parameter types, with errors that point at the type.
 fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
-    let conditions = item
-        .attrs
-        .iter()
-        .filter(|attribute| is_condition(attribute));
+    let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
     let checks = parameters.iter().map(|parameter| {
         let kind = with_static_lifetimes(&parameter.kind);
         let span = parameter.kind.span();
@@ -446,15 +401,9 @@ fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
 /// The oldest compute capability of the kernel, 0 for any.
 fn since(arguments: &Arguments) -> u32 {
     let given = arguments.since.as_ref().map_or(0, |literal| {
-        literal
-            .base10_parse()
-            .expect("the parser has read this literal as u32")
+        literal.base10_parse().expect("the parser has read this literal as u32")
     });
-    if arguments.cluster.is_some() {
-        given.max(CLUSTER_CAPABILITY)
-    } else {
-        given
-    }
+    if arguments.cluster.is_some() { given.max(CLUSTER_CAPABILITY) } else { given }
 }
 
 /// The `cfg` predicate of the oldest compute capability.

@@ -38,9 +38,7 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as kernel::Arguments);
     let item = parse_macro_input!(item as ItemFn);
-    kernel::expand(arguments, item)
-        .unwrap_or_else(Error::into_compile_error)
-        .into()
+    kernel::expand(arguments, item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// Places a static in a memory space of the device: `shared`, `constant` or `global`.
@@ -59,9 +57,7 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn address_space(space: TokenStream, item: TokenStream) -> TokenStream {
     let space = parse_macro_input!(space as address_space::Space);
     let item = parse_macro_input!(item as ItemStatic);
-    address_space::expand(space, item)
-        .unwrap_or_else(Error::into_compile_error)
-        .into()
+    address_space::expand(space, item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// Gives a function that only makes sense on the device a twin on the host which panics with the
@@ -81,7 +77,5 @@ pub fn gpu_only(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn externally_visible(arguments: TokenStream, item: TokenStream) -> TokenStream {
     parse_macro_input!(arguments as gpu_only::NoArguments);
     let item = parse_macro_input!(item as ItemFn);
-    gpu_only::check_visible(item)
-        .unwrap_or_else(Error::into_compile_error)
-        .into()
+    gpu_only::check_visible(item).unwrap_or_else(Error::into_compile_error).into()
 }

@@ -1,7 +1,7 @@
 //! What to run and what must come out: the table of launches.
 //!
 //! Every entry is one launch of one kernel with all of its inputs, and with what each buffer must
-//! hold afterwards, computed on the host by the dullest code possible. [`Expected::check`] compares.
+//! hold afterwards, computed on the host by the dullest code possible. [`Buffer::check`] compares.
 
 mod atomics;
 mod copies;
