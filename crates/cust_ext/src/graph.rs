@@ -161,6 +161,7 @@ mod tests {
         let _context = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let mut buffer = DeviceBuffer::<u32>::zeroed(64).unwrap();
+        cust::context::CurrentContext::synchronize().unwrap();
         let graph = capture(&stream, CaptureMode::default(), |stream| {
             // SAFETY: the buffer outlives the graph's launch below.
             Ok(unsafe { buffer.set_32_async(7, stream) }?)

@@ -337,6 +337,8 @@ mod tests {
         let mut output = HostBuffer::<u32>::zeroed(10_000, HostFlags::PINNED).unwrap();
         let (first, second) =
             (DeviceBuffer::zeroed(10_000).unwrap(), DeviceBuffer::zeroed(10_000).unwrap());
+        // cust zeroes on the legacy default stream, which a non-blocking stream does not wait for.
+        cust::context::CurrentContext::synchronize().unwrap();
         let mut reached = false;
         scope(&stream, |scope| {
             scope.upload(&input, &first)?;
@@ -356,6 +358,7 @@ mod tests {
         let _context = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let device = DeviceBuffer::<u32>::zeroed(4).unwrap();
+        cust::context::CurrentContext::synchronize().unwrap();
         let buffer = HostBuffer::from_slice(&[1, 2, 3, 4], HostFlags::PINNED).unwrap();
         let buffer = InFlight::upload(buffer, &device, &stream).unwrap().wait().unwrap();
         assert_eq!(*buffer, [1, 2, 3, 4]);

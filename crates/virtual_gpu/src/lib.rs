@@ -22,7 +22,7 @@
 //! # Misuse
 //! [`misuse`] lists what a real driver would let pass or punish without an explanation: use after free, double free,
 //! copies past an allocation, host memory that was changed or freed under a copy, pageable memory in asynchronous
-//! copies, calls without a context.
+//! copies, calls without a context, streams that use the same memory and are not ordered.
 //!
 //! One device; what a function is not able to do returns `CUDA_ERROR_NOT_SUPPORTED`, and
 //! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
@@ -34,6 +34,7 @@ mod machine;
 mod misuse;
 mod model;
 mod occupancy;
+mod order;
 mod profile;
 mod source;
 mod timeline;

@@ -151,6 +151,8 @@ pub(crate) struct Machine {
     pub(crate) fault: Option<ReturnCode>,
     pub(crate) misuse: Vec<Misuse>,
     pub(crate) launches: Vec<LaunchRecord>,
+    /// No operation before this one is pending.
+    pub(crate) first_pending: usize,
     /// Operations executed so far.
     executed: u64,
     /// After how many operations the device last wrote each page-locked range, by its first address.
@@ -213,6 +215,7 @@ impl Machine {
             fault: None,
             misuse: Vec::new(),
             launches: Vec::new(),
+            first_pending: 0,
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
@@ -500,6 +503,7 @@ impl Machine {
             .filter_map(|id| self.end(*id))
             .fold(operation.enqueued + latency, f64::max);
         let call = std::mem::replace(&mut self.call, operation.call);
+        self.notice_overtaking(id, &operation);
         let end = if self.fault.is_some() { ready } else { self.perform(&operation, ready) };
         self.executed += 1;
         self.note_writes(&operation.work);

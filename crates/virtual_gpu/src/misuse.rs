@@ -14,6 +14,8 @@ pub enum MisuseKind {
     OutOfBounds,
     /// Pageable memory in an asynchronous copy: it will not overlap.
     PageableAsyncCopy,
+    /// Two streams use the same memory, one of them writes it, and nothing orders them.
+    MissingOrder,
     /// The host changed memory that a pending copy uses.
     HostMemoryChanged,
     /// The host freed memory that a pending copy uses.

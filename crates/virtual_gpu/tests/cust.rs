@@ -306,9 +306,8 @@ fn a_capture_that_never_joins_is_an_error() {
 fn what_is_not_there_is_named() {
     let _device = device();
     let mut array = std::ptr::null_mut();
-    let descriptor = cust_raw::CUDA_ARRAY3D_DESCRIPTOR::default();
-    // SAFETY: a valid descriptor and a local to write to.
-    let code = unsafe { cuda_driver::api::cuArray3DCreate_v2(&mut array, &descriptor) };
+    // SAFETY: the function is missing, so nothing is dereferenced.
+    let code = unsafe { cuda_driver::api::cuArray3DCreate_v2(&mut array, std::ptr::null()) };
     assert_eq!(code, cuda_driver::ReturnCode::NOT_SUPPORTED);
     let calls = cuda_driver::unavailable_calls();
     let call = calls.iter().find(|call| call.symbol == "cuArray3DCreate_v2").unwrap();
@@ -320,18 +319,22 @@ fn copies_in_two_dimensions_keep_their_pitch() {
     let _device = device();
     let device = DeviceBuffer::<u8>::zeroed(8 * 4).unwrap();
     let host: Vec<u8> = (0..12).collect();
-    let mut descriptor = cust_raw::CUDA_MEMCPY2D::default();
-    descriptor.srcMemoryType = cust_raw::CUmemorytype_enum::CU_MEMORYTYPE_HOST;
-    descriptor.srcHost = host.as_ptr().cast();
-    descriptor.srcPitch = 3;
-    descriptor.dstMemoryType = cust_raw::CUmemorytype_enum::CU_MEMORYTYPE_DEVICE;
-    descriptor.dstDevice = device.as_device_ptr().as_raw();
-    descriptor.dstPitch = 8;
-    descriptor.dstXInBytes = 1;
-    descriptor.WidthInBytes = 3;
-    descriptor.Height = 4;
-    // SAFETY: the descriptor describes 4 rows of 3 bytes inside both buffers.
-    let code = unsafe { cuda_driver::api::cuMemcpy2D_v2(&descriptor) };
+    // All-zero bytes are no valid `CUDA_MEMCPY2D`, whose enums have no zero, so it is filled in through a pointer.
+    let mut descriptor = std::mem::MaybeUninit::<cust_raw::CUDA_MEMCPY2D>::zeroed();
+    let one = descriptor.as_mut_ptr();
+    // SAFETY: the descriptor is written field by field, and describes 4 rows of 3 bytes inside both buffers.
+    let code = unsafe {
+        (*one).srcMemoryType = cust_raw::CUmemorytype_enum::CU_MEMORYTYPE_HOST;
+        (*one).srcHost = host.as_ptr().cast();
+        (*one).srcPitch = 3;
+        (*one).dstMemoryType = cust_raw::CUmemorytype_enum::CU_MEMORYTYPE_DEVICE;
+        (*one).dstDevice = device.as_device_ptr().as_raw();
+        (*one).dstPitch = 8;
+        (*one).dstXInBytes = 1;
+        (*one).WidthInBytes = 3;
+        (*one).Height = 4;
+        cuda_driver::api::cuMemcpy2D_v2(one)
+    };
     assert_eq!(code, cuda_driver::ReturnCode::SUCCESS);
     let mut back = vec![0u8; 32];
     device.copy_to(&mut back).unwrap();

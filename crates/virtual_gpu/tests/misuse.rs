@@ -39,6 +39,7 @@ fn each_planted_mistake_is_found() {
     pageable_memory_in_an_asynchronous_copy();
     a_host_buffer_changed_under_a_copy();
     a_host_buffer_freed_under_a_copy();
+    streams_that_are_not_ordered();
     a_copy_past_an_allocation();
     a_double_free();
     a_leak();
@@ -62,7 +63,7 @@ fn without_a_context() {
 fn pageable_memory_in_an_asynchronous_copy() {
     let stream = non_blocking(None).unwrap();
     let values = vec![1u8; 64];
-    let mut device = DeviceBuffer::<u8>::zeroed(64).unwrap();
+    let mut device = zeroed(64);
     // SAFETY: the buffers outlive the synchronisation.
     unsafe { device.async_copy_from(&values, &stream) }.unwrap();
     stream.synchronize().unwrap();
@@ -72,7 +73,7 @@ fn pageable_memory_in_an_asynchronous_copy() {
 fn a_host_buffer_changed_under_a_copy() {
     let stream = non_blocking(None).unwrap();
     let mut host = LockedBuffer::new(&1u8, 64).unwrap();
-    let mut device = DeviceBuffer::<u8>::zeroed(64).unwrap();
+    let mut device = zeroed(64);
     // SAFETY: the buffers outlive the synchronisation; that the host writes one is the mistake, and on the virtual
     // device nothing else touches the memory meanwhile.
     unsafe { device.async_copy_from(&host, &stream) }.unwrap();
@@ -87,7 +88,7 @@ fn a_host_buffer_changed_under_a_copy() {
 fn a_host_buffer_freed_under_a_copy() {
     let stream = non_blocking(None).unwrap();
     let host = LockedBuffer::new(&1u8, 64).unwrap();
-    let mut device = DeviceBuffer::<u8>::zeroed(64).unwrap();
+    let mut device = zeroed(64);
     // SAFETY: freeing the buffer early is the mistake; the virtual device does the copy first.
     unsafe { device.async_copy_from(&host, &stream) }.unwrap();
     drop(host);
@@ -96,6 +97,28 @@ fn a_host_buffer_freed_under_a_copy() {
         only(MisuseKind::HostMemoryFreed, misuse())
             .starts_with("cuMemFreeHost: the host frees memory")
     );
+}
+
+fn streams_that_are_not_ordered() {
+    let stream = non_blocking(None).unwrap();
+    let host = LockedBuffer::new(&5u8, 64).unwrap();
+    // cust zeroes on the legacy default stream and does not wait, and a non-blocking stream does not wait for it.
+    let mut device = DeviceBuffer::<u8>::zeroed(64).unwrap();
+    // SAFETY: the buffers outlive the synchronisation.
+    unsafe { device.async_copy_from(&host, &stream) }.unwrap();
+    stream.synchronize().unwrap();
+    let message = only(MisuseKind::MissingOrder, misuse());
+    assert!(
+        message.contains("before an earlier cuMemsetD8_v2 that uses the same memory"),
+        "{message}"
+    );
+}
+
+/// Zeroed memory that any stream may use.
+fn zeroed(bytes: usize) -> DeviceBuffer<u8> {
+    let buffer = DeviceBuffer::zeroed(bytes).unwrap();
+    cust::context::CurrentContext::synchronize().unwrap();
+    buffer
 }
 
 fn a_copy_past_an_allocation() {
@@ -136,7 +159,7 @@ fn a_program_without_mistakes() {
     let stream = non_blocking(None).unwrap();
     let host = LockedBuffer::new(&5u8, 64).unwrap();
     let mut back = LockedBuffer::new(&0u8, 64).unwrap();
-    let mut device = DeviceBuffer::<u8>::zeroed(64).unwrap();
+    let mut device = zeroed(64);
     // SAFETY: the buffers outlive the synchronisation, and the host waits for it.
     unsafe {
         device.async_copy_from(&host, &stream).unwrap();
