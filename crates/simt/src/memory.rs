@@ -271,6 +271,11 @@ impl Memory {
         &self.regions[index]
     }
 
+    #[inline(always)]
+    pub(crate) fn region_or_none(&self, index: usize) -> Option<&Region> {
+        self.regions.get(index)
+    }
+
     pub(crate) fn region_count(&self) -> usize {
         self.regions.len()
     }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::findings::{Finding, Hazard};
 use crate::memory::Region;
 use crate::program::{
-    Access, Base, LOCAL_WINDOW, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space, WINDOW_BYTES,
+    Access, Base, LOCAL_WINDOW, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space,
 };
 use crate::registers::LANES;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -102,17 +102,19 @@ pub(crate) fn addresses(warp: &Warp, base: Base, offset: i64) -> [u64; LANES] {
     }
 }
 
-/// Least and greatest address of the active lanes, and all their bits together.
+/// Whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
+/// active addresses together.
 #[inline(always)]
-fn bounds(mask: u32, addresses: &[u64; LANES]) -> (u64, u64, u64) {
-    let (mut low, mut high, mut bits) = (u64::MAX, 0u64, 0u64);
+fn inside(mask: u32, addresses: &[u64; LANES], base: u64, limit: u64) -> (bool, u64) {
+    let (mut bad, mut bits) = (0u64, 0u64);
     for lane in 0..LANES {
-        let off = ((mask >> lane & 1) as u64).wrapping_sub(1);
-        low = low.min(addresses[lane] | off);
-        high = high.max(addresses[lane] & !off);
-        bits |= addresses[lane] & !off;
+        let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
+        let offset = addresses[lane].wrapping_sub(base);
+        // The top bit is set when the offset is negative, or larger than the limit.
+        bad |= (offset | limit.wrapping_sub(offset)) & active;
+        bits |= addresses[lane] & active;
     }
-    (low, high, bits)
+    (bad >> 63 == 0, bits)
 }
 
 /// Splits the lanes of a generic access by the space that their addresses lie in.
@@ -140,7 +142,37 @@ pub(crate) fn by_space(mask: u32, addresses: &mut [u64; LANES]) -> [(Space, u32)
 }
 
 impl Machine<'_> {
+    /// Executes a load with the widest instructions that the CPU has.
     pub fn load(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+    ) -> Result<(), Error> {
+        if self.wide {
+            // SAFETY: `wide` is set where the CPU has these features.
+            unsafe { self.load_wide(block, warp, pc, mask, access) }
+        } else {
+            self.load_lanes(block, warp, pc, mask, access)
+        }
+    }
+
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    fn load_wide(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.load_lanes(block, warp, pc, mask, access)
+    }
+
+    #[inline(always)]
+    fn load_lanes(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
@@ -205,6 +237,15 @@ impl Machine<'_> {
                     self.check_shared_read(block, warp, pc, mask, all, total, access.strong);
                 }
                 let shared = &block.shared[..];
+                if access.bytes == 4 && mask == u32::MAX {
+                    if let [Some(Row::Word(row))] = access.rows[..] {
+                        let row = &mut warp.registers.words[row as usize];
+                        for lane in 0..LANES {
+                            row[lane] = read_bytes(shared, all[lane] as usize, 4) as u32;
+                        }
+                        return Ok(());
+                    }
+                }
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(shared, (all[lane] + shift) as usize, access.bytes)
                 });
@@ -243,7 +284,37 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Executes a store with the widest instructions that the CPU has.
     pub fn store(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+    ) -> Result<(), Error> {
+        if self.wide {
+            // SAFETY: `wide` is set where the CPU has these features.
+            unsafe { self.store_wide(block, warp, pc, mask, access) }
+        } else {
+            self.store_lanes(block, warp, pc, mask, access)
+        }
+    }
+
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    fn store_wide(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.store_lanes(block, warp, pc, mask, access)
+    }
+
+    #[inline(always)]
+    fn store_lanes(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
@@ -264,6 +335,7 @@ impl Machine<'_> {
         Ok(())
     }
 
+    #[inline(always)]
     fn store_in(
         &mut self,
         block: &mut Block,
@@ -344,14 +416,15 @@ impl Machine<'_> {
         total: u32,
         write: bool,
     ) -> Result<Window, Error> {
-        let (low, high, bits) = bounds(mask, all);
+        let region = self.run.memory.region_or_none(self.last_region);
+        let (base, limit) =
+            region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(total as u64)));
+        let (fits, bits) = inside(mask, all, base, limit);
         if bits & (total as u64 - 1) != 0 {
             return Err(self.misaligned(block, warp, pc, mask, all, total));
         }
-        if self.last_region < self.run.memory.region_count() {
-            let region = self.run.memory.region(self.last_region);
-            let span = (high - low).saturating_add(total as u64);
-            if region.contains(low, span) {
+        if let (Some(region), true) = (region, fits) {
+            if region.bytes >= total as u64 {
                 return Ok(pointers(region, all));
             }
         }
@@ -442,6 +515,7 @@ impl Machine<'_> {
         self.small_bounds(block, warp, pc, mask, all, total, (bytes, "shared memory"))
     }
 
+    #[inline(always)]
     fn local_bounds(
         &self,
         block: &Block,
@@ -467,18 +541,32 @@ impl Machine<'_> {
         total: u32,
         (bytes, what): (u64, &str),
     ) -> Result<(), Error> {
-        let (_, high, bits) = bounds(mask, all);
+        let (fits, bits) = inside(mask, all, 0, bytes.wrapping_sub(total as u64));
         if bits & (total as u64 - 1) != 0 {
             return Err(self.misaligned(block, warp, pc, mask, all, total));
         }
-        if high < WINDOW_BYTES && high + total as u64 <= bytes {
+        if fits && bytes >= total as u64 {
             return Ok(());
         }
+        Err(self.past_end(block, warp, pc, mask, all, (total, bytes, what)))
+    }
+
+    /// The error of lanes that reach past the end of a small space.
+    #[cold]
+    fn past_end(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        pc: usize,
+        mask: u32,
+        all: &[u64; LANES],
+        (total, bytes, what): (u32, u64, &str),
+    ) -> Error {
         let bad = (0..LANES)
             .filter(|lane| mask >> lane & 1 != 0 && all[*lane].saturating_add(total as u64) > bytes)
             .fold(0u32, |m, lane| m | 1 << lane);
         let address = all[bad.trailing_zeros() as usize & 31];
-        Err(Error::IllegalAddress {
+        Error::IllegalAddress {
             place: Box::new(self.run.place(block.index, warp.index, bad, pc)),
             address,
             bytes: total,
@@ -487,7 +575,7 @@ impl Machine<'_> {
                  the index, or give the kernel more",
                 bad.count_ones()
             ),
-        })
+        }
     }
 
     /// Counts sectors and lines of a global (or constant) access.

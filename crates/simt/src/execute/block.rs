@@ -2,11 +2,11 @@
 
 use super::shadow::SharedShadow;
 use super::warp::{Split, State, Warp};
-use super::{Machine, POISON, Run, mix};
+use super::{Machine, POISON, mix};
 use crate::error::Error;
 use crate::findings::{Finding, Hazard};
 use crate::launch::Schedule;
-use crate::program::{BarrierKind, LaneMask, Operation, ReduceMode, Row, Special};
+use crate::program::{BarrierKind, LaneMask, Operation, Program, ReduceMode, Row, Special};
 use crate::registers::{ALWAYS, LANES};
 
 /// Named barriers of a block.
@@ -68,7 +68,7 @@ impl Machine<'_> {
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
         let shadow = SharedShadow::wanted(run)
-            .then(|| Box::new(SharedShadow::new(run.shared_bytes, shared_granule(run))));
+            .then(|| Box::new(SharedShadow::new(run.shared_bytes, run.granule)));
         Block {
             linear,
             index,
@@ -421,10 +421,8 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 /// Bytes per entry of the race shadows: 4 unless the kernel makes smaller accesses.
-pub(crate) fn shared_granule(run: &Run<'_>) -> u32 {
-    let small = run
-        .program
-        .instructions
+pub(crate) fn shadow_granule(program: &Program) -> u32 {
+    let small = program.instructions
         .iter()
         .any(|instruction| match &instruction.operation {
             Operation::Load(access) | Operation::Store(access) => access.bytes < 4,

@@ -43,6 +43,8 @@ pub(crate) struct Run<'r> {
     pub long_constants: Vec<(u32, u64)>,
     pub shared_bytes: u32,
     pub warps_per_block: u32,
+    /// Bytes per entry of the race shadows.
+    pub granule: u32,
     pub fuel: AtomicU64,
     pub global_shadow: Option<GlobalShadow>,
     next: AtomicU64,
@@ -76,6 +78,8 @@ pub(crate) struct Machine<'r> {
     pub spare_warps: Vec<Warp>,
     pub printed: Vec<(u64, String)>,
     pub counting: bool,
+    /// The CPU has the features of the wide functions.
+    pub wide: bool,
     pub checking: bool,
     pub blocks: u64,
     pub warps: u64,
@@ -201,6 +205,7 @@ fn prepare<'r>(
         word_constants,
         long_constants,
         shared_bytes,
+        granule: block::shadow_granule(program),
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),
         global_shadow,
@@ -324,6 +329,7 @@ impl<'r> Machine<'r> {
             spare_warps: Vec::new(),
             printed: Vec::new(),
             counting: run.options.counters,
+            wide: crate::cpu::has_wide(),
             checking: run.options.checks.any(),
             blocks: 0,
             warps: 0,

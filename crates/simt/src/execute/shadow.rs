@@ -627,7 +627,7 @@ impl Machine<'_> {
     pub fn check_end_of_block(&mut self, _block: &Block) {}
 
     fn global_granule(&self) -> u64 {
-        super::block::shared_granule(self.run) as u64
+        self.run.granule as u64
     }
 
     pub fn check_global_read(
