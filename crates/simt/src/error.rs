@@ -190,37 +190,18 @@ impl fmt::Display for Error {
                 write!(f, "{position}: `{what}` is not supported by the executor")
             }
             Error::UnknownKernel { name, available } => {
-                write!(
-                    f,
-                    "no kernel `{name}` in the module, which has: {}",
-                    available.join(", ")
-                )
+                write!(f, "no kernel `{name}` in the module, which has: {}", available.join(", "))
             }
             Error::Arguments { message }
             | Error::LaunchConfiguration { message }
             | Error::Memory { message } => f.write_str(message),
             Error::OutOfMemory { requested, free } => {
-                write!(
-                    f,
-                    "out of device memory: {requested} bytes asked for, {free} free"
-                )
+                write!(f, "out of device memory: {requested} bytes asked for, {free} free")
             }
-            Error::IllegalAddress {
-                place,
-                address,
-                bytes,
-                message,
-            } => {
-                write!(
-                    f,
-                    "illegal address {address:#x} ({bytes} bytes) by {place}: {message}"
-                )
+            Error::IllegalAddress { place, address, bytes, message } => {
+                write!(f, "illegal address {address:#x} ({bytes} bytes) by {place}: {message}")
             }
-            Error::MisalignedAddress {
-                place,
-                address,
-                bytes,
-            } => write!(
+            Error::MisalignedAddress { place, address, bytes } => write!(
                 f,
                 "misaligned address {address:#x} by {place}: an access of {bytes} bytes needs a \
                  multiple of {bytes}"
@@ -229,10 +210,7 @@ impl fmt::Display for Error {
             Error::Trap { place, message } => write!(f, "assertion failed by {place}: {message}"),
             Error::Deadlock { place, message } => write!(f, "deadlock: {place}: {message}"),
             Error::OutOfFuel { place, fuel } => {
-                write!(
-                    f,
-                    "still running after {fuel} warp-instructions, spinning near {place}"
-                )
+                write!(f, "still running after {fuel} warp-instructions, spinning near {place}")
             }
             Error::IllegalInstruction { place, message } => {
                 write!(f, "illegal instruction: {place}: {message}")

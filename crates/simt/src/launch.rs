@@ -26,12 +26,7 @@ pub struct Launch {
 impl Launch {
     /// A launch without arguments yet.
     pub fn new(kernel: &str, grid: [u32; 3], block: [u32; 3]) -> Launch {
-        Launch {
-            kernel: kernel.into(),
-            grid,
-            block,
-            ..Launch::default()
-        }
+        Launch { kernel: kernel.into(), grid, block, ..Launch::default() }
     }
 
     /// Appends an argument from its bytes.
@@ -234,10 +229,9 @@ pub fn validate<'m>(
         return Err(error.clone());
     }
     let configuration = |message: String| Err(Error::LaunchConfiguration { message });
-    for (what, extent, most) in [
-        ("grid", launch.grid, limits.grid),
-        ("block", launch.block, limits.block),
-    ] {
+    for (what, extent, most) in
+        [("grid", launch.grid, limits.grid), ("block", launch.block, limits.block)]
+    {
         for (axis, (n, most)) in "xyz".chars().zip(extent.into_iter().zip(most)) {
             if n == 0 || n > most {
                 return configuration(format!("{what} {axis} is {n}, allowed are 1 to {most}"));
@@ -245,10 +239,7 @@ pub fn validate<'m>(
         }
     }
     let threads = launch.threads();
-    let most = kernel
-        .max_threads
-        .unwrap_or(u32::MAX)
-        .min(limits.threads_per_block);
+    let most = kernel.max_threads.unwrap_or(u32::MAX).min(limits.threads_per_block);
     if threads > most as u64 {
         return configuration(format!("{threads} threads per block, allowed are {most}"));
     }

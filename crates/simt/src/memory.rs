@@ -36,11 +36,7 @@ impl Zeroed {
         let skip = (start as u64).next_multiple_of(ALIGNMENT) - start as u64;
         // SAFETY: `skip` < ALIGNMENT, and the layout has ALIGNMENT bytes more than asked for.
         let aligned = unsafe { start.add(skip as usize) };
-        Some(Zeroed {
-            start,
-            layout,
-            aligned,
-        })
+        Some(Zeroed { start, layout, aligned })
     }
 
     pub fn pointer(&self) -> *mut u8 {
@@ -159,21 +155,14 @@ impl Memory {
     /// Allocates with a name that messages will use.
     pub fn allocate_named(&mut self, bytes: u64, label: &str) -> Result<u64, Error> {
         let free = self.capacity - self.used;
-        let out_of_memory = Error::OutOfMemory {
-            requested: bytes,
-            free,
-        };
+        let out_of_memory = Error::OutOfMemory { requested: bytes, free };
         if bytes > free {
             return Err(out_of_memory);
         }
         let Some(owner) = Zeroed::new(bytes) else {
             return Err(out_of_memory);
         };
-        let initialised = if self.track {
-            Zeroed::new(bytes.div_ceil(8))
-        } else {
-            None
-        };
+        let initialised = if self.track { Zeroed::new(bytes.div_ceil(8)) } else { None };
         let address = self.next;
         self.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
         self.used += bytes;
@@ -206,9 +195,7 @@ impl Memory {
                 }
                 Ok(())
             }
-            _ => Err(Error::Memory {
-                message: self.describe(address),
-            }),
+            _ => Err(Error::Memory { message: self.describe(address) }),
         }
     }
 
@@ -252,9 +239,7 @@ impl Memory {
                 self.regions.remove(at);
                 Ok(())
             }
-            _ => Err(Error::Memory {
-                message: self.describe(address),
-            }),
+            _ => Err(Error::Memory { message: self.describe(address) }),
         }
     }
 
@@ -262,9 +247,7 @@ impl Memory {
     pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<usize> {
         let after = self.regions.partition_point(|r| r.base <= address);
         let index = after.checked_sub(1)?;
-        self.regions[index]
-            .contains(address, bytes)
-            .then_some(index)
+        self.regions[index].contains(address, bytes).then_some(index)
     }
 
     pub(crate) fn region(&self, index: usize) -> &Region {
@@ -297,9 +280,7 @@ impl Memory {
 
     /// All allocations and mappings, by address.
     pub fn allocations(&self) -> Vec<Allocation> {
-        (0..self.regions.len())
-            .map(|index| self.outline(index))
-            .collect()
+        (0..self.regions.len()).map(|index| self.outline(index)).collect()
     }
 
     fn range(&self, address: u64, bytes: usize) -> Result<(&Region, usize), Error> {
@@ -323,10 +304,7 @@ impl Memory {
         // SAFETY: the region holds the whole range, which is valid by its construction; no kernel
         // runs, for that would need `&mut self`; the host slice is not device memory.
         unsafe {
-            region
-                .pointer
-                .add(offset)
-                .copy_to(target.as_mut_ptr(), target.len());
+            region.pointer.add(offset).copy_to(target.as_mut_ptr(), target.len());
         }
         Ok(())
     }
@@ -339,12 +317,7 @@ impl Memory {
         let (region, offset) = self.range(address, source.len())?;
         // SAFETY: as in `read`; `&mut self` excludes every other access to owned regions, and
         // `map`'s contract excludes races on mapped ones.
-        unsafe {
-            region
-                .pointer
-                .add(offset)
-                .copy_from(source.as_ptr(), source.len())
-        };
+        unsafe { region.pointer.add(offset).copy_from(source.as_ptr(), source.len()) };
         mark(region, offset, source.len());
         Ok(())
     }
@@ -369,11 +342,7 @@ impl Memory {
         let (from, from_offset) = self.range(source, bytes)?;
         let (to, to_offset) = self.range(target, bytes)?;
         // SAFETY: both ranges are valid and `copy_from` allows overlap; otherwise as in `write`.
-        unsafe {
-            to.pointer
-                .add(to_offset)
-                .copy_from(from.pointer.add(from_offset), bytes)
-        };
+        unsafe { to.pointer.add(to_offset).copy_from(from.pointer.add(from_offset), bytes) };
         mark(to, to_offset, bytes);
         Ok(())
     }
@@ -390,11 +359,8 @@ impl Memory {
 
     /// Where an address lies relative to the allocations: text for messages.
     pub fn describe(&self, address: u64) -> String {
-        if let Some((base, bytes)) = self
-            .freed
-            .iter()
-            .rev()
-            .find(|(b, n)| address >= *b && address < b + n)
+        if let Some((base, bytes)) =
+            self.freed.iter().rev().find(|(b, n)| address >= *b && address < b + n)
         {
             return format!("it lies in the freed allocation of {bytes} bytes at {base:#x}");
         }
@@ -450,11 +416,7 @@ impl Memory {
 }
 
 fn name(region: &Region) -> String {
-    let kind = if region.label.is_empty() {
-        "allocation"
-    } else {
-        &region.label
-    };
+    let kind = if region.label.is_empty() { "allocation" } else { &region.label };
     format!("{kind} of {} bytes", region.bytes)
 }
 
@@ -468,11 +430,7 @@ fn mark(region: &Region, offset: usize, bytes: usize) {
     while at < end {
         let bit = at % 8;
         let count = (8 - bit).min(end - at);
-        let bits = if count == 8 {
-            0xff
-        } else {
-            ((1u16 << count) - 1) as u8
-        } << bit;
+        let bits = if count == 8 { 0xff } else { ((1u16 << count) - 1) as u8 } << bit;
         // SAFETY: the shadow has one bit per byte of the region, and `at` is within the region;
         // host calls do not run beside kernels, and the atomic makes concurrent marks sound.
         unsafe {

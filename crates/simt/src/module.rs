@@ -231,13 +231,10 @@ impl Module {
 
     /// A kernel by name.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
-        self.kernels
-            .iter()
-            .find(|k| k.name == name)
-            .ok_or_else(|| Error::UnknownKernel {
-                name: name.into(),
-                available: self.kernels.iter().map(|k| k.name.clone()).collect(),
-            })
+        self.kernels.iter().find(|k| k.name == name).ok_or_else(|| Error::UnknownKernel {
+            name: name.into(),
+            available: self.kernels.iter().map(|k| k.name.clone()).collect(),
+        })
     }
 
     /// The module-scope variables in global and constant memory.
@@ -309,10 +306,7 @@ fn parameters(variables: &[Variable<'_>]) -> Result<Vec<Parameter>, Error> {
     let mut offset = 0u64;
     for variable in variables {
         let t = type_of(variable)?;
-        let bytes = variable
-            .elements
-            .unwrap_or(0)
-            .saturating_mul(t.bytes() as u64);
+        let bytes = variable.elements.unwrap_or(0).saturating_mul(t.bytes() as u64);
         let alignment = variable.alignment.max(t.bytes() as u64);
         offset = offset.next_multiple_of(alignment);
         if offset.saturating_add(bytes) > 32764 {
@@ -352,10 +346,7 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
         let Some(t) = Type::parse(variable.element) else {
             continue;
         };
-        let bytes = variable
-            .elements
-            .unwrap_or(0)
-            .saturating_mul(t.bytes() as u64);
+        let bytes = variable.elements.unwrap_or(0).saturating_mul(t.bytes() as u64);
         let position = variable.position;
         if space == VariableSpace::Constant && bytes > 64 << 10 {
             let message = format!("{bytes} bytes of constant memory, the limit is 65536");
@@ -410,13 +401,7 @@ fn append(
                 None => Target::Variable(name.into()),
             };
             let bytes = t.bytes().min(8);
-            variable.relocations.push(Relocation {
-                at,
-                bytes,
-                target,
-                offset,
-                shift,
-            });
+            variable.relocations.push(Relocation { at, bytes, target, offset, shift });
             0
         }
     };
@@ -452,10 +437,7 @@ fn coverage(source: &str) -> Vec<Coverage> {
     for (index, function) in tree.functions.iter().enumerate() {
         if function.is_entry && function.body.is_some() {
             if let Err(Error::Unsupported { position, what }) = decode(&context, index) {
-                let error = Error::Unsupported {
-                    position,
-                    what: what.clone(),
-                };
+                let error = Error::Unsupported { position, what: what.clone() };
                 problems.insert(what, error);
             }
         }
@@ -464,11 +446,7 @@ fn coverage(source: &str) -> Vec<Coverage> {
         .into_iter()
         .map(|(instruction, count)| {
             let problem = problems.remove(&instruction);
-            Coverage {
-                instruction,
-                count,
-                problem,
-            }
+            Coverage { instruction, count, problem }
         })
         .collect()
 }

@@ -6,7 +6,9 @@
 mod half;
 mod support;
 
-use half::{bf16_add, bf16_fma, bf16_mul, from_bf16, from_f16, h_add, h_fma, h_max, h_mul, to_bf16, to_f16};
+use half::{
+    bf16_add, bf16_fma, bf16_mul, from_bf16, from_f16, h_add, h_fma, h_max, h_mul, to_bf16, to_f16,
+};
 use support::{Kernel, floats, ints, longs, pack};
 
 const N: usize = 1000;
@@ -20,46 +22,62 @@ fn integers() {
     let file = "arithmetic";
     let a = ints(N);
     let u: Vec<u32> = a.iter().map(|x| *x as u32).collect();
-    Kernel::new(file, "int_divide").check(&a, &map(&a, |i, a| {
-        let b = (i % 37) as i32 - 18;
-        let b = if b == 0 { 7 } else { b };
-        a.wrapping_div(b).wrapping_add(3i32.wrapping_mul(a.wrapping_rem(b)))
-    }));
-    Kernel::new(file, "unsigned_divide").check(&u, &map(&u, |i, a| {
-        (a / 7).wrapping_add(a % 1000).wrapping_add(a / (i as u32 + 1))
-    }));
-    Kernel::new(file, "multiply_high").check(&u, &map(&u, |_, a| {
-        let high = ((a as u64 * 0x9e37_79b9) >> 32) as u32;
-        high ^ ((a as i32 as i64 * -12345) >> 32) as u32
-    }));
-    Kernel::new(file, "bits").check(&u, &map(&u, |_, a| {
-        let ffs = if a == 0 { 0 } else { a.trailing_zeros() + 1 };
-        let both = (a as u64) | (!a as u64) << 32;
-        let permuted = [5u32, 7, 1, 3]
-            .iter()
-            .enumerate()
-            .fold(0u32, |r, (i, s)| r | ((both >> (8 * s)) as u8 as u32) << (8 * i));
-        a.count_ones()
-            .wrapping_add(a.leading_zeros() << 6)
-            .wrapping_add(ffs << 12)
-            .wrapping_add(a.reverse_bits() >> 14)
-            .wrapping_add(permuted)
-    }));
-    Kernel::new(file, "shifts").check(&u, &map(&u, |i, a| {
-        let s = i as u32 & 31;
-        let left = (((!a as u64) << 32 | a as u64) << s >> 32) as u32;
-        let right = (((a.wrapping_mul(3) as u64) << 32 | a as u64) >> (i as u32 + 7 & 31)) as u32;
-        (a << s) ^ (a >> (31 - s)) ^ ((a as i32) >> s) as u32 ^ left ^ right
-    }));
-    Kernel::new(file, "min_max").check(&a, &map(&a, |_, a| {
-        a.clamp(-1_000_000, 1_000_000) + (a % 1000).abs()
-    }));
-    Kernel::new(file, "dot4").check(&a, &map(&a, |i, x| {
-        let y = a[(i + 1) % N];
-        (0..4).fold(i as i32, |sum, k| {
-            sum.wrapping_add((x >> (8 * k)) as i8 as i32 * (y >> (8 * k)) as i8 as i32)
-        })
-    }));
+    Kernel::new(file, "int_divide").check(
+        &a,
+        &map(&a, |i, a| {
+            let b = (i % 37) as i32 - 18;
+            let b = if b == 0 { 7 } else { b };
+            a.wrapping_div(b).wrapping_add(3i32.wrapping_mul(a.wrapping_rem(b)))
+        }),
+    );
+    Kernel::new(file, "unsigned_divide").check(
+        &u,
+        &map(&u, |i, a| (a / 7).wrapping_add(a % 1000).wrapping_add(a / (i as u32 + 1))),
+    );
+    Kernel::new(file, "multiply_high").check(
+        &u,
+        &map(&u, |_, a| {
+            let high = ((a as u64 * 0x9e37_79b9) >> 32) as u32;
+            high ^ ((a as i32 as i64 * -12345) >> 32) as u32
+        }),
+    );
+    Kernel::new(file, "bits").check(
+        &u,
+        &map(&u, |_, a| {
+            let ffs = if a == 0 { 0 } else { a.trailing_zeros() + 1 };
+            let both = (a as u64) | (!a as u64) << 32;
+            let permuted = [5u32, 7, 1, 3]
+                .iter()
+                .enumerate()
+                .fold(0u32, |r, (i, s)| r | ((both >> (8 * s)) as u8 as u32) << (8 * i));
+            a.count_ones()
+                .wrapping_add(a.leading_zeros() << 6)
+                .wrapping_add(ffs << 12)
+                .wrapping_add(a.reverse_bits() >> 14)
+                .wrapping_add(permuted)
+        }),
+    );
+    Kernel::new(file, "shifts").check(
+        &u,
+        &map(&u, |i, a| {
+            let s = i as u32 & 31;
+            let left = (((!a as u64) << 32 | a as u64) << s >> 32) as u32;
+            let right =
+                (((a.wrapping_mul(3) as u64) << 32 | a as u64) >> (i as u32 + 7 & 31)) as u32;
+            (a << s) ^ (a >> (31 - s)) ^ ((a as i32) >> s) as u32 ^ left ^ right
+        }),
+    );
+    Kernel::new(file, "min_max")
+        .check(&a, &map(&a, |_, a| a.clamp(-1_000_000, 1_000_000) + (a % 1000).abs()));
+    Kernel::new(file, "dot4").check(
+        &a,
+        &map(&a, |i, x| {
+            let y = a[(i + 1) % N];
+            (0..4).fold(i as i32, |sum, k| {
+                sum.wrapping_add((x >> (8 * k)) as i8 as i32 * (y >> (8 * k)) as i8 as i32)
+            })
+        }),
+    );
 }
 
 #[test]
@@ -67,62 +85,91 @@ fn long_integers() {
     let file = "arithmetic";
     let a = longs(N);
     let u: Vec<u64> = a.iter().map(|x| *x as u64).collect();
-    Kernel::new(file, "long_divide").check(&a, &map(&a, |i, a| {
-        let b = i as i64 * 77_777_777 - 5;
-        (a / b).wrapping_add(a % b)
-    }));
-    Kernel::new(file, "multiply_high64").check(&u, &map(&u, |_, a| {
-        ((a as u128 * 0x9e37_79b9_7f4a_7c15) >> 64) as u64 + 0
-    }).iter().zip(&u).map(|(h, a)| h.wrapping_add(a.wrapping_mul(3))).collect::<Vec<u64>>());
-    Kernel::new(file, "bits64").check(&u, &map(&u, |_, a| {
-        let ffs = if a == 0 { 0 } else { a.trailing_zeros() as u64 + 1 };
-        (a.count_ones() as u64 + ((a.leading_zeros() as u64) << 8) + (ffs << 16))
-            .wrapping_add(a.reverse_bits() >> 24)
-    }));
-    Kernel::new(file, "rotate64").check(&u, &map(&u, |i, a| {
-        let s = i & 63;
-        (a << s) | (a >> ((64 - s) & 63))
-    }));
-    Kernel::new(file, "convert_ints").check(&a, &map(&a, |_, a| {
-        (a as i8 as i64) + ((a >> 8) as u8 as i64) * 3 + ((a >> 16) as i16 as i64) * 5
-            + ((a >> 3) as i32 as i64)
-    }));
+    Kernel::new(file, "long_divide").check(
+        &a,
+        &map(&a, |i, a| {
+            let b = i as i64 * 77_777_777 - 5;
+            (a / b).wrapping_add(a % b)
+        }),
+    );
+    Kernel::new(file, "multiply_high64").check(
+        &u,
+        &map(&u, |_, a| ((a as u128 * 0x9e37_79b9_7f4a_7c15) >> 64) as u64 + 0)
+            .iter()
+            .zip(&u)
+            .map(|(h, a)| h.wrapping_add(a.wrapping_mul(3)))
+            .collect::<Vec<u64>>(),
+    );
+    Kernel::new(file, "bits64").check(
+        &u,
+        &map(&u, |_, a| {
+            let ffs = if a == 0 { 0 } else { a.trailing_zeros() as u64 + 1 };
+            (a.count_ones() as u64 + ((a.leading_zeros() as u64) << 8) + (ffs << 16))
+                .wrapping_add(a.reverse_bits() >> 24)
+        }),
+    );
+    Kernel::new(file, "rotate64").check(
+        &u,
+        &map(&u, |i, a| {
+            let s = i & 63;
+            (a << s) | (a >> ((64 - s) & 63))
+        }),
+    );
+    Kernel::new(file, "convert_ints").check(
+        &a,
+        &map(&a, |_, a| {
+            (a as i8 as i64)
+                + ((a >> 8) as u8 as i64) * 3
+                + ((a >> 16) as i16 as i64) * 5
+                + ((a >> 3) as i32 as i64)
+        }),
+    );
     let bytes: Vec<u8> = a.iter().map(|x| *x as u8).collect();
-    Kernel::new(file, "bytes").check(&bytes, &map(&bytes, |i, x| {
-        (x as u32 * 3 + (bytes[(i + 1) % N] as u32 >> 2)) as u8
-    }));
+    Kernel::new(file, "bytes").check(
+        &bytes,
+        &map(&bytes, |i, x| (x as u32 * 3 + (bytes[(i + 1) % N] as u32 >> 2)) as u8),
+    );
     let shorts: Vec<i16> = a.iter().map(|x| *x as i16).collect();
-    Kernel::new(file, "shorts").check(&shorts, &map(&shorts, |i, x| {
-        (x as i32 * 7 - shorts[(i + 5) % N] as i32 / 3) as i16
-    }));
+    Kernel::new(file, "shorts").check(
+        &shorts,
+        &map(&shorts, |i, x| (x as i32 * 7 - shorts[(i + 5) % N] as i32 / 3) as i16),
+    );
 }
 
 #[test]
 fn floating_point() {
     let file = "arithmetic";
     let a = floats(N);
-    Kernel::new(file, "float_ops").check(&a, &map(&a, |_, a| {
-        (a * 1.7 + -0.3) / a.mul_add(a, 1.0) + a.abs().sqrt()
-    }));
-    Kernel::new(file, "float_fma").check(&a, &map(&a, |_, a| a.mul_add(a, a.mul_add(-3.25, 0.125))));
-    Kernel::new(file, "float_round").check(&a, &map(&a, |_, a| {
-        let first = 10f32.mul_add(a.ceil(), a.floor());
-        let second = 100f32.mul_add(a.trunc(), first);
-        1000f32.mul_add(a.round_ties_even(), second)
-    }));
-    Kernel::new(file, "float_minmax").check(&a, &map(&a, |i, x| x.min(0.5) + x.max(a[(i + 1) % N])));
+    Kernel::new(file, "float_ops")
+        .check(&a, &map(&a, |_, a| (a * 1.7 + -0.3) / a.mul_add(a, 1.0) + a.abs().sqrt()));
+    Kernel::new(file, "float_fma")
+        .check(&a, &map(&a, |_, a| a.mul_add(a, a.mul_add(-3.25, 0.125))));
+    Kernel::new(file, "float_round").check(
+        &a,
+        &map(&a, |_, a| {
+            let first = 10f32.mul_add(a.ceil(), a.floor());
+            let second = 100f32.mul_add(a.trunc(), first);
+            1000f32.mul_add(a.round_ties_even(), second)
+        }),
+    );
+    Kernel::new(file, "float_minmax")
+        .check(&a, &map(&a, |i, x| x.min(0.5) + x.max(a[(i + 1) % N])));
     let doubles: Vec<f64> = a.iter().map(|x| *x as f64 * 1.000_000_1).collect();
-    Kernel::new(file, "double_ops").check(&doubles, &map(&doubles, |_, a| {
-        a.mul_add(a, -2.0) / a.mul_add(a, 3.0) + a.abs().sqrt()
-    }));
-    Kernel::new(file, "convert_floats").check(&a, &map(&a, |_, a| {
-        let a = a * 1000.0;
-        (a as i64)
-            .wrapping_add(a as i32 as i64 * 3)
-            .wrapping_add(a.abs() as u32 as i64)
-            .wrapping_add(a.round_ties_even() as i32 as i64 * 7)
-            .wrapping_add((((a * 1e6) as i64) as f32) as i64)
-    }));
+    Kernel::new(file, "double_ops").check(
+        &doubles,
+        &map(&doubles, |_, a| a.mul_add(a, -2.0) / a.mul_add(a, 3.0) + a.abs().sqrt()),
+    );
+    Kernel::new(file, "convert_floats").check(
+        &a,
+        &map(&a, |_, a| {
+            let a = a * 1000.0;
+            (a as i64)
+                .wrapping_add(a as i32 as i64 * 3)
+                .wrapping_add(a.abs() as u32 as i64)
+                .wrapping_add(a.round_ties_even() as i32 as i64 * 7)
+                .wrapping_add((((a * 1e6) as i64) as f32) as i64)
+        }),
+    );
 }
 
 /// Directed rounding against exact rational arithmetic in 128-bit integers.
@@ -133,8 +180,14 @@ fn directed_rounding() {
     for (i, got) in out.iter().enumerate() {
         let (x, y) = (a[i] as f64, a[(i + 1) % N] as f64);
         // f64 holds these sums and products exactly: the inputs are multiples of 2^-20 below 2^7.
-        let down = |v: f64| { let n = v as f32; if n as f64 > v { n.next_down() } else { n } };
-        let up = |v: f64| { let n = v as f32; if (n as f64) < v { n.next_up() } else { n } };
+        let down = |v: f64| {
+            let n = v as f32;
+            if n as f64 > v { n.next_down() } else { n }
+        };
+        let up = |v: f64| {
+            let n = v as f32;
+            if (n as f64) < v { n.next_up() } else { n }
+        };
         let zero = |v: f64| if v > 0.0 { down(v) } else { up(v) };
         let quotient = {
             let b = (y as f32 + 100.0) as f64;
@@ -142,7 +195,13 @@ fn directed_rounding() {
             let n = q as f32;
             // n is one of the two neighbours; the remainder's sign decides.
             let rest = x - n as f64 * b;
-            if rest < 0.0 { n.next_down() } else if rest > 0.0 && (n.next_up() as f64) * b <= x { n.next_up() } else { n }
+            if rest < 0.0 {
+                n.next_down()
+            } else if rest > 0.0 && (n.next_up() as f64) * b <= x {
+                n.next_up()
+            } else {
+                n
+            }
         };
         let sum = 2f32.mul_add(up(x * y), zero(x + y));
         let sum = 4f32.mul_add(quotient, sum);
@@ -162,70 +221,106 @@ fn control_flow() {
     let file = "control";
     let a = ints(N);
     let u: Vec<u32> = a.iter().map(|x| *x as u32).collect();
-    Kernel::new(file, "collatz").check(&u, &map(&u, |_, a| {
-        let (mut a, mut steps) = (a % 1000 + 1, 0u32);
-        while a != 1 {
-            a = if a % 2 == 1 { 3 * a + 1 } else { a / 2 };
-            steps += 1;
-        }
-        steps
-    }));
-    Kernel::new(file, "switches").check(&a, &map(&a, |_, a| match a as u32 % 9 {
-        0 => a.wrapping_add(1),
-        1 => a.wrapping_mul(3),
-        2 => a ^ 0x55,
-        3 => a.wrapping_neg().wrapping_add(17),
-        4 => 17,
-        5 => a / 5,
-        6 => a << 3,
-        7 => (0..a & 15).fold(0i32, |r, k| r.wrapping_add(k.wrapping_mul(a))),
-        _ => 99,
-    }));
-    let helper = |a: i32, b: i32| if a > b { a.wrapping_mul(2).wrapping_sub(b) } else { b.wrapping_sub(a / 3) };
-    Kernel::new(file, "calls").check(&a, &map(&a, |i, x| {
-        let r = helper(x, i as i32);
-        if i & 1 == 1 { helper(r, a[(i + 1) % N]) } else { r }
-    }));
-    Kernel::new(file, "function_pointers").check(&a, &map(&a, |i, x| {
-        let x = x % 1000;
-        [x * 2, x * x, -x][i % 3]
-    }));
-    Kernel::new(file, "templates").check(&a, &map(&a, |_, x| {
-        let p = |n: i64, x: i64| (0..=n).rev().fold(0i64, |s, k| s.wrapping_mul(x).wrapping_add(k * k - 3));
-        (p(7, (x % 17) as i64) as i32).wrapping_add(p(3, x as i64) as i32)
-    }));
-    Kernel::new(file, "local_array").check(&a, &map(&a, |i, _| {
-        let stack: Vec<i32> =
-            (0..32).map(|k| a[(i + k) % N].wrapping_mul(k as i32 + 1)).collect();
-        let (mut at, mut sum) = (i as i32 & 31, 0i32);
-        for _ in 0..20 {
-            sum = sum.wrapping_add(stack[at as usize]);
-            at = (at * 5 + 7 + (sum & 3)) & 31;
-        }
-        sum
-    }));
+    Kernel::new(file, "collatz").check(
+        &u,
+        &map(&u, |_, a| {
+            let (mut a, mut steps) = (a % 1000 + 1, 0u32);
+            while a != 1 {
+                a = if a % 2 == 1 { 3 * a + 1 } else { a / 2 };
+                steps += 1;
+            }
+            steps
+        }),
+    );
+    Kernel::new(file, "switches").check(
+        &a,
+        &map(&a, |_, a| match a as u32 % 9 {
+            0 => a.wrapping_add(1),
+            1 => a.wrapping_mul(3),
+            2 => a ^ 0x55,
+            3 => a.wrapping_neg().wrapping_add(17),
+            4 => 17,
+            5 => a / 5,
+            6 => a << 3,
+            7 => (0..a & 15).fold(0i32, |r, k| r.wrapping_add(k.wrapping_mul(a))),
+            _ => 99,
+        }),
+    );
+    let helper = |a: i32, b: i32| {
+        if a > b { a.wrapping_mul(2).wrapping_sub(b) } else { b.wrapping_sub(a / 3) }
+    };
+    Kernel::new(file, "calls").check(
+        &a,
+        &map(&a, |i, x| {
+            let r = helper(x, i as i32);
+            if i & 1 == 1 { helper(r, a[(i + 1) % N]) } else { r }
+        }),
+    );
+    Kernel::new(file, "function_pointers").check(
+        &a,
+        &map(&a, |i, x| {
+            let x = x % 1000;
+            [x * 2, x * x, -x][i % 3]
+        }),
+    );
+    Kernel::new(file, "templates").check(
+        &a,
+        &map(&a, |_, x| {
+            let p = |n: i64, x: i64| {
+                (0..=n).rev().fold(0i64, |s, k| s.wrapping_mul(x).wrapping_add(k * k - 3))
+            };
+            (p(7, (x % 17) as i64) as i32).wrapping_add(p(3, x as i64) as i32)
+        }),
+    );
+    Kernel::new(file, "local_array").check(
+        &a,
+        &map(&a, |i, _| {
+            let stack: Vec<i32> =
+                (0..32).map(|k| a[(i + k) % N].wrapping_mul(k as i32 + 1)).collect();
+            let (mut at, mut sum) = (i as i32 & 31, 0i32);
+            for _ in 0..20 {
+                sum = sum.wrapping_add(stack[at as usize]);
+                at = (at * 5 + 7 + (sum & 3)) & 31;
+            }
+            sum
+        }),
+    );
     let weights = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3];
-    Kernel::new(file, "constants").check(&a, &map(&a, |i, _| {
-        (0..16).fold(0i32, |s, k| s.wrapping_add(a[(i + k) % N].wrapping_mul(weights[(k + i) & 15])))
-    }));
-    Kernel::new(file, "bubble_sort").check(&a, &map(&a, |i, _| {
-        let mut v: Vec<i32> = (0..8).map(|k| a[(i * 8 + k) % N]).collect();
-        v.sort_unstable();
-        v[i % 8].wrapping_sub(v[0]).wrapping_add(v[7])
-    }));
+    Kernel::new(file, "constants").check(
+        &a,
+        &map(&a, |i, _| {
+            (0..16).fold(0i32, |s, k| {
+                s.wrapping_add(a[(i + k) % N].wrapping_mul(weights[(k + i) & 15]))
+            })
+        }),
+    );
+    Kernel::new(file, "bubble_sort").check(
+        &a,
+        &map(&a, |i, _| {
+            let mut v: Vec<i32> = (0..8).map(|k| a[(i * 8 + k) % N]).collect();
+            v.sort_unstable();
+            v[i % 8].wrapping_sub(v[0]).wrapping_add(v[7])
+        }),
+    );
     Kernel::new(file, "global_variable").check(&a, &map(&a, |_, x| x ^ 1));
-    Kernel::new(file, "generic_pointer").check(&a, &map(&a, |i, _| match i % 3 {
-        0 => (i % 64) as i32 * 3,
-        1 => a[i],
-        _ => (i % 4) as i32 * 100 + (i % 128) as i32,
-    }));
+    Kernel::new(file, "generic_pointer").check(
+        &a,
+        &map(&a, |i, _| match i % 3 {
+            0 => (i % 64) as i32 * 3,
+            1 => a[i],
+            _ => (i % 4) as i32 * 100 + (i % 128) as i32,
+        }),
+    );
     let f = floats(N);
-    Kernel::new(file, "struct_calls").check(&f, &map(&f, |i, x| {
-        let (ay, az, by) = (f[(i + 1) % N], f[(i + 2) % N], x * 2.0);
-        // As the PTX computes it: only the second component was fused by nvcc.
-        let c = [ay * -3.0 - az * by, x.mul_add(3.0, az), x * by - ay];
-        (c[0] + c[1]) - c[2]
-    }));
+    Kernel::new(file, "struct_calls").check(
+        &f,
+        &map(&f, |i, x| {
+            let (ay, az, by) = (f[(i + 1) % N], f[(i + 2) % N], x * 2.0);
+            // As the PTX computes it: only the second component was fused by nvcc.
+            let c = [ay * -3.0 - az * by, x.mul_add(3.0, az), x * by - ay];
+            (c[0] + c[1]) - c[2]
+        }),
+    );
 }
 
 #[test]
@@ -245,22 +340,25 @@ fn other_signatures() {
     let mut kernel = Kernel::new("control", "mandelbrot");
     kernel.no_input = true;
     kernel.extra.push(40u32.to_le_bytes().to_vec());
-    kernel.check(&a, &map(&a, |i, _| {
-        let i = i as u32;
-        let cx = ((i % 40) as f32).mul_add(3.0 / 40.0, -2.0);
-        let cy = ((i / 40) as f32).mul_add(2.0 / 40.0, -1.0);
-        let (mut x, mut y, mut k) = (0f32, 0f32, 0u32);
-        while k < 100 {
-            let (xx, yy) = (x * x, y * y);
-            if xx + yy > 4.0 {
-                break;
+    kernel.check(
+        &a,
+        &map(&a, |i, _| {
+            let i = i as u32;
+            let cx = ((i % 40) as f32).mul_add(3.0 / 40.0, -2.0);
+            let cy = ((i / 40) as f32).mul_add(2.0 / 40.0, -1.0);
+            let (mut x, mut y, mut k) = (0f32, 0f32, 0u32);
+            while k < 100 {
+                let (xx, yy) = (x * x, y * y);
+                if xx + yy > 4.0 {
+                    break;
+                }
+                y = (2.0 * x).mul_add(y, cy);
+                x = (xx - yy) + cx;
+                k += 1;
             }
-            y = (2.0 * x).mul_add(y, cy);
-            x = (xx - yy) + cx;
-            k += 1;
-        }
-        k
-    }));
+            k
+        }),
+    );
 
     let kernel = Kernel::new("control", "print");
     let (out, report) = kernel.run_reported::<i32, i32>(&a, N);
@@ -288,10 +386,13 @@ fn shared_memory_and_warps() {
     let padded = |i: usize| a.get(i).copied().unwrap_or(0);
     let mut kernel = Kernel::new(file, "reverse_block");
     kernel.block = 256;
-    kernel.check(&a, &map(&a, |i, _| {
-        let from = i / 256 * 256 + 255 - i % 256;
-        a.get(from).copied().unwrap_or(-1)
-    }));
+    kernel.check(
+        &a,
+        &map(&a, |i, _| {
+            let from = i / 256 * 256 + 255 - i % 256;
+            a.get(from).copied().unwrap_or(-1)
+        }),
+    );
     let mut kernel = Kernel::new(file, "reduce_shared");
     kernel.shared = 128 * 4;
     let sums: Vec<i32> =
@@ -302,41 +403,53 @@ fn shared_memory_and_warps() {
     kernel.initial = Some(vec![0; 4]);
     kernel.check(&a, &[total]);
     let scan = |i: usize| (i & !31..=i).fold(0i32, |s, k| s.wrapping_add(padded(k)));
-    Kernel::new(file, "scan_warp").check(&a, &map(&a, |i, _| {
-        let segment = i & !15;
-        scan(i).wrapping_add(scan(i ^ 5)).wrapping_add(scan(segment + i % 16))
-    }));
-    Kernel::new(file, "votes").check(&a, &map(&a, |i, x| {
-        let warp: Vec<i32> = (i & !31..(i & !31) + 32).map(padded).collect();
-        let bits = |f: &dyn Fn(i32) -> bool| {
-            warp.iter().enumerate().fold(0u32, |m, (l, v)| m | u32::from(f(*v)) << l)
-        };
-        let sum = warp.iter().fold(0u32, |s, v| s.wrapping_add(*v as u32));
-        let most = warp.iter().map(|v| *v as u32).max().unwrap();
-        bits(&|v| v & 1 == 1)
-            .wrapping_add(bits(&|v| v & 7 == x & 7).wrapping_mul(3))
-            .wrapping_add(u32::from(warp.iter().all(|v| *v > -2_000_000_000)) * 5)
-            .wrapping_add(u32::from(warp.iter().any(|v| v % 97 == 0)) * 7)
-            .wrapping_add(sum.wrapping_mul(11))
-            .wrapping_add(most ^ 32)
-    }));
-    Kernel::new(file, "groups").check(&a, &map(&a, |i, _| {
-        let tile: Vec<i32> = (i & !15..(i & !15) + 16).map(padded).collect();
-        let sum = tile.iter().fold(0i32, |s, v| s.wrapping_add(*v));
-        sum.wrapping_mul(2)
-            .wrapping_add(sum)
-            .wrapping_add((i % 16) as i32 + (i % 128 / 16) as i32 * 1000)
-            .wrapping_add(i32::from(sum > 0))
-    }));
+    Kernel::new(file, "scan_warp").check(
+        &a,
+        &map(&a, |i, _| {
+            let segment = i & !15;
+            scan(i).wrapping_add(scan(i ^ 5)).wrapping_add(scan(segment + i % 16))
+        }),
+    );
+    Kernel::new(file, "votes").check(
+        &a,
+        &map(&a, |i, x| {
+            let warp: Vec<i32> = (i & !31..(i & !31) + 32).map(padded).collect();
+            let bits = |f: &dyn Fn(i32) -> bool| {
+                warp.iter().enumerate().fold(0u32, |m, (l, v)| m | u32::from(f(*v)) << l)
+            };
+            let sum = warp.iter().fold(0u32, |s, v| s.wrapping_add(*v as u32));
+            let most = warp.iter().map(|v| *v as u32).max().unwrap();
+            bits(&|v| v & 1 == 1)
+                .wrapping_add(bits(&|v| v & 7 == x & 7).wrapping_mul(3))
+                .wrapping_add(u32::from(warp.iter().all(|v| *v > -2_000_000_000)) * 5)
+                .wrapping_add(u32::from(warp.iter().any(|v| v % 97 == 0)) * 7)
+                .wrapping_add(sum.wrapping_mul(11))
+                .wrapping_add(most ^ 32)
+        }),
+    );
+    Kernel::new(file, "groups").check(
+        &a,
+        &map(&a, |i, _| {
+            let tile: Vec<i32> = (i & !15..(i & !15) + 16).map(padded).collect();
+            let sum = tile.iter().fold(0i32, |s, v| s.wrapping_add(*v));
+            sum.wrapping_mul(2)
+                .wrapping_add(sum)
+                .wrapping_add((i % 16) as i32 + (i % 128 / 16) as i32 * 1000)
+                .wrapping_add(i32::from(sum > 0))
+        }),
+    );
     let mut kernel = Kernel::new(file, "barrier_counts");
     kernel.block = 96;
-    kernel.check(&a, &map(&a, |i, _| {
-        let block: Vec<i32> = (i / 96 * 96..i / 96 * 96 + 96).map(padded).collect();
-        let odd = block.iter().filter(|v| **v & 1 == 1).count() as i32;
-        odd * 4
-            + i32::from(block.iter().all(|v| *v != 12345)) * 2
-            + i32::from(block.contains(&a[0]))
-    }));
+    kernel.check(
+        &a,
+        &map(&a, |i, _| {
+            let block: Vec<i32> = (i / 96 * 96..i / 96 * 96 + 96).map(padded).collect();
+            let odd = block.iter().filter(|v| **v & 1 == 1).count() as i32;
+            odd * 4
+                + i32::from(block.iter().all(|v| *v != 12345)) * 2
+                + i32::from(block.contains(&a[0]))
+        }),
+    );
 }
 
 #[test]
@@ -377,7 +490,9 @@ fn atomics() {
     let mut kernel = Kernel::new(file, "coalesced_group");
     kernel.initial = Some(vec![0; (N + 1) * 4]);
     let mut sizes = map(&a, |i, x| {
-        if x & 1 == 0 { return 0 }
+        if x & 1 == 0 {
+            return 0;
+        }
         (i & !31..((i & !31) + 32).min(N)).filter(|k| a[*k] & 1 == 1).count() as u32
     });
     sizes.push(a.iter().filter(|x| **x & 1 == 1).count() as u32);
@@ -387,7 +502,9 @@ fn atomics() {
     let warps = N.div_ceil(128) * 4;
     kernel.initial = Some(vec![0; (2 + warps) * 4]);
     let mut out: Vec<i32> = (0..warps)
-        .map(|w| (w * 32..w * 32 + 32).fold(0i32, |s, k| s.wrapping_add(a.get(k).copied().unwrap_or(0))))
+        .map(|w| {
+            (w * 32..w * 32 + 32).fold(0i32, |s, k| s.wrapping_add(a.get(k).copied().unwrap_or(0)))
+        })
         .collect();
     let total = out.iter().fold(0i32, |s, x| s.wrapping_add(*x));
     out.splice(0..0, [total, 0]);
@@ -420,7 +537,12 @@ fn wide_and_asynchronous() {
     let f = floats(4 * N);
     let mut kernel = Kernel::new("parallel", "vector4");
     kernel.count = Some(N as u32);
-    kernel.check(&f, &f.chunks(4).flat_map(|v| [v[3] + 1.0, v[2] * 2.0, v[1] - 3.0, -v[0]]).collect::<Vec<f32>>());
+    kernel.check(
+        &f,
+        &f.chunks(4)
+            .flat_map(|v| [v[3] + 1.0, v[2] * 2.0, v[1] - 3.0, -v[0]])
+            .collect::<Vec<f32>>(),
+    );
     let n = 1024;
     let a = ints(4 * n);
     let mut kernel = Kernel::new("parallel", "async_copy");
@@ -429,7 +551,12 @@ fn wide_and_asynchronous() {
     let expected: Vec<i32> = (0..n)
         .flat_map(|i| {
             let (x, y) = (at(i / 128, 127 - i % 128), at(i / 128 + 1, i % 128 ^ 1));
-            [x[0].wrapping_add(y[0]), x[1].wrapping_sub(y[1]), x[2] ^ y[2], x[3].wrapping_add(y[3].wrapping_mul(2))]
+            [
+                x[0].wrapping_add(y[0]),
+                x[1].wrapping_sub(y[1]),
+                x[2] ^ y[2],
+                x[3].wrapping_add(y[3].wrapping_mul(2)),
+            ]
         })
         .collect();
     kernel.check(&a, &expected);
@@ -441,28 +568,40 @@ fn halves() {
     let f = floats(2 * N);
     let h: Vec<u16> = f.iter().map(|x| to_f16(*x * 0.1)).collect();
     let one = h[..N].to_vec();
-    Kernel::new(file, "halves").check(&one, &map(&one, |i, a| {
-        let b = one[(i + 1) % N];
-        h_add(h_mul(a, b), h_fma(a, a, b ^ 0x8000))
-    }));
+    Kernel::new(file, "halves").check(
+        &one,
+        &map(&one, |i, a| {
+            let b = one[(i + 1) % N];
+            h_add(h_mul(a, b), h_fma(a, a, b ^ 0x8000))
+        }),
+    );
     let mut kernel = Kernel::new(file, "halves2");
     kernel.count = Some(N as u32);
-    kernel.check(&h, &map(&h, |i, a| {
-        let b = h[(i + 2) % (2 * N)];
-        h_fma(a, b, h_add(a, h_max(a, b) ^ 0x8000))
-    }));
+    kernel.check(
+        &h,
+        &map(&h, |i, a| {
+            let b = h[(i + 2) % (2 * N)];
+            h_fma(a, b, h_add(a, h_max(a, b) ^ 0x8000))
+        }),
+    );
     let brains: Vec<u16> = f[..N].iter().map(|x| to_bf16(*x)).collect();
-    Kernel::new(file, "brain").check(&brains, &map(&brains, |i, a| {
-        let b = brains[(i + 1) % N];
-        bf16_add(bf16_mul(a, b), bf16_fma(a, a, b))
-    }));
+    Kernel::new(file, "brain").check(
+        &brains,
+        &map(&brains, |i, a| {
+            let b = brains[(i + 1) % N];
+            bf16_add(bf16_mul(a, b), bf16_fma(a, a, b))
+        }),
+    );
     let single = f[..N].to_vec();
-    Kernel::new(file, "half_convert").check(&single, &map(&single, |_, a| {
-        let zero = {
-            let x = a * 3.0;
-            let h = to_f16(x);
-            if from_f16(h).abs() > x.abs() { h - 1 } else { h }
-        };
-        (from_f16(to_f16(a)) + from_f16(zero)) + from_bf16(to_bf16(a))
-    }));
+    Kernel::new(file, "half_convert").check(
+        &single,
+        &map(&single, |_, a| {
+            let zero = {
+                let x = a * 3.0;
+                let h = to_f16(x);
+                if from_f16(h).abs() > x.abs() { h - 1 } else { h }
+            };
+            (from_f16(to_f16(a)) + from_f16(zero)) + from_bf16(to_bf16(a))
+        }),
+    );
 }

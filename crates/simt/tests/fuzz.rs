@@ -60,8 +60,16 @@ fn mutate(seed: &[u8], state: &mut u64, all: &[Vec<u8>]) -> Vec<u8> {
             }
             5 => {
                 let words: [&[u8]; 10] = [
-                    b"{", b"}", b"18446744073709551615", b"-1", b"<4294967295>", b"[1099511627775]",
-                    b".v4", b".b128", b"%p1", b"0f7FC00000",
+                    b"{",
+                    b"}",
+                    b"18446744073709551615",
+                    b"-1",
+                    b"<4294967295>",
+                    b"[1099511627775]",
+                    b".v4",
+                    b".b128",
+                    b"%p1",
+                    b"0f7FC00000",
                 ];
                 text.splice(at..at, words[mix(state) as usize % words.len()].iter().copied());
             }

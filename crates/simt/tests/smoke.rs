@@ -69,7 +69,8 @@ fn totals_are_sums_over_instructions() {
     let module = Module::parse(SAXPY).unwrap();
     let mut memory = Memory::default();
     let x = memory.allocate(4096).unwrap();
-    let launch = Launch::new("saxpy", [8, 1, 1], [128, 1, 1]).address(x).address(x).f32(1.0).u32(1024);
+    let launch =
+        Launch::new("saxpy", [8, 1, 1], [128, 1, 1]).address(x).address(x).f32(1.0).u32(1024);
     let report = run(&module, &mut memory, &launch, &Options::default()).unwrap();
     let mut sum = simt::Counters::default();
     for instruction in &report.instructions {

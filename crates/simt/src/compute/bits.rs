@@ -154,11 +154,7 @@ fn insert(a: u64, b: u64, position: u32, length: u32, bits: u32) -> u64 {
         return b;
     }
     let length = length.min(bits - position);
-    let field = if length >= 64 {
-        u64::MAX
-    } else {
-        ((1u64 << length) - 1) << position
-    };
+    let field = if length >= 64 { u64::MAX } else { ((1u64 << length) - 1) << position };
     (b & !field) | ((a << position) & field)
 }
 
@@ -167,11 +163,7 @@ fn extract_unsigned(a: u64, position: u32, length: u32, bits: u32) -> u64 {
         return 0;
     }
     let value = a >> position;
-    if length >= 64 {
-        value
-    } else {
-        value & ((1u64 << length) - 1)
-    }
+    if length >= 64 { value } else { value & ((1u64 << length) - 1) }
 }
 
 fn extract_signed(a: i64, position: u32, length: u32, bits: u32) -> i64 {
@@ -180,11 +172,7 @@ fn extract_signed(a: i64, position: u32, length: u32, bits: u32) -> i64 {
     }
     // Bits beyond the top repeat the sign.
     let value = a >> position.min(bits - 1).min(63);
-    if length >= 64 {
-        value
-    } else {
-        value << (64 - length) >> (64 - length)
-    }
+    if length >= 64 { value } else { value << (64 - length) >> (64 - length) }
 }
 
 /// `bfe`: position and length are packed into one register by `decode`.
@@ -236,11 +224,7 @@ fn find(t: Type, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
 fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     let base = base & 31;
     if offset == 0 {
-        return if mask >> base & 1 != 0 {
-            base
-        } else {
-            u32::MAX
-        };
+        return if mask >> base & 1 != 0 { base } else { u32::MAX };
     }
     let mut left = offset.unsigned_abs();
     let mut at = base as i32;
@@ -296,9 +280,7 @@ fn permute(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let t = modifiers.only_type()?;
     let modes = ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"];
     let mode = modifiers.take_any(&modes);
-    let code = mode.map_or(6, |m| {
-        modes.iter().position(|x| *x == m).unwrap_or(6) as u32
-    });
+    let code = mode.map_or(6, |m| modes.iter().position(|x| *x == m).unwrap_or(6) as u32);
     let f = if mode.is_none() {
         lanes!(|a: u32, b: u32, c: u32| -> u32 {
             let both = (b as u64) << 32 | a as u64;
@@ -306,11 +288,7 @@ fn permute(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
             for i in 0..4 {
                 let selector = c >> (4 * i);
                 let byte = (both >> (8 * (selector & 7))) as u8;
-                let byte = if selector & 8 != 0 {
-                    (byte as i8 >> 7) as u8
-                } else {
-                    byte
-                };
+                let byte = if selector & 8 != 0 { (byte as i8 >> 7) as u8 } else { byte };
                 result |= (byte as u32) << (8 * i);
             }
             result

@@ -65,10 +65,8 @@ macro_rules! float {
 
 /// The function of one comparison; its immediate must be [`code`] of the operator.
 pub(crate) fn function(operator: &str, t: Type, flush: bool) -> Option<ComputeFunction> {
-    let is_float_operator = matches!(
-        operator,
-        "equ" | "neu" | "ltu" | "leu" | "gtu" | "geu" | "num" | "nan"
-    );
+    let is_float_operator =
+        matches!(operator, "equ" | "neu" | "ltu" | "leu" | "gtu" | "geu" | "num" | "nan");
     if is_float_operator && !t.is_float() {
         return None;
     }

@@ -121,11 +121,7 @@ fn integer_to_float(to: Type, from: Type, mode: Rounding, flags: u32) -> Option<
     match to {
         Type::F32 => float_from!(from, f32, |value, flags| {
             let result = to_single(integer_exactly(value), Rounding::from_code(flags));
-            if flags & SATURATE != 0 {
-                saturate(result)
-            } else {
-                result
-            }
+            if flags & SATURATE != 0 { saturate(result) } else { result }
         }),
         Type::F64 => float_from!(from, f64, |value, flags| {
             let (nearest, rest) = integer_exactly(value);
@@ -200,24 +196,12 @@ fn flags_flush(flags: u32) -> bool {
 
 /// Saturation, relu and canonical NaN of an f32 result.
 fn finish(value: f32, flags: u32) -> f32 {
-    let value = if flags & SATURATE != 0 {
-        saturate(value)
-    } else {
-        value
-    };
-    if flags & RELU != 0 && value < 0.0 {
-        0.0
-    } else {
-        canonical(value)
-    }
+    let value = if flags & SATURATE != 0 { saturate(value) } else { value };
+    if flags & RELU != 0 && value < 0.0 { 0.0 } else { canonical(value) }
 }
 
 fn single_to_half(value: f32, flags: u32) -> F16 {
-    let value = if flags & FLUSH != 0 {
-        flush(value)
-    } else {
-        value
-    };
+    let value = if flags & FLUSH != 0 { flush(value) } else { value };
     let value = finish(value, flags);
     match Rounding::from_code(flags) {
         Rounding::Nearest => F16::nearest(value),
@@ -365,10 +349,6 @@ fn pack(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     } else {
         return None;
     };
-    let sources = if three {
-        &[from, from, Type::B32][..]
-    } else {
-        &[from, from][..]
-    };
+    let sources = if three { &[from, from, Type::B32][..] } else { &[from, from][..] };
     Some(Meaning::new(f, Type::B32, sources).with(code))
 }

@@ -14,22 +14,14 @@ const FLUSH: u32 = 16;
 /// NaN becomes the one NaN that the hardware produces.
 #[inline(always)]
 pub(crate) fn canonical(value: f32) -> f32 {
-    if value.is_nan() {
-        f32::from_bits(0x7fff_ffff)
-    } else {
-        value
-    }
+    if value.is_nan() { f32::from_bits(0x7fff_ffff) } else { value }
 }
 
 /// Subnormals become zero of the same sign.
 #[inline(always)]
 pub(crate) fn flush(value: f32) -> f32 {
     let bits = value.to_bits();
-    if bits & 0x7f80_0000 == 0 {
-        f32::from_bits(bits & 0x8000_0000)
-    } else {
-        value
-    }
+    if bits & 0x7f80_0000 == 0 { f32::from_bits(bits & 0x8000_0000) } else { value }
 }
 
 #[inline(always)]
@@ -39,24 +31,12 @@ pub(crate) fn saturate(value: f32) -> f32 {
 }
 
 fn enter(value: f32, flags: u32) -> f32 {
-    if flags & FLUSH != 0 {
-        flush(value)
-    } else {
-        value
-    }
+    if flags & FLUSH != 0 { flush(value) } else { value }
 }
 
 fn leave(value: f32, flags: u32) -> f32 {
-    let value = if flags & FLUSH != 0 {
-        flush(value)
-    } else {
-        value
-    };
-    if flags & SATURATE != 0 {
-        saturate(value)
-    } else {
-        canonical(value)
-    }
+    let value = if flags & FLUSH != 0 { flush(value) } else { value };
+    if flags & SATURATE != 0 { saturate(value) } else { canonical(value) }
 }
 
 #[inline(always)]
@@ -176,9 +156,9 @@ fn single(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         "add" if plain => two(lanes!(|a: f32, b: f32| -> f32 { canonical(a + b) })),
         "sub" if plain => two(lanes!(|a: f32, b: f32| -> f32 { canonical(a - b) })),
         "mul" if plain => two(lanes!(|a: f32, b: f32| -> f32 { canonical(a * b) })),
-        "fma" | "mad" if plain => three(lanes!(|a: f32, b: f32, c: f32| -> f32 {
-            canonical(a.mul_add(b, c))
-        })),
+        "fma" | "mad" if plain => {
+            three(lanes!(|a: f32, b: f32, c: f32| -> f32 { canonical(a.mul_add(b, c)) }))
+        }
         "div" if plain && !approximate => two(lanes!(|a: f32, b: f32| -> f32 { canonical(a / b) })),
         "add" | "sub" | "mul" | "fma" | "mad" => return directed_single(opcode, code),
         "div" if approximate => two(lanes!(m; |a: f32, b: f32| -> f32 {
@@ -193,21 +173,13 @@ fn single(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
             let f = lanes!(m; |a: f32| -> f32 {
                 leave(to_single(rounding::quotient(1.0, enter(a, m) as f64), Rounding::from_code(m)), m)
             });
-            if approximate {
-                one(f).approximate()
-            } else {
-                one(f)
-            }
+            if approximate { one(f).approximate() } else { one(f) }
         }
         "sqrt" => {
             let f = lanes!(m; |a: f32| -> f32 {
                 leave(to_single(rounding::root(enter(a, m) as f64), Rounding::from_code(m)), m)
             });
-            if approximate {
-                one(f).approximate()
-            } else {
-                one(f)
-            }
+            if approximate { one(f).approximate() } else { one(f) }
         }
         "min" if nan => two(lanes!(m; |a: f32, b: f32| -> f32 {
             let (a, b) = (enter(a, m), enter(b, m));
@@ -350,11 +322,9 @@ fn double(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         "sub" if plain => two(lanes!(|a: f64, b: f64| -> f64 { a - b })),
         "mul" if plain => two(lanes!(|a: f64, b: f64| -> f64 { a * b })),
         "div" if plain => two(lanes!(|a: f64, b: f64| -> f64 { a / b })),
-        "fma" | "mad" if plain => Meaning::new(
-            lanes!(|a: f64, b: f64, c: f64| -> f64 { a.mul_add(b, c) }),
-            t,
-            &[t, t, t],
-        ),
+        "fma" | "mad" if plain => {
+            Meaning::new(lanes!(|a: f64, b: f64, c: f64| -> f64 { a.mul_add(b, c) }), t, &[t, t, t])
+        }
         "rcp" if approximate => one(lanes!(|a: f64| -> f64 {
             // The hardware's 20-bit seed: the low word of the result is zero.
             f64::from_bits((1.0 / a).to_bits() & 0xffff_ffff_0000_0000)
@@ -382,12 +352,8 @@ fn double(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         })),
         "min" => two(lanes!(|a: f64, b: f64| -> f64 { minimum_double(a, b) })),
         "max" => two(lanes!(|a: f64, b: f64| -> f64 { maximum_double(a, b) })),
-        "abs" => one(lanes!(|a: f64| -> f64 {
-            f64::from_bits(a.to_bits() & !(1 << 63))
-        })),
-        "neg" => one(lanes!(|a: f64| -> f64 {
-            f64::from_bits(a.to_bits() ^ (1 << 63))
-        })),
+        "abs" => one(lanes!(|a: f64| -> f64 { f64::from_bits(a.to_bits() & !(1 << 63)) })),
+        "neg" => one(lanes!(|a: f64| -> f64 { f64::from_bits(a.to_bits() ^ (1 << 63)) })),
         "copysign" => two(lanes!(|a: f64, b: f64| -> f64 {
             f64::from_bits((b.to_bits() & !(1 << 63)) | (a.to_bits() & (1 << 63)))
         })),
@@ -421,14 +387,7 @@ fn directed_quotient(a: f64, b: f64, code: u32) -> f64 {
 
 fn test_property(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let t = modifiers.only_type()?;
-    let names = [
-        "finite",
-        "infinite",
-        "number",
-        "notanumber",
-        "normal",
-        "subnormal",
-    ];
+    let names = ["finite", "infinite", "number", "notanumber", "normal", "subnormal"];
     let name = modifiers.take_any(&names)?;
     let code = names.iter().position(|n| *n == name)? as u32;
     use std::num::FpCategory::{Infinite, Nan, Normal, Subnormal};

@@ -187,11 +187,7 @@ fn extreme<H: Half>(a: H, b: H, largest: bool, nan: bool) -> H {
         (false, true) => return a,
         _ => {}
     }
-    let a_wins = if x == y {
-        (a.bits() & 0x8000 == 0) == largest
-    } else {
-        (x > y) == largest
-    };
+    let a_wins = if x == y { (a.bits() & 0x8000 == 0) == largest } else { (x > y) == largest };
     if a_wins { a } else { b }
 }
 
@@ -231,44 +227,19 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
         "add" => (by_half!(t, f, |a, b| add(a, b, f))?, &[t, t][..]),
         "sub" => (by_half!(t, f, |a, b| add(a, negate(b), f))?, &[t, t][..]),
         "mul" => (by_half!(t, f, |a, b| multiply(a, b, f))?, &[t, t][..]),
-        "fma" | "mad" => (
-            by_half!(t, f, |a, b, c| multiply_add(a, b, c, f))?,
-            &[t, t, t][..],
-        ),
+        "fma" | "mad" => (by_half!(t, f, |a, b, c| multiply_add(a, b, c, f))?, &[t, t, t][..]),
         "neg" => (by_half!(t, _f, |a| negate(a))?, one),
-        "abs" => (
-            by_half!(t, _f, |a| Half::from_bits(a.bits() & 0x7fff))?,
-            one,
-        ),
-        "min" if nan => (
-            by_half!(t, _f, |a, b| extreme(a, b, false, true))?,
-            &[t, t][..],
-        ),
-        "min" => (
-            by_half!(t, _f, |a, b| extreme(a, b, false, false))?,
-            &[t, t][..],
-        ),
-        "max" if nan => (
-            by_half!(t, _f, |a, b| extreme(a, b, true, true))?,
-            &[t, t][..],
-        ),
-        "max" => (
-            by_half!(t, _f, |a, b| extreme(a, b, true, false))?,
-            &[t, t][..],
-        ),
+        "abs" => (by_half!(t, _f, |a| Half::from_bits(a.bits() & 0x7fff))?, one),
+        "min" if nan => (by_half!(t, _f, |a, b| extreme(a, b, false, true))?, &[t, t][..]),
+        "min" => (by_half!(t, _f, |a, b| extreme(a, b, false, false))?, &[t, t][..]),
+        "max" if nan => (by_half!(t, _f, |a, b| extreme(a, b, true, true))?, &[t, t][..]),
+        "max" => (by_half!(t, _f, |a, b| extreme(a, b, true, false))?, &[t, t][..]),
         "ex2" => (by_half!(t, _f, |a| from_single(a.value().exp2()))?, one),
-        "tanh" => (
-            by_half!(t, _f, |a| from_single((a.value() as f64).tanh() as f32))?,
-            one,
-        ),
+        "tanh" => (by_half!(t, _f, |a| from_single((a.value() as f64).tanh() as f32))?, one),
         _ => return None,
     };
     let meaning = Meaning::new(function, t, sources).with(flags);
-    Some(if matches!(opcode, "ex2" | "tanh") {
-        meaning.approximate()
-    } else {
-        meaning
-    })
+    Some(if matches!(opcode, "ex2" | "tanh") { meaning.approximate() } else { meaning })
 }
 
 fn from_single<H: Half>(value: f32) -> H {

@@ -77,26 +77,12 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
         "add" if modifiers.take("cc") => binary(carrying(t, Carry::Add)?),
         "addc" => {
             let out = modifiers.take("cc");
-            binary(carrying(
-                t,
-                if out {
-                    Carry::AddCarryOut
-                } else {
-                    Carry::AddCarry
-                },
-            )?)
+            binary(carrying(t, if out { Carry::AddCarryOut } else { Carry::AddCarry })?)
         }
         "sub" if modifiers.take("cc") => binary(carrying(t, Carry::Subtract)?),
         "subc" => {
             let out = modifiers.take("cc");
-            binary(carrying(
-                t,
-                if out {
-                    Carry::SubtractCarryOut
-                } else {
-                    Carry::SubtractCarry
-                },
-            )?)
+            binary(carrying(t, if out { Carry::SubtractCarryOut } else { Carry::SubtractCarry })?)
         }
         "add" if modifiers.take("sat") => binary(by_signed!(t, |a, b| a.saturating_add(b))?),
         "sub" if modifiers.take("sat") => binary(by_signed!(t, |a, b| a.saturating_sub(b))?),
@@ -106,25 +92,13 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
         "mul24" | "mad24" => return multiply24(opcode, t, modifiers),
         "sad" => {
             let f = by_integer!(t, |a, b, c| {
-                c.wrapping_add(if a < b {
-                    b.wrapping_sub(a)
-                } else {
-                    a.wrapping_sub(b)
-                })
+                c.wrapping_add(if a < b { b.wrapping_sub(a) } else { a.wrapping_sub(b) })
             })?;
             Meaning::new(f, t, &[t, t, t])
         }
         // Division by zero is unspecified; hardware gives all ones, and the dividend as rest.
-        "div" => binary(by_integer!(t, |a, b| if b == 0 {
-            !0
-        } else {
-            a.wrapping_div(b)
-        })?),
-        "rem" => binary(by_integer!(t, |a, b| if b == 0 {
-            a
-        } else {
-            a.wrapping_rem(b)
-        })?),
+        "div" => binary(by_integer!(t, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) })?),
+        "rem" => binary(by_integer!(t, |a, b| if b == 0 { a } else { a.wrapping_rem(b) })?),
         "abs" => unary(by_signed!(t, |a| a.wrapping_abs())?),
         "neg" => unary(by_signed!(t, |a| a.wrapping_neg())?),
         "min" if modifiers.take("relu") => binary(by_signed!(t, |a, b| a.min(b).max(0))?),
@@ -191,24 +165,24 @@ fn multiply(opcode: &str, t: Type, modifiers: &mut Modifiers<'_>) -> Option<Mean
     let function = match part {
         "lo" => by_width!(t, |a, b| a.wrapping_mul(b)),
         "hi" => match t {
-            Type::U16 => Some(lanes!(|a: u16, b: u16| -> u16 {
-                ((a as u32 * b as u32) >> 16) as u16
-            })),
-            Type::S16 => Some(lanes!(|a: i16, b: i16| -> i16 {
-                ((a as i32 * b as i32) >> 16) as i16
-            })),
-            Type::U32 => Some(lanes!(|a: u32, b: u32| -> u32 {
-                ((a as u64 * b as u64) >> 32) as u32
-            })),
-            Type::S32 => Some(lanes!(|a: i32, b: i32| -> i32 {
-                ((a as i64 * b as i64) >> 32) as i32
-            })),
-            Type::U64 => Some(lanes!(|a: u64, b: u64| -> u64 {
-                ((a as u128 * b as u128) >> 64) as u64
-            })),
-            Type::S64 => Some(lanes!(|a: i64, b: i64| -> i64 {
-                ((a as i128 * b as i128) >> 64) as i64
-            })),
+            Type::U16 => {
+                Some(lanes!(|a: u16, b: u16| -> u16 { ((a as u32 * b as u32) >> 16) as u16 }))
+            }
+            Type::S16 => {
+                Some(lanes!(|a: i16, b: i16| -> i16 { ((a as i32 * b as i32) >> 16) as i16 }))
+            }
+            Type::U32 => {
+                Some(lanes!(|a: u32, b: u32| -> u32 { ((a as u64 * b as u64) >> 32) as u32 }))
+            }
+            Type::S32 => {
+                Some(lanes!(|a: i32, b: i32| -> i32 { ((a as i64 * b as i64) >> 32) as i32 }))
+            }
+            Type::U64 => {
+                Some(lanes!(|a: u64, b: u64| -> u64 { ((a as u128 * b as u128) >> 64) as u64 }))
+            }
+            Type::S64 => {
+                Some(lanes!(|a: i64, b: i64| -> i64 { ((a as i128 * b as i128) >> 64) as i64 }))
+            }
             _ => None,
         },
         _ => match t {
@@ -219,11 +193,7 @@ fn multiply(opcode: &str, t: Type, modifiers: &mut Modifiers<'_>) -> Option<Mean
             _ => None,
         },
     }?;
-    Some(Meaning::new(
-        function,
-        if part == "wide" { wide } else { t },
-        &[t, t],
-    ))
+    Some(Meaning::new(function, if part == "wide" { wide } else { t }, &[t, t]))
 }
 
 fn by_integer_high_add(t: Type) -> Option<ComputeFunction> {
@@ -307,11 +277,7 @@ fn dot_product(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
             c.wrapping_add(sum as u32)
         })
     };
-    let t = if ta == Type::S32 || tb == Type::S32 {
-        Type::S32
-    } else {
-        Type::U32
-    };
+    let t = if ta == Type::S32 || tb == Type::S32 { Type::S32 } else { Type::U32 };
     Some(Meaning::new(function, t, &[ta, tb, t]).with(flags))
 }
 
@@ -346,11 +312,7 @@ fn carry_row<T: Lane + Copy>(
 ) {
     let a = T::read(registers, operands.a);
     let b = T::read(registers, operands.b);
-    let carry = if uses {
-        registers.predicates[CARRY as usize]
-    } else {
-        0
-    };
+    let carry = if uses { registers.predicates[CARRY as usize] } else { 0 };
     let mut results = [T::default(); LANES];
     let mut out = 0;
     for lane in 0..LANES {
@@ -408,11 +370,7 @@ fn multiply_carry(
     fn row(r: &mut Registers, o: &super::Operands, mask: u32, signed: bool, long: bool) {
         let bits = if long { 64 } else { 32 };
         let get = |r: &Registers, i: u32| -> [u64; LANES] {
-            if long {
-                u64::read(r, i)
-            } else {
-                u32::read(r, i).map(u64::from)
-            }
+            if long { u64::read(r, i) } else { u32::read(r, i).map(u64::from) }
         };
         let (a, b, c) = (get(r, o.a), get(r, o.b), get(r, o.c));
         let carry = r.predicates[CARRY as usize];
@@ -425,11 +383,7 @@ fn multiply_carry(
         let mut results = [0u64; LANES];
         for lane in 0..LANES {
             let product = extend(a[lane]).wrapping_mul(extend(b[lane]));
-            let piece = if o.immediate & 1 != 0 {
-                product >> bits
-            } else {
-                product
-            } as u64;
+            let piece = if o.immediate & 1 != 0 { product >> bits } else { product } as u64;
             let piece = if long { piece } else { piece as u32 as u64 };
             let carry_in = o.immediate & 2 != 0 && (carry >> lane) & 1 != 0;
             let (value, c) = with_carry(piece, c[lane], carry_in, false, bits);

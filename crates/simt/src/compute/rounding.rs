@@ -62,11 +62,7 @@ pub(crate) fn quotient(a: f64, b: f64) -> Exactly {
 /// The square root of an f32.
 pub(crate) fn root(a: f64) -> Exactly {
     let r = a.sqrt();
-    if !r.is_finite() {
-        (r, 0)
-    } else {
-        (r, sign((-r).mul_add(r, a)))
-    }
+    if !r.is_finite() { (r, 0) } else { (r, sign((-r).mul_add(r, a))) }
 }
 
 /// Rounds to a binary format of `precision` bits (with the hidden one) and least exponent
@@ -88,11 +84,8 @@ pub(crate) fn round(exact: Exactly, mode: Rounding, precision: i32, exponent_min
     let fraction = scaled - down;
     let is_exact = fraction == 0.0 && rest == 0;
     // With a negative rest just below an integer, the exact value lies in the interval below.
-    let (down, fraction) = if fraction == 0.0 && rest < 0 {
-        (down - 1.0, 1.0)
-    } else {
-        (down, fraction)
-    };
+    let (down, fraction) =
+        if fraction == 0.0 && rest < 0 { (down - 1.0, 1.0) } else { (down, fraction) };
     let up = down + 1.0;
     let picked = if is_exact {
         down
@@ -111,21 +104,13 @@ pub(crate) fn round(exact: Exactly, mode: Rounding, precision: i32, exponent_min
                 let above = fraction > 0.5 || (fraction == 0.5 && rest > 0);
                 let tie = fraction == 0.5 && rest == 0;
                 let odd = down.rem_euclid(2.0) == 1.0;
-                let away = if mode == Rounding::Away {
-                    value > 0.0
-                } else {
-                    odd
-                };
+                let away = if mode == Rounding::Away { value > 0.0 } else { odd };
                 if above || (tie && away) { up } else { down }
             }
         }
     };
     let result = picked * unit;
-    if result == 0.0 {
-        0f64.copysign(value)
-    } else {
-        result
-    }
+    if result == 0.0 { 0f64.copysign(value) } else { result }
 }
 
 fn exponent_of(value: f64) -> i32 {

@@ -68,12 +68,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             return self.invalid("brx.idx has an index and a table");
         };
         let index = self.source(index, Type::U32)?.index();
-        let targets = self
-            .scopes
-            .iter()
-            .rev()
-            .find_map(|s| s.branch_targets.get(name))
-            .cloned();
+        let targets = self.scopes.iter().rev().find_map(|s| s.branch_targets.get(name)).cloned();
         let Some(targets) = targets else {
             return self.invalid(format!("table `{name}` is not declared"));
         };
@@ -140,11 +135,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         for (argument, formal) in arguments.iter().zip(formals) {
             match (self.local_of(argument), formal) {
                 (Some(from), Formal::Memory { offset, bytes }) => {
-                    self.helper(Operation::CopyLocal {
-                        from,
-                        to: offset,
-                        bytes,
-                    });
+                    self.helper(Operation::CopyLocal { from, to: offset, bytes });
                 }
                 (None, Formal::Register { row, t }) => {
                     let from = self.source(argument, t)?;
@@ -156,11 +147,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         for (result, formal) in results.iter().zip(outcomes) {
             match (self.local_of(result), formal) {
                 (Some(to), Formal::Memory { offset, bytes }) => {
-                    self.after.push(Operation::CopyLocal {
-                        from: offset,
-                        to,
-                        bytes,
-                    });
+                    self.after.push(Operation::CopyLocal { from: offset, to, bytes });
                 }
                 (None, Formal::Register { row, t }) => {
                     let to = self.destination(result, t)?;
@@ -172,9 +159,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 _ => return self.invalid("result and its variable are of different kinds"),
             }
         }
-        self.emit(Operation::Call {
-            target: frame as u32,
-        });
+        self.emit(Operation::Call { target: frame as u32 });
         Ok(())
     }
 
@@ -195,11 +180,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             (Row::Predicate(_), Row::Predicate(_)) => lanes!(|a: bool| -> bool { a }),
             _ => return self.invalid("registers of different widths in a call"),
         };
-        let operands = Operands {
-            d: to.index(),
-            a: from.index(),
-            ..Operands::default()
-        };
+        let operands = Operands { d: to.index(), a: from.index(), ..Operands::default() };
         if later {
             self.after.push(Operation::Compute { function, operands });
         } else {
@@ -234,21 +215,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             let value = self.context.function_address(index);
             let constant = self.constant(true, Constant::Value(value)).index();
             let chosen = self.new_row(Type::Pred).index();
-            let clear = Operands {
-                d: chosen,
-                ..Operands::default()
-            };
+            let clear = Operands { d: chosen, ..Operands::default() };
             (self.current.guard, self.current.negate) = (ALWAYS, 0);
             let always = Row::Predicate(ALWAYS);
             let function = lanes!(|_a: bool| -> bool { false });
             self.helper_compute(function, clear, always, Row::Predicate(chosen));
             let function = lanes!(|a: u64, b: u64| -> bool { a == b });
-            let operands = Operands {
-                d: chosen,
-                a: address,
-                b: constant,
-                ..Operands::default()
-            };
+            let operands = Operands { d: chosen, a: address, b: constant, ..Operands::default() };
             (self.current.guard, self.current.negate) = guard;
             self.helper_compute(function, operands, Row::Long(address), Row::Predicate(chosen));
             (self.current.guard, self.current.negate) = (chosen, 0);
@@ -293,11 +266,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(result) => self.local_of(result),
             None => None,
         };
-        self.emit(Operation::Builtin {
-            which,
-            parameters,
-            result,
-        });
+        self.emit(Operation::Builtin { which, parameters, result });
         Ok(true)
     }
 
@@ -319,10 +288,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         if modifiers.take("cluster") {
             modifiers.take_where(|m| {
-                matches!(
-                    m,
-                    "arrive" | "wait" | "aligned" | "release" | "acquire" | "relaxed"
-                )
+                matches!(m, "arrive" | "wait" | "aligned" | "release" | "acquire" | "relaxed")
             });
             self.emit(Operation::ClusterBarrier);
             return Ok(true);
@@ -353,12 +319,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if kind == BarrierKind::Arrive && count.is_none() {
             return self.invalid("bar.arrive needs a thread count");
         }
-        self.emit(Operation::Barrier {
-            id,
-            count,
-            kind,
-            aligned,
-        });
+        self.emit(Operation::Barrier { id, count, kind, aligned });
         Ok(true)
     }
 
@@ -379,11 +340,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             [d, id, count, predicate] => (d, id, Some(count), predicate),
             _ => return self.invalid("bar.red has a result, an identifier and a predicate"),
         };
-        let t = if mode == ReduceMode::Count {
-            Type::U32
-        } else {
-            Type::Pred
-        };
+        let t = if mode == ReduceMode::Count { Type::U32 } else { Type::Pred };
         let id = self.source(id, Type::U32)?.index();
         let count = match count {
             Some(count) => Some(self.source(count, Type::U32)?.index()),
@@ -391,18 +348,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let predicate = self.source(predicate, Type::Pred)?.index();
         let result = self.destination(d, t)?;
-        let kind = BarrierKind::Reduce {
-            mode,
-            predicate,
-            negated: false,
-            result,
-        };
-        self.emit(Operation::Barrier {
-            id,
-            count,
-            kind,
-            aligned,
-        });
+        let kind = BarrierKind::Reduce { mode, predicate, negated: false, result };
+        self.emit(Operation::Barrier { id, count, kind, aligned });
         Ok(true)
     }
 }

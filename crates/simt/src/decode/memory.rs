@@ -12,10 +12,8 @@ use crate::syntax::tree::{Instruction, Operand};
 
 /// Cache and eviction hints, which change no result.
 fn is_hint(modifier: &str) -> bool {
-    matches!(
-        modifier,
-        "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified"
-    ) || modifier.starts_with("L1::")
+    matches!(modifier, "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified")
+        || modifier.starts_with("L1::")
         || modifier.starts_with("L2::")
         || modifier.starts_with("level::")
 }
@@ -105,10 +103,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 };
                 let row = self.destination(policy, Type::B64)?;
                 let function = crate::compute::lanes!(|_a: u64| -> u64 { 0 });
-                let operands = crate::compute::Operands {
-                    d: row.index(),
-                    ..Default::default()
-                };
+                let operands = crate::compute::Operands { d: row.index(), ..Default::default() };
                 self.emit(Operation::Compute { function, operands });
                 Ok(true)
             }
@@ -121,10 +116,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if space != Space::Parameter {
             return space;
         }
-        let Operand::Address {
-            base: Some(name), ..
-        } = address
-        else {
+        let Operand::Address { base: Some(name), .. } = address else {
             return space;
         };
         match self.lookup(name) {
@@ -245,11 +237,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         for part in self.elements(value, count)? {
             // A store takes the low bytes of a wider register.
             let row = match part {
-                Operand::Name {
-                    name,
-                    component: None,
-                    offset: 0,
-                } => match self.register(name) {
+                Operand::Name { name, component: None, offset: 0 } => match self.register(name) {
                     Some((row @ (Row::Word(_) | Row::Long(_)), _)) => {
                         self.reads.push(row);
                         row
@@ -276,9 +264,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         let Some(t) = modifiers.only_type() else {
             return Ok(false);
         };
-        let operation = match modifiers.take_any(&[
-            "add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas",
-        ]) {
+        let operation = match modifiers
+            .take_any(&["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"])
+        {
             Some("add") => AtomicOperation::Add,
             Some("inc") => AtomicOperation::Increment,
             Some("dec") => AtomicOperation::Decrement,
@@ -341,10 +329,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let is_float = t.is_float() && operation == AtomicOperation::Add;
         let order_matters = is_float
             || !destinations.is_empty()
-            || matches!(
-                operation,
-                AtomicOperation::Exchange | AtomicOperation::CompareSwap
-            );
+            || matches!(operation, AtomicOperation::Exchange | AtomicOperation::CompareSwap);
         self.program.order_dependent |= order_matters && space != Space::Shared;
         self.program.polls |= swaps || operation == AtomicOperation::Exchange;
         let mut sources = sources.into_iter();
@@ -421,23 +406,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             _ => return self.invalid("cp.async has two addresses and a constant size"),
         };
         let bytes = *bytes as u32;
-        let allowed = if bypass_l1 {
-            bytes == 16
-        } else {
-            matches!(bytes, 4 | 8 | 16)
-        };
+        let allowed = if bypass_l1 { bytes == 16 } else { matches!(bytes, 4 | 8 | 16) };
         if !allowed {
             return self.invalid(format!("cp.async of {bytes} bytes"));
         }
         let target = self.address(target)?;
         let source = self.address(source)?;
-        let mut copy = AsyncCopy {
-            target,
-            source,
-            bytes,
-            source_bytes: None,
-            ignore_source: None,
-        };
+        let mut copy = AsyncCopy { target, source, bytes, source_bytes: None, ignore_source: None };
         if let Some(operand) = rest.first() {
             let is_predicate = match operand {
                 Operand::Not(_) => true,
@@ -527,14 +502,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(address) => Some(self.address(address)?),
             None => None,
         };
-        let copy = BulkCopy {
-            direction,
-            target,
-            source,
-            bytes,
-            mbarrier,
-            reduce,
-        };
+        let copy = BulkCopy { direction, target, source, bytes, mbarrier, reduce };
         self.emit(Operation::BulkCopy(Box::new(copy)));
         Ok(true)
     }
@@ -576,10 +544,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             let state = self.source(state, Type::B64)?.index();
             let result = self.destination(result, Type::U32)?.index();
             let operation = Box::new(MbarrierOperation::PendingCount { result, state });
-            self.emit(Operation::Mbarrier {
-                target: (Base::Absolute, 0),
-                operation,
-            });
+            self.emit(Operation::Mbarrier { target: (Base::Absolute, 0), operation });
             return Ok(true);
         }
         let (address, operation) = match (name, operands) {
@@ -614,15 +579,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 };
                 let drop = name == "arrive_drop";
                 let (count, expect) = if expect { (None, count) } else { (count, None) };
-                (
-                    address,
-                    MbarrierOperation::Arrive {
-                        state,
-                        count,
-                        drop,
-                        expect,
-                    },
-                )
+                (address, MbarrierOperation::Arrive { state, count, drop, expect })
             }
             (_, [result, address, state] | [result, address, state, _]) => {
                 let (state, parity) = if parity {
@@ -631,22 +588,12 @@ impl<'a> Decoder<'_, '_, 'a> {
                     (Some(self.source(state, Type::B64)?.index()), None)
                 };
                 let result = self.destination(result, Type::Pred)?.index();
-                (
-                    address,
-                    MbarrierOperation::Test {
-                        result,
-                        state,
-                        parity,
-                    },
-                )
+                (address, MbarrierOperation::Test { result, state, parity })
             }
             _ => return self.invalid("wrong operands of an mbarrier instruction"),
         };
         let target = self.address(address)?;
-        self.emit(Operation::Mbarrier {
-            target,
-            operation: Box::new(operation),
-        });
+        self.emit(Operation::Mbarrier { target, operation: Box::new(operation) });
         Ok(true)
     }
 }

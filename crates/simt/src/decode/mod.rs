@@ -67,12 +67,7 @@ impl<'t, 'a> Context<'t, 'a> {
             }
         }
         let variables: HashMap<_, _> = tree.variables.iter().map(|v| (v.name, v)).collect();
-        let mut context = Context {
-            tree,
-            functions,
-            variables,
-            address_taken: Vec::new(),
-        };
+        let mut context = Context { tree, functions, variables, address_taken: Vec::new() };
         context.find_address_taken();
         context
     }
@@ -105,10 +100,8 @@ impl<'t, 'a> Context<'t, 'a> {
                 walk(body, &mut names);
             }
         }
-        let mut taken: Vec<usize> = names
-            .iter()
-            .filter_map(|name| self.functions.get(name).copied())
-            .collect();
+        let mut taken: Vec<usize> =
+            names.iter().filter_map(|name| self.functions.get(name).copied()).collect();
         taken.sort_unstable();
         taken.dedup();
         self.address_taken = taken;
@@ -158,11 +151,7 @@ pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program
     let function = &context.tree.functions[kernel];
     let mut decoder = Decoder {
         context,
-        program: Program {
-            name: function.name.into(),
-            shared_alignment: 16,
-            ..Program::default()
-        },
+        program: Program { name: function.name.into(), shared_alignment: 16, ..Program::default() },
         scopes: Vec::new(),
         frames: Vec::new(),
         constants: HashMap::new(),
@@ -198,17 +187,11 @@ pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program
 
 impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     pub fn invalid<T>(&self, message: impl Into<String>) -> Result<T, Error> {
-        Err(Error::Invalid {
-            position: self.current.position,
-            message: message.into(),
-        })
+        Err(Error::Invalid { position: self.current.position, message: message.into() })
     }
 
     pub fn unsupported<T>(&self, what: impl Into<String>) -> Result<T, Error> {
-        Err(Error::Unsupported {
-            position: self.current.position,
-            what: what.into(),
-        })
+        Err(Error::Unsupported { position: self.current.position, what: what.into() })
     }
 
     fn entry(&mut self, function: &'t Function<'a>) -> Result<(), Error> {
@@ -217,12 +200,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         for parameter in &function.parameters {
             let (bytes, alignment) = self.extent(parameter)?;
             offset = offset.next_multiple_of(alignment);
-            scope.names.insert(
-                parameter.name,
-                Symbol::EntryParameter {
-                    offset: offset as u32,
-                },
-            );
+            scope.names.insert(parameter.name, Symbol::EntryParameter { offset: offset as u32 });
             offset += bytes;
         }
         if offset > 32764 {
@@ -241,9 +219,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let frame = self.frames[index].clone();
         let function = &self.context.tree.functions[frame.function];
         self.frames[index].entry = self.program.instructions.len() as u32;
-        self.program
-            .functions
-            .push((self.frames[index].entry, function.name.into()));
+        self.program.functions.push((self.frames[index].entry, function.name.into()));
         let mut scope = Scope::default();
         let formals = function.parameters.iter().zip(&frame.parameters);
         for (variable, formal) in formals.chain(function.results.iter().zip(&frame.results)) {
@@ -299,12 +275,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
                     self.labels[label as usize] = Some(self.program.instructions.len() as u32);
                 }
             }
-            Statement::Registers {
-                element,
-                vector,
-                names,
-                position,
-            } => {
+            Statement::Registers { element, vector, names, position } => {
                 self.current.position = *position;
                 let Some(t) = Type::parse(element) else {
                     return self.unsupported(format!(".reg .{element}"));
@@ -320,8 +291,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             Statement::Block(inner) => self.statements(inner)?,
             Statement::Instruction(instruction) => self.instruction(instruction)?,
             Statement::Location(location) => self.locate(location),
-            Statement::BranchTargets { .. }
-            | Statement::CallTargets => {}
+            Statement::BranchTargets { .. } | Statement::CallTargets => {}
         }
         Ok(())
     }
@@ -369,9 +339,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             "shared" => {
                 // Unique per declaration: two functions may use the same name.
                 let key = format!("{}@{}", variable.name, self.program.functions.len());
-                Symbol::Shared {
-                    offset: self.allocate_shared(key, bytes, alignment)?,
-                }
+                Symbol::Shared { offset: self.allocate_shared(key, bytes, alignment)? }
             }
             space => return self.unsupported(format!(".{space} in a function")),
         };
@@ -490,21 +458,15 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         let declaration = &self.context.tree.functions[function];
         let mut formals = [Vec::new(), Vec::new()];
-        for (list, variables) in formals
-            .iter_mut()
-            .zip([&declaration.results, &declaration.parameters])
+        for (list, variables) in
+            formals.iter_mut().zip([&declaration.results, &declaration.parameters])
         {
             for variable in variables {
                 list.push(self.formal(variable)?);
             }
         }
         let [results, parameters] = formals;
-        self.frames.push(Frame {
-            function,
-            entry: 0,
-            results,
-            parameters,
-        });
+        self.frames.push(Frame { function, entry: 0, results, parameters });
         Ok(self.frames.len() - 1)
     }
 
@@ -512,16 +474,10 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let (bytes, alignment) = self.extent(variable)?;
         if variable.space == "reg" {
             let t = Type::parse(variable.element).unwrap_or(Type::B32);
-            return Ok(Formal::Register {
-                row: self.new_row(t),
-                t,
-            });
+            return Ok(Formal::Register { row: self.new_row(t), t });
         }
         let offset = self.allocate_local(bytes, alignment)?;
-        Ok(Formal::Memory {
-            offset,
-            bytes: bytes as u32,
-        })
+        Ok(Formal::Memory { offset, bytes: bytes as u32 })
     }
 
     /// The row of a constant, shared by all its uses.
@@ -558,10 +514,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             let position = self.program.details[index].position;
             let resolve = |label: u32| match self.labels.get(label as usize) {
                 Some(Some(pc)) => Ok(*pc),
-                _ => Err(Error::Invalid {
-                    position,
-                    message: "label without a place".into(),
-                }),
+                _ => Err(Error::Invalid { position, message: "label without a place".into() }),
             };
             match &mut self.program.instructions[index].operation {
                 Operation::Branch { target } => *target = resolve(*target)?,
@@ -582,10 +535,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         self.program.branch_tables = tables;
         self.program.local_bytes = (self.local_bytes as u32).next_multiple_of(16);
-        let base = self
-            .program
-            .shared_static
-            .next_multiple_of(self.program.shared_alignment);
+        let base = self.program.shared_static.next_multiple_of(self.program.shared_alignment);
         for (_, constant) in &mut self.program.constants {
             if let Constant::DynamicShared { offset } = constant {
                 *constant = Constant::Value((base as i64).wrapping_add(*offset) as u64);

@@ -100,10 +100,7 @@ pub(crate) struct Modifiers<'a> {
 
 impl<'a> Modifiers<'a> {
     pub fn new(all: &[&'a str]) -> Modifiers<'a> {
-        let mut modifiers = Modifiers {
-            rest: Vec::new(),
-            types: Vec::new(),
-        };
+        let mut modifiers = Modifiers { rest: Vec::new(), types: Vec::new() };
         for name in all {
             match Type::parse(name) {
                 Some(t) => modifiers.types.push(t),

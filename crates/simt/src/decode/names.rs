@@ -94,9 +94,6 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     pub fn label(&self, name: &str) -> Option<u32> {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.labels.get(name).copied())
+        self.scopes.iter().rev().find_map(|scope| scope.labels.get(name).copied())
     }
 }

@@ -36,11 +36,9 @@ impl<'a> Decoder<'_, '_, 'a> {
     /// The row that holds the value of a source operand of type `t`.
     pub fn source(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
         match operand {
-            Operand::Name {
-                name,
-                component,
-                offset,
-            } => self.named_source(name, *component, *offset, t),
+            Operand::Name { name, component, offset } => {
+                self.named_source(name, *component, *offset, t)
+            }
             Operand::Not(name) if t == Type::Pred => {
                 let Some((Row::Predicate(index), _)) = self.register(name) else {
                     return self.invalid(format!("`{name}` is not a predicate"));
@@ -48,11 +46,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.reads.push(Row::Predicate(index));
                 let row = self.new_row(Type::Pred);
                 let function = lanes!(|a: bool| -> bool { !a });
-                let operands = Operands {
-                    d: row.index(),
-                    a: index,
-                    ..Operands::default()
-                };
+                let operands = Operands { d: row.index(), a: index, ..Operands::default() };
                 self.helper_compute(function, operands, Row::Predicate(index), row);
                 Ok(row)
             }
@@ -61,11 +55,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                     return Ok(Row::Predicate(if *value == 0 { NEVER } else { ALWAYS }));
                 }
                 let value = *value as u64;
-                let value = if is_long(t) {
-                    value
-                } else {
-                    value as u32 as u64
-                };
+                let value = if is_long(t) { value } else { value as u32 as u64 };
                 Ok(self.constant(is_long(t), Constant::Value(value)))
             }
             Operand::Single(bits) => match t {
@@ -132,13 +122,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     pub fn module_symbol(&mut self, name: &'a str, offset: i64, long: bool) -> Result<Row, Error> {
         if let Some(variable) = self.context.variables.get(name).copied() {
             if variable.space != "shared" {
-                return Ok(self.constant(
-                    long,
-                    Constant::Symbol {
-                        name: name.into(),
-                        offset,
-                    },
-                ));
+                return Ok(self.constant(long, Constant::Symbol { name: name.into(), offset }));
             }
             let (bytes, alignment) = self.extent(variable)?;
             if variable.elements.is_none() || (variable.is_extern && bytes == 0) {
@@ -191,10 +175,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 return self.unsupported(format!("{name}{dot}"));
             }
         };
-        if matches!(
-            special,
-            Special::Multiprocessor | Special::Warp | Special::GridId
-        ) {
+        if matches!(special, Special::Multiprocessor | Special::Warp | Special::GridId) {
             self.program.irreproducible = true;
         }
         Ok(Row::Word(self.special(special)))
@@ -220,11 +201,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             (Row::Word(_), Row::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
             _ => return self.invalid("predicate and number registers cannot be mixed"),
         };
-        let operands = Operands {
-            d: fitted.index(),
-            a: row.index(),
-            ..Operands::default()
-        };
+        let operands = Operands { d: fitted.index(), a: row.index(), ..Operands::default() };
         self.helper_compute(function, operands, row, fitted);
         Ok(fitted)
     }
@@ -295,11 +272,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     pub fn destination(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
         match operand {
             Operand::Sink => Ok(self.new_row(t)),
-            Operand::Name {
-                name,
-                component: None,
-                offset: 0,
-            } => {
+            Operand::Name { name, component: None, offset: 0 } => {
                 let Some((row, _)) = self.register(name) else {
                     return self.invalid(format!("`{name}` is not a register"));
                 };
@@ -324,11 +297,8 @@ impl<'a> Decoder<'_, '_, 'a> {
                         return self.invalid(message);
                     }
                 };
-                let operands = Operands {
-                    d: row.index(),
-                    a: narrow.index(),
-                    ..Operands::default()
-                };
+                let operands =
+                    Operands { d: row.index(), a: narrow.index(), ..Operands::default() };
                 self.after.push(Operation::Compute { function, operands });
                 Ok(narrow)
             }
@@ -346,12 +316,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         let bits = t.bytes() * 8 / count;
         for (index, part) in parts.iter().enumerate() {
-            let Operand::Name {
-                name,
-                component: None,
-                offset: 0,
-            } = part
-            else {
+            let Operand::Name { name, component: None, offset: 0 } = part else {
                 if *part == Operand::Sink {
                     continue;
                 }
@@ -386,14 +351,8 @@ impl<'a> Decoder<'_, '_, 'a> {
     /// The base and offset of `[address]` in a state space.
     pub fn address(&mut self, operand: &Operand<'a>) -> Result<(Base, i64), Error> {
         match operand {
-            Operand::Address {
-                base: None, offset, ..
-            } => Ok((Base::Absolute, *offset)),
-            Operand::Address {
-                base: Some(name),
-                offset,
-                index,
-            } => {
+            Operand::Address { base: None, offset, .. } => Ok((Base::Absolute, *offset)),
+            Operand::Address { base: Some(name), offset, index } => {
                 if index.is_some() {
                     return self.unsupported("an address with two registers");
                 }

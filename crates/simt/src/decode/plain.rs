@@ -66,17 +66,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         let d = self.destination(&operands[0], meaning.destination)?.index();
         let [a, b, c] = rows;
-        let operands = Operands {
-            d,
-            a,
-            b,
-            c,
-            immediate: meaning.immediate,
-        };
-        self.emit(Operation::Compute {
-            function: meaning.function,
-            operands,
-        });
+        let operands = Operands { d, a, b, c, immediate: meaning.immediate };
+        self.emit(Operation::Compute { function: meaning.function, operands });
         self.current.approximate = false;
         Ok(())
     }
@@ -86,10 +77,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         operands: &[Operand<'a>],
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
-        let (Some(operator), Some(t)) = (
-            modifiers.take_any(&compare::OPERATORS),
-            modifiers.only_type(),
-        ) else {
+        let (Some(operator), Some(t)) =
+            (modifiers.take_any(&compare::OPERATORS), modifiers.only_type())
+        else {
             return Ok(false);
         };
         let flush = modifiers.take("ftz");
@@ -117,13 +107,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         if third.is_none() && second.is_none() {
             let d = self.destination(first, Type::Pred)?.index();
-            let operands = Operands {
-                d,
-                a,
-                b,
-                immediate,
-                ..Operands::default()
-            };
+            let operands = Operands { d, a, b, immediate, ..Operands::default() };
             self.emit(Operation::Compute { function, operands });
             return Ok(true);
         }
@@ -144,11 +128,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(row) => {
                 let copy = self.new_row(Type::Pred).index();
                 let function = lanes!(|a: bool| -> bool { a });
-                let operands = Operands {
-                    d: copy,
-                    a: row,
-                    ..Operands::default()
-                };
+                let operands = Operands { d: copy, a: row, ..Operands::default() };
                 self.after.push(Operation::Compute { function, operands });
                 copy
             }
@@ -160,24 +140,10 @@ impl<'a> Decoder<'_, '_, 'a> {
                 continue;
             }
             let d = self.destination(target, Type::Pred)?.index();
-            let operands = Operands {
-                d,
-                a: raw,
-                b: third,
-                ..Operands::default()
-            };
-            self.after.push(Operation::Compute {
-                function: combined(negate),
-                operands,
-            });
+            let operands = Operands { d, a: raw, b: third, ..Operands::default() };
+            self.after.push(Operation::Compute { function: combined(negate), operands });
         }
-        let operands = Operands {
-            d: raw,
-            a,
-            b,
-            immediate,
-            ..Operands::default()
-        };
+        let operands = Operands { d: raw, a, b, immediate, ..Operands::default() };
         self.emit(Operation::Compute { function, operands });
         Ok(true)
     }
@@ -201,21 +167,10 @@ impl<'a> Decoder<'_, '_, 'a> {
         let d = self.destination(low, Type::Pred)?.index();
         let second = self.destination(high, Type::Pred)?.index();
         let immediate = compare::code(operator);
-        let operands = Operands {
-            d: second,
-            a,
-            b,
-            immediate: immediate | 1 << 8,
-            ..Operands::default()
-        };
+        let operands =
+            Operands { d: second, a, b, immediate: immediate | 1 << 8, ..Operands::default() };
         self.after.push(Operation::Compute { function, operands });
-        let operands = Operands {
-            d,
-            a,
-            b,
-            immediate,
-            ..Operands::default()
-        };
+        let operands = Operands { d, a, b, immediate, ..Operands::default() };
         self.emit(Operation::Compute { function, operands });
         Ok(true)
     }
@@ -255,29 +210,10 @@ impl<'a> Decoder<'_, '_, 'a> {
             t if t.bytes() == 2 => lanes!(|p: bool| -> u16 { if p { u16::MAX } else { 0 } }),
             _ => return Ok(false),
         };
-        let second = Operands {
-            d: d.index(),
-            a: raw,
-            ..Operands::default()
-        };
-        self.after.insert(
-            0,
-            Operation::Compute {
-                function: pick,
-                operands: second,
-            },
-        );
-        let first = Operands {
-            d: raw,
-            a,
-            b,
-            immediate,
-            ..Operands::default()
-        };
-        self.emit(Operation::Compute {
-            function,
-            operands: first,
-        });
+        let second = Operands { d: d.index(), a: raw, ..Operands::default() };
+        self.after.insert(0, Operation::Compute { function: pick, operands: second });
+        let first = Operands { d: raw, a, b, immediate, ..Operands::default() };
+        self.emit(Operation::Compute { function, operands: first });
         Ok(true)
     }
 
@@ -303,45 +239,12 @@ impl<'a> Decoder<'_, '_, 'a> {
         let join = lanes!(one; |p: bool, q: bool| -> u32 {
             (if p { one } else { 0 }) | (if q { one << 16 } else { 0 })
         });
-        let second = Operands {
-            d: high,
-            a,
-            b,
-            immediate: immediate | 1 << 8,
-            c: 0,
-        };
-        let third = Operands {
-            d,
-            a: low,
-            b: high,
-            immediate: one,
-            c: 0,
-        };
-        self.after.insert(
-            0,
-            Operation::Compute {
-                function: join,
-                operands: third,
-            },
-        );
-        self.after.insert(
-            0,
-            Operation::Compute {
-                function,
-                operands: second,
-            },
-        );
-        let first = Operands {
-            d: low,
-            a,
-            b,
-            immediate,
-            c: 0,
-        };
-        self.emit(Operation::Compute {
-            function,
-            operands: first,
-        });
+        let second = Operands { d: high, a, b, immediate: immediate | 1 << 8, c: 0 };
+        let third = Operands { d, a: low, b: high, immediate: one, c: 0 };
+        self.after.insert(0, Operation::Compute { function: join, operands: third });
+        self.after.insert(0, Operation::Compute { function, operands: second });
+        let first = Operands { d: low, a, b, immediate, c: 0 };
+        self.emit(Operation::Compute { function, operands: first });
         Ok(true)
     }
 
@@ -385,12 +288,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             lanes!(|a: u64, b: u64| -> u64 { a.wrapping_add(b) })
         };
         let b = self.constant(true, Constant::Value(window)).index();
-        let operands = Operands {
-            d,
-            a,
-            b,
-            ..Operands::default()
-        };
+        let operands = Operands { d, a, b, ..Operands::default() };
         self.emit(Operation::Compute { function, operands });
         Ok(true)
     }
@@ -400,15 +298,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         operands: &[Operand<'a>],
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
-        let names = [
-            "global",
-            "shared",
-            "shared::cta",
-            "shared::cluster",
-            "local",
-            "const",
-            "param",
-        ];
+        let names =
+            ["global", "shared", "shared::cta", "shared::cluster", "local", "const", "param"];
         let space = match modifiers.take_any(&names) {
             Some("global") => Space::Global,
             Some("local") => Space::Local,
@@ -422,11 +313,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         let address = self.source(&operands[1], Type::U64)?;
         let destination = self.destination(&operands[0], Type::Pred)?.index();
-        self.emit(Operation::IsSpace {
-            destination,
-            address,
-            space,
-        });
+        self.emit(Operation::IsSpace { destination, address, space });
         Ok(true)
     }
 
@@ -445,12 +332,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if t == Type::B128 {
             return self.move_wide(target, source).map(Some);
         }
-        let Operand::Name {
-            name,
-            component: None,
-            ..
-        } = source
-        else {
+        let Operand::Name { name, component: None, .. } = source else {
             return Ok(None);
         };
         let (clock, shift) = match *name {
@@ -468,17 +350,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             (_, true) => lanes!(|a: u64| -> u32 { (a >> 32) as u32 }),
             (_, false) => lanes!(|a: u64| -> u32 { a as u32 }),
         };
-        let operands = Operands {
-            d: d.index(),
-            a: long.index(),
-            ..Operands::default()
-        };
-        self.after
-            .insert(0, Operation::Compute { function, operands });
-        self.emit(Operation::ReadClock {
-            clock,
-            destination: long,
-        });
+        let operands = Operands { d: d.index(), a: long.index(), ..Operands::default() };
+        self.after.insert(0, Operation::Compute { function, operands });
+        self.emit(Operation::ReadClock { clock, destination: long });
         Ok(Some(true))
     }
 
@@ -508,22 +382,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
         }
         let function = lanes!(|a: u64| -> u64 { a });
-        let operands = |i: usize| Operands {
-            d: targets[i],
-            a: sources[i],
-            ..Operands::default()
-        };
-        self.after.insert(
-            0,
-            Operation::Compute {
-                function,
-                operands: operands(1),
-            },
-        );
-        self.emit(Operation::Compute {
-            function,
-            operands: operands(0),
-        });
+        let operands = |i: usize| Operands { d: targets[i], a: sources[i], ..Operands::default() };
+        self.after.insert(0, Operation::Compute { function, operands: operands(1) });
+        self.emit(Operation::Compute { function, operands: operands(0) });
         Ok(true)
     }
 
@@ -556,23 +417,11 @@ impl<'a> Decoder<'_, '_, 'a> {
         let (b, c) = if count == 4 {
             (packed.index(), 0)
         } else {
-            (
-                self.source(&operands[2], meaning.sources[1])?.index(),
-                packed.index(),
-            )
+            (self.source(&operands[2], meaning.sources[1])?.index(), packed.index())
         };
         let d = self.destination(&operands[0], meaning.destination)?.index();
-        let operands = Operands {
-            d,
-            a,
-            b,
-            c,
-            immediate: 0,
-        };
-        self.emit(Operation::Compute {
-            function: meaning.function,
-            operands,
-        });
+        let operands = Operands { d, a, b, c, immediate: 0 };
+        self.emit(Operation::Compute { function: meaning.function, operands });
         Ok(true)
     }
 
@@ -589,34 +438,16 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let meaning = match *table as u32 & 0xff {
             // The tables that compilers emit most get code of their own.
-            0x96 => with(
-                meaning,
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { a ^ b ^ c }),
-            ),
+            0x96 => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { a ^ b ^ c })),
             0xe8 => with(
                 meaning,
                 lanes!(|a: u32, b: u32, c: u32| -> u32 { (a & b) | (a & c) | (b & c) }),
             ),
-            0xca => with(
-                meaning,
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { (a & b) | (!a & c) }),
-            ),
-            0x80 => with(
-                meaning,
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { a & b & c }),
-            ),
-            0xfe => with(
-                meaning,
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { a | b | c }),
-            ),
-            0xf8 => with(
-                meaning,
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { a | (b & c) }),
-            ),
-            0xea => with(
-                meaning,
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { (a & b) | c }),
-            ),
+            0xca => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { (a & b) | (!a & c) })),
+            0x80 => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { a & b & c })),
+            0xfe => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { a | b | c })),
+            0xf8 => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { a | (b & c) })),
+            0xea => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { (a & b) | c })),
             table => meaning.with(table),
         };
         self.compute(meaning, &[d.clone(), a.clone(), b.clone(), c.clone()])?;

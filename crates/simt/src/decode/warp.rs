@@ -76,14 +76,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(predicate) => Some(self.destination(predicate, Type::Pred)?.index()),
             None => None,
         };
-        let operands = Box::new(WarpOperands {
-            destination,
-            predicate,
-            a,
-            b,
-            c,
-            members,
-        });
+        let operands = Box::new(WarpOperands { destination, predicate, a, b, c, members });
         self.emit(Operation::Shuffle { mode, operands });
         Ok(true)
     }
@@ -108,24 +101,11 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let a = self.source(value, Type::Pred)?;
         let members = self.members(members)?;
-        let t = if mode == VoteMode::Ballot {
-            Type::B32
-        } else {
-            Type::Pred
-        };
+        let t = if mode == VoteMode::Ballot { Type::B32 } else { Type::Pred };
         let destination = Some(self.destination(target, t)?);
-        let operands = Box::new(WarpOperands {
-            destination,
-            predicate: None,
-            a,
-            b: 0,
-            c: 0,
-            members,
-        });
-        self.emit(Operation::Vote {
-            mode,
-            operands,
-        });
+        let operands =
+            Box::new(WarpOperands { destination, predicate: None, a, b: 0, c: 0, members });
+        self.emit(Operation::Vote { mode, operands });
         Ok(true)
     }
 
@@ -159,14 +139,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(predicate) => Some(self.destination(predicate, Type::Pred)?.index()),
             None => None,
         };
-        let operands = Box::new(WarpOperands {
-            destination,
-            predicate,
-            a,
-            b: 0,
-            c: 0,
-            members,
-        });
+        let operands = Box::new(WarpOperands { destination, predicate, a, b: 0, c: 0, members });
         self.emit(Operation::Match { all, operands });
         Ok(true)
     }
@@ -186,10 +159,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(_) => ReduceMode::Xor,
             None => return Ok(false),
         };
-        let Some(t) = modifiers
-            .only_type()
-            .filter(|t| t.bytes() == 4 && !t.is_float())
-        else {
+        let Some(t) = modifiers.only_type().filter(|t| t.bytes() == 4 && !t.is_float()) else {
             return Ok(false);
         };
         let [target, value, members] = operands else {
@@ -198,19 +168,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         let a = self.source(value, t)?;
         let members = self.members(Some(members))?;
         let destination = Some(self.destination(target, t)?);
-        let operands = Box::new(WarpOperands {
-            destination,
-            predicate: None,
-            a,
-            b: 0,
-            c: 0,
-            members,
-        });
-        self.emit(Operation::Reduce {
-            mode,
-            signed: t.is_signed(),
-            operands,
-        });
+        let operands =
+            Box::new(WarpOperands { destination, predicate: None, a, b: 0, c: 0, members });
+        self.emit(Operation::Reduce { mode, signed: t.is_signed(), operands });
         Ok(true)
     }
 
@@ -230,14 +190,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let predicate = Some(self.destination(predicate, Type::Pred)?.index());
         let a = Row::Word(members_row);
-        let operands = Box::new(WarpOperands {
-            destination,
-            predicate,
-            a,
-            b: 0,
-            c: 0,
-            members: members_row,
-        });
+        let operands =
+            Box::new(WarpOperands { destination, predicate, a, b: 0, c: 0, members: members_row });
         self.emit(Operation::Elect { operands });
         Ok(true)
     }
@@ -325,11 +279,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let a = if opcode == "getctarank" { 0 } else { a };
         let d = self.destination(target, result)?.index();
-        let operands = crate::compute::Operands {
-            d,
-            a,
-            ..Default::default()
-        };
+        let operands = crate::compute::Operands { d, a, ..Default::default() };
         self.emit(Operation::Compute { function, operands });
         Ok(true)
     }

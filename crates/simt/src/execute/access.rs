@@ -9,9 +9,7 @@ use crate::counters::Traffic;
 use crate::error::Error;
 use crate::findings::{Finding, Hazard};
 use crate::memory::Region;
-use crate::program::{
-    Access, Base, LOCAL_WINDOW, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space,
-};
+use crate::program::{Access, Base, LOCAL_WINDOW, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space};
 use crate::registers::LANES;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -71,9 +69,7 @@ impl Window {
 #[inline(always)]
 fn pointers(region: &Region, all: &[u64; LANES]) -> Window {
     let pointers = std::array::from_fn(|lane| {
-        region
-            .pointer
-            .wrapping_add((all[lane].wrapping_sub(region.base)) as usize)
+        region.pointer.wrapping_add((all[lane].wrapping_sub(region.base)) as usize)
     });
     Window { pointers }
 }
@@ -119,12 +115,8 @@ fn inside(mask: u32, addresses: &[u64; LANES], base: u64, limit: u64) -> (bool, 
 
 /// Splits the lanes of a generic access by the space that their addresses lie in.
 pub(crate) fn by_space(mask: u32, addresses: &mut [u64; LANES]) -> [(Space, u32); 4] {
-    let mut masks = [
-        (Space::Global, 0),
-        (Space::Shared, 0),
-        (Space::Local, 0),
-        (Space::Parameter, 0),
-    ];
+    let mut masks =
+        [(Space::Global, 0), (Space::Shared, 0), (Space::Local, 0), (Space::Parameter, 0)];
     for lane in 0..LANES {
         if mask >> lane & 1 == 0 {
             continue;
@@ -266,15 +258,7 @@ impl Machine<'_> {
             }
             Space::Parameter => {
                 let bytes = self.run.parameters.len() as u64;
-                self.small_bounds(
-                    block,
-                    warp,
-                    pc,
-                    mask,
-                    all,
-                    total,
-                    (bytes, "kernel parameters"),
-                )?;
+                self.small_bounds(block, warp, pc, mask, all, total, (bytes, "kernel parameters"))?;
                 let parameters = &self.run.parameters[..];
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(parameters, (all[lane] + shift) as usize, access.bytes)
@@ -417,8 +401,7 @@ impl Machine<'_> {
         write: bool,
     ) -> Result<Window, Error> {
         let region = self.run.memory.region_or_none(self.last_region);
-        let (base, limit) =
-            region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(total as u64)));
+        let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(total as u64)));
         let (fits, bits) = inside(mask, all, base, limit);
         if bits & (total as u64 - 1) != 0 {
             return Err(self.misaligned(block, warp, pc, mask, all, total));
@@ -442,9 +425,7 @@ impl Machine<'_> {
         (total, write): (u32, bool),
     ) -> Result<Window, Error> {
         let memory = self.run.memory;
-        let mut window = Window {
-            pointers: [std::ptr::null_mut(); LANES],
-        };
+        let mut window = Window { pointers: [std::ptr::null_mut(); LANES] };
         let mut bad = 0u32;
         for lane in 0..LANES {
             if mask >> lane & 1 == 0 {
@@ -470,12 +451,7 @@ impl Machine<'_> {
                 bad.count_ones(),
                 memory.describe(address)
             );
-            return Err(Error::IllegalAddress {
-                place,
-                address,
-                bytes: total,
-                message,
-            });
+            return Err(Error::IllegalAddress { place, address, bytes: total, message });
         }
         Ok(window)
     }
@@ -671,11 +647,7 @@ impl Machine<'_> {
             if all[pair[0]] != all[pair[1]] {
                 continue;
             }
-            let field = if access.bytes == 8 {
-                u64::MAX
-            } else {
-                (1 << (8 * access.bytes)) - 1
-            };
+            let field = if access.bytes == 8 { u64::MAX } else { (1 << (8 * access.bytes)) - 1 };
             let same = access.rows.iter().flatten().all(|row| {
                 let value = |lane| super::step::read_row(warp, *row, lane) & field;
                 value(pair[0]) == value(pair[1])
@@ -772,18 +744,11 @@ fn for_each_element(
 pub(crate) fn read_bytes(memory: &[u8], at: usize, bytes: u32) -> u64 {
     match bytes {
         1 => memory.get(at).copied().unwrap_or(0) as u64,
-        2 => memory
-            .get(at..at + 2)
-            .and_then(|b| b.try_into().ok())
-            .map_or(0, u16::from_le_bytes) as u64,
-        4 => memory
-            .get(at..at + 4)
-            .and_then(|b| b.try_into().ok())
-            .map_or(0, u32::from_le_bytes) as u64,
-        _ => memory
-            .get(at..at + 8)
-            .and_then(|b| b.try_into().ok())
-            .map_or(0, u64::from_le_bytes),
+        2 => memory.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)
+            as u64,
+        4 => memory.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+            as u64,
+        _ => memory.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes),
     }
 }
 

@@ -79,11 +79,7 @@ impl Mbarrier {
 
 /// An address in shared memory, also when it comes as a generic address.
 fn shared_offset(address: u64) -> u64 {
-    if space_of(address) == Space::Shared {
-        address - SHARED_WINDOW
-    } else {
-        address
-    }
+    if space_of(address) == Space::Shared { address - SHARED_WINDOW } else { address }
 }
 
 impl Machine<'_> {
@@ -98,9 +94,7 @@ impl Machine<'_> {
         let target = addresses(warp, copy.target.0, copy.target.1).map(shared_offset);
         let source = addresses(warp, copy.source.0, copy.source.1);
         self.shared_bounds(block, warp, pc, mask, &target, copy.bytes)?;
-        let ignored = copy
-            .ignore_source
-            .map_or(0, |p| warp.registers.predicates[p as usize]);
+        let ignored = copy.ignore_source.map_or(0, |p| warp.registers.predicates[p as usize]);
         let mut source_bytes = [copy.bytes; LANES];
         if let Some(row) = copy.source_bytes {
             source_bytes = warp.registers.words[row as usize].map(|n| n.min(copy.bytes));
@@ -172,12 +166,7 @@ impl Machine<'_> {
                 } else {
                     0
                 };
-                write_bytes(
-                    &mut block.shared,
-                    (copy.target[lane] + at) as usize,
-                    1,
-                    value as u64,
-                );
+                write_bytes(&mut block.shared, (copy.target[lane] + at) as usize, 1, value as u64);
             }
         }
         if self.checking {
@@ -205,11 +194,7 @@ impl Machine<'_> {
             self.last_region = memory.find(address, 1)?;
         }
         let region = memory.region(self.last_region);
-        Some(
-            region
-                .pointer
-                .wrapping_add((address - region.base) as usize),
-        )
+        Some(region.pointer.wrapping_add((address - region.base) as usize))
     }
 
     pub fn bulk_copy(
@@ -222,9 +207,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let targets = addresses(warp, copy.target.0, copy.target.1);
         let sources = addresses(warp, copy.source.0, copy.source.1);
-        let mbarriers = copy
-            .mbarrier
-            .map(|(base, offset)| addresses(warp, base, offset));
+        let mbarriers = copy.mbarrier.map(|(base, offset)| addresses(warp, base, offset));
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             let bytes = warp.registers.words[copy.bytes as usize][lane];
             let (mut target, mut source) = (targets[lane], sources[lane]);
@@ -238,11 +221,7 @@ impl Machine<'_> {
             if bytes % 16 != 0 || (target | source) % 16 != 0 {
                 return Err(Error::MisalignedAddress {
                     place: place(),
-                    address: if bytes % 16 != 0 {
-                        bytes as u64
-                    } else {
-                        target | source
-                    },
+                    address: if bytes % 16 != 0 { bytes as u64 } else { target | source },
                     bytes: 16,
                 });
             }
@@ -314,9 +293,9 @@ impl Machine<'_> {
             for at in (0..copy.bytes).step_by(step as usize) {
                 let at = at as u64;
                 let value = if copy.direction == BulkDirection::GlobalToShared {
-                    (0..step as u64).rev().fold(0, |v, i| {
-                        v << 8 | self.device_byte(copy.source + at + i) as u64
-                    })
+                    (0..step as u64)
+                        .rev()
+                        .fold(0, |v, i| v << 8 | self.device_byte(copy.source + at + i) as u64)
                 } else {
                     read_bytes(&block.shared, (copy.source + at) as usize, step)
                 };
@@ -330,13 +309,7 @@ impl Machine<'_> {
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
             if self.checking {
-                self.bulk_landed(
-                    block,
-                    copy.direction,
-                    copy.target,
-                    copy.bytes,
-                    copy.mbarrier,
-                );
+                self.bulk_landed(block, copy.direction, copy.target, copy.bytes, copy.mbarrier);
             }
         }
         Ok(any)
@@ -400,23 +373,14 @@ impl Machine<'_> {
             match *operation {
                 MbarrierOperation::Initialise { count } => {
                     let count = word(count);
-                    barrier = Mbarrier {
-                        expected: count,
-                        pending: count,
-                        transactions: 0,
-                        phase: false,
-                    };
+                    barrier =
+                        Mbarrier { expected: count, pending: count, transactions: 0, phase: false };
                 }
                 MbarrierOperation::Invalidate => {
                     write_bytes(&mut block.shared, at, 8, u64::MAX);
                     continue;
                 }
-                MbarrierOperation::Arrive {
-                    state,
-                    count,
-                    drop,
-                    expect,
-                } => {
+                MbarrierOperation::Arrive { state, count, drop, expect } => {
                     let before = barrier.word();
                     barrier.transactions += expect.map_or(0, |row| word(row) as i64);
                     let count = count.map_or(1, word);
@@ -441,12 +405,7 @@ impl Machine<'_> {
                     barrier.transactions -= word(bytes) as i64;
                     barrier.advance();
                 }
-                MbarrierOperation::Test {
-                    result,
-                    state,
-                    parity,
-                    ..
-                } => {
+                MbarrierOperation::Test { result, state, parity, .. } => {
                     let old_phase = match (state, parity) {
                         (Some(row), _) => warp.registers.longs[row as usize][lane] >> 63 != 0,
                         (_, Some(row)) => word(row) & 1 != 0,

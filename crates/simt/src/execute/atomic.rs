@@ -42,11 +42,7 @@ pub(crate) fn apply(
         }
         Op::Decrement => {
             let (old, bound) = (old as u32, source as u32);
-            (if old == 0 || old > bound {
-                bound
-            } else {
-                old - 1
-            }) as u64
+            (if old == 0 || old > bound { bound } else { old - 1 }) as u64
         }
         Op::Add => add(t, flush, old, source),
         Op::Minimum | Op::Maximum => extreme(operation == Op::Maximum, t, old, source),
@@ -58,19 +54,10 @@ fn add(t: Type, flush: bool, old: u64, source: u64) -> u64 {
         Type::F32 => {
             let enter = |v: u64| {
                 let value = f32::from_bits(v as u32);
-                if flush {
-                    crate::compute::float::flush(value)
-                } else {
-                    value
-                }
+                if flush { crate::compute::float::flush(value) } else { value }
             };
             let sum = crate::compute::float::canonical(enter(old) + enter(source));
-            (if flush {
-                crate::compute::float::flush(sum)
-            } else {
-                sum
-            })
-            .to_bits() as u64
+            (if flush { crate::compute::float::flush(sum) } else { sum }).to_bits() as u64
         }
         Type::F64 => (f64::from_bits(old) + f64::from_bits(source)).to_bits(),
         Type::F16 => half::add(F16(old as u16), F16(source as u16), 0).0 as u64,
@@ -153,20 +140,15 @@ impl Machine<'_> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
         let total = bytes * elements;
-        let sources: Vec<_> = std::iter::once(atomic.source)
-            .chain(atomic.more_sources.iter().copied())
-            .collect();
+        let sources: Vec<_> =
+            std::iter::once(atomic.source).chain(atomic.more_sources.iter().copied()).collect();
         let destinations: Vec<_> = atomic
             .destination
             .into_iter()
             .chain(atomic.more_destinations.iter().copied())
             .collect();
         let mut olds = vec![[0u64; LANES]; elements as usize];
-        let field = if bytes == 8 {
-            u64::MAX
-        } else {
-            (1 << (8 * bytes)) - 1
-        };
+        let field = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
         match space {
             Space::Shared => {
                 self.shared_bounds(block, warp, pc, mask, all, total)?;
@@ -183,14 +165,8 @@ impl Machine<'_> {
                         let old = read_bytes(&block.shared, at, bytes);
                         let value = read_row(warp, *source, lane) & field;
                         let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
-                        let new = apply(
-                            atomic.operation,
-                            atomic.t,
-                            false,
-                            old,
-                            value,
-                            second & field,
-                        );
+                        let new =
+                            apply(atomic.operation, atomic.t, false, old, value, second & field);
                         write_bytes(&mut block.shared, at, bytes, new);
                         olds[element][lane] = old;
                     }

@@ -57,11 +57,7 @@ impl Machine<'_> {
         for w in 0..run.warps_per_block {
             let mut warp = self.spare_warps.pop().unwrap_or_default();
             let left = threads - w * 32;
-            let lanes = if left >= 32 {
-                u32::MAX
-            } else {
-                (1 << left) - 1
-            };
+            let lanes = if left >= 32 { u32::MAX } else { (1 << left) - 1 };
             self.start_warp(&mut warp, w, lanes, index);
             warps.push(warp);
         }
@@ -98,9 +94,7 @@ impl Machine<'_> {
             *row = [0; LANES];
         }
         registers.words.resize(program.words as usize, [0; LANES]);
-        registers
-            .longs
-            .resize(program.longs as usize + 1, [0; LANES]);
+        registers.longs.resize(program.longs as usize + 1, [0; LANES]);
         registers.predicates.clear();
         registers.predicates.resize(program.predicates as usize, 0);
         registers.predicates[ALWAYS as usize] = u32::MAX;
@@ -116,22 +110,15 @@ impl Machine<'_> {
         warp.live = lanes;
         warp.lanes = lanes;
         warp.splits.clear();
-        warp.splits.push(Split {
-            pc: 0,
-            mask: lanes,
-            frames: Vec::new(),
-            state: State::Ready,
-        });
+        warp.splits.push(Split { pc: 0, mask: lanes, frames: Vec::new(), state: State::Ready });
         warp.local.clear();
-        warp.local
-            .resize(program.local_bytes as usize / 4 * LANES, u32::MAX);
+        warp.local.resize(program.local_bytes as usize / 4 * LANES, u32::MAX);
         warp.copies.clear();
         warp.copy_group = 0;
         warp.rotate = 0;
         warp.local_written.clear();
         if self.checking {
-            warp.local_written
-                .resize(program.local_bytes as usize / 4 * LANES, 0);
+            warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);
             self.start_definedness(warp);
             warp.clock.clear();
             warp.clock.resize(run.warps_per_block as usize, 0);
@@ -189,11 +176,7 @@ impl Machine<'_> {
             block.turn += 1;
             for position in 0..block.warps.len() {
                 let w = self.warp_at(block, position);
-                if !block.warps[w]
-                    .splits
-                    .iter()
-                    .any(|s| s.state == State::Ready)
-                {
+                if !block.warps[w].splits.iter().any(|s| s.state == State::Ready) {
                     continue;
                 }
                 ran = true;
@@ -267,8 +250,7 @@ impl Machine<'_> {
                 split.state = State::Ready;
                 let operation = &program.instructions[split.pc as usize].operation;
                 if let Operation::Barrier {
-                    kind: BarrierKind::Reduce { mode, result, .. },
-                    ..
+                    kind: BarrierKind::Reduce { mode, result, .. }, ..
                 } = operation
                 {
                     let value = match mode {
@@ -279,11 +261,7 @@ impl Machine<'_> {
                     match result {
                         Row::Predicate(row) => {
                             let row = &mut registers.predicates[*row as usize];
-                            *row = if value != 0 {
-                                *row | split.mask
-                            } else {
-                                *row & !split.mask
-                            };
+                            *row = if value != 0 { *row | split.mask } else { *row & !split.mask };
                         }
                         Row::Word(row) => {
                             let row = &mut registers.words[*row as usize];
@@ -307,10 +285,7 @@ impl Machine<'_> {
             return;
         }
         for warp in &block.warps {
-            let mut waiting = warp
-                .splits
-                .iter()
-                .filter(|s| s.state == State::AtBarrier(id));
+            let mut waiting = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
             let Some(first) = waiting.next() else {
                 continue;
             };
@@ -354,26 +329,16 @@ impl Machine<'_> {
             let what = match state {
                 State::AtBarrier(id) => {
                     let barrier = block.barriers[*id as usize];
-                    let wanted = barrier
-                        .expected
-                        .map_or("all live".into(), |n| n.to_string());
-                    format!(
-                        "barrier {id} ({} of {wanted} threads arrived)",
-                        barrier.arrived
-                    )
+                    let wanted = barrier.expected.map_or("all live".into(), |n| n.to_string());
+                    format!("barrier {id} ({} of {wanted} threads arrived)", barrier.arrived)
                 }
                 State::AtWarp => "other lanes of their warp".into(),
                 State::Ready => "their turn".into(),
             };
-            parts.push(format!(
-                "{count} group(s) of lanes at PTX line {line} wait for {what}"
-            ));
+            parts.push(format!("{count} group(s) of lanes at PTX line {line} wait for {what}"));
         }
         let (pc, _, warp, _) = groups.first().copied().unwrap_or((0, State::Ready, 0, 0));
-        let lanes = block.warps[warp as usize]
-            .splits
-            .first()
-            .map_or(0, |s| s.mask);
+        let lanes = block.warps[warp as usize].splits.first().map_or(0, |s| s.mask);
         Error::Deadlock {
             place: Box::new(self.run.place(block.index, warp, lanes, pc as usize)),
             message: parts.join("; "),
@@ -387,18 +352,10 @@ impl Machine<'_> {
             let Some(at) = warp.splits.iter().position(|s| s.state == State::AtWarp) else {
                 continue;
             };
-            let (pc, lanes, w) = (
-                warp.splits[at].pc as usize,
-                warp.splits[at].mask,
-                warp.index,
-            );
+            let (pc, lanes, w) = (warp.splits[at].pc as usize, warp.splits[at].mask, warp.index);
             // Only lanes that sit at another warp-level instruction may be left behind; lanes at
             // a block barrier would make this a deadlock on hardware too.
-            if warp
-                .splits
-                .iter()
-                .any(|s| matches!(s.state, State::AtBarrier(_)))
-            {
+            if warp.splits.iter().any(|s| matches!(s.state, State::AtBarrier(_))) {
                 continue;
             }
             warp.splits[at].state = State::Ready;
@@ -422,12 +379,10 @@ fn gcd(a: usize, b: usize) -> usize {
 
 /// Bytes per entry of the race shadows: 4 unless the kernel makes smaller accesses.
 pub(crate) fn shadow_granule(program: &Program) -> u32 {
-    let small = program.instructions
-        .iter()
-        .any(|instruction| match &instruction.operation {
-            Operation::Load(access) | Operation::Store(access) => access.bytes < 4,
-            Operation::Atomic(atomic) => atomic.t.bytes() < 4,
-            _ => false,
-        });
+    let small = program.instructions.iter().any(|instruction| match &instruction.operation {
+        Operation::Load(access) | Operation::Store(access) => access.bytes < 4,
+        Operation::Atomic(atomic) => atomic.t.bytes() < 4,
+        _ => false,
+    });
     if small { 1 } else { 4 }
 }

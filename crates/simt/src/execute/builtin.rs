@@ -67,10 +67,7 @@ impl Machine<'_> {
     /// A byte at a generic address, as one lane sees it.
     fn byte(&self, block: &Block, warp: &Warp, lane: usize, address: u64) -> Option<u8> {
         match space_of(address) {
-            Space::Shared => block
-                .shared
-                .get((address - SHARED_WINDOW) as usize)
-                .copied(),
+            Space::Shared => block.shared.get((address - SHARED_WINDOW) as usize).copied(),
             Space::Local => {
                 let offset = (address - LOCAL_WINDOW) as u32;
                 (offset < self.run.program.local_bytes)
@@ -94,9 +91,7 @@ impl Machine<'_> {
 
     fn number(&self, block: &Block, warp: &Warp, lane: usize, address: u64, bytes: u64) -> u64 {
         (0..bytes).rev().fold(0, |value, i| {
-            let byte = self
-                .byte(block, warp, lane, address.wrapping_add(i))
-                .unwrap_or(0);
+            let byte = self.byte(block, warp, lane, address.wrapping_add(i)).unwrap_or(0);
             value << 8 | byte as u64
         })
     }
@@ -159,16 +154,8 @@ impl Machine<'_> {
                 '%' => "%".into(),
                 'd' | 'i' => {
                     let value = take(bytes);
-                    let value = if long {
-                        value as i64
-                    } else {
-                        value as i32 as i64
-                    };
-                    let plus = if value >= 0 && flags.contains('+') {
-                        "+"
-                    } else {
-                        ""
-                    };
+                    let value = if long { value as i64 } else { value as i32 as i64 };
+                    let plus = if value >= 0 && flags.contains('+') { "+" } else { "" };
                     format!("{plus}{value}")
                 }
                 'u' => take(bytes).to_string(),
@@ -228,18 +215,11 @@ fn exponent(value: f64, precision: usize) -> String {
 /// `%g`: the shorter of `%e` and `%f`, without trailing zeros.
 fn general(value: f64, precision: usize) -> String {
     if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 {
-            "0".into()
-        } else {
-            format!("{value}").to_lowercase()
-        };
+        return if value == 0.0 { "0".into() } else { format!("{value}").to_lowercase() };
     }
     let precision = precision.max(1);
     let scientific = exponent(value, precision - 1);
-    let power: i32 = scientific
-        .split_once('e')
-        .and_then(|(_, e)| e.parse().ok())
-        .unwrap_or(0);
+    let power: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let trim = |text: &str| {
         if text.contains('.') {
             text.trim_end_matches('0').trim_end_matches('.').to_string()

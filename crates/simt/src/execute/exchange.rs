@@ -74,11 +74,7 @@ impl Machine<'_> {
             }
             Operation::Vote { mode, operands } => vote(warp, mask, *mode, operands),
             Operation::Match { all, operands } => match_lanes(warp, mask, *all, operands),
-            Operation::Reduce {
-                mode,
-                signed,
-                operands,
-            } => {
+            Operation::Reduce { mode, signed, operands } => {
                 reduce(warp, mask, *mode, *signed, operands);
             }
             Operation::Elect { operands } => {
@@ -166,11 +162,7 @@ fn vote(warp: &mut Warp, mask: u32, mode: VoteMode, operands: &WarpOperands) {
     };
     write_row(warp, destination, mask, |lane| {
         // Lanes with different masks vote in groups of their own.
-        let group = if members[lane] == 0 {
-            mask
-        } else {
-            members[lane] & mask
-        };
+        let group = if members[lane] == 0 { mask } else { members[lane] & mask };
         let votes = votes & group;
         match mode {
             VoteMode::All => u64::from(votes == group),

@@ -32,19 +32,11 @@ impl Machine<'_> {
                 _ => a,
             });
         let lanes = access.rows.len() * 8;
-        let used = if lanes >= 32 {
-            u32::MAX
-        } else {
-            (1 << lanes) - 1
-        };
+        let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
         self.shared_bounds(block, warp, pc, used, &all, 16)?;
         if self.counting {
-            let mut traffic = Traffic {
-                requests: 1,
-                lanes: 32,
-                bytes: lanes as u64 * 16,
-                ..Traffic::default()
-            };
+            let mut traffic =
+                Traffic { requests: 1, lanes: 32, bytes: lanes as u64 * 16, ..Traffic::default() };
             for matrix in 0..access.rows.len() {
                 let (count, ideal) = wavefronts(0xff << (8 * matrix), &all, 16);
                 traffic.wavefronts += count as u64;
@@ -66,11 +58,8 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let all = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.checking {
-            let used = if access.rows.len() >= 4 {
-                u32::MAX
-            } else {
-                (1 << (access.rows.len() * 8)) - 1
-            };
+            let used =
+                if access.rows.len() >= 4 { u32::MAX } else { (1 << (access.rows.len() * 8)) - 1 };
             self.check_shared_read(block, warp, pc, used, &all, 16, false);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
@@ -104,11 +93,8 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let all = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.checking {
-            let used = if access.rows.len() >= 4 {
-                u32::MAX
-            } else {
-                (1 << (access.rows.len() * 8)) - 1
-            };
+            let used =
+                if access.rows.len() >= 4 { u32::MAX } else { (1 << (access.rows.len() * 8)) - 1 };
             self.check_shared_write(block, warp, pc, used, &all, 16, false);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
@@ -119,11 +105,7 @@ impl Machine<'_> {
                 let value = warp.registers.words[*index as usize][lane];
                 let (r, c) = (lane / 4, lane % 4 * 2);
                 for (half, value) in [(0, value & 0xffff), (1, value >> 16)] {
-                    let (r, c) = if transpose {
-                        (c + half, r)
-                    } else {
-                        (r, c + half)
-                    };
+                    let (r, c) = if transpose { (c + half, r) } else { (r, c + half) };
                     let at = all[matrix * 8 + r] as usize + c * 2;
                     write_bytes(&mut block.shared, at, 2, value as u64);
                 }

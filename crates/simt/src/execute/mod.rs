@@ -101,21 +101,10 @@ pub(crate) fn run(
         || options.checks.global_races
         || options.schedule != Schedule::Forward
         || (options.deterministic && (program.order_dependent || program.polls));
-    let blocks = options
-        .sample
-        .as_ref()
-        .map_or(launch.blocks(), |s| s.len() as u64);
+    let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = if options.threads == 0 {
-        available
-    } else {
-        options.threads
-    };
-    let threads = if sequential {
-        1
-    } else {
-        wanted.min(blocks.max(1) as usize)
-    };
+    let wanted = if options.threads == 0 { available } else { options.threads };
+    let threads = if sequential { 1 } else { wanted.min(blocks.max(1) as usize) };
     let machines: Vec<Machine<'_>> = if threads == 1 {
         let mut machine = Machine::new(&run);
         machine.run_in_turns();
@@ -131,16 +120,11 @@ pub(crate) fn run(
                     })
                 })
                 .collect();
-            handles
-                .into_iter()
-                .filter_map(|handle| handle.join().ok())
-                .collect()
+            handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
         })
     };
     if machines.len() < threads {
-        return Err(Error::LaunchConfiguration {
-            message: "a worker thread ended early".into(),
-        });
+        return Err(Error::LaunchConfiguration { message: "a worker thread ended early".into() });
     }
     let failed = run.failed.lock().ok().and_then(|mut failed| failed.take());
     if let Some((_, error)) = failed {
@@ -183,19 +167,11 @@ fn prepare<'r>(
             Row::Predicate(_) => {}
         }
     }
-    let shared_static = program
-        .shared_static
-        .next_multiple_of(program.shared_alignment);
+    let shared_static = program.shared_static.next_multiple_of(program.shared_alignment);
     let dynamic = launch.dynamic_shared_bytes;
-    let shared_bytes = if dynamic > 0 {
-        shared_static + dynamic
-    } else {
-        program.shared_static
-    };
-    let global_shadow = options
-        .checks
-        .global_races
-        .then(|| GlobalShadow::new(memory.region_count()));
+    let shared_bytes = if dynamic > 0 { shared_static + dynamic } else { program.shared_static };
+    let global_shadow =
+        options.checks.global_races.then(|| GlobalShadow::new(memory.region_count()));
     Ok(Run {
         program,
         memory,
@@ -250,9 +226,7 @@ impl Run<'_> {
     /// Takes warp-instructions from the launch's fuel; false when it is used up.
     pub fn burn(&self, steps: u64) -> bool {
         self.fuel
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(steps)
-            })
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps))
             .is_ok()
     }
 
@@ -271,18 +245,14 @@ impl Run<'_> {
             Schedule::Seeded(seed) => permuted(order, count, seed),
         };
         match &self.options.sample {
-            Some(sample) => sample
-                .get(order as usize)
-                .map(|b| (*b).min(self.launch.blocks() - 1)),
+            Some(sample) => sample.get(order as usize).map(|b| (*b).min(self.launch.blocks() - 1)),
             None => Some(order),
         }
     }
 }
 
 fn location(program: &Program, pc: usize) -> Option<SourceLocation> {
-    let location = program
-        .locations
-        .get(program.details[pc].location as usize)?;
+    let location = program.locations.get(program.details[pc].location as usize)?;
     Some(SourceLocation {
         file: location.file.clone(),
         line: location.line,
@@ -437,9 +407,7 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
         };
         key(a).cmp(&key(b))
     });
-    report
-        .findings
-        .dedup_by(|a, b| a.hazard == b.hazard && a.place.ptx_line == b.place.ptx_line);
+    report.findings.dedup_by(|a, b| a.hazard == b.hazard && a.place.ptx_line == b.place.ptx_line);
     report.findings.truncate(options.findings_max);
     for (pc, tally) in tallies.iter().enumerate() {
         let detail = &program.details[pc];
@@ -448,9 +416,7 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
         }
         let counters = counters(&program.instructions[pc].operation, tally);
         report.counters += counters;
-        let function = program
-            .functions
-            .partition_point(|(start, _)| *start <= pc as u32);
+        let function = program.functions.partition_point(|(start, _)| *start <= pc as u32);
         report.instructions.push(InstructionReport {
             function: program
                 .functions

@@ -191,10 +191,7 @@ impl Machine<'_> {
             }
             Operation::Store(_) => {
                 // The value may be partly undefined; the address may not.
-                let base = detail
-                    .reads
-                    .iter()
-                    .find(|r| is_base(&instruction.operation, **r));
+                let base = detail.reads.iter().find(|r| is_base(&instruction.operation, **r));
                 if let Some(base) = base {
                     bad |= mask & !defined_lanes(warp, *base);
                 }
@@ -248,11 +245,7 @@ impl Machine<'_> {
             return;
         };
         let checks = self.run.options.checks;
-        let kind = if strong {
-            EventKind::Atomic
-        } else {
-            EventKind::Plain
-        };
+        let kind = if strong { EventKind::Atomic } else { EventKind::Plain };
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             let event = event(warp, pc, lane, kind);
             for at in shadow.range(all[lane], total) {
@@ -288,11 +281,7 @@ impl Machine<'_> {
         total: u32,
         strong: bool,
     ) {
-        let kind = if strong {
-            EventKind::Atomic
-        } else {
-            EventKind::Plain
-        };
+        let kind = if strong { EventKind::Atomic } else { EventKind::Plain };
         self.shared_write(block, warp, pc, mask, all, (total, kind));
         if strong {
             self.synchronise_location(block, warp, mask, all, false, true);
@@ -566,16 +555,10 @@ impl Machine<'_> {
             }
             return;
         }
-        let unwritten = shadow
-            .range(source, bytes)
-            .any(|at| !shadow.granules[at].written);
+        let unwritten = shadow.range(source, bytes).any(|at| !shadow.granules[at].written);
         let unfenced = shadow.unfenced;
         if unwritten && self.run.options.checks.uninitialised {
-            self.report(
-                Hazard::UninitialisedShared,
-                (index, w, pc, lane, source),
-                None,
-            );
+            self.report(Hazard::UninitialisedShared, (index, w, pc, lane, source), None);
         }
         if unfenced && self.run.options.checks.async_copies {
             self.find(Hazard::MissingProxyFence, pc, |run| Finding {
@@ -605,10 +588,7 @@ impl Machine<'_> {
         }
         for at in shadow.range(target, bytes) {
             // Who waits on the mbarrier sees the bytes; who does not is caught by timing alone.
-            shadow.granules[at] = Granule {
-                written: true,
-                ..Granule::default()
-            };
+            shadow.granules[at] = Granule { written: true, ..Granule::default() };
         }
         let _ = mbarrier;
     }
@@ -677,11 +657,7 @@ impl Machine<'_> {
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             self.mark_initialised(all[lane], total);
             let site = (block.index, warp.index, pc, lane, all[lane]);
-            let kind = if access.strong {
-                GlobalAccess::Atomic
-            } else {
-                GlobalAccess::Write
-            };
+            let kind = if access.strong { GlobalAccess::Atomic } else { GlobalAccess::Write };
             self.global_event(block, site, total, kind, false);
         }
         if access.strong {
@@ -752,7 +728,9 @@ impl Machine<'_> {
             let foreign = |other: u64| other != 0 && other != me;
             nc_written |= read_only && writer != 0;
             match kind {
-                GlobalAccess::Read if foreign(writer) && plain_writer => conflict = conflict.or(Some(writer)),
+                GlobalAccess::Read if foreign(writer) && plain_writer => {
+                    conflict = conflict.or(Some(writer))
+                }
                 GlobalAccess::Write if foreign(writer) => conflict = conflict.or(Some(writer)),
                 GlobalAccess::Write if foreign(reader) => conflict = conflict.or(Some(reader)),
                 GlobalAccess::Atomic if foreign(writer) && plain_writer => {
@@ -768,11 +746,7 @@ impl Machine<'_> {
             entry.store(new, Relaxed);
         }
         let synchronised = conflict.is_some_and(|other| {
-            acquired
-                && shadow
-                    .released
-                    .lock()
-                    .is_ok_and(|r| r.contains(&(other - 1)))
+            acquired && shadow.released.lock().is_ok_and(|r| r.contains(&(other - 1)))
         });
         if let (Some(other), false) = (conflict, synchronised) {
             self.find(Hazard::GlobalRace, pc, |run| Finding {
@@ -845,9 +819,7 @@ impl Machine<'_> {
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             let unwritten = (all[lane]..all[lane] + total as u64).any(|at| {
                 let word = (at / 4) as usize * LANES + lane;
-                warp.local_written
-                    .get(word)
-                    .is_some_and(|bits| bits >> (at % 4) & 1 == 0)
+                warp.local_written.get(word).is_some_and(|bits| bits >> (at % 4) & 1 == 0)
             });
             if unwritten {
                 let (index, w, address) = (block.index, warp.index, all[lane]);
@@ -883,13 +855,7 @@ enum GlobalAccess {
 
 fn event(warp: &Warp, pc: usize, lane: usize, kind: EventKind) -> Event {
     let time = warp.clock.get(warp.index as usize).copied().unwrap_or(0);
-    Event {
-        time,
-        pc: pc as u32,
-        warp: warp.index as u8,
-        lane: lane as u8,
-        kind,
-    }
+    Event { time, pc: pc as u32, warp: warp.index as u8, lane: lane as u8, kind }
 }
 
 fn join(clock: &mut [u32], other: &[u32]) {

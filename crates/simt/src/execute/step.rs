@@ -35,19 +35,11 @@ impl Machine<'_> {
         if !self.run.burn(used) {
             let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
             let place = self.run.place(block.index, warp.index, warp.live, pc);
-            return Err(Error::OutOfFuel {
-                place: Box::new(place),
-                fuel: self.run.options.fuel,
-            });
+            return Err(Error::OutOfFuel { place: Box::new(place), fuel: self.run.options.fuel });
         }
         let stop = result?;
         // Lanes of this warp may wait for each other without a common instruction.
-        let several = warp
-            .splits
-            .iter()
-            .filter(|s| s.state == State::Ready)
-            .count()
-            > 1;
+        let several = warp.splits.iter().filter(|s| s.state == State::Ready).count() > 1;
         warp.rotate = if stop == Stop::Turn && several && self.run.program.polls {
             warp.rotate + 1
         } else {
@@ -158,22 +150,13 @@ impl Machine<'_> {
             Operation::Exit => return Ok(leave(warp, split, mask, false)),
             Operation::Trap => {
                 let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
-                return Err(Error::Trap {
-                    place,
-                    message: String::new(),
-                });
+                return Err(Error::Trap { place, message: String::new() });
             }
-            Operation::Builtin {
-                which,
-                parameters,
-                result,
-            } => {
+            Operation::Builtin { which, parameters, result } => {
                 self.builtin(block, warp, pc, mask, *which, parameters, *result)?;
             }
             Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
-            Operation::Barrier {
-                id, count, kind, ..
-            } => {
+            Operation::Barrier { id, count, kind, .. } => {
                 return self.barrier(block, warp, split, mask, (*id, *count, *kind));
             }
             Operation::WarpBarrier { members } => {
@@ -208,11 +191,7 @@ impl Machine<'_> {
                 self.steps += 1;
                 write_row(warp, *destination, mask, |_| value);
             }
-            Operation::IsSpace {
-                destination,
-                address,
-                space,
-            } => {
+            Operation::IsSpace { destination, address, space } => {
                 let mut bits = 0;
                 for lane in 0..32 {
                     let address = read_row(warp, *address, lane);
@@ -309,12 +288,7 @@ impl Machine<'_> {
         }
         let mut frames = split.frames.clone();
         frames.push(pc + 1);
-        warp.splits.push(Split {
-            pc: target,
-            mask,
-            frames,
-            state: State::Ready,
-        });
+        warp.splits.push(Split { pc: target, mask, frames, state: State::Ready });
         split.mask &= !mask;
         if split.mask == 0 {
             return Ok(Flow::Left);
@@ -335,18 +309,11 @@ impl Machine<'_> {
         let number = warp.registers.words[id as usize][lane];
         let count = count.map(|row| warp.registers.words[row as usize][lane]);
         let illegal = |machine: &Self, message: String| Error::IllegalInstruction {
-            place: Box::new(
-                machine
-                    .run
-                    .place(block.index, warp.index, mask, split.pc as usize),
-            ),
+            place: Box::new(machine.run.place(block.index, warp.index, mask, split.pc as usize)),
             message,
         };
         if number > 15 {
-            return Err(illegal(
-                self,
-                format!("barrier {number}, there are 0 to 15"),
-            ));
+            return Err(illegal(self, format!("barrier {number}, there are 0 to 15")));
         }
         if let Some(count) = count {
             let threads = self.run.launch.threads() as u32;

@@ -17,12 +17,7 @@ pub(crate) struct Memo {
 
 impl Default for Memo {
     fn default() -> Memo {
-        Memo {
-            mask: 0,
-            phase: u32::MAX,
-            deltas: [0; LANES],
-            result: (0, 0),
-        }
+        Memo { mask: 0, phase: u32::MAX, deltas: [0; LANES], result: (0, 0) }
     }
 }
 
@@ -56,12 +51,7 @@ impl Memo {
             return compute();
         }
         if !same {
-            *self = Memo {
-                mask,
-                phase,
-                deltas,
-                result: compute(),
-            };
+            *self = Memo { mask, phase, deltas, result: compute() };
         }
         self.result
     }
@@ -119,11 +109,7 @@ pub(crate) fn wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u3
     };
     let (mut total, mut ideal) = (0, 0);
     for start in (0..LANES).step_by(group) {
-        let members = if group == 32 {
-            mask
-        } else {
-            mask >> start & ((1 << group) - 1)
-        };
+        let members = if group == 32 { mask } else { mask >> start & ((1 << group) - 1) };
         if members != 0 {
             total += passes(members, &addresses[start..start + group], bytes);
             ideal += 1;
@@ -191,8 +177,5 @@ pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32
     for word in words.iter() {
         per_bank[(*word & 31) as usize] += 1;
     }
-    (
-        per_bank.iter().copied().max().unwrap_or(0),
-        u32::from(count > 0),
-    )
+    (per_bank.iter().copied().max().unwrap_or(0), u32::from(count > 0))
 }

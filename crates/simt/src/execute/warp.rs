@@ -72,9 +72,8 @@ impl Warp {
         if self.rotate > 0 && ready > 1 {
             // Lanes that spin for a lane further on must let it run.
             let turn = self.rotate as usize % ready;
-            let mut all: Vec<usize> = (0..self.splits.len())
-                .filter(|i| self.splits[*i].state == State::Ready)
-                .collect();
+            let mut all: Vec<usize> =
+                (0..self.splits.len()).filter(|i| self.splits[*i].state == State::Ready).collect();
             all.sort_by_key(|i| self.splits[*i].pc);
             best = Some(all[turn]);
         }

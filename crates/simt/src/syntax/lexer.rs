@@ -45,24 +45,14 @@ struct Lexer<'a> {
 
 /// Splits the text into tokens; the last one is [`Token::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<Located<'_>>, Error> {
-    let mut lexer = Lexer {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-        line: 1,
-        line_start: 0,
-    };
+    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, line: 1, line_start: 0 };
     let mut all = Vec::with_capacity(text.len() / 4 + 1);
     loop {
         lexer.skip_blank()?;
         let position = lexer.position();
         let offset = lexer.at;
         let token = lexer.next(position)?;
-        all.push(Located {
-            token,
-            position,
-            offset,
-        });
+        all.push(Located { token, position, offset });
         if token == Token::End {
             return Ok(all);
         }
@@ -71,10 +61,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Located<'_>>, Error> {
 
 impl<'a> Lexer<'a> {
     fn position(&self) -> Position {
-        Position {
-            line: self.line,
-            column: (self.at - self.line_start + 1) as u32,
-        }
+        Position { line: self.line, column: (self.at - self.line_start + 1) as u32 }
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -119,10 +106,7 @@ impl<'a> Lexer<'a> {
             }
             self.at += 1;
         }
-        Err(Error::Syntax {
-            position,
-            message: "comment without end".into(),
-        })
+        Err(Error::Syntax { position, message: "comment without end".into() })
     }
 
     /// Takes bytes while `keep` holds; only ASCII is ever taken, so slicing is on boundaries.
@@ -154,10 +138,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 Ok(Token::Mark(byte))
             }
-            _ => Err(Error::Syntax {
-                position,
-                message: "character outside ASCII".into(),
-            }),
+            _ => Err(Error::Syntax { position, message: "character outside ASCII".into() }),
         }
     }
 
@@ -183,10 +164,7 @@ impl<'a> Lexer<'a> {
             self.at += if self.bytes[self.at] == b'\\' { 2 } else { 1 };
         }
         if self.peek(0) != b'"' || self.at >= self.bytes.len() {
-            return Err(Error::Syntax {
-                position,
-                message: "string without end".into(),
-            });
+            return Err(Error::Syntax { position, message: "string without end".into() });
         }
         let inside = self.text.get(start..self.at).unwrap_or("");
         self.at += 1;
@@ -194,26 +172,20 @@ impl<'a> Lexer<'a> {
     }
 
     fn number(&mut self, position: Position) -> Result<Token<'a>, Error> {
-        let bad = |text: &str| Error::Syntax {
-            position,
-            message: format!("`{text}` is not a number"),
-        };
+        let bad =
+            |text: &str| Error::Syntax { position, message: format!("`{text}` is not a number") };
         let start = self.at;
         let word = self.take(|b| b.is_ascii_alphanumeric());
         let is_hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| b.is_ascii_hexdigit());
         if let Some(hex) = word.strip_prefix("0f").or(word.strip_prefix("0F")) {
             if is_hex(hex, 8) {
-                return u32::from_str_radix(hex, 16)
-                    .map(Token::Single)
-                    .map_err(|_| bad(word));
+                return u32::from_str_radix(hex, 16).map(Token::Single).map_err(|_| bad(word));
             }
             return Err(bad(word));
         }
         if let Some(hex) = word.strip_prefix("0d").or(word.strip_prefix("0D")) {
             if is_hex(hex, 16) {
-                return u64::from_str_radix(hex, 16)
-                    .map(Token::Double)
-                    .map_err(|_| bad(word));
+                return u64::from_str_radix(hex, 16).map(Token::Double).map_err(|_| bad(word));
             }
             return Err(bad(word));
         }

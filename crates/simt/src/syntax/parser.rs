@@ -18,12 +18,7 @@ struct Parser<'a> {
 
 /// Parses a whole PTX text.
 pub(crate) fn parse(text: &str) -> Result<Tree<'_>, Error> {
-    let mut parser = Parser {
-        text,
-        tokens: tokens(text)?,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { text, tokens: tokens(text)?, at: 0, depth: 0 };
     parser.unit()
 }
 
@@ -33,9 +28,7 @@ impl<'a> Parser<'a> {
     }
 
     fn peek_after(&self, ahead: usize) -> Token<'a> {
-        self.tokens
-            .get(self.at + ahead)
-            .map_or(Token::End, |t| t.token)
+        self.tokens.get(self.at + ahead).map_or(Token::End, |t| t.token)
     }
 
     fn position(&self) -> Position {
@@ -62,10 +55,7 @@ impl<'a> Parser<'a> {
             Token::End => "the end of the text".into(),
         };
         let message = format!("expected {expected}, found {found}");
-        Err(Error::Syntax {
-            position: self.position(),
-            message,
-        })
+        Err(Error::Syntax { position: self.position(), message })
     }
 
     fn accept(&mut self, mark: u8) -> bool {
@@ -77,11 +67,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, mark: u8) -> Result<(), Error> {
-        if self.accept(mark) {
-            Ok(())
-        } else {
-            self.error(&format!("`{}`", mark as char))
-        }
+        if self.accept(mark) { Ok(()) } else { self.error(&format!("`{}`", mark as char)) }
     }
 
     fn word(&mut self, what: &str) -> Result<&'a str, Error> {
@@ -117,10 +103,8 @@ impl<'a> Parser<'a> {
     fn small(&mut self) -> Result<u32, Error> {
         let position = self.position();
         let value = self.integer()?;
-        u32::try_from(value).map_err(|_| Error::Syntax {
-            position,
-            message: format!("{value} is too large here"),
-        })
+        u32::try_from(value)
+            .map_err(|_| Error::Syntax { position, message: format!("{value} is too large here") })
     }
 
     fn unit(&mut self) -> Result<Tree<'a>, Error> {
@@ -205,13 +189,7 @@ impl<'a> Parser<'a> {
             return self.error("a version number");
         }
         let end = self.tokens[self.at].offset;
-        let text = self
-            .text
-            .get(start..end)
-            .unwrap_or("")
-            .split_whitespace()
-            .next()
-            .unwrap_or("");
+        let text = self.text.get(start..end).unwrap_or("").split_whitespace().next().unwrap_or("");
         let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
         tree.version = (major.parse().unwrap_or(0), minor.parse().unwrap_or(0));
         Ok(())
@@ -279,11 +257,7 @@ impl<'a> Parser<'a> {
             results = self.formal_parameters()?;
         }
         let name = self.word("a function name")?;
-        let parameters = if self.accept(b'(') {
-            self.formal_parameters()?
-        } else {
-            Vec::new()
-        };
+        let parameters = if self.accept(b'(') { self.formal_parameters()? } else { Vec::new() };
         let mut function = Function {
             name,
             is_entry,
@@ -514,35 +488,21 @@ impl<'a> Parser<'a> {
                     let inner = self.initial_value()?;
                     self.expect(b')')?;
                     return match inner {
-                        Initial::Symbol { name, offset, .. } => Ok(Initial::Symbol {
-                            name,
-                            offset,
-                            mask: Some(value),
-                        }),
+                        Initial::Symbol { name, offset, .. } => {
+                            Ok(Initial::Symbol { name, offset, mask: Some(value) })
+                        }
                         _ => self.error("a symbol"),
                     };
                 }
-                Ok(Initial::Integer(if negative {
-                    -(value as i128)
-                } else {
-                    value as i128
-                }))
+                Ok(Initial::Integer(if negative { -(value as i128) } else { value as i128 }))
             }
             Token::Single(bits) => {
                 self.next();
-                Ok(Initial::Single(if negative {
-                    bits ^ 1 << 31
-                } else {
-                    bits
-                }))
+                Ok(Initial::Single(if negative { bits ^ 1 << 31 } else { bits }))
             }
             Token::Double(bits) => {
                 self.next();
-                Ok(Initial::Double(if negative {
-                    bits ^ 1 << 63
-                } else {
-                    bits
-                }))
+                Ok(Initial::Double(if negative { bits ^ 1 << 63 } else { bits }))
             }
             Token::Word("generic") if self.peek_after(1) == Token::Mark(b'(') => {
                 self.next();
@@ -550,20 +510,12 @@ impl<'a> Parser<'a> {
                 let name = self.word("a symbol")?;
                 self.expect(b')')?;
                 let offset = self.offset()?;
-                Ok(Initial::Symbol {
-                    name,
-                    offset,
-                    mask: None,
-                })
+                Ok(Initial::Symbol { name, offset, mask: None })
             }
             Token::Word(name) => {
                 self.next();
                 let offset = self.offset()?;
-                Ok(Initial::Symbol {
-                    name,
-                    offset,
-                    mask: None,
-                })
+                Ok(Initial::Symbol { name, offset, mask: None })
             }
             _ => self.error("an initial value"),
         }
@@ -581,11 +533,7 @@ impl<'a> Parser<'a> {
                 return Ok(offset);
             };
             let value = self.integer()? as i64;
-            offset = if negative {
-                offset.wrapping_sub(value)
-            } else {
-                offset.wrapping_add(value)
-            };
+            offset = if negative { offset.wrapping_sub(value) } else { offset.wrapping_add(value) };
         }
     }
 
@@ -715,12 +663,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.expect(b';')?;
-        Ok(Statement::Registers {
-            element,
-            vector,
-            names,
-            position,
-        })
+        Ok(Statement::Registers { element, vector, names, position })
     }
 
     /// `.loc file line column[, function_name .., inlined_at file line column]`, and LLVM's
@@ -751,11 +694,7 @@ impl<'a> Parser<'a> {
         if inlined_at.is_none() {
             inlined_at = comment_site(rest);
         }
-        Ok(Location {
-            file,
-            line,
-            inlined_at,
-        })
+        Ok(Location { file, line, inlined_at })
     }
 
     fn instruction(&mut self) -> Result<Instruction<'a>, Error> {
@@ -781,13 +720,7 @@ impl<'a> Parser<'a> {
             }
             self.expect(b';')?;
         }
-        Ok(Instruction {
-            guard,
-            opcode,
-            modifiers,
-            operands,
-            position,
-        })
+        Ok(Instruction { guard, opcode, modifiers, operands, position })
     }
 
     fn operand(&mut self) -> Result<Operand<'a>, Error> {
@@ -815,11 +748,7 @@ impl<'a> Parser<'a> {
                     _ => None,
                 };
                 let offset = self.offset()?;
-                Ok(Operand::Name {
-                    name,
-                    component,
-                    offset,
-                })
+                Ok(Operand::Name { name, component, offset })
             }
             Token::Mark(b'!') => {
                 self.next();
@@ -904,11 +833,7 @@ impl<'a> Parser<'a> {
             });
         }
         self.expect(b']')?;
-        Ok(Operand::Address {
-            base,
-            offset,
-            index,
-        })
+        Ok(Operand::Address { base, offset, index })
     }
 }
 

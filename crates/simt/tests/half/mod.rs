@@ -6,7 +6,13 @@ pub fn from_f16(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, bits & 1023);
     let magnitude = match exponent {
         0 => fraction as f64 * 2f64.powi(-24),
-        31 => if fraction == 0 { f64::INFINITY } else { f64::NAN },
+        31 => {
+            if fraction == 0 {
+                f64::INFINITY
+            } else {
+                f64::NAN
+            }
+        }
         e => (1024 + fraction) as f64 * 2f64.powi(e as i32 - 25),
     };
     (if sign == 1 { -magnitude } else { magnitude }) as f32
@@ -29,7 +35,13 @@ fn nearest(value: f64, table: &[f64]) -> u16 {
         match low.partial_cmp(&high).unwrap() {
             std::cmp::Ordering::Less => above - 1,
             std::cmp::Ordering::Greater => above,
-            std::cmp::Ordering::Equal => if above % 2 == 0 { above } else { above - 1 },
+            std::cmp::Ordering::Equal => {
+                if above % 2 == 0 {
+                    above
+                } else {
+                    above - 1
+                }
+            }
         }
     };
     pick as u16 | if value.is_sign_negative() { 0x8000 } else { 0 }

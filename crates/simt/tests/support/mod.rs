@@ -81,7 +81,13 @@ impl Kernel {
         let (out, report) = self.run_reported::<I, O>(input, expected.len());
         let bits: Vec<Vec<u8>> = out.iter().map(|o| o.bytes()).collect();
         for (i, (got, want)) in bits.iter().zip(expected).enumerate() {
-            assert_eq!(*got, want.bytes(), "{} element {i}: {:?} is not {want:?}", self.name, out[i]);
+            assert_eq!(
+                *got,
+                want.bytes(),
+                "{} element {i}: {:?} is not {want:?}",
+                self.name,
+                out[i]
+            );
         }
         for finding in &report.findings {
             panic!("{}: {finding}", self.name);
@@ -104,7 +110,8 @@ impl Kernel {
         // The same answer with checks and without, on one thread and on two.
         for (checks, threads) in [(Checks::all(), 1), (Checks::none(), 1), (Checks::none(), 2)] {
             let options = Options { checks, threads, ..Options::default() };
-            let (out, report) = self.once(&module, &pack(input), input.len(), outputs * O::SIZE, &options);
+            let (out, report) =
+                self.once(&module, &pack(input), input.len(), outputs * O::SIZE, &options);
             match &first {
                 None => first = Some((out, report)),
                 Some((before, reported)) => {

@@ -1,0 +1,140 @@
+//! Bad input: each a typed error with one sentence, never a panic.
+
+use simt::{Error, Launch, Memory, Module, Options, run};
+
+fn module(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{{\n.reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n{body}\n}}\n"
+    )
+}
+
+fn launch() -> Launch {
+    Launch::new("k", [1, 1, 1], [64, 1, 1]).u64(0).u32(0)
+}
+
+fn outcome(body: &str, launch: &Launch) -> Result<simt::Report, Error> {
+    let options = Options { fuel: 100_000, ..Options::default() };
+    run(&Module::parse(&module(body))?, &mut Memory::default(), launch, &options)
+}
+
+#[test]
+fn text_that_is_not_ptx() {
+    for text in [
+        "hello",
+        ".entry",
+        ".visible .entry k(",
+        ".version x",
+        "/* open",
+        "\"open",
+        ".reg .b32 %r<",
+        "\u{1F600}",
+    ] {
+        let error = Module::parse(text).unwrap_err();
+        assert!(matches!(error, Error::Syntax { .. }), "{text}: {error}");
+        assert!(error.position().unwrap().line == 1);
+    }
+}
+
+#[test]
+fn every_prefix_of_a_module_is_handled() {
+    let text = module("mov.u32 %r1, %tid.x; @%p1 bra L; add.s32 %r2, %r1, 5; L: ret;");
+    for end in 0..text.len() {
+        let _ = Module::parse(&text[..end]);
+    }
+}
+
+#[test]
+fn unsupported_instructions_are_named_with_their_line() {
+    let error = outcome("ret;\nwgmma.fence.sync.aligned;", &launch()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 8, column 1: `wgmma.fence.sync.aligned` is not supported by the executor"
+    );
+    let error = outcome("tex.1d.v4.f32.s32 {%r1,%r2,%r3,%r4}, [n];", &launch()).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let newer = module("ret;").replace(".version 8.0", ".version 99.0");
+    assert!(matches!(Module::parse(&newer), Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn wrong_names_and_operands() {
+    for body in [
+        "add.s32 %r1, %r2;",
+        "mov.u32 %r99, 1;",
+        "bra nowhere;",
+        "ld.global.u32 %r1, [unknown];",
+        "@%r1 ret;",
+        "call f, ();",
+    ] {
+        let error = outcome(body, &launch()).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{body}: {error}");
+    }
+}
+
+#[test]
+fn launches_outside_the_limits() {
+    let body = "ret;";
+    let with = |f: fn(&mut Launch)| {
+        let mut launch = launch();
+        f(&mut launch);
+        outcome(body, &launch).unwrap_err()
+    };
+    assert!(matches!(with(|l| l.kernel = "other".into()), Error::UnknownKernel { .. }));
+    assert!(matches!(
+        with(|l| {
+            l.arguments.pop();
+        }),
+        Error::Arguments { .. }
+    ));
+    assert!(matches!(with(|l| l.arguments[1] = vec![0; 8]), Error::Arguments { .. }));
+    assert!(matches!(with(|l| l.grid = [0, 1, 1]), Error::LaunchConfiguration { .. }));
+    assert!(matches!(with(|l| l.grid = [1, 70000, 1]), Error::LaunchConfiguration { .. }));
+    assert!(matches!(with(|l| l.block = [1025, 1, 1]), Error::LaunchConfiguration { .. }));
+    assert!(matches!(with(|l| l.block = [64, 64, 1]), Error::LaunchConfiguration { .. }));
+    assert!(matches!(
+        with(|l| l.dynamic_shared_bytes = 1 << 20),
+        Error::LaunchConfiguration { .. }
+    ));
+}
+
+#[test]
+fn endless_and_stuck_kernels() {
+    let error = outcome("L: add.s32 %r1, %r1, 1; bra L;", &launch()).unwrap_err();
+    assert!(matches!(error, Error::OutOfFuel { .. }), "{error}");
+    assert!(error.place().unwrap().ptx_line == 7);
+    let body = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1; ret; A: bar.sync 0, 64; ret;";
+    let error = outcome(body, &launch()).unwrap_err();
+    assert!(matches!(error, Error::Deadlock { .. }), "{error}");
+}
+
+#[test]
+fn use_after_free_is_named() {
+    let text = module(
+        "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret;",
+    );
+    let mut memory = Memory::default();
+    let address = memory.allocate(256).unwrap();
+    memory.free(address).unwrap();
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).address(address).u32(0);
+    let error =
+        run(&Module::parse(&text).unwrap(), &mut memory, &launch, &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("freed allocation of 256 bytes"), "{error}");
+    assert!(memory.free(address).is_err());
+    assert!(memory.read(address, &mut [0]).is_err());
+    assert!(matches!(Memory::new(100).allocate(101), Err(Error::OutOfMemory { .. })));
+}
+
+#[test]
+fn a_lock_within_a_warp_ends() {
+    // Lanes spin at a lower position than the lane that holds the lock.
+    let text = module(
+        "ld.param.u64 %rd1, [p];\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;\nld.global.u32 %r2, [%rd1+4]; add.u32 %r2, %r2, 1; st.global.u32 [%rd1+4], %r2; membar.gl; atom.global.exch.b32 %r3, [%rd1], 0; ret;",
+    );
+    let mut memory = Memory::default();
+    let address = memory.allocate(8).unwrap();
+    let launch = Launch::new("k", [2, 1, 1], [64, 1, 1]).address(address).u32(0);
+    run(&Module::parse(&text).unwrap(), &mut memory, &launch, &Options::default()).unwrap();
+    let mut out = [0; 8];
+    memory.read(address, &mut out).unwrap();
+    assert_eq!(out[4], 128);
+}
