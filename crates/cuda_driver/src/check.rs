@@ -76,14 +76,8 @@ pub(crate) unsafe fn resource(descriptor: *mut CUDA_RESOURCE_DESC) -> bool {
             return false;
         }
         match kind.read() {
-            2 => value(
-                addr_of_mut!((*descriptor).res.linear.format).cast(),
-                ARRAY_FORMAT,
-            ),
-            3 => value(
-                addr_of_mut!((*descriptor).res.pitch2D.format).cast(),
-                ARRAY_FORMAT,
-            ),
+            2 => value(addr_of_mut!((*descriptor).res.linear.format).cast(), ARRAY_FORMAT),
+            3 => value(addr_of_mut!((*descriptor).res.pitch2D.format).cast(), ARRAY_FORMAT),
             _ => true,
         }
     }
@@ -100,14 +94,10 @@ pub(crate) unsafe fn texture(descriptor: *mut CUDA_TEXTURE_DESC) -> bool {
     // SAFETY: fields of a valid structure, accessed as the integers they are in C; the three address modes are adjacent.
     unsafe {
         let modes: *mut c_uint = addr_of_mut!((*descriptor).addressMode).cast();
-        let addresses = (0..3).fold(true, |known, index| {
-            value(modes.add(index), ADDRESS_MODE) & known
-        });
+        let addresses =
+            (0..3).fold(true, |known, index| value(modes.add(index), ADDRESS_MODE) & known);
         let filter = value(addr_of_mut!((*descriptor).filterMode).cast(), FILTER_MODE);
-        let mipmap = value(
-            addr_of_mut!((*descriptor).mipmapFilterMode).cast(),
-            FILTER_MODE,
-        );
+        let mipmap = value(addr_of_mut!((*descriptor).mipmapFilterMode).cast(), FILTER_MODE);
         addresses & filter & mipmap
     }
 }

@@ -76,9 +76,7 @@ impl ReturnCode {
     }
 
     fn row(self) -> Option<&'static Row> {
-        ROWS.binary_search_by_key(&self.0, |row| row.code)
-            .ok()
-            .map(|index| &ROWS[index])
+        ROWS.binary_search_by_key(&self.0, |row| row.code).ok().map(|index| &ROWS[index])
     }
 }
 

@@ -53,21 +53,14 @@ pub fn select(backend: Backend) -> Result<(), DriverError> {
         }
     };
     let current = SELECTED.get_or_init(|| candidate);
-    if std::ptr::eq(*current, candidate) {
-        Ok(())
-    } else {
-        already(current, candidate.name())
-    }
+    if std::ptr::eq(*current, candidate) { Ok(()) } else { already(current, candidate.name()) }
 }
 
 fn already(current: &Driver, requested: String) -> Result<(), DriverError> {
     if current.name() == requested {
         return Ok(());
     }
-    Err(DriverError::AlreadySelected {
-        current: current.name(),
-        requested,
-    })
+    Err(DriverError::AlreadySelected { current: current.name(), requested })
 }
 
 /// What answers the driver's calls, or why nothing can: in one sentence, fit to be shown to a user.
@@ -76,6 +69,11 @@ fn already(current: &Driver, requested: String) -> Result<(), DriverError> {
 /// and counts its devices; it makes no context.
 pub fn status() -> Result<DriverInfo, DriverError> {
     SELECTED.get().copied().unwrap_or_else(native).status()
+}
+
+/// As [`status`], of the machine's own driver whatever is selected. Nothing is selected by it.
+pub fn probe() -> Result<DriverInfo, DriverError> {
+    native().status()
 }
 
 /// A call that the selected backend could not answer because it has no such function.
@@ -93,13 +91,7 @@ pub struct UnavailableCall {
 
 impl fmt::Display for UnavailableCall {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnavailableCall {
-            symbol,
-            backend,
-            needs,
-            has,
-            ..
-        } = self;
+        let UnavailableCall { symbol, backend, needs, has, .. } = self;
         match needs {
             Some(needs) if has < needs => write!(
                 formatter,
@@ -112,10 +104,7 @@ impl fmt::Display for UnavailableCall {
 
 /// The calls so far that nobody could answer, each function once, in the order in which they were first called.
 pub fn unavailable_calls() -> Vec<UnavailableCall> {
-    UNAVAILABLE
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone()
+    UNAVAILABLE.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// The driver that answers; the machine's own unless another was selected.
@@ -127,28 +116,19 @@ fn native() -> &'static Driver {
     NATIVE.get_or_init(|| match library::open() {
         // Leaked because a driver must stay open until the process ends: threads of its own run in it.
         Ok(library) => Driver::fill(Box::leak(Box::new(library))),
-        Err(error) => Driver {
-            functions: vec![None; Symbol::COUNT],
-            opened: Err(error),
-        },
+        Err(error) => Driver { functions: vec![None; Symbol::COUNT], opened: Err(error) },
     })
 }
 
 impl Driver {
     fn fill(source: &'static dyn SymbolSource) -> Driver {
-        let functions = Symbol::ALL
-            .iter()
-            .map(|symbol| source.symbol(symbol.c_name()))
-            .collect();
+        let functions = Symbol::ALL.iter().map(|symbol| source.symbol(symbol.c_name())).collect();
         let opened = Opened {
             name: source.name(),
             is_virtual: source.is_virtual(),
             version: library::version(source),
         };
-        Driver {
-            functions,
-            opened: Ok(opened),
-        }
+        Driver { functions, opened: Ok(opened) }
     }
 
     pub(crate) fn function(&self, symbol: Symbol) -> Option<NonNull<c_void>> {
@@ -188,10 +168,9 @@ impl Driver {
     fn status(&self) -> Result<DriverInfo, DriverError> {
         let opened = self.opened.as_ref().map_err(DriverError::clone)?;
         let backend = opened.name.clone();
-        let (Some(init), Some(count)) = (
-            self.function(Symbol::cuInit),
-            self.function(Symbol::cuDeviceGetCount),
-        ) else {
+        let (Some(init), Some(count)) =
+            (self.function(Symbol::cuInit), self.function(Symbol::cuDeviceGetCount))
+        else {
             return Err(DriverError::SymbolMissing {
                 library: backend.into(),
                 symbol: "cuInit".to_owned(),

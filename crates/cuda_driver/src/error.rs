@@ -21,10 +21,7 @@ impl CudaVersion {
 
     /// From `cuDriverGetVersion`'s number: 12040 is 12.4.
     pub const fn from_number(number: u32) -> CudaVersion {
-        CudaVersion {
-            major: number / 1000,
-            minor: number % 1000 / 10,
-        }
+        CudaVersion { major: number / 1000, minor: number % 1000 / 10 }
     }
 }
 
@@ -49,11 +46,7 @@ pub struct DriverInfo {
 
 impl fmt::Display for DriverInfo {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let devices = if self.device_count == 1 {
-            "device"
-        } else {
-            "devices"
-        };
+        let devices = if self.device_count == 1 { "device" } else { "devices" };
         write!(
             formatter,
             "{}, CUDA {}, {} {devices}",
@@ -177,10 +170,7 @@ mod tests {
     fn each_error_is_one_sentence_with_cause_and_fix() {
         let missing = DriverError::LibraryMissing {
             searched: vec![
-                Searched {
-                    path: "libcuda.so.1".into(),
-                    problem: None,
-                },
+                Searched { path: "libcuda.so.1".into(), problem: None },
                 Searched {
                     path: "/opt/libcuda.so.1".into(),
                     problem: Some("wrong ELF class".into()),
@@ -201,10 +191,8 @@ mod tests {
             old.to_string(),
             "the CUDA driver libcuda.so.1 supports CUDA 11.4 but CUDA 12.0 or newer is needed: update NVIDIA's driver"
         );
-        let symbol = DriverError::SymbolMissing {
-            library: "libcuda.so.1".into(),
-            symbol: "cuInit".into(),
-        };
+        let symbol =
+            DriverError::SymbolMissing { library: "libcuda.so.1".into(), symbol: "cuInit".into() };
         assert_eq!(
             symbol.to_string(),
             "libcuda.so.1 is not a usable CUDA driver, it has no function cuInit: reinstall NVIDIA's driver"

@@ -11,6 +11,7 @@
 //! * [`api`] is the list of functions, one line each.
 //! * [`select`] chooses, once and before the first call, who answers. Without it the machine's driver does.
 //! * [`status`] says in one sentence what is wrong: no library, no device, a driver that is too old, a missing function.
+//!   [`probe`] says the same of the machine's driver while another backend is selected.
 //! * A return code that cust_raw's `CUresult` does not list becomes `CUDA_ERROR_UNKNOWN` before a Rust enum is made of
 //!   it; the driver's own code stays readable through [`last_unlisted_code`].
 //!
@@ -29,6 +30,6 @@ pub mod types;
 
 pub use backend::{Backend, SymbolSource};
 pub use code::{ReturnCode, last_unlisted_code};
-pub use dispatch::{UnavailableCall, select, status, unavailable_calls};
+pub use dispatch::{UnavailableCall, probe, select, status, unavailable_calls};
 pub use error::{CudaVersion, DriverError, DriverInfo};
 pub use library::{LIBRARY_VARIABLE, MINIMUM_VERSION};

@@ -84,10 +84,7 @@ fn open_first(candidates: Vec<PathBuf>) -> Result<NativeLibrary, DriverError> {
             },
             Err(error) => {
                 let exists = path.components().count() > 1 && path.exists();
-                searched.push(Searched {
-                    path,
-                    problem: exists.then(|| error.to_string()),
-                });
+                searched.push(Searched { path, problem: exists.then(|| error.to_string()) });
             }
         }
     }
@@ -102,11 +99,7 @@ fn open_first(candidates: Vec<PathBuf>) -> Result<NativeLibrary, DriverError> {
 fn candidates(chosen: Option<OsString>) -> Vec<PathBuf> {
     if let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) {
         let chosen = PathBuf::from(chosen);
-        return vec![if chosen.is_dir() {
-            chosen.join(SONAME)
-        } else {
-            chosen
-        }];
+        return vec![if chosen.is_dir() { chosen.join(SONAME) } else { chosen }];
     }
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
@@ -119,14 +112,8 @@ fn candidates(chosen: Option<OsString>) -> Vec<PathBuf> {
         "/usr/local/nvidia/lib64",
         "/usr/local/cuda/compat",
     ];
-    let foreign = if cfg!(target_arch = "x86_64") {
-        "aarch64"
-    } else {
-        "x86_64"
-    };
-    let folders = folders
-        .into_iter()
-        .filter(|folder| !folder.contains(foreign));
+    let foreign = if cfg!(target_arch = "x86_64") { "aarch64" } else { "x86_64" };
+    let folders = folders.into_iter().filter(|folder| !folder.contains(foreign));
     let mut paths = vec![PathBuf::from(SONAME)];
     paths.extend(folders.map(|folder| Path::new(folder).join(SONAME)));
     if Path::new("/dev/dxg").exists() {
@@ -141,23 +128,15 @@ fn open_one(path: &Path) -> Result<NativeLibrary, libloading::Error> {
     // SAFETY: opening a library runs its initialisers. The names are those of NVIDIA's driver, or what the user chose,
     // and a driver's initialisers may run in any process and on any thread.
     let library = unsafe { Library::new(path.as_os_str()) }?;
-    Ok(NativeLibrary {
-        library,
-        path: path.to_owned(),
-    })
+    Ok(NativeLibrary { library, path: path.to_owned() })
 }
 
 /// Hands the library back if it has the essential functions and is new enough.
 fn check(library: NativeLibrary) -> Result<NativeLibrary, DriverError> {
-    if let Some(missing) = ESSENTIAL
-        .iter()
-        .find(|symbol| library.symbol(symbol.c_name()).is_none())
+    if let Some(missing) = ESSENTIAL.iter().find(|symbol| library.symbol(symbol.c_name()).is_none())
     {
         let symbol = missing.c_name().to_string_lossy().into_owned();
-        return Err(DriverError::SymbolMissing {
-            library: library.path,
-            symbol,
-        });
+        return Err(DriverError::SymbolMissing { library: library.path, symbol });
     }
     let found = version(&library);
     if found < MINIMUM_VERSION {
@@ -183,11 +162,7 @@ pub(crate) fn version(source: &dyn SymbolSource) -> CudaVersion {
             std::mem::transmute(function.as_ptr());
         function(&mut number)
     };
-    let number = if code == ReturnCode::SUCCESS {
-        u32::try_from(number).unwrap_or(0)
-    } else {
-        0
-    };
+    let number = if code == ReturnCode::SUCCESS { u32::try_from(number).unwrap_or(0) } else { 0 };
     CudaVersion::from_number(number)
 }
 
@@ -197,15 +172,9 @@ mod tests {
 
     #[test]
     fn the_variable_overrides_every_other_place() {
-        assert_eq!(
-            candidates(Some("/opt/driver.so".into())),
-            [PathBuf::from("/opt/driver.so")]
-        );
+        assert_eq!(candidates(Some("/opt/driver.so".into())), [PathBuf::from("/opt/driver.so")]);
         let folder = std::env::temp_dir();
-        assert_eq!(
-            candidates(Some(folder.clone().into())),
-            [folder.join(SONAME)]
-        );
+        assert_eq!(candidates(Some(folder.clone().into())), [folder.join(SONAME)]);
         let usual = candidates(None);
         assert_eq!(usual, candidates(Some("".into())));
         assert!(usual.contains(&PathBuf::from(SONAME)));
@@ -217,27 +186,70 @@ mod tests {
         let broken = tempfile();
         let error = open_first(vec!["/nowhere/libcuda.so.1".into(), broken.clone()]).unwrap_err();
         std::fs::remove_file(&broken).unwrap();
-        let DriverError::LibraryMissing { searched } = error else {
-            panic!("{error}")
-        };
-        assert_eq!(
-            searched[0],
-            Searched {
-                path: "/nowhere/libcuda.so.1".into(),
-                problem: None
-            }
-        );
+        let DriverError::LibraryMissing { searched } = error else { panic!("{error}") };
+        assert_eq!(searched[0], Searched { path: "/nowhere/libcuda.so.1".into(), problem: None });
         assert!(searched[1].problem.is_some());
     }
 
     #[test]
     fn a_library_that_is_no_driver_names_the_missing_function() {
         let error = open_first(vec!["libc.so.6".into()]).unwrap_err();
-        let expected = DriverError::SymbolMissing {
-            library: "libc.so.6".into(),
-            symbol: "cuInit".into(),
-        };
+        let expected =
+            DriverError::SymbolMissing { library: "libc.so.6".into(), symbol: "cuInit".into() };
         assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn a_driver_that_is_too_old_is_passed_over_for_a_newer_one() {
+        let folder = std::env::temp_dir().join(format!("stand-in-drivers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (old, new) = (driver(&folder, 11040), driver(&folder, 12040));
+        let error = open_first(vec![old.clone()]).unwrap_err();
+        let found = CudaVersion::new(11, 4);
+        assert_eq!(
+            error,
+            DriverError::DriverTooOld { library: old.clone(), found, needed: MINIMUM_VERSION }
+        );
+        let opened = open_first(vec!["/nowhere.so".into(), old, new.clone()]).unwrap();
+        assert_eq!(
+            (opened.name(), version(&opened)),
+            (new.display().to_string(), CudaVersion::new(12, 4))
+        );
+        assert!(opened.symbol(c"cuInit").is_some());
+        assert!(opened.symbol(c"cuMemAdvise").is_none());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Compiles a library with the essential functions that reports the version.
+    fn driver(folder: &Path, version: u32) -> PathBuf {
+        let (source, library) =
+            (folder.join(format!("{version}.rs")), folder.join(format!("{version}.so")));
+        let mut text = String::from(
+            "#![no_std]\n#[panic_handler] fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n",
+        );
+        for symbol in ESSENTIAL {
+            let body = if *symbol == Symbol::cuDriverGetVersion {
+                format!("(target: *mut i32) -> u32 {{ unsafe {{ target.write({version}) }}; 0 }}")
+            } else {
+                "() -> u32 { 0 }".to_owned()
+            };
+            let name = symbol.c_name().to_str().unwrap();
+            text += &format!("#[unsafe(no_mangle)] extern \"C\" fn {name}{body}\n");
+        }
+        std::fs::write(&source, text).unwrap();
+        let compiled =
+            std::process::Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+                .args([
+                    "--edition=2024",
+                    "--crate-type=cdylib",
+                    "-Cpanic=abort",
+                    "-Awarnings",
+                    "-o",
+                ])
+                .args([&library, &source])
+                .status();
+        assert!(compiled.is_ok_and(|status| status.success()), "rustc compiles the stand-in");
+        library
     }
 
     fn tempfile() -> PathBuf {

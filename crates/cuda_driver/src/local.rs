@@ -29,9 +29,5 @@ unsafe fn answer(text: Option<&'static CStr>, target: *mut *const c_char) -> Ret
     }
     // SAFETY: `target` is not null, so by the contract it may be written.
     unsafe { target.write(text.map_or(std::ptr::null(), CStr::as_ptr)) };
-    if text.is_some() {
-        ReturnCode::SUCCESS
-    } else {
-        ReturnCode::INVALID_VALUE
-    }
+    if text.is_some() { ReturnCode::SUCCESS } else { ReturnCode::INVALID_VALUE }
 }

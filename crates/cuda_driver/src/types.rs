@@ -38,10 +38,7 @@ pub struct MemoryLocation {
 impl MemoryLocation {
     /// A device's memory.
     pub const fn device(ordinal: c_int) -> MemoryLocation {
-        MemoryLocation {
-            kind: 1,
-            id: ordinal,
-        }
+        MemoryLocation { kind: 1, id: ordinal }
     }
 
     /// The host's memory.
@@ -141,9 +138,6 @@ mod tests {
         assert_eq!(size_of::<LaunchConfig>(), 56);
         assert_eq!(offset_of!(LaunchConfig, stream), 32);
         assert_eq!(offset_of!(LaunchConfig, num_attributes), 48);
-        assert_eq!(
-            (size_of::<TensorMap>(), align_of::<TensorMap>()),
-            (128, 128)
-        );
+        assert_eq!((size_of::<TensorMap>(), align_of::<TensorMap>()), (128, 128));
     }
 }

@@ -10,9 +10,7 @@ fn declared(source: &str) -> BTreeSet<String> {
         .map(|rest| {
             format!(
                 "cu{}",
-                rest.chars()
-                    .take_while(|c| c.is_alphanumeric() || *c == '_')
-                    .collect::<String>()
+                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
             )
         })
         .collect()
@@ -21,10 +19,7 @@ fn declared(source: &str) -> BTreeSet<String> {
 /// The names starting with `cu` that `source` mentions anywhere.
 fn mentioned(source: &str) -> BTreeSet<String> {
     let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words
-        .filter(|word| word.starts_with("cu"))
-        .map(str::to_owned)
-        .collect()
+    words.filter(|word| word.starts_with("cu")).map(str::to_owned).collect()
 }
 
 fn missing(needed: &BTreeSet<String>, table: &BTreeSet<String>) -> Vec<String> {
@@ -34,13 +29,7 @@ fn missing(needed: &BTreeSet<String>, table: &BTreeSet<String>) -> Vec<String> {
 fn table() -> BTreeSet<String> {
     Symbol::ALL
         .iter()
-        .map(|symbol| {
-            symbol
-                .c_name()
-                .to_str()
-                .expect("names are ASCII")
-                .to_owned()
-        })
+        .map(|symbol| symbol.c_name().to_str().expect("names are ASCII").to_owned())
         .collect()
 }
 
@@ -53,10 +42,7 @@ fn sources_of(package: &str) -> String {
     let prefix = format!("{package}-");
     let list = files
         .find(|path| {
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or_default();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.starts_with(&prefix) && name.ends_with(".d")
         })
         .expect("the dependency was compiled into the folder of this binary");
@@ -73,15 +59,9 @@ fn every_function_that_cust_references_is_in_the_table() {
     assert_eq!(raw.len(), 353, "functions declared by cust_raw");
     assert_eq!(missing(&raw, &table()), [] as [&str; 0]);
 
-    let used: BTreeSet<String> = mentioned(&sources_of("cust"))
-        .intersection(&raw)
-        .cloned()
-        .collect();
-    assert!(
-        used.len() >= 66,
-        "cust mentions only {} driver functions",
-        used.len()
-    );
+    let used: BTreeSet<String> =
+        mentioned(&sources_of("cust")).intersection(&raw).cloned().collect();
+    assert!(used.len() >= 66, "cust mentions only {} driver functions", used.len());
     assert_eq!(missing(&used, &table()), [] as [&str; 0]);
 }
 
@@ -89,19 +69,14 @@ fn every_function_that_cust_references_is_in_the_table() {
 fn a_function_that_is_left_out_is_found() {
     let mut table = table();
     table.remove("cuMemAlloc_v2");
-    assert_eq!(
-        missing(&declared(&sources_of("cust_raw")), &table),
-        ["cuMemAlloc_v2"]
-    );
+    assert_eq!(missing(&declared(&sources_of("cust_raw")), &table), ["cuMemAlloc_v2"]);
 }
 
 #[test]
 fn every_entry_of_the_table_is_linked_into_this_binary() {
     // Taking every symbol's address by its C name would not link if the crate did not export it.
-    let addresses = [
-        cust::sys::cuInit as *const () as usize,
-        cust::sys::cuLaunchKernel as *const () as usize,
-    ];
+    let addresses =
+        [cust::sys::cuInit as *const () as usize, cust::sys::cuLaunchKernel as *const () as usize];
     let ours = [
         cuda_driver::api::cuInit as *const () as usize,
         cuda_driver::api::cuLaunchKernel as *const () as usize,

@@ -23,8 +23,5 @@ fn a_program_without_a_driver_gets_clear_errors() {
     assert_eq!(error, CudaError::NoDevice);
     assert_eq!(error.to_string(), "\"no CUDA-capable device is detected\"");
     let calls = cuda_driver::unavailable_calls();
-    assert_eq!(
-        calls[0].to_string(),
-        "the machine's driver has no function cuInit"
-    );
+    assert_eq!(calls[0].to_string(), "the machine's driver has no function cuInit");
 }

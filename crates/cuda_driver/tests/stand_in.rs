@@ -70,15 +70,9 @@ fn the_table_protects_cust_from_what_it_does_not_know() {
     );
     assert_eq!(info.to_string(), "a stand-in, CUDA 12.1, 1 device");
 
-    assert_eq!(
-        CurrentContext::synchronize().unwrap_err(),
-        CudaError::UnknownError
-    );
+    assert_eq!(CurrentContext::synchronize().unwrap_err(), CudaError::UnknownError);
     assert_eq!(last_unlisted_code(), Some(ReturnCode(912)));
-    assert_eq!(
-        CurrentContext::get_cache_config().unwrap_err(),
-        CudaError::UnknownError
-    );
+    assert_eq!(CurrentContext::get_cache_config().unwrap_err(), CudaError::UnknownError);
 
     let mut free = 0;
     // SAFETY: valid pointers to two locals.
@@ -87,10 +81,8 @@ fn the_table_protects_cust_from_what_it_does_not_know() {
     // SAFETY: the stand-in does not have the function, so nothing is dereferenced.
     let code = unsafe { cuda_driver::api::cuStreamGetDevice(std::ptr::null_mut(), &mut 0) };
     assert_eq!(code, ReturnCode::NOT_SUPPORTED);
-    let calls: Vec<String> = cuda_driver::unavailable_calls()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let calls: Vec<String> =
+        cuda_driver::unavailable_calls().iter().map(ToString::to_string).collect();
     assert_eq!(calls[0], "a stand-in has no function cuMemGetInfo_v2");
     assert_eq!(
         calls[1],

@@ -183,12 +183,8 @@ impl Machine {
     pub(crate) fn new(profile: Profile, options: Options) -> Machine {
         let mut pools = Handles::new(7);
         let default_pool = pools.add(PoolState::default());
-        let mut memory = Memory::new(profile.memory_bytes);
-        if options.checks.uninitialised {
-            memory.track_initialisation();
-        }
-        let random = if let Order::Seeded(seed) = options.order { seed } else { 0 };
-        Machine {
+        let memory = Memory::new(profile.memory_bytes);
+        let mut machine = Machine {
             memory,
             options,
             initialised: false,
@@ -219,9 +215,22 @@ impl Machine {
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
-            random,
+            random: 0,
             profile,
+        };
+        machine.set_options(options);
+        machine
+    }
+
+    /// Changes how the device runs from here on.
+    pub(crate) fn set_options(&mut self, options: Options) {
+        if options.checks.uninitialised {
+            self.memory.track_initialisation();
         }
+        if let Order::Seeded(seed) = options.order {
+            self.random = seed;
+        }
+        self.options = options;
     }
 
     /// A context is current on this thread and has not failed.

@@ -65,13 +65,15 @@ pub struct StartError {
 static MACHINE: OnceLock<(VirtualGpu, Mutex<Machine>)> = OnceLock::new();
 
 impl VirtualGpu {
-    /// Starts the process's virtual GPU; starting the same one again gives the running one.
+    /// Starts the process's virtual GPU. Starting the same one again gives the running one, with the new options from
+    /// there on; reads of memory that nobody wrote are found in allocations made after they were asked for.
     pub fn start(profile: Profile, options: Options) -> Result<&'static VirtualGpu, StartError> {
         let name = format!("virtual {}", profile.name);
         let requested = name.clone();
-        let (running, _) = MACHINE
+        let (running, machine) = MACHINE
             .get_or_init(|| (VirtualGpu { name }, Mutex::new(Machine::new(profile, options))));
         if running.name == requested {
+            machine.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
             Ok(running)
         } else {
             Err(StartError { running: running.name.clone(), requested })

@@ -60,7 +60,11 @@ fn copy(
     let (source_pageable, target_pageable) =
         (machine.is_host(copy.source.address), machine.is_host(copy.target.address));
     let Some(stream) = stream else {
-        machine.submit(LEGACY, Work::Copy(copy))?;
+        // The host is in this call until the copy is done and cannot change anything.
+        let watches = std::mem::replace(&mut machine.options.watch_host_memory, false);
+        let submitted = machine.submit(LEGACY, Work::Copy(copy));
+        machine.options.watch_host_memory = watches;
+        submitted?;
         return machine.synchronise(LEGACY);
     };
     let capturing = machine.stream(stream)?.capture.is_some();

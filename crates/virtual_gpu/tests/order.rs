@@ -1,0 +1,96 @@
+//! A program that orders its streams gives the same result in every order that is allowed, and one that does not is
+//! found.
+
+use cust::launch;
+use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
+use cust::module::Module;
+use cust::prelude::{Event, EventFlags};
+use cust_ext::stream::{non_blocking, wait_event};
+use virtual_gpu::{MisuseKind, Options, Order, Profile, VirtualGpu, misuse};
+
+/// Adds one to 64 values.
+const PTX: &str = r#"
+.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry increment(.param .u64 values)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [values];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.u32 %r2, [%rd4];
+    add.s32 %r3, %r2, 1;
+    st.global.u32 [%rd4], %r3;
+    ret;
+}
+"#;
+
+/// Upload on one stream, compute on a second, download on a third, with events between them.
+fn pipeline(ordered: bool) -> Vec<u32> {
+    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let increment = module.get_function("increment").unwrap();
+    let streams = [(); 3].map(|()| non_blocking(None).unwrap());
+    let events = [(); 2].map(|()| Event::new(EventFlags::DISABLE_TIMING).unwrap());
+    let input = LockedBuffer::new(&41u32, 64).unwrap();
+    let mut output = LockedBuffer::new(&0u32, 64).unwrap();
+    let mut device = DeviceBuffer::<u32>::zeroed(64).unwrap();
+    cust::context::CurrentContext::synchronize().unwrap();
+    let compute = &streams[1];
+    // SAFETY: the kernel takes one pointer to 64 values; all buffers outlive the synchronisation below.
+    unsafe {
+        device.async_copy_from(&input, &streams[0]).unwrap();
+        events[0].record(&streams[0]).unwrap();
+        if ordered {
+            wait_event(compute, &events[0]).unwrap();
+        }
+        launch!(increment<<<1, 64, 0, compute>>>(device.as_device_ptr())).unwrap();
+        events[1].record(compute).unwrap();
+        wait_event(&streams[2], &events[1]).unwrap();
+        device.async_copy_to(&mut output, &streams[2]).unwrap();
+    }
+    streams[2].synchronize().unwrap();
+    let result = output.to_vec();
+    cust::context::CurrentContext::synchronize().unwrap();
+    result
+}
+
+#[test]
+fn order_is_what_the_program_says() {
+    let start = |order| {
+        let profile = Profile::named("v100").unwrap();
+        VirtualGpu::start(profile, Options { order, ..Options::default() }).unwrap()
+    };
+    cuda_driver::select(cuda_driver::Backend::Table(start(Order::Late))).unwrap();
+    let _context = cust_ext::device::open(0).unwrap();
+
+    for order in
+        [Order::Late, Order::Immediate, Order::Seeded(1), Order::Seeded(2), Order::Seeded(3)]
+    {
+        start(order);
+        assert_eq!(pipeline(true), [42; 64], "{order:?}");
+        assert_eq!(misuse(), [], "{order:?}");
+    }
+
+    start(Order::Late);
+    assert_eq!(pipeline(false), [1; 64], "the upload has not happened when the kernel runs");
+    let found = misuse();
+    // The kernel overtakes the upload, and with it so does the download.
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|one| one.kind == MisuseKind::MissingOrder), "{found:?}");
+    assert!(
+        found[0]
+            .to_string()
+            .starts_with("cuLaunchKernel: this may run before an earlier cuMemcpyHtoDAsync_v2")
+    );
+
+    let other = VirtualGpu::start(Profile::named("t4").unwrap(), Options::default()).unwrap_err();
+    assert_eq!(
+        other.to_string(),
+        "virtual Tesla V100-SXM2-16GB is already running: a process has one virtual device, start another process for \
+         virtual Tesla T4"
+    );
+}
