@@ -1,6 +1,7 @@
 //! Compiles the kernels crate to PTX, once per architecture, and leaves the texts for `src/ptx.rs`.
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, toolchain::Toolchain};
+use cuda_builder::toolchain::Toolchain;
+use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::path::PathBuf;
 
 /// The architectures a binary carries PTX for. The driver runs PTX of its own or of an older one.
@@ -20,7 +21,11 @@ fn build() -> Result<(), CudaBuilderError> {
     let mut images = String::from("&[\n");
     for arch in ARCHITECTURES {
         let file = out_dir.join(format!("kernels_{}.ptx", arch.processor()));
-        CudaBuilder::new("../kernels").arch(arch).copy_to(&file).build()?;
+        CudaBuilder::new("../kernels")
+            .panic(PanicStrategy::Trap)
+            .arch(arch)
+            .copy_to(&file)
+            .build()?;
         let text = std::fs::read_to_string(&file).expect("the builder wrote it");
         images += &format!(
             "    Image {{ capability: {}, text: include_str!({file:?}), kernels: &{} }},\n",

@@ -12,4 +12,5 @@ pub mod pattern;
 pub mod patterns;
 pub mod ptx;
 pub mod results;
+pub mod traffic;
 pub mod verify;

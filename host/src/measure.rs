@@ -43,9 +43,10 @@ impl Plan {
     }
 
     /// The sizes of a selection: the ladder's, then those of its sweeps with the variants they take.
-    fn points(&self, selection: &Selection) -> Result<Vec<Point>> {
+    fn points(&self, selection: &Selection, is_virtual: bool) -> Result<Vec<Point>> {
         let pattern = selection.pattern;
-        let ladder = resize(pattern, &self.size)?;
+        let base = if is_virtual { pattern.count_size } else { pattern.bench_size };
+        let ladder = resize(pattern, base, &self.size)?;
         let selected: Vec<&'static Variant> = selection.variants().collect();
         let mut points =
             vec![Point { size: ladder.clone(), variants: selected.clone(), sweep: false }];
@@ -65,8 +66,9 @@ impl Plan {
     }
 
     /// How many rows a run of this plan has.
-    pub fn len(&self) -> Result<usize> {
-        let points = self.selections.iter().map(|selection| self.points(selection));
+    pub fn len(&self, gpu: &Gpu) -> Result<usize> {
+        let points =
+            self.selections.iter().map(|selection| self.points(selection, gpu.is_virtual()));
         points
             .map(|points| Ok(points?.iter().map(|point| point.variants.len()).sum::<usize>()))
             .sum()
@@ -80,12 +82,12 @@ struct Point {
     sweep: bool,
 }
 
-/// The pattern's bench size with some numbers replaced.
+/// A size of a pattern with some numbers replaced.
 ///
 /// # Errors
 /// When a number is too small for its dimension, or none of the patterns has it.
-pub fn resize(pattern: &Pattern, replaced: &[(String, usize)]) -> Result<Size> {
-    let mut size = Size::new(pattern.bench_size);
+pub fn resize(pattern: &Pattern, base: &[usize], replaced: &[(String, usize)]) -> Result<Size> {
+    let mut size = Size::new(base);
     for (name, value) in replaced {
         let Some(index) = pattern.dimensions.iter().position(|dimension| dimension.name == name)
         else {
@@ -120,11 +122,16 @@ pub fn resize(pattern: &Pattern, replaced: &[(String, usize)]) -> Result<Size> {
 /// The driver's and out-of-memory; a wrong result is a row.
 pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Results> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let bench = Bench { gpu, plan, stopwatch: Stopwatch::new()?, flush: Flush::new(gpu)? };
+    let bench = Bench {
+        gpu,
+        plan,
+        stopwatch: Stopwatch::new()?,
+        flush: if gpu.is_virtual() { None } else { Some(Flush::new(gpu)?) },
+    };
     let device_copy = bench.device_copy()?;
     let mut rows = Vec::new();
     for selection in &plan.selections {
-        for point in plan.points(selection)? {
+        for point in plan.points(selection, gpu.is_virtual())? {
             bench.point(selection.pattern, &point, device_copy.bandwidth_gb_s, &mut |row| {
                 on_row(&row);
                 rows.push(row);
@@ -132,6 +139,7 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
         }
     }
     let environment = Environment {
+        is_prediction: gpu.is_virtual(),
         device: gpu.facts()?,
         commit: crate::ptx::COMMIT.to_owned(),
         compiler: crate::ptx::COMPILER.to_owned(),
@@ -148,7 +156,8 @@ struct Bench<'a> {
     gpu: &'a Gpu,
     plan: &'a Plan,
     stopwatch: Stopwatch,
-    flush: Flush,
+    /// `None` on the virtual device, whose model starts every kernel with cold caches.
+    flush: Option<Flush>,
 }
 
 impl Bench<'_> {
@@ -214,11 +223,17 @@ impl Bench<'_> {
         let begin = Instant::now();
         let mut times = Vec::new();
         for round in 0.. {
-            self.flush.enqueue(self.gpu)?;
+            if let Some(flush) = &self.flush {
+                flush.enqueue(self.gpu)?;
+            }
             self.stopwatch.start(self.gpu)?;
             enqueue()?;
             self.stopwatch.stop(self.gpu)?;
             let time = self.stopwatch.elapsed_ms()?;
+            if self.gpu.is_virtual() {
+                // The model has no noise: one sample says it all.
+                return Ok(Spread::of(&[time]));
+            }
             if round >= WARM_UP {
                 times.push(time);
             }
@@ -235,7 +250,8 @@ impl Bench<'_> {
     /// The driver's copy of 1 GiB within the device, or of an eighth of what is free.
     fn device_copy(&self) -> Result<Ceiling> {
         let (free, _) = self.gpu.memory()?;
-        let bytes = (1_usize << 30).min(free / 8);
+        let most = if self.gpu.is_virtual() { 1 << 26 } else { 1 << 30 };
+        let bytes = (free / 8).min(most);
         let mut pair = CopyPair::new(bytes)?;
         let time_ms = self.sample(self.plan.time_limit, || Ok(pair.enqueue(self.gpu)?))?;
         Ok(Ceiling {

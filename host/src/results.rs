@@ -26,6 +26,8 @@ pub struct Results {
 /// Where and with what a run was made.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct Environment {
+    /// Whether the device was virtual: its times are predictions of a model.
+    pub is_prediction: bool,
     /// The GPU.
     pub device: DeviceFacts,
     /// The commit of the binary.

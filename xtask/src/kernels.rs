@@ -3,7 +3,7 @@
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::ptxas::{self, Resources};
-use cuda_builder::{CudaBuilder, NvvmArch, install};
+use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy, install};
 use std::path::PathBuf;
 
 /// The architectures PTX is built for.
@@ -25,6 +25,7 @@ pub fn build(arch: NvvmArch) -> Result<PathBuf> {
 pub fn builder(arch: NvvmArch) -> CudaBuilder {
     CudaBuilder::new(workspace::root().join("kernels"))
         .arch(arch)
+        .panic(PanicStrategy::Trap)
         .target_dir(workspace::target_dir())
 }
 

@@ -84,6 +84,16 @@ impl NvvmArch {
             .collect()
     }
 
+    /// The PTX version to write, as LLVM's feature name. 8.0 is that of CUDA 12.0, the oldest driver
+    /// we support; it has the cache hints that older versions lack. Blackwell needs a newer one.
+    pub fn ptx_version(self) -> &'static str {
+        match self {
+            NvvmArch::Compute100 => "+ptx86",
+            NvvmArch::Compute120 => "+ptx87",
+            _ => "+ptx80",
+        }
+    }
+
     /// LLVM's processor name: `sm_90`.
     pub fn processor(self) -> String {
         format!("sm_{}", self.capability_value())

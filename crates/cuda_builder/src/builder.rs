@@ -223,10 +223,11 @@ impl CudaBuilder {
         bitcode: &Path,
     ) -> Result<Vec<u8>, CudaBuilderError> {
         let mut inputs = format!(
-            "{} {} {:?} {} {} {} {} {:?}\n",
+            "{} {} {:?} {} {} {} {} {} {:?}\n",
             env!("CARGO_PKG_VERSION"),
             toolchain.describe(),
             self.arch,
+            self.arch.ptx_version(),
             self.ftz,
             self.fast_sqrt,
             self.fast_div,

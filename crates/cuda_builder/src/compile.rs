@@ -32,6 +32,9 @@ pub(crate) fn bitcode(
     }
     // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it.
     flags.push("-Aexplicit_builtin_cfgs_in_flags".to_owned());
+    // This pass copies a barrier into both sides of a branch, where only a part of the block meets
+    // each copy.
+    flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
     if builder.panic == PanicStrategy::Trap {
         flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
     }

@@ -42,7 +42,8 @@ pub(crate) fn ptx(
     )?;
 
     let output = step("ptx");
-    let mut flags = vec!["-O3", processor.as_str()];
+    let version = format!("-mattr={}", arch.ptx_version());
+    let mut flags = vec!["-O3", processor.as_str(), version.as_str()];
     if builder.fma_contraction {
         flags.push("-fp-contract=fast");
     }

@@ -2,7 +2,7 @@
 
 use super::{Work, progress, table};
 use anyhow::Result;
-use coalesce::gpu::Gpu;
+use coalesce::gpu::{Checks, Gpu};
 use coalesce::measure::{Plan, resize, run as measure};
 use coalesce::results::{Outcome, Results, Row};
 use std::path::PathBuf;
@@ -31,14 +31,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     plan.sweeps = !arguments.no_sweeps;
     plan.seed = work.seed;
     for selection in &plan.selections {
-        resize(selection.pattern, &plan.size)
+        resize(selection.pattern, selection.pattern.bench_size, &plan.size)
             .map_err(|error| super::WrongArgument(error.to_string()))?;
     }
     if let Some(path) = &arguments.json {
         writable(path)?;
     }
-    let gpu = Gpu::open(work.gpu)?;
-    let bar = progress(plan.len()?);
+    let gpu = Gpu::open(&work.device, Checks::none())?;
+    println!("device: {}", gpu.origin());
+    let bar = progress(plan.len(&gpu)?);
     let results = measure(&gpu, &plan, |row| {
         bar.set_message(format!("{}/{}", row.pattern, row.variant));
         bar.inc(1);
@@ -80,6 +81,9 @@ fn print(results: &Results) {
         environment.ptx_hash,
         environment.seed
     );
+    if environment.is_prediction {
+        println!("PREDICTIONS of a model, at sizes small enough to execute; nothing was measured");
+    }
     let copy = &results.device_copy;
     println!(
         "driver's copy of {} MiB: {:.0} GB/s read + written\n",

@@ -25,8 +25,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         println!("{}", pattern.doc());
     }
     let size = Size::new(pattern.count_size);
-    println!("Expected traffic per request, at {}:\n", pattern.show_size(&size));
-    println!("{}\n", traffic_table(selection.variants(), &size));
+    println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
+    println!("{}\n", traffic_table(&selection)?);
     println!("In the PTX:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
     for variant in selection.variants() {

@@ -3,7 +3,7 @@
 use super::{table, traffic_table};
 use anyhow::Result;
 use coalesce::pattern::Size;
-use coalesce::patterns::PATTERNS;
+use coalesce::patterns::{PATTERNS, Selection};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ pub struct Arguments {
     /// Print JSON instead of a table.
     #[arg(long, conflicts_with = "traffic")]
     json: bool,
-    /// Print the traffic each variant should cause instead of what it does.
+    /// Print the traffic of each variant, counted by executing it, instead of what it does.
     #[arg(long)]
     traffic: bool,
 }
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         for pattern in PATTERNS {
             let size = Size::new(pattern.count_size);
             println!("{} at {}", pattern.name, pattern.show_size(&size));
-            println!("{}\n", traffic_table(pattern.variants, &size));
+            println!("{}\n", traffic_table(&Selection { pattern, variant: None })?);
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -7,7 +7,8 @@ pub mod verify;
 
 use anyhow::Result;
 use clap::Args;
-use coalesce::pattern::{Size, Variant};
+use coalesce::gpu::Choice;
+use coalesce::pattern::Size;
 use coalesce::patterns::{Selection, UnknownName};
 use comfy_table::Table;
 use comfy_table::presets::UTF8_NO_BORDERS;
@@ -30,9 +31,9 @@ pub struct Work {
     /// The seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Which GPU, counted from 0 in the driver's order.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub gpu: u32,
+    /// The device: auto, gpu, gpu:N, virtual, or virtual:PROFILE.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
+    pub device: Choice,
 }
 
 impl Work {
@@ -67,30 +68,50 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// The traffic that variants should cause at a size.
-pub fn traffic_table<'a>(variants: impl IntoIterator<Item = &'a Variant>, size: &Size) -> Table {
-    let number =
-        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+/// The traffic of variants: counted by the executor, with the expectation where it differs.
+pub fn traffic_table(selection: &Selection) -> Result<Table> {
     let mut table = table([
         "variant",
         "load sectors",
         "store sectors",
         "shared load passes",
         "shared store passes",
-        "arithmetic",
+        "efficiency",
+        "conflicts",
+        "expectation",
     ]);
-    for variant in variants {
-        let expected = (variant.expect)(size);
+    let counts = coalesce::traffic::count(selection.pattern)?;
+    for (variant, counted) in counts {
+        if selection.variant.is_some_and(|one| one.name != variant.name) {
+            continue;
+        }
+        let expected = (variant.expect)(&Size::new(selection.pattern.count_size));
+        let cell = |counted: Option<f64>, expected: Option<f64>| match (counted, expected) {
+            (Some(counted), Some(expected)) if !coalesce::traffic::agree(counted, expected) => {
+                format!("{counted:.3} (expected {expected:.3})")
+            }
+            (None, Some(expected)) => format!("none (expected {expected:.3})"),
+            (Some(counted), _) => {
+                format!("{counted:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            (None, None) => "-".to_owned(),
+        };
+        let conflicts = counted.counters.shared_load.bank_conflicts()
+            + counted.counters.shared_store.bank_conflicts();
         table.add_row([
             variant.name.to_owned(),
-            number(expected.load_sectors),
-            number(expected.store_sectors),
-            number(expected.shared_load_wavefronts),
-            number(expected.shared_store_wavefronts),
+            cell(counted.load_sectors(), expected.load_sectors),
+            cell(counted.store_sectors(), expected.store_sectors),
+            cell(counted.shared_load_wavefronts(), expected.shared_load_wavefronts),
+            cell(counted.shared_store_wavefronts(), expected.shared_store_wavefronts),
+            counted
+                .efficiency_percent()
+                .map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1} %")),
+            conflicts.to_string(),
             expected.arithmetic.to_owned(),
         ]);
     }
-    table
+    Ok(table)
 }
 
 /// A progress bar on standard error; invisible when that is no terminal.

@@ -1,8 +1,8 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
 use super::{Work, progress};
-use anyhow::Result;
-use coalesce::gpu::{Arrays, Gpu};
+use anyhow::{Result, bail};
+use coalesce::gpu::{Arrays, Checks, Gpu};
 use coalesce::measure::resize;
 use coalesce::pattern::Size;
 use coalesce::verify::{Outcome, case, verify};
@@ -16,6 +16,9 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     work: Work,
+    /// On the virtual device: also look for races, uninitialised reads, missing barriers and the like.
+    #[arg(long)]
+    check: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -29,15 +32,22 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         } else {
             jobs.push((
                 selection,
-                resize(pattern, &work.size)
+                resize(pattern, pattern.bench_size, &work.size)
                     .map_err(|error| super::WrongArgument(error.to_string()))?,
             ));
         }
     }
-    let gpu = Gpu::open(work.gpu)?;
+    let gpu =
+        Gpu::open(&work.device, if arguments.check { Checks::all() } else { Checks::none() })?;
+    println!("device: {}", gpu.origin());
     println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
+    if arguments.check && !gpu.is_virtual() {
+        bail!(
+            "--check works on the virtual device only: add --device virtual, or use compute-sanitizer"
+        );
+    }
     let bar = progress(jobs.len());
-    let (mut correct, mut not_run, mut wrong) = (0, 0, 0);
+    let (mut correct, mut not_run, mut wrong, mut findings) = (0, 0, 0, 0);
     for (selection, size) in jobs {
         let pattern = selection.pattern;
         let case = case(pattern, &size, work.seed);
@@ -65,10 +75,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                     line(format!("WRONG: {fault}"));
                 }
             }
+            for finding in gpu.take_counted().into_iter().flat_map(|counted| counted.findings) {
+                findings += 1;
+                line(format!("HAZARD: {finding}"));
+            }
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    println!("{correct} correct, {wrong} wrong, {not_run} not run");
-    Ok(if wrong == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
+    println!("{correct} correct, {wrong} wrong, {not_run} not run{hazards}");
+    Ok(if wrong + findings == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

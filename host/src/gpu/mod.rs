@@ -1,11 +1,15 @@
 //! The device, as patterns see it: arrays, typed launches, events. Only this module knows cust.
 
 mod arrays;
+mod choice;
+mod counted;
 mod error;
 mod launch;
 mod timing;
 
 pub use arrays::{Arrays, View, ViewMut};
+pub use choice::Choice;
+pub use counted::Counted;
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
 pub use timing::{CopyPair, Flush, Stopwatch};
@@ -16,6 +20,7 @@ use cust::device::{Device, DeviceAttribute};
 use cust::memory::{LockedBuffer, mem_get_info};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
+pub use simt::Checks;
 use std::cell::RefCell;
 
 /// A device with the kernels loaded on it and one stream.
@@ -30,6 +35,7 @@ pub struct Gpu {
     image: &'static Image,
     capability: u32,
     driver_version: String,
+    origin: choice::Origin,
     _context: Context,
 }
 
@@ -59,11 +65,12 @@ pub struct DeviceFacts {
 }
 
 impl Gpu {
-    /// Opens device `ordinal` and loads the newest kernels it can run.
+    /// Opens the chosen device and loads the newest kernels it can run.
     ///
     /// # Errors
     /// [`GpuError::NoDriver`], [`GpuError::NoDevice`], [`GpuError::TooOld`], or the driver's own.
-    pub fn open(ordinal: u32) -> Result<Gpu, GpuError> {
+    pub fn open(choice: &Choice, checks: Checks) -> Result<Gpu, GpuError> {
+        let (ordinal, origin) = choice.select(checks)?;
         let driver =
             cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
         cust::init(cust::CudaFlags::empty())
@@ -105,8 +112,19 @@ impl Gpu {
             image,
             capability,
             driver_version: driver.version.to_string(),
+            origin,
             _context: context,
         })
+    }
+
+    /// Whether this is the virtual device: results are exact, times are predictions.
+    pub fn is_virtual(&self) -> bool {
+        self.origin.is_virtual
+    }
+
+    /// One line that says which device was taken and why.
+    pub fn origin(&self) -> &str {
+        &self.origin.reason
     }
 
     /// The compute capability times ten.

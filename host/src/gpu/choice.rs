@@ -1,0 +1,115 @@
+//! Which device answers: a GPU, or the virtual one.
+
+use super::{Checks, GpuError};
+use std::str::FromStr;
+use virtual_gpu::{Options, PROFILES, Profile, VirtualGpu};
+
+/// The profile of the virtual device when none is named.
+const DEFAULT_PROFILE: &str = "h200";
+
+/// A device as the user names it: `auto`, `gpu`, `gpu:1`, `virtual`, `virtual:a100`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The first GPU when there is a driver with one, else the virtual device.
+    Auto,
+    /// A GPU, by the driver's number.
+    Gpu(u32),
+    /// The virtual device with a profile.
+    Virtual(String),
+}
+
+/// What a choice came to.
+pub(super) struct Origin {
+    pub(super) is_virtual: bool,
+    pub(super) reason: String,
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Choice, String> {
+        let (kind, detail) = match text.split_once(':') {
+            Some((kind, detail)) => (kind, Some(detail)),
+            None => (text, None),
+        };
+        match (kind, detail) {
+            ("auto", None) => Ok(Choice::Auto),
+            ("gpu", None) => Ok(Choice::Gpu(0)),
+            ("gpu", Some(number)) => number
+                .parse()
+                .map(Choice::Gpu)
+                .map_err(|_| format!("`{number}` is not the number of a GPU, such as 0")),
+            ("virtual", None) => Ok(Choice::Virtual(DEFAULT_PROFILE.to_owned())),
+            ("virtual", Some(profile)) if PROFILES.iter().any(|(name, _)| *name == profile) => {
+                Ok(Choice::Virtual(profile.to_owned()))
+            }
+            ("virtual", Some(profile)) => {
+                let known: Vec<_> = PROFILES.iter().map(|(name, _)| *name).collect();
+                Err(format!("there is no profile `{profile}`: choose one of {}", known.join(", ")))
+            }
+            _ => Err(format!(
+                "`{text}` is no device: write auto, gpu, gpu:N, virtual or virtual:PROFILE"
+            )),
+        }
+    }
+}
+
+impl Choice {
+    /// Selects who answers the driver's calls; returns the ordinal to open there.
+    pub(super) fn select(&self, checks: Checks) -> Result<(u32, Origin), GpuError> {
+        match self {
+            Choice::Gpu(ordinal) => {
+                let reason = format!("GPU {ordinal}, as asked");
+                Ok((*ordinal, Origin { is_virtual: false, reason }))
+            }
+            Choice::Virtual(profile) => start(profile, checks, "as asked"),
+            Choice::Auto => match cuda_driver::status() {
+                Ok(_) => Ok((
+                    0,
+                    Origin { is_virtual: false, reason: "GPU 0, found by the driver".to_owned() },
+                )),
+                Err(error) => start(
+                    DEFAULT_PROFILE,
+                    checks,
+                    &format!("because there is {}", short(&error.to_string())),
+                ),
+            },
+        }
+    }
+}
+
+/// The first clause of a message.
+fn short(message: &str) -> &str {
+    message.split([':', '(', ';']).next().unwrap_or(message).trim()
+}
+
+fn start(profile: &str, checks: Checks, why: &str) -> Result<(u32, Origin), GpuError> {
+    let fail = |error: String| GpuError::NoDriver(error);
+    let options = Options { checks, ..Options::default() };
+    let known = Profile::named(profile).map_err(|error| fail(error.to_string()))?;
+    let reason = format!(
+        "virtual {}, {why}: results and counts are exact, times are predictions",
+        known.name
+    );
+    let gpu = VirtualGpu::start(known, options).map_err(|error| fail(error.to_string()))?;
+    cuda_driver::select(cuda_driver::Backend::Table(gpu))
+        .map_err(|error| fail(error.to_string()))?;
+    Ok((0, Origin { is_virtual: true, reason }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_named_as_documented() {
+        assert_eq!("auto".parse(), Ok(Choice::Auto));
+        assert_eq!("gpu".parse(), Ok(Choice::Gpu(0)));
+        assert_eq!("gpu:3".parse(), Ok(Choice::Gpu(3)));
+        assert_eq!("virtual".parse(), Ok(Choice::Virtual("h200".to_owned())));
+        assert_eq!("virtual:a100".parse(), Ok(Choice::Virtual("a100".to_owned())));
+        for wrong in ["", "gpu:x", "virtual:z9", "auto:1", "cpu"] {
+            assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
+        }
+    }
+}

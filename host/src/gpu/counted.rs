@@ -1,0 +1,70 @@
+//! What the virtual device counted while kernels ran.
+
+use super::Gpu;
+use simt::{Counters, Finding, Traffic};
+
+/// The counts of one or more launches.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// The sums over all launches.
+    pub counters: Counters,
+    /// Hazards, when the device was opened with checks.
+    pub findings: Vec<Finding>,
+    /// Model: the kernels' time, milliseconds.
+    pub model_ms: f64,
+}
+
+impl Gpu {
+    /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.
+    pub fn take_counted(&self) -> Option<Counted> {
+        if !self.is_virtual() {
+            return None;
+        }
+        let mut counted = Counted::default();
+        for launch in virtual_gpu::launches() {
+            counted.counters += launch.report.counters;
+            counted.findings.extend(launch.report.findings);
+            counted.model_ms += launch.model_ns / 1e6;
+        }
+        Some(counted)
+    }
+}
+
+impl Counted {
+    /// 32-byte sectors per global load request, asynchronous copies included.
+    pub fn load_sectors(&self) -> Option<f64> {
+        let (loads, copies) = (&self.counters.global_load, &self.counters.async_copy_global);
+        per_request(loads.sectors + copies.sectors, loads.requests + copies.requests)
+    }
+
+    /// 32-byte sectors per global store request.
+    pub fn store_sectors(&self) -> Option<f64> {
+        let stores = &self.counters.global_store;
+        per_request(stores.sectors, stores.requests)
+    }
+
+    /// Passes per shared load request.
+    pub fn shared_load_wavefronts(&self) -> Option<f64> {
+        let loads = &self.counters.shared_load;
+        per_request(loads.wavefronts, loads.requests)
+    }
+
+    /// Passes per shared store request, asynchronous copies included.
+    pub fn shared_store_wavefronts(&self) -> Option<f64> {
+        let (stores, copies) = (&self.counters.shared_store, &self.counters.async_copy_shared);
+        per_request(stores.wavefronts + copies.wavefronts, stores.requests + copies.requests)
+    }
+
+    /// Bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
+    pub fn efficiency_percent(&self) -> Option<f64> {
+        let sum = |of: fn(&Traffic) -> u64| {
+            let counters = &self.counters;
+            of(&counters.global_load) + of(&counters.global_store) + of(&counters.async_copy_global)
+        };
+        per_request(100 * sum(|traffic| traffic.bytes), 32 * sum(|traffic| traffic.sectors))
+    }
+}
+
+fn per_request(amount: u64, requests: u64) -> Option<f64> {
+    (requests > 0).then(|| amount as f64 / requests as f64)
+}
