@@ -243,13 +243,13 @@ pub fn validate<'m>(
     if threads > most as u64 {
         return configuration(format!("{threads} threads per block, allowed are {most}"));
     }
-    if let Some(required) = kernel.required_block {
-        if required != launch.block {
-            return configuration(format!(
-                "block is {:?}, the kernel requires {required:?}",
-                launch.block
-            ));
-        }
+    if let Some(required) = kernel.required_block
+        && required != launch.block
+    {
+        return configuration(format!(
+            "block is {:?}, the kernel requires {required:?}",
+            launch.block
+        ));
     }
     let static_bytes = kernel.static_shared_bytes();
     if static_bytes > limits.static_shared_bytes {

@@ -435,11 +435,12 @@ fn coverage(source: &str) -> Vec<Coverage> {
     let context = Context::new(&tree);
     let mut problems: HashMap<String, Error> = HashMap::new();
     for (index, function) in tree.functions.iter().enumerate() {
-        if function.is_entry && function.body.is_some() {
-            if let Err(Error::Unsupported { position, what }) = decode(&context, index) {
-                let error = Error::Unsupported { position, what: what.clone() };
-                problems.insert(what, error);
-            }
+        if function.is_entry
+            && function.body.is_some()
+            && let Err(Error::Unsupported { position, what }) = decode(&context, index)
+        {
+            let error = Error::Unsupported { position, what: what.clone() };
+            problems.insert(what, error);
         }
     }
     counts

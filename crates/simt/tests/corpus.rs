@@ -63,7 +63,7 @@ fn integers() {
             let s = i as u32 & 31;
             let left = (((!a as u64) << 32 | a as u64) << s >> 32) as u32;
             let right =
-                (((a.wrapping_mul(3) as u64) << 32 | a as u64) >> (i as u32 + 7 & 31)) as u32;
+                (((a.wrapping_mul(3) as u64) << 32 | a as u64) >> ((i as u32 + 7) & 31)) as u32;
             (a << s) ^ (a >> (31 - s)) ^ ((a as i32) >> s) as u32 ^ left ^ right
         }),
     );
@@ -94,7 +94,7 @@ fn long_integers() {
     );
     Kernel::new(file, "multiply_high64").check(
         &u,
-        &map(&u, |_, a| ((a as u128 * 0x9e37_79b9_7f4a_7c15) >> 64) as u64 + 0)
+        &map(&u, |_, a| ((a as u128 * 0x9e37_79b9_7f4a_7c15) >> 64) as u64)
             .iter()
             .zip(&u)
             .map(|(h, a)| h.wrapping_add(a.wrapping_mul(3)))
@@ -550,7 +550,7 @@ fn wide_and_asynchronous() {
     let at = |block: usize, t: usize| &a[(block % 8 * 128 + t) * 4..][..4];
     let expected: Vec<i32> = (0..n)
         .flat_map(|i| {
-            let (x, y) = (at(i / 128, 127 - i % 128), at(i / 128 + 1, i % 128 ^ 1));
+            let (x, y) = (at(i / 128, 127 - i % 128), at(i / 128 + 1, (i % 128) ^ 1));
             [
                 x[0].wrapping_add(y[0]),
                 x[1].wrapping_sub(y[1]),

@@ -77,12 +77,12 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
         "add" if modifiers.take("cc") => binary(carrying(t, Carry::Add)?),
         "addc" => {
             let out = modifiers.take("cc");
-            binary(carrying(t, if out { Carry::AddCarryOut } else { Carry::AddCarry })?)
+            binary(carrying(t, if out { Carry::AddBoth } else { Carry::AddIn })?)
         }
         "sub" if modifiers.take("cc") => binary(carrying(t, Carry::Subtract)?),
         "subc" => {
             let out = modifiers.take("cc");
-            binary(carrying(t, if out { Carry::SubtractCarryOut } else { Carry::SubtractCarry })?)
+            binary(carrying(t, if out { Carry::SubtractBoth } else { Carry::SubtractIn })?)
         }
         "add" if modifiers.take("sat") => binary(by_signed!(t, |a, b| a.saturating_add(b))?),
         "sub" if modifiers.take("sat") => binary(by_signed!(t, |a, b| a.saturating_sub(b))?),
@@ -284,11 +284,11 @@ fn dot_product(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
 #[derive(Clone, Copy)]
 enum Carry {
     Add,
-    AddCarry,
-    AddCarryOut,
+    AddIn,
+    AddBoth,
     Subtract,
-    SubtractCarry,
-    SubtractCarryOut,
+    SubtractIn,
+    SubtractBoth,
 }
 
 /// One lane with carry: `(result, carry out)`; a borrow is a carry of one.
@@ -348,11 +348,11 @@ fn carrying(t: Type, kind: Carry) -> Option<ComputeFunction> {
     }
     let function: fn(&mut Registers, &super::Operands, u32) = match kind {
         Carry::Add => row!(false, false, true),
-        Carry::AddCarry => row!(false, true, false),
-        Carry::AddCarryOut => row!(false, true, true),
+        Carry::AddIn => row!(false, true, false),
+        Carry::AddBoth => row!(false, true, true),
         Carry::Subtract => row!(true, false, true),
-        Carry::SubtractCarry => row!(true, true, false),
-        Carry::SubtractCarryOut => row!(true, true, true),
+        Carry::SubtractIn => row!(true, true, false),
+        Carry::SubtractBoth => row!(true, true, true),
     };
     Some(function)
 }

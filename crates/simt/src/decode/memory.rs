@@ -319,11 +319,11 @@ impl<'a> Decoder<'_, '_, 'a> {
             None => None,
         };
         let mut destinations = Vec::new();
-        if let Some(destination) = destination {
-            if *destination != Operand::Sink {
-                for part in self.elements(destination, elements)? {
-                    destinations.push(self.destination(part, t)?);
-                }
+        if let Some(destination) = destination
+            && *destination != Operand::Sink
+        {
+            for part in self.elements(destination, elements)? {
+                destinations.push(self.destination(part, t)?);
             }
         }
         let is_float = t.is_float() && operation == AtomicOperation::Add;

@@ -122,7 +122,7 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     specials: HashMap<Special, u32>,
     shared: HashMap<String, i64>,
     texts: HashMap<String, u32>,
-    locations: HashMap<(u64, u32, Option<(Site<'a>, u32)>), u32>,
+    locations: HashMap<tree::Location<'a>, u32>,
     labels: Vec<Option<u32>>,
     /// Code addresses to patch: label indices, or frames for calls.
     pub current: Current,
@@ -297,9 +297,8 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     }
 
     fn locate(&mut self, location: &tree::Location<'a>) {
-        let key = (location.file, location.line, location.inlined_at);
         let next = self.program.locations.len() as u32;
-        let index = *self.locations.entry(key).or_insert(next);
+        let index = *self.locations.entry(*location).or_insert(next);
         if index == next {
             let files = &self.context.tree.files;
             let name = |number: u64| files.get(&number).copied().unwrap_or("?").to_string();
@@ -487,10 +486,10 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             return *row;
         }
         let row = self.new_row(if long { Type::B64 } else { Type::B32 });
-        if let Constant::Symbol { name, .. } = &constant {
-            if !self.program.symbols.contains(name) {
-                self.program.symbols.push(name.clone());
-            }
+        if let Constant::Symbol { name, .. } = &constant
+            && !self.program.symbols.contains(name)
+        {
+            self.program.symbols.push(name.clone());
         }
         self.program.constants.push((row, constant));
         self.constants.insert(key, row);

@@ -74,13 +74,13 @@ impl<'a> Decoder<'_, '_, 'a> {
                 return Some(*symbol);
             }
             let range = self.scopes[depth].ranges.get(prefix).copied();
-            if let (Some((t, count)), Ok(number)) = (range, number.parse::<u64>()) {
-                if number < count {
-                    let row = self.new_row(t);
-                    let symbol = Symbol::Register { row, t };
-                    self.scopes[depth].names.insert(name, symbol);
-                    return Some(symbol);
-                }
+            if let (Some((t, count)), Ok(number)) = (range, number.parse::<u64>())
+                && number < count
+            {
+                let row = self.new_row(t);
+                let symbol = Symbol::Register { row, t };
+                self.scopes[depth].names.insert(name, symbol);
+                return Some(symbol);
             }
         }
         None

@@ -205,15 +205,16 @@ impl Machine<'_> {
                 if self.checking {
                     self.check_global_read(block, warp, pc, mask, all, access);
                 }
-                if access.bytes == 4 && mask == u32::MAX {
-                    if let [Some(Row::Word(row))] = access.rows[..] {
-                        let row = &mut warp.registers.words[row as usize];
-                        for lane in 0..LANES {
-                            // SAFETY: `window` checked bounds and alignment of all active lanes.
-                            row[lane] = unsafe { window.read(lane, 0, 4) } as u32;
-                        }
-                        return Ok(());
+                if access.bytes == 4
+                    && mask == u32::MAX
+                    && let [Some(Row::Word(row))] = access.rows[..]
+                {
+                    let row = &mut warp.registers.words[row as usize];
+                    for lane in 0..LANES {
+                        // SAFETY: `window` checked bounds and alignment of all active lanes.
+                        row[lane] = unsafe { window.read(lane, 0, 4) } as u32;
                     }
+                    return Ok(());
                 }
                 fill_rows(warp, mask, access, |lane, shift| {
                     // SAFETY: `window` checked bounds and alignment of all active lanes.
@@ -229,14 +230,15 @@ impl Machine<'_> {
                     self.check_shared_read(block, warp, pc, mask, all, total, access.strong);
                 }
                 let shared = &block.shared[..];
-                if access.bytes == 4 && mask == u32::MAX {
-                    if let [Some(Row::Word(row))] = access.rows[..] {
-                        let row = &mut warp.registers.words[row as usize];
-                        for lane in 0..LANES {
-                            row[lane] = read_bytes(shared, all[lane] as usize, 4) as u32;
-                        }
-                        return Ok(());
+                if access.bytes == 4
+                    && mask == u32::MAX
+                    && let [Some(Row::Word(row))] = access.rows[..]
+                {
+                    let row = &mut warp.registers.words[row as usize];
+                    for lane in 0..LANES {
+                        row[lane] = read_bytes(shared, all[lane] as usize, 4) as u32;
                     }
+                    return Ok(());
                 }
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(shared, (all[lane] + shift) as usize, access.bytes)
@@ -400,16 +402,16 @@ impl Machine<'_> {
         total: u32,
         write: bool,
     ) -> Result<Window, Error> {
-        let region = self.run.memory.region_or_none(self.last_region);
+        let region = self.run.memory.region_or_none(self.regions[pc] as usize);
         let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(total as u64)));
         let (fits, bits) = inside(mask, all, base, limit);
         if bits & (total as u64 - 1) != 0 {
             return Err(self.misaligned(block, warp, pc, mask, all, total));
         }
-        if let (Some(region), true) = (region, fits) {
-            if region.bytes >= total as u64 {
-                return Ok(pointers(region, all));
-            }
+        if let (Some(region), true) = (region, fits)
+            && region.bytes >= total as u64
+        {
+            return Ok(pointers(region, all));
         }
         self.window_slow(block, warp, pc, mask, all, (total, write))
     }
@@ -436,7 +438,7 @@ impl Machine<'_> {
                     let region = memory.region(index);
                     let offset = all[lane] - region.base;
                     window.pointers[lane] = region.pointer.wrapping_add(offset as usize);
-                    self.last_region = index;
+                    self.regions[pc] = index as u32;
                 }
                 None => bad |= 1 << lane,
             }

@@ -218,10 +218,10 @@ impl Machine<'_> {
                 source = shared_offset(source);
             }
             let place = || Box::new(self.run.place(block.index, warp.index, 1 << lane, pc));
-            if bytes % 16 != 0 || (target | source) % 16 != 0 {
+            if !bytes.is_multiple_of(16) || (target | source) % 16 != 0 {
                 return Err(Error::MisalignedAddress {
                     place: place(),
-                    address: if bytes % 16 != 0 { bytes as u64 } else { target | source },
+                    address: if !bytes.is_multiple_of(16) { bytes as u64 } else { target | source },
                     bytes: 16,
                 });
             }
@@ -240,15 +240,16 @@ impl Machine<'_> {
                     });
                 }
             }
-            if let Some(address) = global {
-                if bytes > 0 && self.run.memory.find(address, bytes as u64).is_none() {
-                    return Err(Error::IllegalAddress {
-                        place: place(),
-                        address,
-                        bytes,
-                        message: self.run.memory.describe(address),
-                    });
-                }
+            if let Some(address) = global
+                && bytes > 0
+                && self.run.memory.find(address, bytes as u64).is_none()
+            {
+                return Err(Error::IllegalAddress {
+                    place: place(),
+                    address,
+                    bytes,
+                    message: self.run.memory.describe(address),
+                });
             }
             if self.counting {
                 self.tallies[pc].global += Traffic {

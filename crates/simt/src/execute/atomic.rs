@@ -101,7 +101,7 @@ fn exchange(window: &Window, lane: usize, shift: u64, bytes: u32, f: impl Fn(u64
                 .map_or_else(u64::from, u64::from),
             _ => AtomicU64::from_ptr(at.cast())
                 .fetch_update(Relaxed, Relaxed, |old| Some(f(old)))
-                .map_or_else(|old| old, |old| old),
+                .unwrap_or_else(|old| old),
         }
     }
 }

@@ -73,6 +73,8 @@ pub(crate) struct Machine<'r> {
     pub tallies: Vec<Tally>,
     pub memos: Vec<Memo>,
     pub last_region: usize,
+    /// The region that each instruction last found its addresses in.
+    pub regions: Vec<u32>,
     pub findings: Vec<Finding>,
     pub seen: HashSet<(Hazard, u32)>,
     pub spare_warps: Vec<Warp>,
@@ -216,10 +218,10 @@ impl Run<'_> {
 
     fn fail(&self, order: u64, error: Error) {
         self.failed_at.fetch_min(order, Ordering::Relaxed);
-        if let Ok(mut failed) = self.failed.lock() {
-            if failed.as_ref().is_none_or(|(at, _)| order < *at) {
-                *failed = Some((order, error));
-            }
+        if let Ok(mut failed) = self.failed.lock()
+            && failed.as_ref().is_none_or(|(at, _)| order < *at)
+        {
+            *failed = Some((order, error));
         }
     }
 
@@ -294,6 +296,7 @@ impl<'r> Machine<'r> {
             tallies: vec![Tally::default(); count],
             memos: vec![Memo::default(); count],
             last_region: 0,
+            regions: vec![0; count],
             findings: Vec::new(),
             seen: HashSet::new(),
             spare_warps: Vec::new(),
@@ -345,12 +348,13 @@ impl<'r> Machine<'r> {
         let mut order = 0;
         let mut start_next = true;
         loop {
-            if start_next && (turns.len() as u64) < resident {
-                if let Some(linear) = self.run.block_at(order) {
-                    let block = self.start_block(linear);
-                    turns.push_front((order, block));
-                    order += 1;
-                }
+            if start_next
+                && (turns.len() as u64) < resident
+                && let Some(linear) = self.run.block_at(order)
+            {
+                let block = self.start_block(linear);
+                turns.push_front((order, block));
+                order += 1;
             }
             let Some((place, mut block)) = turns.pop_front() else {
                 return;

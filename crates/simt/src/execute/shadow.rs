@@ -78,8 +78,10 @@ impl SharedShadow {
     }
 
     fn range(&self, address: u64, bytes: u32) -> std::ops::Range<usize> {
-        let first = (address / self.granule as u64) as usize;
-        let last = ((address + bytes as u64).div_ceil(self.granule as u64)) as usize;
+        // A granule is 1 or 4 bytes.
+        let shift = self.granule.trailing_zeros();
+        let first = (address >> shift) as usize;
+        let last = ((address + bytes as u64 + self.granule as u64 - 1) >> shift) as usize;
         first..last.min(self.granules.len())
     }
 }
@@ -109,7 +111,7 @@ impl GlobalShadow {
             .regions
             .get(region)?
             .get_or_init(|| Zeroed::new(bytes.div_ceil(granule).checked_mul(8)?));
-        let index = (offset / granule) as usize;
+        let index = (offset >> granule.trailing_zeros()) as usize;
         let pointer = shadow.as_ref()?.pointer().cast::<u64>().wrapping_add(index);
         // SAFETY: the shadow has one 8-byte entry per granule of the region and `offset` lies in
         // the region; it lives as long as `self`, and all access is atomic.
@@ -620,10 +622,10 @@ impl Machine<'_> {
         access: &Access,
     ) {
         let total = access.total_bytes();
-        if access.strong {
-            if let Some(shadow) = &mut block.shadow {
-                shadow.acquired = true;
-            }
+        if access.strong
+            && let Some(shadow) = &mut block.shadow
+        {
+            shadow.acquired = true;
         }
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             let site = (block.index, warp.index, pc, lane, all[lane]);
@@ -687,10 +689,10 @@ impl Machine<'_> {
 
     fn release_block(&mut self, block: &Block) {
         let fenced = block.shadow.as_ref().is_some_and(|s| s.fenced);
-        if let (true, Some(shadow)) = (fenced, &self.run.global_shadow) {
-            if let Ok(mut released) = shadow.released.lock() {
-                released.insert(block.linear);
-            }
+        if let (true, Some(shadow)) = (fenced, &self.run.global_shadow)
+            && let Ok(mut released) = shadow.released.lock()
+        {
+            released.insert(block.linear);
         }
     }
 
@@ -711,7 +713,7 @@ impl Machine<'_> {
         };
         let region = memory.region(region_index);
         let granule = self.global_granule();
-        let me = block.linear + 1 & BLOCK_FIELD;
+        let me = (block.linear + 1) & BLOCK_FIELD;
         let acquired = block.shadow.as_ref().is_some_and(|s| s.acquired);
         let mut conflict = None;
         let mut nc_written = false;

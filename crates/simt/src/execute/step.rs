@@ -48,7 +48,33 @@ impl Machine<'_> {
         Ok(stop)
     }
 
+    /// The inner loop with the widest instructions that the CPU has.
     fn run_splits(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        left: &mut u64,
+    ) -> Result<Stop, Error> {
+        if self.wide {
+            // SAFETY: `wide` is set where the CPU has these features.
+            unsafe { self.run_splits_wide(block, warp, left) }
+        } else {
+            self.run_splits_any(block, warp, left)
+        }
+    }
+
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    fn run_splits_wide(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        left: &mut u64,
+    ) -> Result<Stop, Error> {
+        self.run_splits_any(block, warp, left)
+    }
+
+    #[inline(always)]
+    fn run_splits_any(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
@@ -390,7 +416,8 @@ fn copy_local(warp: &mut Warp, mask: u32, from: u32, to: u32, bytes: u32) {
         }
         let mut at = 0;
         while at < bytes {
-            let whole = bytes - at >= 4 && (from + at) % 4 == 0 && (to + at) % 4 == 0;
+            let whole =
+                bytes - at >= 4 && (from + at).is_multiple_of(4) && (to + at).is_multiple_of(4);
             let step = if whole { 4 } else { 1 };
             let value = warp.read_local(lane, from + at, step);
             warp.write_local(lane, to + at, step, value);

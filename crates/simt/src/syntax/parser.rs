@@ -818,12 +818,12 @@ impl<'a> Parser<'a> {
         }
         // `[base+%register]` is written by nobody but allowed for parameters by some versions.
         let mut index = None;
-        if self.peek() == Token::Mark(b'+') {
-            if let Token::Word(name) = self.peek_after(1) {
-                self.next();
-                self.next();
-                index = Some(name);
-            }
+        if self.peek() == Token::Mark(b'+')
+            && let Token::Word(name) = self.peek_after(1)
+        {
+            self.next();
+            self.next();
+            index = Some(name);
         }
         offset = offset.wrapping_add(self.offset()?);
         if self.accept(b',') {

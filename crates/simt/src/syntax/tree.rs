@@ -61,7 +61,7 @@ pub(crate) struct Function<'a> {
 }
 
 /// A `.loc` directive: where the following instructions come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Location<'a> {
     pub file: u64,
     pub line: u32,
