@@ -10,7 +10,7 @@ use crate::work::{Fill, HostFunction, KernelLaunch, Operation, Slot, Work};
 use cuda_driver::ReturnCode;
 use simt::{Memory, Module, Report};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -34,6 +34,9 @@ thread_local! {
     pub(crate) static CONTEXTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
+
+/// Launches that are remembered until they are asked for; older ones are dropped.
+const LAUNCHES_MAX: usize = 4096;
 
 /// A kernel that ran.
 #[derive(Debug, Clone)]
@@ -150,7 +153,9 @@ pub(crate) struct Machine {
     pub(crate) call: &'static str,
     pub(crate) fault: Option<ReturnCode>,
     pub(crate) misuse: Vec<Misuse>,
-    pub(crate) launches: Vec<LaunchRecord>,
+    pub(crate) launches: VecDeque<LaunchRecord>,
+    /// Work is being executed, possibly long after the call that enqueued it.
+    is_executing: bool,
     /// No operation before this one is pending.
     pub(crate) first_pending: usize,
     /// Operations executed so far.
@@ -210,7 +215,8 @@ impl Machine {
             call: "",
             fault: None,
             misuse: Vec::new(),
-            launches: Vec::new(),
+            launches: VecDeque::new(),
+            is_executing: false,
             first_pending: 0,
             executed: 0,
             written: HashMap::new(),
@@ -251,10 +257,15 @@ impl Machine {
 
     /// Notes a mistake of the program.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
-        let misuse = Misuse { kind, call: self.call, message };
-        if !self.misuse.contains(&misuse) {
-            self.misuse.push(misuse);
+        let call = self.call;
+        let same =
+            |other: &Misuse| other.kind == kind && other.call == call && other.message == message;
+        if self.misuse.iter().any(same) {
+            return;
         }
+        // Work that runs late is no longer in the call that enqueued it.
+        let location = if self.is_executing { None } else { crate::misuse::caller() };
+        self.misuse.push(Misuse { kind, call, message, location });
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.
@@ -281,7 +292,12 @@ impl Machine {
         });
         let messages = device.chain(host);
         messages
-            .map(|message| Misuse { kind: MisuseKind::Leak, call: "at exit", message })
+            .map(|message| Misuse {
+                kind: MisuseKind::Leak,
+                call: "at exit",
+                message,
+                location: None,
+            })
             .collect()
     }
 
@@ -442,7 +458,7 @@ impl Machine {
     /// Executes everything that is pending, as a call does that waits for the device.
     pub(crate) fn run_all(&mut self) {
         let pending: BTreeSet<usize> =
-            (0..self.slots.len()).filter(|id| self.end(*id).is_none()).collect();
+            (self.first_pending..self.slots.len()).filter(|id| self.end(*id).is_none()).collect();
         if let Order::Seeded(_) = self.options.order {
             self.run_permuted(pending.clone());
         } else {
@@ -456,14 +472,36 @@ impl Machine {
             .filter_map(|s| s.tail)
             .collect();
         self.now = tails.into_iter().filter_map(|id| self.end(id)).fold(end, f64::max);
-        self.timeline.forget_before(self.now);
+        self.forget_the_past();
         self.settle_pools();
+    }
+
+    /// Drops from the timeline what nothing can be booked before any more: work that is pending may still have been
+    /// ready earlier than now.
+    fn forget_the_past(&mut self) {
+        while matches!(self.slots.get(self.first_pending), Some(Slot::Done(_))) {
+            self.first_pending += 1;
+        }
+        let horizon = match self.slots.get(self.first_pending) {
+            Some(Slot::Pending(operation)) => operation.enqueued.min(self.now),
+            _ => self.now,
+        };
+        self.timeline.forget_before(horizon);
+    }
+
+    /// The operations that are pending, in the order in which they were enqueued.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = &Operation> {
+        self.slots[self.first_pending..].iter().filter_map(|slot| match slot {
+            Slot::Pending(operation) => Some(&**operation),
+            Slot::Done(_) => None,
+        })
     }
 
     /// Waits for an operation: the host's clock moves to its end.
     pub(crate) fn wait(&mut self, id: usize) -> Outcome {
         let end = self.run_until(id);
         self.now = self.now.max(end);
+        self.forget_the_past();
         self.settle_pools();
         self.fault.map_or(Ok(()), Err)
     }
@@ -512,8 +550,10 @@ impl Machine {
             .filter_map(|id| self.end(*id))
             .fold(operation.enqueued + latency, f64::max);
         let call = std::mem::replace(&mut self.call, operation.call);
+        self.is_executing = true;
         self.notice_overtaking(id, &operation);
         let end = if self.fault.is_some() { ready } else { self.perform(&operation, ready) };
+        self.is_executing = false;
         self.executed += 1;
         self.note_writes(&operation.work);
         self.call = call;
@@ -648,7 +688,10 @@ impl Machine {
         let footprint = self.footprint(&kernel.launch.arguments);
         let model_ns =
             model::kernel_ns(&self.profile, &report.counters, kernel.launch.blocks(), footprint);
-        self.launches.push(LaunchRecord {
+        if self.launches.len() == LAUNCHES_MAX {
+            self.launches.pop_front();
+        }
+        self.launches.push_back(LaunchRecord {
             kernel: kernel.launch.kernel.clone(),
             grid: kernel.launch.grid,
             block: kernel.launch.block,

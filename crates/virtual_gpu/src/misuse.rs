@@ -39,10 +39,79 @@ pub struct Misuse {
     pub call: &'static str,
     /// What happened and what would fix it, in one sentence.
     pub message: String,
+    /// Where in the program the call was made, when debug information tells; nothing for what showed only when work ran
+    /// later than its call.
+    pub location: Option<String>,
 }
 
 impl fmt::Display for Misuse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.call, self.message)
+        write!(formatter, "{}: {}", self.call, self.message)?;
+        match &self.location {
+            Some(location) => write!(formatter, " (at {location})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where the program called the driver: the innermost frame that is neither the driver's, cust's nor the language's.
+pub(crate) fn caller() -> Option<String> {
+    let trace = std::backtrace::Backtrace::force_capture().to_string();
+    first_of_program(&trace)
+}
+
+/// A backtrace has two lines per frame: `12: crate::function` and `at file:line:column`.
+fn first_of_program(trace: &str) -> Option<String> {
+    const OTHERS: [&str; 8] = [
+        "virtual_gpu::",
+        "cuda_driver::",
+        "cust::",
+        "cust_ext::",
+        "cust_core::",
+        "core::",
+        "std::",
+        "alloc::",
+    ];
+    let mut is_program = false;
+    for line in trace.lines().map(str::trim) {
+        if let Some(place) = line.strip_prefix("at ") {
+            if is_program {
+                let (file_and_line, _column) = place.rsplit_once(':')?;
+                return Some(file_and_line.to_owned());
+            }
+        } else if let Some((_number, function)) = line.split_once(": ") {
+            let name = function.trim_start_matches(['<', '&']);
+            let is_driver = name.starts_with("cu") && name[2..].starts_with(char::is_uppercase);
+            is_program = !is_driver
+                && !OTHERS.iter().any(|other| name.starts_with(other))
+                && !name.starts_with("__");
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_what_remains_of_a_backtrace() {
+        let trace = "
+   0: std::backtrace::Backtrace::create
+             at /rustc/library/std/src/backtrace.rs:331:13
+   1: virtual_gpu::misuse::caller
+             at ./src/misuse.rs:60:17
+   2: cuMemAlloc_v2
+             at ./src/driver_api.rs:10:5
+   3: <cust::memory::DeviceBuffer<T> as core::ops::Drop>::drop
+             at ./cust/src/memory.rs:5:1
+   4: core::ptr::drop_in_place
+             at ./core/src/ptr.rs:4:1
+   5: my_program::upload
+             at ./src/upload.rs:17:9
+   6: my_program::main
+             at ./src/main.rs:3:5";
+        assert_eq!(first_of_program(trace).as_deref(), Some("./src/upload.rs:17"));
+        assert_eq!(first_of_program("   0: std::main"), None);
     }
 }

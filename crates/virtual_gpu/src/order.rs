@@ -34,21 +34,19 @@ impl Access {
 impl Machine {
     /// Reports earlier work that is still pending and conflicts with `operation`, which is number `id` and runs now.
     pub(crate) fn notice_overtaking(&mut self, id: usize, operation: &Operation) {
-        while matches!(self.slots.get(self.first_pending), Some(Slot::Done(_))) {
-            self.first_pending += 1;
-        }
         if self.first_pending >= id {
             return;
         }
         let mine = self.accesses(&operation.work);
-        let overtaken = self.slots[self.first_pending..id].iter().find_map(|slot| match slot {
-            Slot::Pending(earlier) => {
-                let theirs = self.accesses(&earlier.work);
-                let conflict =
-                    mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(*other)))?;
-                Some((earlier.call, conflict.start))
-            }
+        let earlier = self.slots[self.first_pending..id].iter().filter_map(|slot| match slot {
+            Slot::Pending(earlier) => Some(earlier),
             Slot::Done(_) => None,
+        });
+        let overtaken = earlier.into_iter().find_map(|earlier| {
+            let theirs = self.accesses(&earlier.work);
+            let conflict =
+                mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(*other)))?;
+            Some((earlier.call, conflict.start))
         });
         if let Some((earlier, address)) = overtaken {
             let message = format!(

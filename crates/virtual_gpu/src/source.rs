@@ -119,7 +119,7 @@ pub fn leaks() -> Vec<Misuse> {
     with(|machine| machine.leaks())
 }
 
-/// The kernels that ran since the last call, in the order in which they were executed.
+/// The kernels that ran since the last call, in the order in which they were executed; of very many the last 4096.
 pub fn launches() -> Vec<LaunchRecord> {
-    with(|machine| std::mem::take(&mut machine.launches))
+    with(|machine| std::mem::take(&mut machine.launches).into())
 }

@@ -315,6 +315,27 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
+fn functions_are_found_by_the_name_of_the_header() {
+    let _device = device();
+    let (mut address, mut status) = (std::ptr::null_mut(), 9);
+    let mut find = |name: &std::ffi::CStr| {
+        // SAFETY: a NUL-terminated name, and two locals to write to.
+        let code = unsafe {
+            cuda_driver::api::cuGetProcAddress_v2(
+                name.as_ptr(),
+                &mut address,
+                12000,
+                0,
+                &mut status,
+            )
+        };
+        (code, address.is_null(), status)
+    };
+    assert_eq!(find(c"cuMemAlloc"), (cuda_driver::ReturnCode::SUCCESS, false, 0));
+    assert_eq!(find(c"cuNothing"), (cuda_driver::ReturnCode(500), true, 1));
+}
+
+#[test]
 fn copies_in_two_dimensions_keep_their_pitch() {
     let _device = device();
     let device = DeviceBuffer::<u8>::zeroed(8 * 4).unwrap();

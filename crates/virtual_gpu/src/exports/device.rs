@@ -1,10 +1,10 @@
 //! Start, version and devices.
 
-use super::{exports, out, text};
-use crate::machine::{INVALID_DEVICE, Machine, NOT_INITIALIZED, Outcome};
+use super::{exports, out, out_optional, text};
+use crate::machine::{INVALID_DEVICE, Machine, NOT_FOUND, NOT_INITIALIZED, Outcome};
 use cuda_driver::ReturnCode;
 use cust_raw::{CUdevice, CUuuid};
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The CUDA version whose driver this stands in for.
 const VERSION: c_int = 13_000;
@@ -33,7 +33,26 @@ unsafe fn copy_text(source: &str, target: *mut c_char, length: c_int) -> Outcome
     Ok(())
 }
 
+/// The newest variant of a function: programs ask for `cuMemAlloc` and mean `cuMemAlloc_v2`.
+fn newest(name: &str) -> Outcome<*mut c_void> {
+    let names = [format!("{name}_v3"), format!("{name}_v2"), name.to_owned()];
+    let found = names.iter().find_map(|name| super::symbol(name));
+    found.map(std::ptr::NonNull::as_ptr).ok_or(NOT_FOUND)
+}
+
 exports! {
+    fn cuGetProcAddress(_machine, name: *const c_char, address: *mut *mut c_void, _version: c_int, _flags: u64) {
+        let found = newest(&text(name)?)?;
+        out(address, found)
+    }
+    fn cuGetProcAddress_v2(
+        _machine, name: *const c_char, address: *mut *mut c_void, _version: c_int, _flags: u64, status: *mut c_uint
+    ) {
+        let found = newest(&text(name)?);
+        out_optional(status, u32::from(found.is_err()));
+        out(address, found.unwrap_or(std::ptr::null_mut()))?;
+        found.map(|_| ())
+    }
     fn cuInit(machine, flags: c_uint) {
         if flags != 0 {
             return Err(ReturnCode::INVALID_VALUE);

@@ -4,7 +4,7 @@ use super::{exports, out, out_optional};
 use crate::copies::Place;
 use crate::machine::{HostKind, HostRegion, INVALID_HANDLE, Machine, Outcome};
 use crate::misuse::MisuseKind;
-use crate::work::{Slot, Work};
+use crate::work::Work;
 use cuda_driver::ReturnCode;
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
 use std::ffi::{c_int, c_uint, c_void};
@@ -55,12 +55,9 @@ fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outco
         return Err(ReturnCode::INVALID_VALUE);
     };
     let uses = |side: u64| (address..end).contains(&side);
-    let pending = machine.slots.iter().any(|slot| match slot {
-        Slot::Pending(operation) => match &operation.work {
-            Work::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
-            _ => false,
-        },
-        Slot::Done(_) => false,
+    let pending = machine.pending().any(|operation| match &operation.work {
+        Work::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
+        _ => false,
     });
     if pending {
         let message = "the host frees memory that a pending copy uses; synchronise the stream before freeing the buffer";

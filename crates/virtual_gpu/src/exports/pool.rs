@@ -3,7 +3,7 @@
 use super::{exports, handle, memory, out};
 use crate::machine::{INVALID_DEVICE, Machine, Outcome, PoolState};
 use crate::misuse::MisuseKind;
-use crate::work::{Slot, Work};
+use crate::work::Work;
 use cuda_driver::ReturnCode;
 use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
 use std::ffi::{c_uint, c_void};
@@ -42,10 +42,9 @@ exports! {
     }
     fn cuMemFreeAsync(machine, pointer: CUdeviceptr, stream: CUstream) {
         machine.context()?;
-        let pending = machine.slots.iter().any(|slot| match slot {
-            Slot::Pending(operation) => matches!(operation.work, Work::Release(address) if address == pointer),
-            Slot::Done(_) => false,
-        });
+        let pending = machine
+            .pending()
+            .any(|operation| matches!(operation.work, Work::Release(address) if address == pointer));
         if pending || machine.memory.allocation(pointer).is_none_or(|found| found.address != pointer) {
             let place = machine.memory.describe(pointer);
             let message = format!("freeing {pointer:#x}: {place}; free each allocation once, by its first address");
