@@ -77,4 +77,7 @@ fn totals_are_sums_over_instructions() {
         sum += instruction.counters;
     }
     assert_eq!(sum, report.counters);
+    // 32 warps: one fused multiply-add each; three moves, mad, setp, two cvta, mul, two adds.
+    assert_eq!(report.counters.float_instructions, 32);
+    assert_eq!(report.counters.integer_instructions, 32 * 10);
 }

@@ -418,7 +418,11 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
         if tally.warps == 0 || detail.synthetic {
             continue;
         }
-        let counters = counters(&program.instructions[pc].operation, tally);
+        let counters = counters(
+            &program.instructions[pc].operation,
+            &program.texts[detail.text as usize],
+            tally,
+        );
         report.counters += counters;
         let function = program.functions.partition_point(|(start, _)| *start <= pc as u32);
         report.instructions.push(InstructionReport {
@@ -451,7 +455,7 @@ impl Tally {
 }
 
 /// Sorts an instruction's raw counts into the public counters.
-fn counters(operation: &Operation, tally: &Tally) -> Counters {
+fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
     let mut counters = Counters {
         warp_instructions: tally.warps,
         thread_instructions: tally.threads,
@@ -504,7 +508,17 @@ fn counters(operation: &Operation, tally: &Tally) -> Counters {
         | Operation::Match { .. }
         | Operation::Reduce { .. }
         | Operation::Elect { .. } => counters.warp_level_instructions = tally.warps,
-        Operation::Compute { .. } => {}
+        Operation::Compute { .. } => {
+            // Moves and conversions count as integer instructions unless floats take part.
+            let is_float = text.split('.').skip(1).any(|m| {
+                matches!(m, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f32x2" | "f64" | "tf32")
+            });
+            if is_float && !text.starts_with("mov") {
+                counters.float_instructions = tally.warps;
+            } else {
+                counters.integer_instructions = tally.warps;
+            }
+        }
         _ => {}
     }
     counters

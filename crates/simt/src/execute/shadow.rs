@@ -629,7 +629,7 @@ impl Machine<'_> {
         }
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             let site = (block.index, warp.index, pc, lane, all[lane]);
-            if self.run.options.checks.uninitialised && !self.is_initialised(all[lane], total) {
+            if self.run.options.checks.uninitialised && !self.is_initialised(pc, all[lane], total) {
                 let (index, w, _, lane, address) = site;
                 self.find(Hazard::UninitialisedGlobal, pc, |run| Finding {
                     hazard: Hazard::UninitialisedGlobal,
@@ -657,7 +657,7 @@ impl Machine<'_> {
     ) {
         let total = access.total_bytes();
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
-            self.mark_initialised(all[lane], total);
+            self.mark_initialised(pc, all[lane], total);
             let site = (block.index, warp.index, pc, lane, all[lane]);
             let kind = if access.strong { GlobalAccess::Atomic } else { GlobalAccess::Write };
             self.global_event(block, site, total, kind, false);
@@ -681,7 +681,7 @@ impl Machine<'_> {
         }
         self.release_block(block);
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
-            self.mark_initialised(all[lane], total);
+            self.mark_initialised(pc, all[lane], total);
             let site = (block.index, warp.index, pc, lane, all[lane]);
             self.global_event(block, site, total, GlobalAccess::Atomic, false);
         }
@@ -708,7 +708,7 @@ impl Machine<'_> {
             return;
         };
         let memory = self.run.memory;
-        let Some(region_index) = memory.find(address, total as u64) else {
+        let Some(region_index) = self.region_of(pc, address, total) else {
             return;
         };
         let region = memory.region(region_index);
@@ -775,34 +775,34 @@ impl Machine<'_> {
         }
     }
 
-    fn is_initialised(&self, address: u64, total: u32) -> bool {
-        let Some(index) = self.run.memory.find(address, total as u64) else {
-            return true;
-        };
+    /// The region of an address, trying first where this instruction looked last.
+    fn region_of(&self, pc: usize, address: u64, total: u32) -> Option<usize> {
+        let memory = self.run.memory;
+        let last = self.regions[pc] as usize;
+        match memory.region_or_none(last) {
+            Some(region) if region.contains(address, total as u64) => Some(last),
+            _ => memory.find(address, total as u64),
+        }
+    }
+
+    fn is_initialised(&self, pc: usize, address: u64, total: u32) -> bool {
+        let Some(index) = self.region_of(pc, address, total) else { return true };
         let region = self.run.memory.region(index);
-        let Some(shadow) = region.shadow() else {
-            return true;
-        };
-        let offset = (address - region.base) as usize;
-        (offset..offset + total as usize).all(|at| {
+        let Some(shadow) = region.shadow() else { return true };
+        bit_groups((address - region.base) as usize, total).all(|(byte, bits)| {
             // SAFETY: the shadow has one bit per byte of the region, which holds the range.
-            let bits = unsafe { AtomicU8::from_ptr(shadow.add(at / 8)) }.load(Relaxed);
-            bits >> (at % 8) & 1 != 0
+            let known = unsafe { AtomicU8::from_ptr(shadow.add(byte)) }.load(Relaxed);
+            known & bits == bits
         })
     }
 
-    fn mark_initialised(&self, address: u64, total: u32) {
-        let Some(index) = self.run.memory.find(address, total as u64) else {
-            return;
-        };
+    fn mark_initialised(&self, pc: usize, address: u64, total: u32) {
+        let Some(index) = self.region_of(pc, address, total) else { return };
         let region = self.run.memory.region(index);
-        let Some(shadow) = region.shadow() else {
-            return;
-        };
-        let offset = (address - region.base) as usize;
-        for at in offset..offset + total as usize {
+        let Some(shadow) = region.shadow() else { return };
+        for (byte, bits) in bit_groups((address - region.base) as usize, total) {
             // SAFETY: the shadow has one bit per byte of the region, which holds the range.
-            unsafe { AtomicU8::from_ptr(shadow.add(at / 8)) }.fetch_or(1 << (at % 8), Relaxed);
+            unsafe { AtomicU8::from_ptr(shadow.add(byte)) }.fetch_or(bits, Relaxed);
         }
     }
 
@@ -853,6 +853,17 @@ enum GlobalAccess {
     Read,
     Write,
     Atomic,
+}
+
+/// The bytes of a bit map, with the bits in them, that stand for an aligned range of bytes.
+fn bit_groups(offset: usize, total: u32) -> impl Iterator<Item = (usize, u8)> {
+    // An access of up to 8 bytes is aligned to its size, so it stays within one byte of bits.
+    let each = total.min(8) as usize;
+    let field = ((1u16 << each) - 1) as u8;
+    (0..total as usize).step_by(each.max(1)).map(move |at| {
+        let first = offset + at;
+        (first / 8, field << (first % 8))
+    })
 }
 
 fn event(warp: &Warp, pc: usize, lane: usize, kind: EventKind) -> Event {
