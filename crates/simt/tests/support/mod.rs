@@ -1,6 +1,6 @@
 //! Runs a corpus kernel of the form `kernel(in, [second,] out, n, extra...)`.
 
-use simt::{Checks, Launch, Memory, Module, Options, Report, run};
+use simt::{Checks, Launch, Memory, Module, Options, Report, Schedule, run};
 
 /// Plain numbers as bytes.
 pub trait Number: Copy + PartialEq + std::fmt::Debug {
@@ -119,6 +119,14 @@ impl Kernel {
                     assert_eq!(reported.counters, report.counters, "{}", self.name);
                 }
             }
+        }
+        // Nor may the order of warps and blocks change what a correct kernel computes.
+        for schedule in [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)] {
+            let options = Options { schedule, ..Options::default() };
+            let (out, _) =
+                self.once(&module, &pack(input), input.len(), outputs * O::SIZE, &options);
+            let before = &first.as_ref().unwrap().0;
+            assert_eq!(*before, out, "{}: {schedule:?} changes results", self.name);
         }
         let (out, report) = first.unwrap();
         (out.chunks(O::SIZE).map(O::from).collect(), report)
