@@ -1,6 +1,6 @@
 //! Every pattern, variant and size on a GPU.
 
-use coalesce::gpu::{Arrays, Gpu};
+use coalesce::gpu::{Arrays, Checks, Choice, Gpu};
 use coalesce::pattern::Size;
 use coalesce::patterns::PATTERNS;
 use coalesce::verify::{Outcome, case, verify};
@@ -8,7 +8,7 @@ use coalesce::verify::{Outcome, case, verify};
 #[test]
 #[ignore = "needs a GPU"]
 fn every_variant_is_correct_at_every_size() {
-    let gpu = Gpu::open(0).expect("a GPU");
+    let gpu = Gpu::open(&Choice::Gpu(0), Checks::none()).expect("a GPU");
     let (mut correct, mut not_run) = (0, 0);
     for pattern in PATTERNS {
         for size in pattern.verify_sizes {

@@ -7,6 +7,7 @@
 
 mod assembled;
 mod device;
+mod executor;
 mod kernels_source;
 mod references;
 mod snapshots;

@@ -226,3 +226,12 @@ fn references_know_no_device() {
         );
     }
 }
+
+#[test]
+fn the_readme_lists_every_pattern() {
+    let text = read("README.md");
+    for pattern in PATTERNS {
+        let row = format!("| `{}` | {} |", pattern.name, pattern.shows);
+        assert!(text.contains(&row), "README.md: the reading order lacks the row `{row}`");
+    }
+}

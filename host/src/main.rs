@@ -26,6 +26,7 @@ enum Command {
     Verify(command::verify::Arguments),
     Bench(command::bench::Arguments),
     Explain(command::explain::Arguments),
+    Results(command::results::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => command::verify::run(&arguments),
         Command::Bench(arguments) => command::bench::run(&arguments),
         Command::Explain(arguments) => command::explain::run(&arguments),
+        Command::Results(arguments) => command::results::run(&arguments),
     };
     match done {
         Ok(code) => code,

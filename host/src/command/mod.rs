@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod explain;
 pub mod list;
+pub mod results;
 pub mod verify;
 
 use anyhow::Result;

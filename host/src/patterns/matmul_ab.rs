@@ -89,9 +89,11 @@ pub const PATTERN: Pattern = Pattern {
             outputs: Variant::FIRST_OUTPUT,
             launch: registers,
             expect: |_| Expectation {
+                load_sectors: Some((4.0 * 32.0 + 8.0 * 16.0) / 12.0),
                 store_sectors: Some(16.0),
-                arithmetic: "a warp stores 2 rows x 16 lanes x 16 B = 16 sectors",
-                ..Expectation::default()
+                shared_load_wavefronts: Some((2.0 + 4.0) / 2.0),
+                shared_store_wavefronts: Some((16.0 * 1.0 + 8.0 * 4.0) / 24.0),
+                arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16), 16 stored; shared: rows of A in 2 passes, columns of B in 4; in: 16 words of A in 1, 8 pieces of B in 4",
             },
         },
     ],

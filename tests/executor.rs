@@ -1,0 +1,153 @@
+//! Every pattern, variant and size on the virtual device: results, hazards, and counted traffic.
+
+use crate::snapshots;
+use coalesce::gpu::{Arrays, Checks, Choice, Gpu};
+use coalesce::pattern::Size;
+use coalesce::patterns::PATTERNS;
+use coalesce::traffic::{count, disagreements};
+use coalesce::verify::{Outcome, case, verify};
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time uses the device of this process: it counts what it ran.
+fn device() -> (MutexGuard<'static, ()>, Gpu) {
+    static DEVICE: Mutex<()> = Mutex::new(());
+    let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let choice = Choice::Virtual("h200".to_owned());
+    let gpu = Gpu::open(&choice, Checks::all()).expect("the virtual device starts everywhere");
+    gpu.take_counted();
+    (guard, gpu)
+}
+
+#[test]
+fn every_variant_is_correct_and_without_hazards_at_every_size() {
+    let (_guard, gpu) = device();
+    let (mut correct, mut not_run) = (0, 0);
+    for pattern in PATTERNS {
+        for size in pattern.verify_sizes {
+            let size = Size::new(size);
+            let case = case(pattern, &size, 5);
+            let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+            for variant in pattern.variants {
+                let name =
+                    format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
+                match verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds")
+                {
+                    Outcome::Correct => correct += 1,
+                    Outcome::NotRun(_) => not_run += 1,
+                    Outcome::Wrong(fault) => panic!("{name}: {fault}"),
+                }
+                let findings = gpu.take_counted().expect("the device is virtual").findings;
+                assert!(findings.is_empty(), "{name}: {}", findings[0]);
+            }
+        }
+    }
+    println!("{correct} correct, {not_run} not run (preconditions)");
+    let all: usize =
+        PATTERNS.iter().map(|pattern| pattern.variants.len() * pattern.verify_sizes.len()).sum();
+    assert_eq!(correct + not_run, all);
+    assert!(not_run * 5 < all, "too few launches run");
+}
+
+#[test]
+fn traffic_is_what_the_variants_promise() {
+    let (_guard, _gpu) = device();
+    for pattern in PATTERNS {
+        let size = Size::new(pattern.count_size);
+        for (variant, counted) in count(pattern).expect("the pattern runs") {
+            let wrong = disagreements(&(variant.expect)(&size), &counted);
+            assert!(wrong.is_empty(), "{}/{}: {}", pattern.name, variant.name, wrong.join("; "));
+        }
+    }
+}
+
+#[test]
+fn counters_are_those_of_the_snapshot() {
+    let (_guard, _gpu) = device();
+    for pattern in PATTERNS {
+        let mut text = format!("at {}\n", pattern.show_size(&Size::new(pattern.count_size)));
+        for (variant, counted) in count(pattern).expect("the pattern runs") {
+            let counters = &counted.counters;
+            let _ = writeln!(
+                text,
+                "{}: {} warp-instructions, {} barriers",
+                variant.name, counters.warp_instructions, counters.barriers
+            );
+            for (name, traffic) in [
+                ("global load", &counters.global_load),
+                ("global store", &counters.global_store),
+                ("asynchronous copy", &counters.async_copy_global),
+                ("shared load", &counters.shared_load),
+                ("shared store", &counters.shared_store),
+                ("local load", &counters.local_load),
+                ("constant load", &counters.constant_load),
+            ] {
+                if traffic.requests > 0 {
+                    let _ = writeln!(
+                        text,
+                        "    {name}: {} requests, {} bytes, {} sectors, {} lines, {} wavefronts",
+                        traffic.requests,
+                        traffic.bytes,
+                        traffic.sectors,
+                        traffic.lines,
+                        traffic.wavefronts
+                    );
+                }
+            }
+        }
+        snapshots::compare(&format!("{}.traffic.txt", pattern.name), &text);
+    }
+}
+
+/// The Best Practices Guide's point about whole arrays: 2^20 shifted words touch one sector more.
+#[test]
+fn a_shifted_array_covers_one_sector_more() {
+    let covered = |offset: usize| {
+        let words = 1_usize << 20;
+        (offset + words).div_ceil(8) - offset / 8
+    };
+    assert_eq!((covered(0), covered(8), covered(3)), (131_072, 131_072, 131_073));
+}
+
+/// Sectors and lines of a strided warp, for every stride of the sweep.
+#[test]
+fn strides_cost_the_sectors_of_the_formula() {
+    let (_guard, gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "stride")
+        .expect("a pattern of the registry");
+    for stride in 1..=64 {
+        let size = Size::new(&[1024, stride]);
+        let case = case(pattern, &size, 5);
+        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        let outcome = verify(&gpu, &case, &mut arrays, &pattern.variants[1], &size)
+            .expect("the launch succeeds");
+        assert_eq!(outcome, Outcome::Correct);
+        let loads = gpu.take_counted().expect("the device is virtual").counters.global_load;
+        assert_eq!(loads.requests, 32);
+        assert_eq!(loads.sectors, 32 * (4 * stride as u64).min(32), "stride {stride}");
+        assert_eq!(loads.lines, 32 * (stride as u64).min(32), "stride {stride}");
+    }
+}
+
+/// Sectors and lines of a shifted warp, for every offset of the sweep.
+#[test]
+fn offsets_cost_the_sectors_of_the_formula() {
+    let (_guard, gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "misalignment")
+        .expect("a pattern of the registry");
+    for offset in 0..=32 {
+        let size = Size::new(&[1024, offset]);
+        let case = case(pattern, &size, 5);
+        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        let outcome = verify(&gpu, &case, &mut arrays, &pattern.variants[0], &size)
+            .expect("the launch succeeds");
+        assert_eq!(outcome, Outcome::Correct);
+        let loads = gpu.take_counted().expect("the device is virtual").counters.global_load;
+        assert_eq!(loads.sectors, 32 * if offset % 8 == 0 { 4 } else { 5 }, "offset {offset}");
+        assert_eq!(loads.lines, 32 * if offset % 32 == 0 { 1 } else { 2 }, "offset {offset}");
+    }
+}
