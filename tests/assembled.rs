@@ -3,6 +3,7 @@
 use crate::snapshots;
 use coalesce::patterns::PATTERNS;
 use coalesce::ptx::IMAGES;
+use cuda_builder::NvvmArch;
 use cuda_builder::ptxas::{assemble, find_tool};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,6 +15,26 @@ fn ptxas() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| crate::kernels_source::root().join("target"), PathBuf::from);
     find_tool("ptxas", &target).expect("ptxas is here; `cargo xtask setup --sass` installs it")
+}
+
+/// A static that two kernels or two calls use is one array in each kernel, and none in the others.
+#[test]
+#[ignore = "needs ptxas"]
+fn each_kernel_has_only_the_shared_memory_it_uses() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("regressions.ptx");
+    std::fs::write(&file, crate::regressions::ptx(NvvmArch::Compute90)).expect("a writable folder");
+    let resources = assemble(&ptxas(), &file, "sm_90", None).expect("ptxas takes our PTX");
+    let shared = |name: &str| {
+        let found = resources.iter().find(|kernel| kernel.kernel == name);
+        found.unwrap_or_else(|| panic!("no kernel {name}")).shared_bytes
+    };
+    assert_eq!(shared("common_first"), 256);
+    assert_eq!(shared("common_second"), 256);
+    assert_eq!(shared("helper_twice"), 256);
+    assert_eq!(shared("two_helpers_of_one_name"), 512);
+    assert_eq!(shared("stored_once"), 4);
+    assert!((16 * 64 + 3..16 * 64 + 32).contains(&shared("aligned_vectors")));
 }
 
 #[test]

@@ -10,5 +10,6 @@ mod device;
 mod executor;
 mod kernels_source;
 mod references;
+mod regressions;
 mod snapshots;
 mod tidy;

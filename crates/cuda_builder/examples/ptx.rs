@@ -8,17 +8,11 @@ fn main() {
         eprintln!("usage: ptx PATH [CAPABILITY]");
         std::process::exit(2);
     };
-    let capability = arguments
-        .next()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(70);
+    let capability = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(70);
     let Some(arch) = NvvmArch::from_capability(capability) else {
         eprintln!("error: this builder does not know compute capability {capability}");
         std::process::exit(2);
     };
-    let ptx = CudaBuilder::new(path)
-        .arch(arch)
-        .announce(true)
-        .build_or_exit();
+    let ptx = CudaBuilder::new(path).arch(arch).announce(true).build_or_exit();
     eprintln!("{}", ptx.display());
 }

@@ -54,10 +54,7 @@ impl NvvmArch {
 
     /// The architecture of a capability number such as 90, if this builder knows it.
     pub fn from_capability(value: u32) -> Option<NvvmArch> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|arch| arch.capability_value() == value)
+        Self::ALL.iter().copied().find(|arch| arch.capability_value() == value)
     }
 
     /// The major part of the compute capability: 9 for 9.0.
@@ -77,11 +74,7 @@ impl NvvmArch {
 
     /// [`Self::target_feature`] of this architecture and of every older one.
     pub fn all_target_features(self) -> Vec<String> {
-        Self::ALL
-            .iter()
-            .filter(|arch| **arch <= self)
-            .map(|arch| arch.target_feature())
-            .collect()
+        Self::ALL.iter().filter(|arch| **arch <= self).map(|arch| arch.target_feature()).collect()
     }
 
     /// The PTX version to write, as LLVM's feature name. 8.0 is that of CUDA 12.0, the oldest driver

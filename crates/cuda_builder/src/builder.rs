@@ -92,11 +92,7 @@ impl CudaBuilder {
 
     /// Whether to emit line tables; the same as [`Self::debug`].
     pub fn generate_line_info(self, line_info: bool) -> Self {
-        self.debug(if line_info {
-            DebugInfo::LineTables
-        } else {
-            DebugInfo::None
-        })
+        self.debug(if line_info { DebugInfo::LineTables } else { DebugInfo::None })
     }
 
     /// What a panic does.
@@ -150,11 +146,7 @@ impl CudaBuilder {
 
     /// More arguments for `cargo rustc`, such as `--features`.
     pub fn build_args(mut self, arguments: &[impl AsRef<str>]) -> Self {
-        self.build_args.extend(
-            arguments
-                .iter()
-                .map(|argument| argument.as_ref().to_owned()),
-        );
+        self.build_args.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
@@ -174,10 +166,7 @@ impl CudaBuilder {
         if !self.path.join("Cargo.toml").exists() {
             return Err(CudaBuilderError::NoCrate { path: self.path });
         }
-        self.path = self
-            .path
-            .canonicalize()
-            .map_err(CudaBuilderError::io("find", &self.path))?;
+        self.path = self.path.canonicalize().map_err(CudaBuilderError::io("find", &self.path))?;
         let toolchain = Toolchain::find()?;
         if self.announce {
             eprintln!("kernels: {}", toolchain.describe());
@@ -189,7 +178,7 @@ impl CudaBuilder {
 
         let bitcode = compile::bitcode(&self, &toolchain, self.arch, &work)?;
         if std::env::var_os("OUT_DIR").is_some() {
-            watch(&self.path, &bitcode);
+            watch(&self.path, &compile::cargo_target(&self, self.arch, &work));
         }
         let output = bitcode.with_extension("ptx");
         let stamp = bitcode.with_extension("stamp");
@@ -243,10 +232,7 @@ impl CudaBuilder {
     fn work_dir(&self) -> PathBuf {
         let target = self.target_dir.clone().unwrap_or_else(|| {
             enclosing_target_dir().unwrap_or_else(|| {
-                let root = self
-                    .path
-                    .ancestors()
-                    .find(|folder| folder.join("Cargo.lock").exists());
+                let root = self.path.ancestors().find(|folder| folder.join("Cargo.lock").exists());
                 root.unwrap_or(&self.path).join("target")
             })
         });
@@ -264,22 +250,16 @@ fn enclosing_target_dir() -> Option<PathBuf> {
         return Some(PathBuf::from(folder));
     }
     let out_dir = PathBuf::from(std::env::var_os("OUT_DIR")?);
-    out_dir
-        .ancestors()
-        .find(|folder| folder.join("CACHEDIR.TAG").exists())
-        .map(Path::to_owned)
+    out_dir.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(Path::to_owned)
 }
 
 /// Tells cargo which files decide the PTX: every source the compiler read.
-fn watch(path: &Path, bitcode: &Path) {
-    println!(
-        "cargo::rerun-if-changed={}",
-        path.join("Cargo.toml").display()
-    );
+fn watch(path: &Path, cargo_target: &Path) {
+    println!("cargo::rerun-if-changed={}", path.join("Cargo.toml").display());
     for variable in ["COALESCE_RUSTC", "COALESCE_LLVM"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
-    for source in crate_sources(&bitcode.with_extension("")) {
+    for source in crate_sources(cargo_target) {
         println!("cargo::rerun-if-changed={source}");
     }
 }
@@ -290,11 +270,7 @@ fn crate_sources(cargo_target: &Path) -> Vec<String> {
     for profile in ["release", "debug"] {
         let folder = cargo_target.join("nvptx64-nvidia-cuda").join(profile);
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry
-                .path()
-                .extension()
-                .is_none_or(|extension| extension != "d")
-            {
+            if entry.path().extension().is_none_or(|extension| extension != "d") {
                 continue;
             }
             let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
@@ -320,15 +296,11 @@ pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> 
 
 /// Writes a file so that readers see the old one or the new one, never a part.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file =
         tempfile::NamedTempFile::new_in(folder).map_err(CudaBuilderError::io("write", path))?;
-    file.write_all(bytes)
-        .map_err(CudaBuilderError::io("write", path))?;
-    file.persist(path)
-        .map_err(|error| CudaBuilderError::io("write", path)(error.error))?;
+    file.write_all(bytes).map_err(CudaBuilderError::io("write", path))?;
+    file.persist(path).map_err(|error| CudaBuilderError::io("write", path)(error.error))?;
     Ok(())
 }

@@ -18,13 +18,10 @@ pub(crate) fn bitcode(
     work: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
     let output = work.join(format!("{}.bc", arch.target_feature()));
-    let cargo_target = work.join(arch.target_feature());
+    let cargo_target = cargo_target(builder, arch, work);
     let mut flags: Vec<String> = Vec::new();
     if toolchain.core == Core::FromSource {
-        flags.push(format!(
-            "--sysroot={}",
-            core_from_source(toolchain, work)?.display()
-        ));
+        flags.push(format!("--sysroot={}", core_from_source(toolchain, work)?.display()));
     }
     for feature in arch.all_target_features() {
         flags.push("--cfg".to_owned());
@@ -39,10 +36,7 @@ pub(crate) fn bitcode(
         flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
     }
     // Paths in line tables and panic messages are relative to the crate's workspace.
-    flags.push(format!(
-        "--remap-path-prefix={}=",
-        workspace_prefix(&builder.path)
-    ));
+    flags.push(format!("--remap-path-prefix={}=", workspace_prefix(&builder.path)));
 
     let mut command = toolchain.clean_command(&toolchain.cargo);
     command
@@ -68,24 +62,48 @@ pub(crate) fn bitcode(
             );
     }
     command.args(&builder.build_args).arg("--");
-    command
-        .arg("-Zno-link")
-        .arg(format!("--emit=llvm-bc={}", output.display()));
+    command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
     command.arg(format!("-Ctarget-cpu={}", arch.processor()));
-    if !output.exists() && cargo_target.exists() {
+    if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
-        std::fs::remove_dir_all(&cargo_target)
-            .map_err(CudaBuilderError::io("remove", &cargo_target))?;
+        forget(builder, &cargo_target)?;
     }
-    let status = command
-        .status()
-        .map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
+    let status = command.status().map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     if !status.success() {
-        return Err(CudaBuilderError::KernelsDoNotCompile {
-            path: builder.path.clone(),
-        });
+        return Err(CudaBuilderError::KernelsDoNotCompile { path: builder.path.clone() });
     }
     Ok(output)
+}
+
+/// Cargo's target folder for an architecture. The crates of one target folder share it, and with it
+/// what they depend on.
+pub(crate) fn cargo_target(builder: &CudaBuilder, arch: NvvmArch, work: &Path) -> PathBuf {
+    let flavour = match builder.panic {
+        PanicStrategy::Print => "",
+        PanicStrategy::Trap => "-trap",
+    };
+    work.with_file_name(format!("{}{flavour}", arch.target_feature()))
+}
+
+/// Makes cargo build the crate itself again.
+fn forget(builder: &CudaBuilder, cargo_target: &Path) -> Result<(), CudaBuilderError> {
+    let manifest = builder.path.join("Cargo.toml");
+    let text =
+        std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))?;
+    let name = text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let Some(name) = name else { return Ok(()) };
+    for profile in ["release", "debug"] {
+        let folder = cargo_target.join(TARGET).join(profile).join(".fingerprint");
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let entry_name = entry.file_name();
+            let stem = entry_name.to_string_lossy();
+            if stem.rsplit_once('-').is_some_and(|(stem, _)| stem == name) {
+                std::fs::remove_dir_all(entry.path())
+                    .map_err(CudaBuilderError::io("remove", entry.path()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The part of a source path that says where this checkout lies.
@@ -108,16 +126,13 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let folder = work.join(format!("core-{}", name.trim_end_matches('-')));
+    let folder = work.with_file_name(format!("core-{}", name.trim_end_matches('-')));
     let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
     let _turn = builder::take_turn(&folder)?;
     if folder.join("complete").exists() {
         return Ok(folder);
     }
-    eprintln!(
-        "building `core` for the GPU with {} (once)",
-        toolchain.version
-    );
+    eprintln!("building `core` for the GPU with {} (once)", toolchain.version);
     let source = folder.join("build");
     let write = |path: PathBuf, text: &str| {
         std::fs::write(&path, text).map_err(CudaBuilderError::io("write", path))
@@ -132,26 +147,15 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
     let status = toolchain
         .clean_command(&toolchain.cargo)
         .current_dir(&source)
-        .args([
-            "build",
-            "--release",
-            "-Zbuild-std=core",
-            "--target",
-            TARGET,
-            "--target-dir",
-        ])
+        .args(["build", "--release", "-Zbuild-std=core", "--target", TARGET, "--target-dir"])
         .arg(source.join("target"))
         .status()
         .map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     if !status.success() {
-        return Err(CudaBuilderError::CoreDoesNotCompile {
-            rustc: toolchain.version.clone(),
-        });
+        return Err(CudaBuilderError::CoreDoesNotCompile { rustc: toolchain.version.clone() });
     }
     let built = source.join("target").join(TARGET).join("release/deps");
-    for entry in std::fs::read_dir(&built)
-        .map_err(CudaBuilderError::io("read", &built))?
-        .flatten()
+    for entry in std::fs::read_dir(&built).map_err(CudaBuilderError::io("read", &built))?.flatten()
     {
         let name = entry.file_name();
         let text = name.to_string_lossy();

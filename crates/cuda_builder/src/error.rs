@@ -88,10 +88,6 @@ impl CudaBuilderError {
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(std::io::Error) -> CudaBuilderError {
         let path = path.into();
-        move |source| CudaBuilderError::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| CudaBuilderError::Io { action, path, source }
     }
 }

@@ -32,18 +32,13 @@ pub fn of(ptx: &str) -> Vec<KernelFacts> {
         let line = line.split("//").next().unwrap_or_default().trim();
         if let Some(rest) = line.strip_prefix(".visible .entry ") {
             let kernel = rest.trim_end_matches(['(', ')']).to_owned();
-            current = Some(KernelFacts {
-                kernel,
-                ..KernelFacts::default()
-            });
+            current = Some(KernelFacts { kernel, ..KernelFacts::default() });
         }
         let Some(facts) = &mut current else { continue };
         if line == "}" {
             kernels.extend(current.take());
         } else if let Some(parameter) = line.strip_prefix(".param ") {
-            facts
-                .parameters
-                .push(parameter.split(' ').next().unwrap_or_default().to_owned());
+            facts.parameters.push(parameter.split(' ').next().unwrap_or_default().to_owned());
         } else if line.starts_with(".shared ") {
             facts.shared_bytes += declared_bytes(line);
         } else if line.starts_with(".local ") {
@@ -59,11 +54,7 @@ pub fn of(ptx: &str) -> Vec<KernelFacts> {
 fn opcode(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let first = words.next()?;
-    let word = if first.starts_with('@') {
-        words.next()?
-    } else {
-        first
-    };
+    let word = if first.starts_with('@') { words.next()? } else { first };
     let opcode = word.trim_end_matches(';');
     let stem = opcode.split('.').next()?;
     (COUNTED.contains(&stem) && !opcode.starts_with("ld.param")).then(|| opcode.to_owned())
@@ -94,25 +85,9 @@ mod tests {
         assert_eq!(facts[0].kernel, "f");
         assert_eq!(facts[0].parameters, [".u64", ".u32"]);
         assert_eq!(facts[0].shared_bytes, 4224);
-        let counted: Vec<_> = facts[0]
-            .instructions
-            .iter()
-            .map(|(name, count)| (name.as_str(), *count))
-            .collect();
-        assert_eq!(
-            counted,
-            [
-                ("bar.sync", 1),
-                ("ld.global.v4.b32", 1),
-                ("st.shared.b32", 2)
-            ]
-        );
-        assert_eq!(
-            facts[1],
-            KernelFacts {
-                kernel: "g".into(),
-                ..KernelFacts::default()
-            }
-        );
+        let counted: Vec<_> =
+            facts[0].instructions.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(counted, [("bar.sync", 1), ("ld.global.v4.b32", 1), ("st.shared.b32", 2)]);
+        assert_eq!(facts[1], KernelFacts { kernel: "g".into(), ..KernelFacts::default() });
     }
 }

@@ -13,11 +13,8 @@ use std::process::Command;
 /// The packages of Debian that make a compiler for kernels: Rust with its sources, and LLVM.
 const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22"];
 /// NVIDIA's assembler and disassemblers, as wheels: what `ptxas`-dependent checks need.
-const SASS_WHEELS: [&str; 3] = [
-    "nvidia-cuda-nvcc==13.0.*",
-    "nvidia-cuda-cuobjdump",
-    "nvidia-cuda-nvdisasm",
-];
+const SASS_WHEELS: [&str; 3] =
+    ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm"];
 
 /// A way to get a compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,13 +63,8 @@ impl Means {
         match self {
             Means::Rustup => vec![vec!["rustup", "component", "add", "rust-src", "llvm-tools"]],
             Means::Apt => {
-                let mut install = vec![
-                    "apt-get",
-                    "install",
-                    "--yes",
-                    "--quiet",
-                    "--no-install-recommends",
-                ];
+                let mut install =
+                    vec!["apt-get", "install", "--yes", "--quiet", "--no-install-recommends"];
                 install.extend(DEBIAN_PACKAGES);
                 vec![vec!["apt-get", "update", "--quiet"], install]
             }
@@ -135,16 +127,8 @@ pub fn sass_tools_dir(target_dir: &Path) -> PathBuf {
 pub fn install_sass_tools(target_dir: &Path) -> Result<PathBuf, CudaBuilderError> {
     let folder = sass_tools_dir(target_dir);
     let target = folder.display().to_string();
-    let mut command = vec![
-        "python3",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--upgrade",
-        "--target",
-        &target,
-    ];
+    let mut command =
+        vec!["python3", "-m", "pip", "install", "--quiet", "--upgrade", "--target", &target];
     command.extend(SASS_WHEELS);
     run(&command)?;
     Ok(folder)
@@ -153,10 +137,7 @@ pub fn install_sass_tools(target_dir: &Path) -> Result<PathBuf, CudaBuilderError
 fn run(command: &[&str]) -> Result<(), CudaBuilderError> {
     let line = command.join(" ");
     eprintln!("setup: {line}");
-    let fail = |output: String| CudaBuilderError::InstallFailed {
-        command: line.clone(),
-        output,
-    };
+    let fail = |output: String| CudaBuilderError::InstallFailed { command: line.clone(), output };
     let done = Command::new(command[0])
         .args(&command[1..])
         .env("DEBIAN_FRONTEND", "noninteractive")
@@ -166,11 +147,7 @@ fn run(command: &[&str]) -> Result<(), CudaBuilderError> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&done.stderr).into_owned();
-    let last = text
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no message");
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
     Err(fail(last.to_owned()))
 }
 
@@ -191,50 +168,25 @@ fn is_root() -> bool {
 mod tests {
     use super::*;
 
-    const ALL: Circumstances = Circumstances {
-        rustup: true,
-        rustup_may_install: true,
-        apt: true,
-        root: true,
-    };
+    const ALL: Circumstances =
+        Circumstances { rustup: true, rustup_may_install: true, apt: true, root: true };
 
     #[test]
     fn rustup_is_never_called_when_the_user_turned_installs_off() {
         assert_eq!(ALL.means(), [Means::Rustup, Means::Apt]);
-        assert_eq!(
-            Circumstances {
-                rustup_may_install: false,
-                ..ALL
-            }
-            .means(),
-            [Means::Apt]
-        );
+        assert_eq!(Circumstances { rustup_may_install: false, ..ALL }.means(), [Means::Apt]);
     }
 
     #[test]
     fn apt_needs_root() {
-        assert_eq!(
-            Circumstances { root: false, ..ALL }.means(),
-            [Means::Rustup]
-        );
-        assert!(
-            Circumstances {
-                root: false,
-                rustup: false,
-                ..ALL
-            }
-            .means()
-            .is_empty()
-        );
+        assert_eq!(Circumstances { root: false, ..ALL }.means(), [Means::Rustup]);
+        assert!(Circumstances { root: false, rustup: false, ..ALL }.means().is_empty());
     }
 
     #[test]
     fn advice_names_both_commands() {
         let advice = advice();
-        assert!(
-            advice.contains("rustup component add rust-src llvm-tools"),
-            "{advice}"
-        );
+        assert!(advice.contains("rustup component add rust-src llvm-tools"), "{advice}");
         assert!(advice.contains("apt-get install"), "{advice}");
     }
 }

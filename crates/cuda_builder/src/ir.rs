@@ -71,10 +71,8 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
         } else if line.starts_with("define ") {
             let _ = writeln!(out, "{}", with_kernel_attributes(line, &attributes));
         } else if line.contains("emissionKind: LineTablesOnly") {
-            let line = line.replace(
-                "emissionKind: LineTablesOnly",
-                "emissionKind: DebugDirectivesOnly",
-            );
+            let line =
+                line.replace("emissionKind: LineTablesOnly", "emissionKind: DebugDirectivesOnly");
             let _ = writeln!(out, "{line}");
         } else {
             let _ = writeln!(out, "{}", cast_uses(line, &spaces));
@@ -102,28 +100,19 @@ fn used_list(line: &str) -> Option<String> {
     }
     let (_, rest) = rest.split_once("] [")?;
     let (entries, tail) = rest.rsplit_once(']')?;
-    let kept: Vec<&str> = entries
-        .split(", ")
-        .filter(|entry| !entry.contains(&format!("@{ATTRIBUTES}")))
-        .collect();
+    let kept: Vec<&str> =
+        entries.split(", ").filter(|entry| !entry.contains(&format!("@{ATTRIBUTES}"))).collect();
     if kept.is_empty() {
         return Some(String::new());
     }
-    Some(format!(
-        "{name} = appending global [{} x ptr] [{}]{tail}",
-        kept.len(),
-        kept.join(", ")
-    ))
+    Some(format!("{name} = appending global [{} x ptr] [{}]{tail}", kept.len(), kept.join(", ")))
 }
 
 /// Splits `@name = rest`, quoted names included; anything else is `None`.
 fn definition(line: &str) -> Option<Definition<'_>> {
     let end = identifier_end(line)?;
     let rest = line[end..].strip_prefix(" = ")?;
-    Some(Definition {
-        name: &line[..end],
-        rest,
-    })
+    Some(Definition { name: &line[..end], rest })
 }
 
 /// The length of the global identifier that `text` starts with, `@` included.
@@ -170,9 +159,7 @@ fn address_space(definition: &Definition<'_>) -> Result<Option<AddressSpace>, Cu
 fn redefine(definition: &Definition<'_>, space: AddressSpace) -> Result<String, CudaBuilderError> {
     let number = space as u32;
     if unquoted(definition.name) == DYNAMIC_SHARED {
-        return Ok(format!(
-            "external addrspace({number}) global [0 x i8], align 16"
-        ));
+        return Ok(format!("external addrspace({number}) global [0 x i8], align 16"));
     }
     let mut rest = definition.rest.to_owned();
     if let Some(name) = section(definition.rest) {
@@ -181,10 +168,7 @@ fn redefine(definition: &Definition<'_>, space: AddressSpace) -> Result<String, 
     let (linkage, kind, body) = split_kind(&rest);
     let body = if space == AddressSpace::Shared {
         let (value_type, tail) = split_type(body);
-        let initial = tail
-            .trim_start()
-            .split(|c: char| c == ',' || c.is_whitespace())
-            .next();
+        let initial = tail.trim_start().split(|c: char| c == ',' || c.is_whitespace()).next();
         if !matches!(initial, Some("undef" | "poison")) {
             return Err(CudaBuilderError::SharedInitialised {
                 name: unquoted(definition.name).to_owned(),
@@ -202,9 +186,7 @@ fn redefine(definition: &Definition<'_>, space: AddressSpace) -> Result<String, 
     } else {
         ""
     };
-    Ok(format!(
-        "{linkage}addrspace({number}) {external}{kind} {body}"
-    ))
+    Ok(format!("{linkage}addrspace({number}) {external}{kind} {body}"))
 }
 
 /// Splits `internal unnamed_addr global [4 x i8] undef` at the keyword `global` or `constant`.
@@ -252,11 +234,8 @@ fn cast_uses(line: &str, spaces: &HashMap<&str, AddressSpace>) -> String {
         let name = &rest[..end];
         match spaces.get(name) {
             Some(space) => {
-                let _ = write!(
-                    out,
-                    "addrspacecast (ptr addrspace({}) {name} to ptr)",
-                    *space as u32
-                );
+                let _ =
+                    write!(out, "addrspacecast (ptr addrspace({}) {name} to ptr)", *space as u32);
             }
             None => out.push_str(name),
         }
@@ -272,9 +251,7 @@ fn without_target_attributes(line: &str) -> String {
     for key in ["\"target-cpu\"=\"", "\"target-features\"=\""] {
         while let Some(start) = line.find(key) {
             let value = start + key.len();
-            let end = line[value..]
-                .find('"')
-                .map_or(line.len(), |length| value + length + 1);
+            let end = line[value..].find('"').map_or(line.len(), |length| value + length + 1);
             line.replace_range(start..end, "");
         }
     }
@@ -295,11 +272,7 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
         return line.to_owned();
     };
     let tail = &line[parameters..];
-    let at = parameters
-        + tail
-            .find(" !dbg")
-            .or_else(|| tail.find(" {"))
-            .unwrap_or(tail.len());
+    let at = parameters + tail.find(" !dbg").or_else(|| tail.find(" {")).unwrap_or(tail.len());
     format!("{} {text}{}", &line[..at], &line[at..])
 }
 
@@ -320,11 +293,7 @@ fn function_attributes(rest: &str) -> Option<String> {
         text.push(format!("\"nvvm.minctasm\"=\"{blocks}\""));
     }
     if x > 0 {
-        text.push(format!(
-            "\"nvvm.cluster_dim\"=\"{x},{},{}\"",
-            y.max(1),
-            z.max(1)
-        ));
+        text.push(format!("\"nvvm.cluster_dim\"=\"{x},{},{}\"", y.max(1), z.max(1)));
     }
     Some(text.join(" "))
 }
@@ -422,10 +391,7 @@ mod tests {
             ),
             "{out}"
         );
-        assert!(
-            out.contains("@D = addrspace(4) constant [4 x i8] c\"abcd\", align 4"),
-            "{out}"
-        );
+        assert!(out.contains("@D = addrspace(4) constant [4 x i8] c\"abcd\", align 4"), "{out}");
     }
 
     #[test]

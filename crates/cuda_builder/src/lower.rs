@@ -23,23 +23,11 @@ pub(crate) fn ptx(
     write(&placed, &ir::rewrite(&read(&compiled)?)?)?;
 
     let optimised = step("optimised.ll");
-    run(
-        toolchain,
-        "opt",
-        &placed,
-        &optimised,
-        &["-S", "-passes=default<O3>", &processor],
-    )?;
+    run(toolchain, "opt", &placed, &optimised, &["-S", "-passes=default<O3>", &processor])?;
     let unprotected = step("unprotected.ll");
     write(&unprotected, &ir::without_used_lists(&read(&optimised)?))?;
     let final_ir = step("ll");
-    run(
-        toolchain,
-        "opt",
-        &unprotected,
-        &final_ir,
-        &["-S", "-passes=globaldce", &processor],
-    )?;
+    run(toolchain, "opt", &unprotected, &final_ir, &["-S", "-passes=globaldce", &processor])?;
 
     let output = step("ptx");
     let version = format!("-mattr={}", arch.ptx_version());

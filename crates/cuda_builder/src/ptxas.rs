@@ -146,11 +146,7 @@ mod tests {
             }
         );
         assert_eq!(
-            (
-                found[1].kernel.as_str(),
-                found[1].registers,
-                found[1].shared_bytes
-            ),
+            (found[1].kernel.as_str(), found[1].registers, found[1].shared_bytes),
             ("second", 8, 0)
         );
     }

@@ -62,10 +62,7 @@ impl Toolchain {
         for (rustc, origin) in candidates() {
             match inspect(&rustc, &origin) {
                 Ok(toolchain) => {
-                    return Ok(Toolchain {
-                        passed_over,
-                        ..toolchain
-                    });
+                    return Ok(Toolchain { passed_over, ..toolchain });
                 }
                 Err(lack) => passed_over.push(format!("{} ({origin}) {lack}", rustc.display())),
             }
@@ -73,10 +70,7 @@ impl Toolchain {
         if passed_over.is_empty() {
             passed_over.push("no rustc on PATH and none in /usr/bin".to_owned());
         }
-        Err(CudaBuilderError::NoToolchain {
-            tried: passed_over,
-            fix: crate::install::advice(),
-        })
+        Err(CudaBuilderError::NoToolchain { tried: passed_over, fix: crate::install::advice() })
     }
 
     /// One line that says which compiler builds the kernels and why.
@@ -100,9 +94,7 @@ impl Toolchain {
 
     /// The path of one of LLVM's tools.
     pub(crate) fn llvm_tool(&self, name: &str) -> PathBuf {
-        self.llvm
-            .join(name)
-            .with_extension(std::env::consts::EXE_EXTENSION)
+        self.llvm.join(name).with_extension(std::env::consts::EXE_EXTENSION)
     }
 
     /// A command that sees nothing of the cargo that may be running us (a build script inherits
@@ -124,12 +116,8 @@ impl Toolchain {
 
 /// Whether an environment variable carries settings of an outer cargo or rustup.
 fn inherited_from_cargo(key: &OsStr) -> bool {
-    const KEPT: [&str; 4] = [
-        "CARGO_HOME",
-        "CARGO_HTTP_CAINFO",
-        "CARGO_NET_OFFLINE",
-        "CARGO_TERM_COLOR",
-    ];
+    const KEPT: [&str; 4] =
+        ["CARGO_HOME", "CARGO_HTTP_CAINFO", "CARGO_NET_OFFLINE", "CARGO_TERM_COLOR"];
     let key = key.to_string_lossy();
     let cargo =
         key.starts_with("CARGO") && !key.starts_with("CARGO_REGISTRIES") && !KEPT.contains(&&*key);
@@ -175,14 +163,8 @@ fn candidates() -> Vec<(PathBuf, String)> {
 fn inspect(rustc: &Path, origin: &str) -> Result<Toolchain, String> {
     let sysroot = PathBuf::from(ask(rustc, &["--print", "sysroot"])?.trim());
     // Past rustup's proxy: the real compiler and its cargo.
-    let real = sysroot
-        .join("bin/rustc")
-        .with_extension(std::env::consts::EXE_EXTENSION);
-    let rustc = if real.exists() {
-        real
-    } else {
-        rustc.to_owned()
-    };
+    let real = sysroot.join("bin/rustc").with_extension(std::env::consts::EXE_EXTENSION);
+    let rustc = if real.exists() { real } else { rustc.to_owned() };
     let verbose = ask(&rustc, &["-vV"])?;
     let version = verbose.lines().next().unwrap_or_default().to_owned();
     let field = |name: &str| {
@@ -231,35 +213,26 @@ fn ask(program: &Path, arguments: &[&str]) -> Result<String, String> {
         .map_err(|error| format!("does not start: {error}"))?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        return Err(format!(
-            "does not run: {}",
-            message.lines().next().unwrap_or("no message")
-        ));
+        return Err(format!("does not run: {}", message.lines().next().unwrap_or("no message")));
     }
     String::from_utf8(output.stdout).map_err(|_| "prints no text".to_owned())
 }
 
 /// Major and minor of a version such as `1.96.0` or `1.97.0-nightly`.
 fn numbers(version: &str) -> (u32, u32) {
-    let mut parts = version
-        .split(['.', '-'])
-        .map(|part| part.parse().unwrap_or(0));
+    let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
 fn cargo_beside(rustc: &Path) -> Option<PathBuf> {
-    let cargo = rustc
-        .with_file_name("cargo")
-        .with_extension(std::env::consts::EXE_EXTENSION);
+    let cargo = rustc.with_file_name("cargo").with_extension(std::env::consts::EXE_EXTENSION);
     cargo.exists().then_some(cargo)
 }
 
 fn core_for_nvptx(sysroot: &Path) -> Option<Core> {
     let prebuilt = sysroot.join("lib/rustlib/nvptx64-nvidia-cuda/lib");
     let has_core = std::fs::read_dir(prebuilt).is_ok_and(|entries| {
-        entries
-            .flatten()
-            .any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
+        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
     });
     if has_core {
         return Some(Core::Prebuilt);
@@ -271,12 +244,9 @@ fn core_for_nvptx(sysroot: &Path) -> Option<Core> {
 /// The folder of LLVM's tools for bitcode of LLVM `major`: older tools cannot read it.
 fn llvm_tools(sysroot: &Path, host: &str, major: u32) -> Option<PathBuf> {
     let complete = |folder: &Path| {
-        LLVM_TOOLS.iter().all(|tool| {
-            folder
-                .join(tool)
-                .with_extension(std::env::consts::EXE_EXTENSION)
-                .exists()
-        })
+        LLVM_TOOLS
+            .iter()
+            .all(|tool| folder.join(tool).with_extension(std::env::consts::EXE_EXTENSION).exists())
     };
     if let Some(folder) = std::env::var_os("COALESCE_LLVM").map(PathBuf::from) {
         return complete(&folder).then_some(folder);
@@ -317,15 +287,9 @@ mod tests {
     fn core_is_prebuilt_before_it_is_built() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         assert_eq!(core_for_nvptx(folder.path()), None);
-        fake(
-            folder.path(),
-            &["lib/rustlib/src/rust/library/core/src/lib.rs"],
-        );
+        fake(folder.path(), &["lib/rustlib/src/rust/library/core/src/lib.rs"]);
         assert_eq!(core_for_nvptx(folder.path()), Some(Core::FromSource));
-        fake(
-            folder.path(),
-            &["lib/rustlib/nvptx64-nvidia-cuda/lib/libcore-0123.rlib"],
-        );
+        fake(folder.path(), &["lib/rustlib/nvptx64-nvidia-cuda/lib/libcore-0123.rlib"]);
         assert_eq!(core_for_nvptx(folder.path()), Some(Core::Prebuilt));
     }
 
@@ -335,11 +299,7 @@ mod tests {
         let host = "x86_64-unknown-linux-gnu";
         let own = folder.path().join("lib/rustlib").join(host).join("bin");
         fake(&own, &["opt", "llc"]);
-        assert_ne!(
-            llvm_tools(folder.path(), host, 22),
-            Some(own.clone()),
-            "llvm-dis is missing"
-        );
+        assert_ne!(llvm_tools(folder.path(), host, 22), Some(own.clone()), "llvm-dis is missing");
         fake(&own, &["llvm-dis"]);
         assert_eq!(llvm_tools(folder.path(), host, 22), Some(own));
     }
@@ -367,13 +327,7 @@ mod tests {
         ] {
             assert!(inherited_from_cargo(OsStr::new(dropped)), "{dropped}");
         }
-        for kept in [
-            "PATH",
-            "HOME",
-            "CARGO_HOME",
-            "RUSTUP_HOME",
-            "RUSTUP_AUTO_INSTALL",
-        ] {
+        for kept in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_AUTO_INSTALL"] {
             assert!(!inherited_from_cargo(OsStr::new(kept)), "{kept}");
         }
     }

@@ -2,6 +2,7 @@
 
 use cuda_builder::{CudaBuilder, NvvmArch};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// Entries by name, for one target.
@@ -16,7 +17,9 @@ fn build(capability: u32) -> Entries {
     let arch = NvvmArch::from_capability(capability).expect("a known compute capability");
     let path = CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
         .arch(arch)
-        .target_dir(env!("CARGO_TARGET_TMPDIR"))
+        .target_dir(
+            Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder"),
+        )
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     entries(&std::fs::read_to_string(path).expect("the builder has just written it"))
