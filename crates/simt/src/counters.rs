@@ -22,10 +22,15 @@ pub struct Traffic {
     pub lanes: u64,
     /// Bytes that the lanes asked for.
     pub bytes: u64,
+    /// Bytes of global memory that were asked for, those that several lanes share once per
+    /// request.
+    pub bytes_distinct: u64,
     /// Distinct 32-byte sectors per request, summed. Zero for shared memory.
     pub sectors: u64,
-    /// The fewest sectors that could hold the bytes asked for.
+    /// The fewest sectors that could hold the distinct bytes.
     pub sectors_ideal: u64,
+    /// For atomics: sectors, once for each pass that lanes with equal addresses make necessary.
+    pub sector_passes: u64,
     /// Distinct 128-byte lines per request, summed. Zero for shared memory.
     pub lines: u64,
     /// Passes through the shared-memory banks (or serialised passes of an atomic).
@@ -50,9 +55,9 @@ impl Traffic {
         ratio(self.sectors, self.requests)
     }
 
-    /// Bytes asked for, per byte of the sectors moved; above 1 where lanes share bytes.
+    /// Distinct bytes asked for, per byte of the sectors moved.
     pub fn efficiency(&self) -> f64 {
-        ratio(self.bytes, self.sectors * 32)
+        ratio(self.bytes_distinct, self.sectors * 32)
     }
 }
 
@@ -65,8 +70,10 @@ impl AddAssign for Traffic {
         self.requests += other.requests;
         self.lanes += other.lanes;
         self.bytes += other.bytes;
+        self.bytes_distinct += other.bytes_distinct;
         self.sectors += other.sectors;
         self.sectors_ideal += other.sectors_ideal;
+        self.sector_passes += other.sector_passes;
         self.lines += other.lines;
         self.wavefronts += other.wavefronts;
         self.wavefronts_ideal += other.wavefronts_ideal;

@@ -1,7 +1,5 @@
+//! Runs PTX kernels without a GPU and counts their memory traffic.
 #![doc = include_str!("../README.md")]
-// Lanes and mask bits share their index, which iterators would hide; bit fields are written as in
-// the hardware manuals.
-#![allow(clippy::needless_range_loop, clippy::precedence, clippy::too_many_arguments)]
 
 mod compute;
 mod counters;

@@ -87,6 +87,9 @@ pub(crate) struct Atomic {
     pub second: Option<Row>,
     /// Written as `red`, or with an unused result.
     pub is_reduction: bool,
+    /// Adds the constant one to `u32` without a result, which hardware does in one pass for any
+    /// number of lanes.
+    pub counts_by_one: bool,
     /// Elements of a vector reduction beyond the first.
     pub more_sources: Vec<Row>,
     pub more_destinations: Vec<Row>,

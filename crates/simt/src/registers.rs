@@ -96,8 +96,8 @@ impl Lane for bool {
     #[inline(always)]
     fn write(registers: &mut Registers, index: u32, values: [Self; LANES], mask: u32) {
         let mut bits = 0;
-        for lane in 0..LANES {
-            bits |= (values[lane] as u32) << lane;
+        for (lane, value) in values.iter().enumerate() {
+            bits |= (*value as u32) << lane;
         }
         let row = &mut registers.predicates[index as usize];
         *row = (*row & !mask) | (bits & mask);

@@ -337,6 +337,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(false);
         };
         let mut destinations = destinations.into_iter();
+        let is_reduction = is_reduction || destination == Some(&Operand::Sink);
+        let is_one = match value {
+            Operand::Integer(value) => *value == 1,
+            Operand::Name { name, component: None, offset: 0 } => self.ones.contains(name),
+            _ => false,
+        };
         self.emit(Operation::Atomic(Box::new(Atomic {
             space,
             base,
@@ -346,7 +352,11 @@ impl<'a> Decoder<'_, '_, 'a> {
             destination: destinations.next(),
             source,
             second,
-            is_reduction: is_reduction || destination == Some(&Operand::Sink),
+            is_reduction,
+            counts_by_one: is_one
+                && is_reduction
+                && operation == AtomicOperation::Add
+                && t == Type::U32,
             more_sources: sources.collect(),
             more_destinations: destinations.collect(),
         })));

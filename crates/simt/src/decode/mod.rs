@@ -19,10 +19,10 @@ use crate::program::{
     Special,
 };
 use crate::registers::ALWAYS;
-use crate::syntax::tree::{self, Function, Initial, Site, Statement, Tree, Variable};
+use crate::syntax::tree::{self, Function, Initial, Operand, Site, Statement, Tree, Variable};
 use modifiers::{Modifiers, Type};
 use names::{Scope, Symbol};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Per-lane memory that the hardware can address.
 const LOCAL_BYTES_MAX: u64 = 512 << 10;
@@ -124,6 +124,8 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     texts: HashMap<String, u32>,
     locations: HashMap<tree::Location<'a>, u32>,
     labels: Vec<Option<u32>>,
+    /// Registers of the current function that hold nothing but the integer one.
+    pub ones: HashSet<&'a str>,
     /// Code addresses to patch: label indices, or frames for calls.
     pub current: Current,
     /// Rows of the current statement.
@@ -146,6 +148,39 @@ pub(crate) struct Current {
     pub approximate: bool,
 }
 
+/// Every register that is written, with whether the one write is `mov` of 1.
+fn find_ones<'a>(statements: &[Statement<'a>], written: &mut HashMap<&'a str, bool>) {
+    fn target<'a>(operand: &Operand<'a>, one: bool, written: &mut HashMap<&'a str, bool>) {
+        match operand {
+            Operand::Name { name, .. } => {
+                written.entry(name).and_modify(|first| *first = false).or_insert(one);
+            }
+            Operand::Vector(parts) | Operand::List(parts) => {
+                parts.iter().for_each(|part| target(part, false, written));
+            }
+            Operand::Pair(a, b) => {
+                target(a, false, written);
+                target(b, false, written);
+            }
+            _ => {}
+        }
+    }
+    for statement in statements {
+        match statement {
+            Statement::Instruction(i) => {
+                let one = i.opcode == "mov"
+                    && i.guard.is_none()
+                    && i.operands.get(1) == Some(&Operand::Integer(1));
+                if let Some(first) = i.operands.first() {
+                    target(first, one, written);
+                }
+            }
+            Statement::Block(inner) => find_ones(inner, written),
+            _ => {}
+        }
+    }
+}
+
 /// Decodes one kernel with everything it reaches.
 pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program, Error> {
     let function = &context.tree.functions[kernel];
@@ -160,6 +195,7 @@ pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program
         texts: HashMap::new(),
         locations: HashMap::new(),
         labels: Vec::new(),
+        ones: HashSet::new(),
         current: Current {
             guard: ALWAYS,
             negate: 0,
@@ -239,6 +275,9 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     fn function_body(&mut self, scope: Scope<'a>, body: &'t [Statement<'a>]) -> Result<(), Error> {
         self.current.location = u32::MAX;
         self.scopes = vec![scope];
+        let mut written = HashMap::new();
+        find_ones(body, &mut written);
+        self.ones = written.into_iter().filter(|(_, one)| *one).map(|(name, _)| name).collect();
         self.statements(body)?;
         // Falling off the end returns.
         self.current.guard = ALWAYS;

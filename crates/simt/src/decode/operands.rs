@@ -327,7 +327,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 _ => return self.invalid(format!("`{name}` is not a register of that width")),
             };
             self.writes.push(row);
-            let code = index as u32 * bits | bits << 8;
+            let code = (index as u32 * bits) | (bits << 8);
             let function = if is_long(t) {
                 lanes!(code; |a: u64| -> u32 {
                     ((a >> (code & 63)) & (u64::MAX >> (64 - (code >> 8)))) as u32

@@ -103,12 +103,12 @@ pub(crate) fn addresses(warp: &Warp, base: Base, offset: i64) -> [u64; LANES] {
 #[inline(always)]
 fn inside(mask: u32, addresses: &[u64; LANES], base: u64, limit: u64) -> (bool, u64) {
     let (mut bad, mut bits) = (0u64, 0u64);
-    for lane in 0..LANES {
+    for (lane, address) in addresses.iter().enumerate() {
         let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
-        let offset = addresses[lane].wrapping_sub(base);
+        let offset = address.wrapping_sub(base);
         // The top bit is set when the offset is negative, or larger than the limit.
         bad |= (offset | limit.wrapping_sub(offset)) & active;
-        bits |= addresses[lane] & active;
+        bits |= *address & active;
     }
     (bad >> 63 == 0, bits)
 }
@@ -117,18 +117,18 @@ fn inside(mask: u32, addresses: &[u64; LANES], base: u64, limit: u64) -> (bool, 
 pub(crate) fn by_space(mask: u32, addresses: &mut [u64; LANES]) -> [(Space, u32); 4] {
     let mut masks =
         [(Space::Global, 0), (Space::Shared, 0), (Space::Local, 0), (Space::Parameter, 0)];
-    for lane in 0..LANES {
+    for (lane, address) in addresses.iter_mut().enumerate() {
         if mask >> lane & 1 == 0 {
             continue;
         }
-        let (index, window) = match space_of(addresses[lane]) {
+        let (index, window) = match space_of(*address) {
             Space::Shared => (1, SHARED_WINDOW),
             Space::Local => (2, LOCAL_WINDOW),
             Space::Parameter => (3, PARAMETER_WINDOW),
             _ => (0, 0),
         };
         masks[index].1 |= 1 << lane;
-        addresses[lane] = addresses[lane].wrapping_sub(window);
+        *address = address.wrapping_sub(window);
     }
     masks
 }
@@ -210,9 +210,9 @@ impl Machine<'_> {
                     && let [Some(Row::Word(row))] = access.rows[..]
                 {
                     let row = &mut warp.registers.words[row as usize];
-                    for lane in 0..LANES {
+                    for (lane, value) in row.iter_mut().enumerate() {
                         // SAFETY: `window` checked bounds and alignment of all active lanes.
-                        row[lane] = unsafe { window.read(lane, 0, 4) } as u32;
+                        *value = unsafe { window.read(lane, 0, 4) } as u32;
                     }
                     return Ok(());
                 }
@@ -429,14 +429,14 @@ impl Machine<'_> {
         let memory = self.run.memory;
         let mut window = Window { pointers: [std::ptr::null_mut(); LANES] };
         let mut bad = 0u32;
-        for lane in 0..LANES {
+        for (lane, address) in all.iter().enumerate() {
             if mask >> lane & 1 == 0 {
                 continue;
             }
-            match memory.find(all[lane], total as u64) {
+            match memory.find(*address, total as u64) {
                 Some(index) => {
                     let region = memory.region(index);
-                    let offset = all[lane] - region.base;
+                    let offset = *address - region.base;
                     window.pointers[lane] = region.pointer.wrapping_add(offset as usize);
                     self.regions[pc] = index as u32;
                 }
@@ -582,21 +582,26 @@ impl Machine<'_> {
             traffic.wavefronts_ideal += 1;
             return;
         }
-        let (sectors, lines) = self.memos[pc].get(mask, all, 0, || sectors_and_lines(mask, all));
-        let bytes = lanes * total as u64;
+        let (sectors, lines, distinct) =
+            self.memos[pc].get(mask, all, 0, || sectors_and_lines(mask, all));
+        let bytes_distinct = distinct as u64 * total as u64;
         let traffic = &mut self.tallies[pc].global;
         traffic.requests += 1;
         traffic.lanes += lanes;
-        traffic.bytes += bytes;
+        traffic.bytes += lanes * total as u64;
+        traffic.bytes_distinct += bytes_distinct;
         traffic.sectors += sectors as u64;
-        traffic.sectors_ideal += bytes.div_ceil(32);
+        traffic.sectors_ideal += bytes_distinct.div_ceil(32);
         traffic.lines += lines as u64;
     }
 
     /// Counts wavefronts of a shared access.
     #[inline(always)]
     pub fn count_shared(&mut self, pc: usize, mask: u32, all: &[u64; LANES], total: u32) {
-        let (count, ideal) = self.memos[pc].get(mask, all, 1, || wavefronts(mask, all, total));
+        let (count, ideal, _) = self.memos[pc].get(mask, all, 1, || {
+            let (count, ideal) = wavefronts(mask, all, total);
+            (count, ideal, 0)
+        });
         let lanes = mask.count_ones() as u64;
         let traffic = &mut self.tallies[pc].shared;
         traffic.requests += 1;
@@ -613,7 +618,7 @@ impl Machine<'_> {
             let physical: [u64; LANES] = std::array::from_fn(|lane| {
                 (all[lane] / 4 + word) * 128 + lane as u64 * 4 + all[lane] % 4
             });
-            let (s, l) = sectors_and_lines(mask, &physical);
+            let (s, l, _) = sectors_and_lines(mask, &physical);
             sectors += s as u64;
             lines += l as u64;
         }
@@ -679,10 +684,10 @@ fn fill_rows(warp: &mut Warp, mask: u32, access: &Access, read: impl Fn(usize, u
             None => {}
             Some(Row::Word(row)) => {
                 let row = &mut warp.registers.words[*row as usize];
-                for lane in 0..LANES {
+                for (lane, target) in row.iter_mut().enumerate() {
                     if mask >> lane & 1 != 0 {
                         let value = read(lane, shift);
-                        row[lane] = match (access.signed, access.bytes) {
+                        *target = match (access.signed, access.bytes) {
                             (true, 1) => value as i8 as i32 as u32,
                             (true, 2) => value as i16 as i32 as u32,
                             _ => value as u32,
@@ -692,10 +697,10 @@ fn fill_rows(warp: &mut Warp, mask: u32, access: &Access, read: impl Fn(usize, u
             }
             Some(Row::Long(row)) => {
                 let row = &mut warp.registers.longs[*row as usize];
-                for lane in 0..LANES {
+                for (lane, target) in row.iter_mut().enumerate() {
                     if mask >> lane & 1 != 0 {
                         let value = read(lane, shift);
-                        row[lane] = match (access.signed, access.bytes) {
+                        *target = match (access.signed, access.bytes) {
                             (true, 1) => value as i8 as i64 as u64,
                             (true, 2) => value as i16 as i64 as u64,
                             (true, 4) => value as i32 as i64 as u64,
@@ -722,17 +727,17 @@ fn for_each_element(
         match row {
             Some(Row::Word(row)) => {
                 let row = &warp.registers.words[*row as usize];
-                for lane in 0..LANES {
+                for (lane, value) in row.iter().enumerate() {
                     if mask >> lane & 1 != 0 {
-                        write(lane, shift, row[lane] as u64);
+                        write(lane, shift, *value as u64);
                     }
                 }
             }
             Some(Row::Long(row)) => {
                 let row = &warp.registers.longs[*row as usize];
-                for lane in 0..LANES {
+                for (lane, value) in row.iter().enumerate() {
                     if mask >> lane & 1 != 0 {
-                        write(lane, shift, row[lane]);
+                        write(lane, shift, *value);
                     }
                 }
             }

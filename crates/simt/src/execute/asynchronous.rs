@@ -7,7 +7,7 @@
 use super::access::{addresses, read_bytes, write_bytes};
 use super::block::Block;
 use super::step::space_of;
-use super::traffic::sectors_and_lines;
+use super::traffic::{copy_wavefronts, sectors_and_lines};
 use super::warp::Warp;
 use super::{Machine, atomic};
 use crate::counters::Traffic;
@@ -113,19 +113,29 @@ impl Machine<'_> {
         if self.counting {
             if reads != 0 {
                 let lanes = reads.count_ones() as u64;
-                let (sectors, lines) = sectors_and_lines(reads, &source);
-                let bytes = lanes * copy.bytes as u64;
+                let (sectors, lines, distinct) = sectors_and_lines(reads, &source);
+                let bytes_distinct = distinct as u64 * copy.bytes as u64;
                 self.tallies[pc].global += Traffic {
                     requests: 1,
                     lanes,
-                    bytes,
+                    bytes: lanes * copy.bytes as u64,
+                    bytes_distinct,
                     sectors: sectors as u64,
-                    sectors_ideal: bytes.div_ceil(32),
+                    sectors_ideal: bytes_distinct.div_ceil(32),
                     lines: lines as u64,
                     ..Traffic::default()
                 };
             }
-            self.count_shared(pc, mask, &target, copy.bytes);
+            let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
+            let lanes = mask.count_ones() as u64;
+            self.tallies[pc].shared += Traffic {
+                requests: 1,
+                lanes,
+                bytes: lanes * copy.bytes as u64,
+                wavefronts: passes as u64,
+                wavefronts_ideal: ideal as u64,
+                ..Traffic::default()
+            };
         }
         if self.checking {
             self.check_async_issue(block, warp, pc, mask, &target, copy.bytes);
@@ -256,6 +266,7 @@ impl Machine<'_> {
                     requests: 1,
                     lanes: 1,
                     bytes: bytes as u64,
+                    bytes_distinct: bytes as u64,
                     sectors: bytes as u64 / 32,
                     sectors_ideal: bytes as u64 / 32,
                     lines: (bytes as u64).div_ceil(128),

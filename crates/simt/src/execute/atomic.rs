@@ -4,7 +4,7 @@ use super::Machine;
 use super::access::{Window, addresses, by_space, read_bytes, write_bytes};
 use super::block::Block;
 use super::step::{read_row, write_row};
-use super::traffic::{same_word_passes, sectors_and_lines};
+use super::traffic::{counting_passes, same_word_passes, sector_passes, sectors_and_lines};
 use super::warp::Warp;
 use crate::compute::half::{self, Bf16, F16};
 use crate::counters::Traffic;
@@ -153,7 +153,11 @@ impl Machine<'_> {
             Space::Shared => {
                 self.shared_bounds(block, warp, pc, mask, all, total)?;
                 if self.counting {
-                    let (passes, ideal) = same_word_passes(mask, all);
+                    let (passes, ideal) = if atomic.counts_by_one {
+                        counting_passes(mask, all)
+                    } else {
+                        same_word_passes(mask, all)
+                    };
                     self.tallies[pc].shared += request(mask, total, passes, ideal);
                 }
                 if self.checking {
@@ -208,12 +212,14 @@ impl Machine<'_> {
 
     /// Sectors as for a load; lanes with equal addresses need further passes.
     fn count_global_atomic(&mut self, pc: usize, mask: u32, all: &[u64; LANES], total: u32) {
-        let (sectors, lines) = sectors_and_lines(mask, all);
+        let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let (passes, ideal) = same_word_passes(mask, all);
         let mut traffic = request(mask, total, passes, ideal);
         traffic.sectors = sectors as u64;
         traffic.lines = lines as u64;
-        traffic.sectors_ideal = traffic.bytes.div_ceil(32);
+        traffic.bytes_distinct = distinct as u64 * total as u64;
+        traffic.sectors_ideal = traffic.bytes_distinct.div_ceil(32);
+        traffic.sector_passes = sector_passes(mask, all) as u64;
         self.tallies[pc].global += traffic;
     }
 }

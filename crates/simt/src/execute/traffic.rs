@@ -12,12 +12,16 @@ pub(crate) struct Memo {
     /// Address of the first active lane within its line; `u32::MAX` when there is no memo.
     phase: u32,
     deltas: [u32; LANES],
-    result: (u32, u32),
+    result: Counts,
 }
+
+/// Counts of one access: sectors, lines and distinct addresses in global memory; wavefronts, ideal
+/// wavefronts and nothing in shared memory.
+type Counts = (u32, u32, u32);
 
 impl Default for Memo {
     fn default() -> Memo {
-        Memo { mask: 0, phase: u32::MAX, deltas: [0; LANES], result: (0, 0) }
+        Memo { mask: 0, phase: u32::MAX, deltas: [0; LANES], result: (0, 0, 0) }
     }
 }
 
@@ -29,8 +33,8 @@ impl Memo {
         mask: u32,
         addresses: &[u64; LANES],
         kind: u32,
-        compute: impl FnOnce() -> (u32, u32),
-    ) -> (u32, u32) {
+        compute: impl FnOnce() -> Counts,
+    ) -> Counts {
         let first = addresses[mask.trailing_zeros() as usize & 31];
         // One instruction may reach several spaces, whose results must not be mixed.
         let phase = first as u32 & 127 | kind << 8;
@@ -57,34 +61,72 @@ impl Memo {
     }
 }
 
-/// Distinct sectors and lines that active lanes touch; an access is aligned and at most 32 bytes,
-/// so each lane touches one sector.
-pub(crate) fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
-    let mut sectors = [0u64; LANES];
+/// Distinct sectors, lines and addresses of active lanes; an access is aligned and at most 32
+/// bytes, so each lane touches one sector.
+pub(crate) fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> Counts {
+    let mut active = [0u64; LANES];
     let mut count = 0;
     let mut ascending = true;
-    for lane in 0..LANES {
+    for (lane, address) in addresses.iter().enumerate() {
         if mask >> lane & 1 != 0 {
-            let sector = addresses[lane] >> 5;
             if count > 0 {
-                ascending &= sectors[count - 1] <= sector;
+                ascending &= active[count - 1] <= *address;
             }
-            sectors[count] = sector;
+            active[count] = *address;
             count += 1;
         }
     }
-    let sectors = &mut sectors[..count];
+    let active = &mut active[..count];
     if !ascending {
-        sectors.sort_unstable();
+        active.sort_unstable();
     }
     let distinct = |shift: u32| {
-        let mut n = u32::from(!sectors.is_empty());
-        for pair in sectors.windows(2) {
+        let mut n = u32::from(!active.is_empty());
+        for pair in active.windows(2) {
             n += u32::from(pair[0] >> shift != pair[1] >> shift);
         }
         n
     };
-    (distinct(0), distinct(2))
+    (distinct(5), distinct(7), distinct(0))
+}
+
+/// Sectors of an atomic, each as often as lanes want the same address in it.
+pub(crate) fn sector_passes(mask: u32, addresses: &[u64; LANES]) -> u32 {
+    let mut active = [0u64; LANES];
+    let mut count = 0;
+    for (lane, address) in addresses.iter().enumerate() {
+        if mask >> lane & 1 != 0 {
+            active[count] = *address;
+            count += 1;
+        }
+    }
+    let active = &mut active[..count];
+    active.sort_unstable();
+    active
+        .chunk_by(|a, b| a >> 5 == b >> 5)
+        .map(|sector| sector.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0) as u32)
+        .sum()
+}
+
+/// Wavefronts and ideal wavefronts of the shared side of an asynchronous copy, which works
+/// through the 128-byte lines of its source one by one.
+pub(crate) fn copy_wavefronts(
+    mask: u32,
+    target: &[u64; LANES],
+    source: &[u64; LANES],
+    bytes: u32,
+) -> (u32, u32) {
+    let (mut total, mut rest) = (0, mask);
+    while rest != 0 {
+        let line = source[rest.trailing_zeros() as usize] >> 7;
+        let mut members = 0;
+        for (lane, address) in source.iter().enumerate() {
+            members |= u32::from(*address >> 7 == line) << lane;
+        }
+        total += wavefronts(members & rest, target, bytes).0;
+        rest &= !members;
+    }
+    (total, wavefronts(mask, target, bytes).1)
 }
 
 /// Wavefronts and ideal wavefronts of a shared-memory access of `bytes` per lane.
@@ -164,9 +206,9 @@ fn passes(members: u32, addresses: &[u64], bytes: u32) -> u32 {
 pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
     let mut words = [0u64; LANES];
     let mut count = 0;
-    for lane in 0..LANES {
+    for (lane, address) in addresses.iter().enumerate() {
         if mask >> lane & 1 != 0 {
-            words[count] = addresses[lane] >> 2;
+            words[count] = *address >> 2;
             count += 1;
         }
     }
@@ -178,4 +220,9 @@ pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32
         per_bank[(*word & 31) as usize] += 1;
     }
     (per_bank.iter().copied().max().unwrap_or(0), u32::from(count > 0))
+}
+
+/// Passes of counting by one on shared memory: lanes of one word are summed on the way.
+pub(crate) fn counting_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+    if mask == 0 { (0, 0) } else { (passes(mask, addresses, 4), 1) }
 }
