@@ -120,13 +120,13 @@ counters! {
     /// Stores to global memory.
     global_store: Traffic, "smsp__sass_inst_executed_op_global_st, memory_l2_theoretical_sectors_global", Exact;
     /// Atomics on global memory whose result is used.
-    global_atomic: Traffic, "l1tex__t_requests_pipe_lsu_mem_global_op_atom", Model;
+    global_atomic: Traffic, "l1tex__t_{requests,sectors,set_accesses}_pipe_lsu_mem_global_op_atom", Exact;
     /// Atomics on global memory without a result.
-    global_reduction: Traffic, "l1tex__t_requests_pipe_lsu_mem_global_op_red", Model;
+    global_reduction: Traffic, "l1tex__t_{requests,sectors,set_accesses}_pipe_lsu_mem_global_op_red", Exact;
     /// The global side of asynchronous copies.
     async_copy_global: Traffic, "smsp__sass_inst_executed_op_ldgsts, memory_l2_theoretical_sectors_global", Exact;
     /// The shared side of asynchronous copies.
-    async_copy_shared: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts", Model;
+    async_copy_shared: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts", Exact;
     /// Bytes moved by bulk copies; a request per copy.
     bulk_copy: Traffic, "l1tex__m_xbar2l1tex_read_bytes_mem_lg_op_tma", Model;
     /// Loads of shared memory.
@@ -134,9 +134,9 @@ counters! {
     /// Stores to shared memory.
     shared_store: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st, memory_l1_wavefronts_shared_ideal", Exact;
     /// Atomics on shared memory.
-    shared_atomic: Traffic, "smsp__sass_inst_executed_op_shared_atom", Model;
+    shared_atomic: Traffic, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom", Model;
     /// Matrix loads of shared memory.
-    shared_matrix_load: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm", Model;
+    shared_matrix_load: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm", Exact;
     /// Matrix stores to shared memory.
     shared_matrix_store: Traffic, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_stsm", Model;
     /// Loads of local memory.

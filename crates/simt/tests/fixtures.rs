@@ -1,7 +1,7 @@
 //! The cases of `fixtures/cases.txt`: the executor against what a GPU measured.
 //!
-//! Without a measurement (`fixtures/measured.json`) the cases still run, clean ones without a
-//! finding and planted bugs with the one they are named for.
+//! Clean cases run without a finding, planted bugs with the one they are named for; that needs no
+//! measurement (`fixtures/measured.json`).
 
 use simt::{
     Checks, Counters, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, Traffic,
@@ -442,6 +442,42 @@ fn planted_bugs_are_found() {
         bugs += 1;
     }
     assert_eq!(bugs, 16);
+}
+
+/// What compute-sanitizer said, so that the README's table stays true.
+#[test]
+fn verdicts_of_compute_sanitizer() {
+    let measured = measured();
+    let Some(all) = measured["cases"].as_object() else { return };
+    let mut errors = Vec::new();
+    let mut warnings = Vec::new();
+    for (name, case) in all {
+        for (tool, verdict) in case["sanitizer"].as_object().into_iter().flatten() {
+            let name = name.trim_start_matches("bug_");
+            if verdict["found"] == true {
+                errors.push(format!("{tool} {name}"));
+            } else if verdict["first"].as_str().unwrap().contains("Warning: Race") {
+                warnings.push(format!("{tool} {name}"));
+            }
+        }
+    }
+    errors.sort();
+    warnings.sort();
+    assert_eq!(
+        errors,
+        [
+            "initcheck global_uninitialised",
+            "memcheck global_misaligned",
+            "memcheck global_out_of_bounds",
+            "memcheck shared_out_of_bounds",
+            "memcheck traps",
+            "racecheck race_read_after_write",
+            "racecheck race_write_after_read",
+            "racecheck race_write_after_write",
+            "synccheck barrier_divergent",
+        ]
+    );
+    assert_eq!(warnings, ["racecheck async_not_awaited", "racecheck race_within_warp"]);
 }
 
 #[test]
