@@ -1,4 +1,5 @@
 //! Compiles the kernels crate to PTX, once per architecture, and leaves the texts for `src/ptx.rs`.
+#![allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 
 use cuda_builder::toolchain::Toolchain;
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};

@@ -7,8 +7,10 @@ use simt::{Checks, Launch, Memory, Module, Options, run};
 /// Threads per block, as in the kernels crate.
 const THREADS: u32 = 64;
 
-/// Each kernel, its arguments after the target, and what thread `t` must write.
-const KERNELS: [(&str, &[u32], fn(u32) -> u32); 10] = [
+/// A kernel, its arguments after the target, and what thread `t` must write.
+type Regression = (&'static str, &'static [u32], fn(u32) -> u32);
+
+const KERNELS: [Regression; 10] = [
     ("load_is_not_hoisted", &[100], |_| 5050),
     ("constant_indices", &[], |_| 42),
     ("stored_once", &[], |_| 1),

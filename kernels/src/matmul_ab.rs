@@ -249,7 +249,7 @@ unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, 
         unsafe {
             let source = b.add(step as usize * n as usize);
             let target = right.add((step * BLOCK_TILE_COLUMNS + column) as usize);
-            if n % 4 == 0 && source_column + 3 < n {
+            if n.is_multiple_of(4) && source_column + 3 < n {
                 *target.cast::<F32x4>() = *source.add(source_column as usize).cast::<F32x4>();
             } else {
                 for word in 0..4 {
@@ -271,7 +271,7 @@ unsafe fn store_quad(target: *mut f32, column: u32, n: u32, values: F32x4) {
     // SAFETY: words are stored only below n; the wide store only where all four exist and rows are
     // multiples of 16 bytes.
     unsafe {
-        if n % 4 == 0 && column + 3 < n {
+        if n.is_multiple_of(4) && column + 3 < n {
             *target.add(column as usize).cast::<F32x4>() = values;
         } else {
             for (word, value) in values.to_array().into_iter().enumerate() {

@@ -254,6 +254,7 @@ fn enclosing_target_dir() -> Option<PathBuf> {
 }
 
 /// Tells cargo which files decide the PTX: every source the compiler read.
+#[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 fn watch(path: &Path, cargo_target: &Path) {
     println!("cargo::rerun-if-changed={}", path.join("Cargo.toml").display());
     for variable in ["COALESCE_RUSTC", "COALESCE_LLVM"] {

@@ -33,7 +33,7 @@ pub fn find_tool(name: &str, target_dir: &Path) -> Option<PathBuf> {
         .map(|folder| wheels.join(folder).join(name));
     let toolkits = ["CUDA_HOME", "CUDA_PATH"]
         .iter()
-        .filter_map(|variable| std::env::var_os(variable))
+        .filter_map(std::env::var_os)
         .map(PathBuf::from)
         .chain([PathBuf::from("/usr/local/cuda")])
         .map(|root| root.join("bin").join(name));
