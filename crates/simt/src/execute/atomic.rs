@@ -140,14 +140,13 @@ impl Machine<'_> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
         let total = bytes * elements;
-        let sources: Vec<_> =
-            std::iter::once(atomic.source).chain(atomic.more_sources.iter().copied()).collect();
-        let destinations: Vec<_> = atomic
-            .destination
-            .into_iter()
-            .chain(atomic.more_destinations.iter().copied())
-            .collect();
-        let mut olds = vec![[0u64; LANES]; elements as usize];
+        let source_of = |element: usize| match element {
+            0 => atomic.source,
+            n => atomic.more_sources[n - 1],
+        };
+        // Vectors are rare: their further elements may allocate.
+        let mut olds = [0u64; LANES];
+        let mut more_olds = vec![[0u64; LANES]; elements as usize - 1];
         let field = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
         match space {
             Space::Shared => {
@@ -164,15 +163,18 @@ impl Machine<'_> {
                     self.check_shared_atomic(block, warp, pc, mask, all, total);
                 }
                 for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
-                    for (element, source) in sources.iter().enumerate() {
+                    for element in 0..elements as usize {
                         let at = all[lane] as usize + element * bytes as usize;
                         let old = read_bytes(&block.shared, at, bytes);
-                        let value = read_row(warp, *source, lane) & field;
+                        let value = read_row(warp, source_of(element), lane) & field;
                         let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
                         let new =
                             apply(atomic.operation, atomic.t, false, old, value, second & field);
                         write_bytes(&mut block.shared, at, bytes, new);
-                        olds[element][lane] = old;
+                        match element {
+                            0 => olds[lane] = old,
+                            n => more_olds[n - 1][lane] = old,
+                        }
                     }
                 }
             }
@@ -185,13 +187,17 @@ impl Machine<'_> {
                     self.check_global_atomic(block, warp, pc, mask, all, total);
                 }
                 for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
-                    for (element, source) in sources.iter().enumerate() {
-                        let value = read_row(warp, *source, lane) & field;
+                    for element in 0..elements as usize {
+                        let value = read_row(warp, source_of(element), lane) & field;
                         let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
                         let shift = element as u64 * bytes as u64;
-                        olds[element][lane] = exchange(&window, lane, shift, bytes, |old| {
+                        let old = exchange(&window, lane, shift, bytes, |old| {
                             apply(atomic.operation, atomic.t, true, old, value, second & field)
                         });
+                        match element {
+                            0 => olds[lane] = old,
+                            n => more_olds[n - 1][lane] = old,
+                        }
                     }
                 }
             }
@@ -204,7 +210,10 @@ impl Machine<'_> {
                 });
             }
         }
-        for (row, old) in destinations.iter().zip(&olds) {
+        if let Some(row) = atomic.destination {
+            write_row(warp, row, mask, |lane| olds[lane]);
+        }
+        for (row, old) in atomic.more_destinations.iter().zip(&more_olds) {
             write_row(warp, *row, mask, |lane| old[lane]);
         }
         Ok(())
