@@ -27,8 +27,31 @@ fn assert_fails(arguments: &[&str], code: i32, part: &str) {
 #[test]
 fn without_a_driver_measuring_says_what_is_missing() {
     for command in ["verify", "bench"] {
-        assert_fails(&[command], 3, "/nonexistent/libcuda.so.1");
+        assert_fails(&[command, "--device", "gpu"], 3, "/nonexistent/libcuda.so.1");
     }
+}
+
+#[test]
+fn without_a_driver_the_virtual_device_is_taken_and_named() {
+    let output =
+        coalesce(&["verify", "transpose/padded", "--size", "rows=33,columns=65", "--check"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("device: virtual"), "{text}");
+    assert!(text.contains("1 correct, 0 wrong, 0 not run, 0 hazards"), "{text}");
+}
+
+#[test]
+fn a_device_that_does_not_exist_is_refused() {
+    assert_fails(&["verify", "--device", "virtual:z9"], 2, "there is no profile `z9`");
+    assert_fails(&["verify", "--device", "tpu"], 2, "`tpu` is no device");
+}
+
+#[test]
+fn a_size_that_no_variant_takes_is_no_success() {
+    let output = coalesce(&["verify", "transpose/wide", "--size", "rows=3", "--device", "virtual"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("4 must divide rows and columns"));
 }
 
 #[test]

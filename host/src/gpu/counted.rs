@@ -55,13 +55,13 @@ impl Counted {
         per_request(stores.wavefronts + copies.wavefronts, stores.requests + copies.requests)
     }
 
-    /// Bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
+    /// Distinct bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
     pub fn efficiency_percent(&self) -> Option<f64> {
         let sum = |of: fn(&Traffic) -> u64| {
             let counters = &self.counters;
             of(&counters.global_load) + of(&counters.global_store) + of(&counters.async_copy_global)
         };
-        per_request(100 * sum(|traffic| traffic.bytes), 32 * sum(|traffic| traffic.sectors))
+        per_request(100 * sum(|traffic| traffic.bytes_distinct), 32 * sum(|traffic| traffic.sectors))
     }
 }
 
