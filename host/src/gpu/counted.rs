@@ -61,7 +61,10 @@ impl Counted {
             let counters = &self.counters;
             of(&counters.global_load) + of(&counters.global_store) + of(&counters.async_copy_global)
         };
-        per_request(100 * sum(|traffic| traffic.bytes_distinct), 32 * sum(|traffic| traffic.sectors))
+        per_request(
+            100 * sum(|traffic| traffic.bytes_distinct),
+            32 * sum(|traffic| traffic.sectors),
+        )
     }
 }
 
