@@ -151,3 +151,53 @@ fn offsets_cost_the_sectors_of_the_formula() {
         assert_eq!(loads.lines, 32 * if offset % 32 == 0 { 1 } else { 2 }, "offset {offset}");
     }
 }
+
+/// The passes of strided reads and writes, for every stride of the sweep.
+#[test]
+fn strides_conflict_by_the_greatest_common_divisor() {
+    let (_guard, gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "bank_conflicts")
+        .expect("a pattern of the registry");
+    for stride in 1..=33_u32 {
+        let size = Size::new(&[1024, stride as usize]);
+        let case = case(pattern, &size, 5);
+        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        // The largest power of two in the stride, up to 32.
+        let degree = 1_u64 << stride.trailing_zeros();
+        for variant in 0..2 {
+            let outcome = verify(&gpu, &case, &mut arrays, &pattern.variants[variant], &size)
+                .expect("the launch succeeds");
+            assert_eq!(outcome, Outcome::Correct);
+            let counters = gpu.take_counted().expect("the device is virtual").counters;
+            let traffic = [counters.shared_load, counters.shared_store][variant];
+            assert_eq!(traffic.requests, 32 * 64);
+            assert_eq!(traffic.wavefronts, 32 * 64 * degree, "stride {stride}");
+        }
+    }
+}
+
+/// 32 random banks: the fullest has 3.53 lanes on average.
+#[test]
+fn random_banks_conflict_three_and_a_half_times() {
+    let (_guard, gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "bank_conflicts")
+        .expect("a pattern of the registry");
+    let variant = pattern
+        .variants
+        .iter()
+        .find(|variant| variant.name == "random")
+        .expect("a variant of the pattern");
+    let size = Size::new(&[1 << 17, 1]);
+    let case = case(pattern, &size, 5);
+    let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+    let outcome = verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds");
+    assert_eq!(outcome, Outcome::Correct);
+    let loads = gpu.take_counted().expect("the device is virtual").counters.shared_load;
+    let average = loads.wavefronts as f64 / loads.requests as f64;
+    // The fullest bank scatters by about 0.8, its mean over 4096 warps by 0.8 / 64 = 0.0125.
+    assert!((average - 3.53).abs() < 0.05, "{average}");
+}

@@ -44,6 +44,33 @@ fn stride_takes_every_third() {
 }
 
 #[test]
+fn bank_conflicts_walk_sixty_four_steps() {
+    let case = case("bank_conflicts", &[40, 3]);
+    let next = values::<u32>(&case.inputs[0]);
+    let way = next[0] as usize;
+    assert!(way > 0);
+    assert_eq!(way % 4, 0);
+    let end = |start: usize| ((start + 64 * way) % 2048) as u32;
+    let result = |output: usize, i: usize| values::<u32>(&case.outputs[output].reference)[i];
+    // Thread 37 is lane 5 of warp 1; thread 5 is lane 5 of warp 0.
+    assert_eq!((result(0, 5), result(0, 37)), (end(15), end(16)));
+    assert_eq!((result(2, 5), result(2, 37)), (end(0), end(1)));
+    assert_eq!((result(3, 5), result(3, 37)), (end(2), end(3)));
+    let bank = values::<u32>(&case.inputs[1])[5] as usize % 32;
+    assert_eq!(result(4, 5), end(5 * 32 + bank));
+    assert_eq!((result(5, 5), result(6, 5)), (end(10), end(20)));
+    // Row 5 of the tile: after 63 steps in column 63 * way, whose entry is one way on.
+    let column = 63 * way % 32;
+    assert_eq!(result(7, 5), ((5 * 32 + column + way) % 2048) as u32);
+    // Thread 5 ends at 5 * 5^64 plus the sum of step * 5^(63 - step), which is
+    // (5^64 - 1 - 4 * 64) / 16; modulo 2^40 leaves room for that division.
+    let power = 5_u128.wrapping_pow(32) % (1 << 40);
+    let power = power * power % (1 << 40);
+    let sum = ((power + (1 << 40) - 1 - 4 * 64) / 16) % (1 << 32);
+    assert_eq!(u128::from(result(1, 5)), (5 * power + sum) % (1 << 32));
+}
+
+#[test]
 fn transpose_of_two_by_three() {
     let case = case("transpose", &[2, 3]);
     let [a, b, c, d, e, f] = values::<f32>(&case.inputs[0]) else { panic!("six elements") };

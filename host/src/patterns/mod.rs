@@ -1,5 +1,6 @@
 //! The registry: every pattern, in teaching order.
 
+mod bank_conflicts;
 mod coalescing;
 mod matmul_ab;
 mod misalignment;
@@ -13,6 +14,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &coalescing::PATTERN,
     &misalignment::PATTERN,
     &stride::PATTERN,
+    &bank_conflicts::PATTERN,
     &transpose::PATTERN,
     &matmul_ab::PATTERN,
 ];
