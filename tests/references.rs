@@ -44,6 +44,25 @@ fn stride_takes_every_third() {
 }
 
 #[test]
+fn aos_soa_holds_the_same_elements_twice() {
+    let case = case("aos_soa", &[2]);
+    let [a, b, c, d] = values::<f32>(&case.inputs[0]) else { panic!("two points") };
+    assert_eq!(values::<f32>(&case.inputs[1]), [*a, *c, *b, *d]);
+    assert_eq!(values::<f32>(&case.outputs[0].reference), [4.0 * a, 4.0 * c]);
+    assert_eq!(values::<f32>(&case.outputs[1].reference), [a + b, c + d]);
+    let (particles, fields) = (values::<f32>(&case.inputs[2]), values::<f32>(&case.inputs[3]));
+    assert_eq!((particles.len(), fields.len()), (14, 14));
+    // Field 6, the mass, of particle 1.
+    assert_eq!(particles[13], fields[13]);
+    // Field 2 of particle 1, field 3 of particle 0.
+    assert_eq!((particles[9], particles[3]), (fields[5], fields[6]));
+    let half_mass = f64::from(particles[13]) / 2.0;
+    let energy: f64 = (7..13).map(|word| half_mass * f64::from(particles[word]).powi(2)).sum();
+    let found = f64::from(values::<f32>(&case.outputs[2].reference)[1]);
+    assert!((found - energy).abs() <= 1e-7 * energy.abs(), "{found} {energy}");
+}
+
+#[test]
 fn bank_conflicts_walk_sixty_four_steps() {
     let case = case("bank_conflicts", &[40, 3]);
     let next = values::<u32>(&case.inputs[0]);

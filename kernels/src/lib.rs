@@ -11,6 +11,7 @@
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.
 #![cfg_attr(test, allow(unused_imports))]
 
+pub mod aos_soa;
 pub mod bank_conflicts;
 pub mod coalescing;
 pub mod matmul_ab;

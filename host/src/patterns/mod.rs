@@ -1,5 +1,6 @@
 //! The registry: every pattern, in teaching order.
 
+mod aos_soa;
 mod bank_conflicts;
 mod coalescing;
 mod matmul_ab;
@@ -14,6 +15,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &coalescing::PATTERN,
     &misalignment::PATTERN,
     &stride::PATTERN,
+    &aos_soa::PATTERN,
     &bank_conflicts::PATTERN,
     &transpose::PATTERN,
     &matmul_ab::PATTERN,
