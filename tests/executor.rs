@@ -201,3 +201,29 @@ fn random_banks_conflict_three_and_a_half_times() {
     // The fullest bank scatters by about 0.8, its mean over 4096 warps by 0.8 / 64 = 0.0125.
     assert!((average - 3.53).abs() < 0.05, "{average}");
 }
+
+/// Sectors and lines of the five shapes, and the shares of them that were asked for.
+#[test]
+fn bus_utilisation_is_the_same_with_and_without_l1() {
+    let (_guard, _gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "bus_utilisation")
+        .expect("a pattern of the registry");
+    for (variant, counted) in count(pattern).expect("the pattern runs") {
+        let loads = counted.counters.global_load;
+        let shape = variant.name.trim_end_matches("_ca").trim_end_matches("_cg");
+        // Distinct words asked for, sectors, lines, and the shares of both in percent.
+        let (words, sectors, lines, of_sectors, of_lines) = match shape {
+            "aligned" | "permuted" => (32, 4, 1, 100.0, 100.0),
+            "misaligned" => (32, 5, 2, 80.0, 50.0),
+            "one_address" => (1, 1, 1, 12.5, 3.125),
+            "random" => (32, 32, 32, 12.5, 3.125),
+            other => panic!("no such shape: {other}"),
+        };
+        assert_eq!(loads.sectors, sectors * loads.requests, "{}", variant.name);
+        assert_eq!(loads.lines, lines * loads.requests, "{}", variant.name);
+        assert_eq!(f64::from(words * 4 * 100) / (sectors * 32) as f64, of_sectors);
+        assert_eq!(f64::from(words * 4 * 100) / (lines * 128) as f64, of_lines);
+    }
+}

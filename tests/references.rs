@@ -44,6 +44,24 @@ fn stride_takes_every_third() {
 }
 
 #[test]
+fn bus_utilisation_loads_five_shapes() {
+    let case = case("bus_utilisation", &[64]);
+    let source = values::<f32>(&case.inputs[0]);
+    assert_eq!(source.len(), 65);
+    let result = |output: usize| values::<f32>(&case.outputs[output].reference);
+    assert_eq!(result(0), &source[..64]);
+    // Lane 7 of warp 1: 7 * 5 + 3 = 38 = 32 + 6.
+    assert_eq!(result(1)[39], source[38]);
+    assert_eq!(result(2), &source[1..]);
+    assert_eq!((result(3)[31], result(3)[63]), (source[0], source[32]));
+    // Each lane has two words to choose from. Thread 0 hashes to 0. Thread 1: 0x9E3779B9 ^ 0x9E37
+    // = 0x9E37E78E, even; times an odd number it stays even; its bit 13 decides.
+    assert_eq!(result(4)[0], source[0]);
+    let product = 0x9E37_E78E_u64 * 0x85EB_CA6B;
+    assert_eq!(result(4)[1], source[2 + (product >> 13 & 1) as usize]);
+}
+
+#[test]
 fn aos_soa_holds_the_same_elements_twice() {
     let case = case("aos_soa", &[2]);
     let [a, b, c, d] = values::<f32>(&case.inputs[0]) else { panic!("two points") };

@@ -13,6 +13,7 @@
 
 pub mod aos_soa;
 pub mod bank_conflicts;
+pub mod bus_utilisation;
 pub mod coalescing;
 pub mod matmul_ab;
 pub mod misalignment;

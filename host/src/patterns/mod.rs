@@ -2,6 +2,7 @@
 
 mod aos_soa;
 mod bank_conflicts;
+mod bus_utilisation;
 mod coalescing;
 mod matmul_ab;
 mod misalignment;
@@ -15,6 +16,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &coalescing::PATTERN,
     &misalignment::PATTERN,
     &stride::PATTERN,
+    &bus_utilisation::PATTERN,
     &aos_soa::PATTERN,
     &bank_conflicts::PATTERN,
     &transpose::PATTERN,
