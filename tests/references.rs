@@ -62,6 +62,25 @@ fn bus_utilisation_loads_five_shapes() {
 }
 
 #[test]
+fn store_segments_fill_whole_and_half_sectors() {
+    let case = case("store_segments", &[33]);
+    let poison = u32::from_ne_bytes([POISON; 4]);
+    let output = |index: usize| values::<u32>(&case.outputs[index].reference);
+    assert!((0..33).eq(output(0).iter().copied()));
+    // Sectors 0, 2, 3 and 5 of the first 48 words; of the second 48, only lane 0's word, place 3.
+    let scattered = output(1);
+    assert_eq!(scattered.len(), 96);
+    for (word, found) in scattered.iter().enumerate() {
+        let written = [0..8, 16..32, 40..48, 51..52].iter().any(|range| range.contains(&word));
+        assert_eq!(*found, if written { word as u32 } else { poison }, "word {word}");
+    }
+    let partial = output(2);
+    assert_eq!(partial.len(), 128);
+    assert_eq!(partial[..10], [0, 1, 2, 3, poison, poison, poison, poison, 8, 9]);
+    assert_eq!(partial[59..67], [59, poison, poison, poison, poison, 64, poison, poison]);
+}
+
+#[test]
 fn aos_soa_holds_the_same_elements_twice() {
     let case = case("aos_soa", &[2]);
     let [a, b, c, d] = values::<f32>(&case.inputs[0]) else { panic!("two points") };

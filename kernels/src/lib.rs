@@ -17,6 +17,7 @@ pub mod bus_utilisation;
 pub mod coalescing;
 pub mod matmul_ab;
 pub mod misalignment;
+pub mod store_segments;
 pub mod stride;
 pub mod transpose;
 

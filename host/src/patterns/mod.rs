@@ -6,6 +6,7 @@ mod bus_utilisation;
 mod coalescing;
 mod matmul_ab;
 mod misalignment;
+mod store_segments;
 mod stride;
 mod transpose;
 
@@ -17,6 +18,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &misalignment::PATTERN,
     &stride::PATTERN,
     &bus_utilisation::PATTERN,
+    &store_segments::PATTERN,
     &aos_soa::PATTERN,
     &bank_conflicts::PATTERN,
     &transpose::PATTERN,
