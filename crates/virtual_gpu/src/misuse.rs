@@ -72,17 +72,30 @@ fn first_of_program(trace: &str) -> Option<String> {
         "std::",
         "alloc::",
     ];
+    // With line tables only, an inlined frame has its function's bare name: then the path tells.
+    const OTHERS_FILES: [&str; 7] = [
+        "/cust-",
+        "/cust_core-",
+        "/cust_ext/src/",
+        "/cuda_driver/src/",
+        "/virtual_gpu/src/",
+        "/rustc/",
+        "/rustlib/",
+    ];
+    let mut below_driver = false;
     let mut is_program = false;
     for line in trace.lines().map(str::trim) {
         if let Some(place) = line.strip_prefix("at ") {
-            if is_program {
+            if is_program && !OTHERS_FILES.iter().any(|other| place.contains(other)) {
                 let (file_and_line, _column) = place.rsplit_once(':')?;
                 return Some(file_and_line.to_owned());
             }
         } else if let Some((_number, function)) = line.split_once(": ") {
             let name = function.trim_start_matches(['<', '&']);
             let is_driver = name.starts_with("cu") && name[2..].starts_with(char::is_uppercase);
-            is_program = !is_driver
+            below_driver |= is_driver;
+            is_program = below_driver
+                && !is_driver
                 && !OTHERS.iter().any(|other| name.starts_with(other))
                 && !name.starts_with("__");
         }
