@@ -15,9 +15,9 @@
 //! | variant | change from the previous one | load s/r | store s/r | limited by |
 //! |---|---|---|---|---|
 //! | `partial` | | none | 8 | reading the rest of each sector before it is written back |
-//! | `scattered` | four whole sectors of six, lanes in a scrambled order | none | 4 | device memory |
+//! | `scattered` | four whole sectors of six, lanes in a scrambled order | none | 4 | requests: one word per lane |
 //! | `half_range` | 16 lanes fill one aligned range of 64 bytes | none | 2 | requests: two for each line |
-//! | `consecutive` | 32 lanes fill one aligned line | none | 4 | device memory |
+//! | `consecutive` | 32 lanes fill one aligned line | none | 4 | requests: one word per lane |
 //!
 //! Taught as 1 x 4 segments for `consecutive`, 2 x 1 + 1 x 2 for `scattered` and 1 x 2 for
 //! `half_range`: the counts in sectors are 4, 4 and 2.

@@ -25,7 +25,7 @@
 //! | `ordered` | the grid runs down the columns, so that blocks at work together write whole rows | 16 | 16 | 4 / 4 | device memory |
 //! | `asynchronous` | `cp.async` fills the tile, past the registers; the turn comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
-//! Expected: naive at most a third of a copy. `padded` and `swizzled` are equal, and limited like
+//! Expected: `column_write` at most a third of a copy. `padded` and `swizzled` are equal, and limited like
 //! the scalar copy of `coalescing`. `wide` carries four times as many bytes per request, and `ordered`
 //! comes close to the copy.
 //!
