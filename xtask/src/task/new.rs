@@ -16,6 +16,8 @@ const HOST: &str = include_str!("new/host.rs.template");
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     scaffold(&workspace::root(), &arguments.pattern)?;
+    // Where lines break depends on the pattern's name.
+    workspace::succeed(&mut workspace::cargo(&["fmt", "-p", "kernels", "-p", "coalesce"]))?;
     Ok(ExitCode::SUCCESS)
 }
 
