@@ -33,23 +33,30 @@ fn table() -> BTreeSet<String> {
         .collect()
 }
 
-/// The sources that a dependency was compiled from, as the compiler's dependency file beside this binary lists them.
+/// The target triple that the compiler builds for when it is not told.
+fn host_platform() -> String {
+    let output = std::process::Command::new("rustc").arg("-vV").output().expect("rustc runs");
+    let version = String::from_utf8(output.stdout).expect("rustc prints UTF-8");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.expect("rustc names its host").to_owned()
+}
+
+/// The Rust sources of a dependency, concatenated, from where cargo says that they lie.
+///
+/// Limited to the packages of this platform, the only ones that cargo has fetched.
 fn sources_of(package: &str) -> String {
-    let binary = std::env::current_exe().expect("this binary has a path");
-    let folder = binary.parent().expect("a file lies in a folder");
-    let entries = std::fs::read_dir(folder).expect("the folder of this binary");
-    let mut files = entries.map(|entry| entry.expect("an entry").path());
-    let prefix = format!("{package}-");
-    let list = files
-        .find(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.starts_with(&prefix) && name.ends_with(".d")
-        })
-        .expect("the dependency was compiled into the folder of this binary");
-    let list = std::fs::read_to_string(list).expect("the dependency file");
-    let sources = list.lines().filter_map(|line| line.strip_suffix(".rs:"));
-    sources
-        .map(|path| std::fs::read_to_string(format!("{path}.rs")).expect("a source file"))
+    let platform = format!("--filter-platform={}", host_platform());
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .other_options([platform])
+        .exec()
+        .expect("cargo describes this workspace");
+    let package = metadata.packages.iter().find(|found| found.name.as_str() == package);
+    let manifest = &package.expect("a dependency of this workspace").manifest_path;
+    let folder = manifest.parent().expect("a manifest lies in a folder").join("src");
+    let files = walkdir::WalkDir::new(folder).into_iter().map(|entry| entry.expect("an entry"));
+    files
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
+        .map(|entry| std::fs::read_to_string(entry.path()).expect("a source file"))
         .collect()
 }
 
