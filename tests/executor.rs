@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One test at a time uses the device of this process: it counts what it ran.
-fn device() -> (MutexGuard<'static, ()>, Gpu) {
+pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
     static DEVICE: Mutex<()> = Mutex::new(());
     let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let choice = Choice::Virtual("h200".to_owned());

@@ -8,6 +8,7 @@
 mod assembled;
 mod device;
 mod executor;
+mod hardware;
 mod kernels_source;
 mod references;
 mod regressions;

@@ -146,20 +146,7 @@ impl Spread {
 impl Results {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let folder =
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let cannot = || format!("cannot write {}: choose another --json", path.display());
-        let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
-        serde_json::to_writer_pretty(&mut file, self).with_context(cannot)?;
-        file.write_all(b"\n").with_context(cannot)?;
-        file.as_file().sync_all().with_context(cannot)?;
-        let file = file.persist(path).with_context(cannot)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(std::fs::Permissions::from_mode(0o644)).with_context(cannot)?;
-        }
-        Ok(())
+        write_json(path, self)
     }
 
     /// Reads a file and checks that this program understands it.
@@ -182,6 +169,27 @@ impl Results {
         }
         serde_json::from_str(&text).with_context(not_results)
     }
+}
+
+/// Writes a value as JSON, the whole file or nothing of it.
+///
+/// # Errors
+/// When the folder or the disk does not take it; a file that was there stays as it was.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let cannot = || format!("cannot write {}: choose another file", path.display());
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
+    serde_json::to_writer_pretty(&mut file, value).with_context(cannot)?;
+    file.write_all(b"\n").with_context(cannot)?;
+    file.as_file().sync_all().with_context(cannot)?;
+    let file = file.persist(path).with_context(cannot)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(std::fs::Permissions::from_mode(0o644)).with_context(cannot)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Runs variants and compares every output element with the CPU reference.
 
 use crate::data::{Mismatch, Random, Tolerance, compare};
-use crate::gpu::{Arrays, Gpu};
+use crate::gpu::{Arrays, Gpu, GpuError};
 use crate::pattern::{Before, Case, Pattern, Size, Variant};
 use anyhow::Result;
+use std::collections::BTreeMap;
 
 /// What came of one variant at one size.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +108,19 @@ pub fn check(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Resu
         }
     }
     Ok(Outcome::Correct)
+}
+
+/// What the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.
+pub type Digests = BTreeMap<String, Vec<String>>;
+
+/// A launch in words: `transpose/padded at rows=31, columns=33`.
+pub fn launch_name(pattern: &Pattern, variant: &Variant, size: &Size) -> String {
+    format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(size))
+}
+
+/// The digest of each output that the variant writes, as it is now.
+pub fn digests(gpu: &Gpu, arrays: &Arrays, variant: &Variant) -> Result<Vec<String>, GpuError> {
+    variant.outputs.iter().map(|output| arrays.digest(gpu, *output)).collect()
 }
 
 /// The case of a pattern at a size; the seed and the size alone decide its inputs.

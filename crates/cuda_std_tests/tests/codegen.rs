@@ -12,8 +12,17 @@ static SM_70: LazyLock<Entries> = LazyLock::new(|| build(70));
 static SM_80: LazyLock<Entries> = LazyLock::new(|| build(80));
 static SM_90: LazyLock<Entries> = LazyLock::new(|| build(90));
 
-/// Builds the kernels of this crate for a compute capability.
 fn build(capability: u32) -> Entries {
+    entries(&ptx(capability))
+}
+
+/// Builds the kernels of this crate for a compute capability.
+///
+/// Where they cannot be built, `COALESCE_FUNCTIONS_PTX` names a file that has been.
+pub fn ptx(capability: u32) -> String {
+    if let Some(path) = std::env::var_os("COALESCE_FUNCTIONS_PTX") {
+        return std::fs::read_to_string(path).expect("COALESCE_FUNCTIONS_PTX names a file");
+    }
     let arch = NvvmArch::from_capability(capability).expect("a known compute capability");
     let path = CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
         .arch(arch)
@@ -22,7 +31,7 @@ fn build(capability: u32) -> Entries {
         )
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
-    entries(&std::fs::read_to_string(path).expect("the builder has just written it"))
+    std::fs::read_to_string(path).expect("the builder has just written it")
 }
 
 /// Splits PTX into its entries: the head with the directives, and the instructions.

@@ -1,4 +1,6 @@
-//! The PTX of every kernel, and the messages of the macros.
+//! The PTX of every kernel, what it computes, and the messages of the macros.
+#![allow(clippy::print_stdout, reason = "tests report what they ran")]
 
 mod codegen;
+mod launches;
 mod macros;

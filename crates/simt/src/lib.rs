@@ -10,6 +10,7 @@ mod execute;
 mod findings;
 mod launch;
 mod memory;
+mod metrics;
 mod module;
 mod program;
 mod registers;
@@ -22,6 +23,7 @@ pub use launch::{
     InstructionReport, Launch, Limits, Options, Report, Schedule, SourceLocation, run, validate,
 };
 pub use memory::{Allocation, Memory};
+pub use metrics::{METRICS, Metric};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };

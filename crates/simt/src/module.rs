@@ -97,12 +97,14 @@ impl Kernel {
         let Ok(program) = &self.program else {
             return Vec::new();
         };
-        program
+        let mut listing: Vec<_> = program
             .details
             .iter()
             .filter(|d| !d.synthetic)
             .map(|d| (d.position.line, program.texts[d.text as usize].clone()))
-            .collect()
+            .collect();
+        listing.sort_by_key(|(line, _)| *line);
+        listing
     }
 }
 
@@ -210,7 +212,13 @@ impl Module {
                     .or(function.required_threads)
                     .map(|n| n.iter().fold(1u32, |a, b| a.saturating_mul(*b))),
                 required_block: function.required_threads,
-                program: decode(&context, index),
+                program: match function.cluster.map(|extent| extent.iter().product::<u32>()) {
+                    Some(blocks @ 2..) => Err(Error::Unsupported {
+                        position: function.position,
+                        what: format!("a kernel in clusters of {blocks} blocks"),
+                    }),
+                    _ => decode(&context, index),
+                },
             });
         }
         let variables = variables(&tree, &context)?;

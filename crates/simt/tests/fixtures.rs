@@ -4,8 +4,7 @@
 //! measurement (`fixtures/measured.json`).
 
 use simt::{
-    Checks, Counters, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, Traffic,
-    run,
+    Checks, Error, Hazard, Launch, METRICS, Memory, Metric, Module, Options, Report, Schedule, run,
 };
 use std::collections::HashMap;
 
@@ -139,118 +138,6 @@ fn execute_text(
     (report, contents)
 }
 
-/// A counter and the metrics of Nsight Compute whose sum it equals.
-type Link = (fn(&Counters) -> f64, &'static [&'static str]);
-
-fn all_global(c: &Counters, value: fn(&Traffic) -> u64) -> f64 {
-    [&c.global_load, &c.global_store, &c.global_atomic, &c.global_reduction, &c.async_copy_global]
-        .into_iter()
-        .map(value)
-        .sum::<u64>() as f64
-}
-
-fn all_shared(c: &Counters, value: fn(&Traffic) -> u64) -> f64 {
-    [&c.shared_load, &c.shared_store, &c.shared_atomic, &c.async_copy_shared, &c.shared_matrix_load]
-        .into_iter()
-        .map(value)
-        .sum::<u64>() as f64
-}
-
-/// The hardware's counters of loads contain `cp.async` (LDGSTS) and those of shared loads
-/// `ldmatrix`; an atomic whose result nobody uses is a reduction there.
-const LINKS: &[Link] = &[
-    (|c| c.global_load.requests as f64, &["smsp__sass_inst_executed_op_global_ld.sum"]),
-    (|c| c.global_store.requests as f64, &["smsp__sass_inst_executed_op_global_st.sum"]),
-    (|c| c.shared_load.requests as f64, &["smsp__sass_inst_executed_op_shared_ld.sum"]),
-    (|c| c.shared_store.requests as f64, &["smsp__sass_inst_executed_op_shared_st.sum"]),
-    (|c| c.async_copy_global.requests as f64, &["smsp__sass_inst_executed_op_ldgsts.sum"]),
-    (|c| c.shared_matrix_load.requests as f64, &["smsp__sass_inst_executed_op_ldsm.sum"]),
-    (
-        |c| (c.global_load.requests + c.async_copy_global.requests) as f64,
-        &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-    ),
-    (
-        |c| (c.global_load.sectors + c.async_copy_global.sectors) as f64,
-        &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-    ),
-    (|c| c.global_store.requests as f64, &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"]),
-    (|c| c.global_store.sectors as f64, &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]),
-    (
-        |c| (c.global_atomic.requests + c.global_reduction.requests) as f64,
-        &[
-            "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-            "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        ],
-    ),
-    (
-        |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
-        &[
-            "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-            "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        ],
-    ),
-    (
-        |c| (c.global_atomic.wavefronts + c.global_reduction.wavefronts) as f64,
-        &[
-            "l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum",
-            "l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum",
-        ],
-    ),
-    (
-        |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
-        &["lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum"],
-    ),
-    (|c| all_global(c, |t| t.sectors), &["memory_l2_theoretical_sectors_global"]),
-    (|c| all_global(c, |t| t.sectors_ideal), &["memory_l2_theoretical_sectors_global_ideal"]),
-    (|c| all_global(c, |t| t.lines), &["memory_l1_tag_requests_global"]),
-    (
-        |c| c.global_load.efficiency() * 100.0,
-        &["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"],
-    ),
-    (
-        |c| c.global_store.efficiency() * 100.0,
-        &["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"],
-    ),
-    (
-        |c| c.shared_load.wavefronts as f64,
-        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    ),
-    (
-        |c| c.shared_store.wavefronts as f64,
-        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    ),
-    (
-        |c| c.shared_matrix_load.wavefronts as f64,
-        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"],
-    ),
-    (
-        |c| c.async_copy_shared.wavefronts as f64,
-        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"],
-    ),
-    (
-        |c| (c.shared_load.wavefronts + c.shared_matrix_load.wavefronts) as f64,
-        &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    ),
-    (
-        |c| c.shared_store.wavefronts as f64,
-        &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    ),
-    (
-        |c| c.shared_atomic.wavefronts as f64,
-        &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
-    ),
-    (
-        |c| (c.shared_load.bank_conflicts() + c.shared_matrix_load.bank_conflicts()) as f64,
-        &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-    ),
-    (
-        |c| c.shared_store.bank_conflicts() as f64,
-        &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
-    ),
-    (|c| all_shared(c, |t| t.wavefronts), &["memory_l1_wavefronts_shared"]),
-    (|c| all_shared(c, |t| t.wavefronts_ideal), &["memory_l1_wavefronts_shared_ideal"]),
-];
-
 /// Case, part of a metric's name, and why the two differ there.
 const DIFFERENT: &[(&str, &str, &str)] = &[
     ("red_shared_f32", "shared", "ptxas makes a loop of LDS and compare-and-swap"),
@@ -303,18 +190,15 @@ fn counters_equal_the_measured_ones() {
     for case in cases().iter().filter(|c| c.what == "ncu") {
         let report = execute(case, Checks::none()).0.unwrap();
         let metrics = &measured["cases"][&case.name]["ncu"];
-        for (counter, names) in LINKS {
+        for metric in METRICS {
+            let Metric { counted, names } = metric;
             let theirs: Option<f64> = names.iter().map(|name| metrics[*name].as_f64()).sum();
             let Some(theirs) = theirs else { continue };
             let excused = DIFFERENT
                 .iter()
                 .any(|(name, part, _)| case.name.starts_with(name) && names[0].contains(part));
-            let ours = counter(&report.counters);
-            // Percentages are printed with two decimals.
-            let equal =
-                (ours - theirs).abs() <= if names[0].ends_with(".pct") { 0.01 } else { 0.0 };
-            if !equal && !excused {
-                let name = &case.name;
+            if !metric.agrees(&report.counters, theirs) && !excused {
+                let (name, ours) = (&case.name, counted(&report.counters));
                 problems.push(format!("{name}: {names:?} is {theirs}, the executor says {ours}"));
             }
             *compared.entry(names[0]).or_insert(0) += 1;
@@ -329,7 +213,7 @@ fn counters_equal_the_measured_ones() {
     }
     assert!(problems.is_empty(), "{compared:?}\n{}", problems.join("\n"));
     if !measured.is_null() {
-        assert_eq!(compared.len(), LINKS.len(), "a metric was not measured");
+        assert_eq!(compared.len(), METRICS.len(), "a metric was not measured");
         assert!(compared.values().all(|n| *n == 199), "{compared:?}");
     }
 }

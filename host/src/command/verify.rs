@@ -5,7 +5,9 @@ use anyhow::{Result, bail};
 use coalesce::gpu::{Arrays, Checks, Gpu};
 use coalesce::measure::resize;
 use coalesce::pattern::Size;
-use coalesce::verify::{Outcome, case, verify};
+use coalesce::results::write_json;
+use coalesce::verify::{self, Digests, Outcome};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Check variants against CPU references, whole outputs at every size.
@@ -19,6 +21,12 @@ pub struct Arguments {
     /// On the virtual device: also look for races, uninitialised reads, missing barriers and the like.
     #[arg(long)]
     check: bool,
+    /// One launch per variant, at the size at which its traffic is counted: for a profiler.
+    #[arg(long, conflicts_with = "size")]
+    counted: bool,
+    /// Write a digest of every output to this file, to compare devices bit for bit.
+    #[arg(long, value_name = "FILE")]
+    digests: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -27,7 +35,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut jobs = Vec::new();
     for selection in &selections {
         let pattern = selection.pattern;
-        if work.size.is_empty() {
+        if arguments.counted {
+            jobs.push((selection, Size::new(pattern.count_size)));
+        } else if work.size.is_empty() {
             jobs.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
         } else {
             jobs.push((
@@ -48,24 +58,22 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let bar = progress(jobs.len());
     let (mut correct, mut not_run, mut wrong, mut findings) = (0, 0, 0, 0);
+    let mut digests = Digests::new();
     for (selection, size) in jobs {
         let pattern = selection.pattern;
-        let case = case(pattern, &size, work.seed);
+        let case = verify::case(pattern, &size, work.seed);
         let mut arrays = Arrays::new(&gpu, &case)?;
         for variant in selection.variants() {
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
-            let line = |text: String| {
-                bar.suspend(|| {
-                    println!(
-                        "{}/{} at {}: {text}",
-                        pattern.name,
-                        variant.name,
-                        pattern.show_size(&size)
-                    )
-                });
-            };
-            match verify(&gpu, &case, &mut arrays, variant, &size)? {
-                Outcome::Correct => correct += 1,
+            let name = verify::launch_name(pattern, variant, &size);
+            let line = |text: String| bar.suspend(|| println!("{name}: {text}"));
+            match verify::verify(&gpu, &case, &mut arrays, variant, &size)? {
+                Outcome::Correct => {
+                    correct += 1;
+                    if arguments.digests.is_some() {
+                        digests.insert(name.clone(), verify::digests(&gpu, &arrays, variant)?);
+                    }
+                }
                 Outcome::NotRun(reason) => {
                     not_run += 1;
                     line(format!("not run: {reason}"));
@@ -83,6 +91,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if let Some(path) = &arguments.digests {
+        write_json(path, &digests)?;
+        println!("digests of {} launches written to {}", digests.len(), path.display());
+    }
     let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
     println!("{correct} correct, {wrong} wrong, {not_run} not run{hazards}");
     Ok(if wrong + findings == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

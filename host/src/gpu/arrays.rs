@@ -5,6 +5,7 @@ use crate::data::{Data, Element, POISON};
 use crate::pattern::{Before, Case};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use std::marker::PhantomData;
 
 /// Bytes before and after each output that no kernel may write. A multiple of every alignment
@@ -105,6 +106,14 @@ impl Arrays {
             });
         })?;
         Ok(data)
+    }
+
+    /// The start of the SHA-256 of an output's bytes, as 16 hexadecimal digits.
+    pub fn digest(&self, gpu: &Gpu, index: usize) -> Result<String, GpuError> {
+        let array = &self.outputs[index];
+        let mut digest = Sha256::new();
+        array.visit(gpu, GUARD, array.byte_len, |_, piece| digest.update(piece))?;
+        Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The offset in bytes, from an output's start, of the first guard byte that was written.

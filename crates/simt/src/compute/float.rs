@@ -199,12 +199,9 @@ fn single(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         })),
         "min" => two(lanes!(m; |a: f32, b: f32| -> f32 { minimum(enter(a, m), enter(b, m)) })),
         "max" => two(lanes!(m; |a: f32, b: f32| -> f32 { maximum(enter(a, m), enter(b, m)) })),
-        "abs" => one(lanes!(m; |a: f32| -> f32 {
-            f32::from_bits(enter(a, m).to_bits() & 0x7fff_ffff)
-        })),
-        "neg" => one(lanes!(m; |a: f32| -> f32 {
-            f32::from_bits(enter(a, m).to_bits() ^ 0x8000_0000)
-        })),
+        // Both are additions of zero in SASS, so a NaN becomes the canonical one.
+        "abs" => one(lanes!(m; |a: f32| -> f32 { canonical(enter(a, m).abs()) })),
+        "neg" => one(lanes!(m; |a: f32| -> f32 { canonical(-enter(a, m)) })),
         "copysign" => two(lanes!(|a: f32, b: f32| -> f32 {
             f32::from_bits((b.to_bits() & 0x7fff_ffff) | (a.to_bits() & 0x8000_0000))
         })),

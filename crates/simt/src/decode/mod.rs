@@ -6,6 +6,7 @@
 //! when it happens.
 
 pub(crate) mod control;
+mod layout;
 pub(crate) mod memory;
 pub(crate) mod modifiers;
 pub(crate) mod names;
@@ -579,6 +580,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
                 *constant = Constant::Value((base as i64).wrapping_add(*offset) as u64);
             }
         }
+        layout::arrange(&mut self.program);
         Ok(self.program)
     }
 }

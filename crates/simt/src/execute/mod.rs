@@ -437,6 +437,7 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
             counters,
         });
     }
+    report.instructions.sort_by_key(|instruction| instruction.ptx_line);
     report
 }
 

@@ -130,6 +130,10 @@ impl Machine<'_> {
                             }
                         }
                         if !warp.splits.is_empty() {
+                            if warp.is_ahead(split.pc) {
+                                warp.splits.push(split);
+                                break;
+                            }
                             join = warp.join_above(split.pc.saturating_sub(1));
                         }
                     }

@@ -56,7 +56,7 @@ impl Warp {
     /// Chooses the ready lanes at the lowest position, merged with all others there.
     ///
     /// Running the lowest position first brings lanes together at the end of branches and loops,
-    /// because compilers place the join behind both sides.
+    /// because the decoder has placed the join behind both sides.
     pub fn pick(&mut self) -> Option<Split> {
         let mut best: Option<usize> = None;
         let mut ready = 0;
@@ -92,6 +92,11 @@ impl Warp {
             }
         }
         Some(chosen)
+    }
+
+    /// Whether lanes that are ready stand before `pc`, and it is their turn.
+    pub fn is_ahead(&self, pc: u32) -> bool {
+        self.rotate == 0 && self.splits.iter().any(|s| s.pc < pc && s.state == State::Ready)
     }
 
     /// The next position above `pc` at which other lanes wait to be joined.

@@ -1,0 +1,150 @@
+//! Every launch of the table computes what it should, on the virtual device and on a GPU.
+
+use crate::codegen;
+use cuda_driver::Backend;
+use cuda_std_tests::launches::{Argument, Buffer, Expected, Launch, all};
+use cust::context::{CurrentContext, ResourceLimit};
+use cust::function::{BlockSize, GridSize};
+use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use virtual_gpu::{Options, Profile, VirtualGpu};
+
+/// What a GPU computed: the digest of every buffer, by launch. Written by the test that needs a GPU.
+const MEASURED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/functions.json");
+
+/// Digests of buffers by launch: its place in the table and its kernel.
+type Digests = BTreeMap<String, Vec<String>>;
+
+/// What cust says of a launch that the device does not support.
+const NOT_SUPPORTED: &str = "\"operation not supported\"";
+
+/// The launch's digests.
+///
+/// # Errors
+/// Which buffer is wrong, and where.
+fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>, String> {
+    let driver = |error: cust::error::CudaError| error.to_string();
+    if launch.stack_bytes > 0 {
+        CurrentContext::set_resource_limit(ResourceLimit::StackSize, launch.stack_bytes as usize)
+            .map_err(driver)?;
+    }
+    let mut values: Vec<Vec<u8>> = Vec::new();
+    let mut buffers: Vec<(&Buffer, DeviceBuffer<u8>)> = Vec::new();
+    for argument in &launch.arguments {
+        match argument {
+            Argument::Value(bytes) => values.push(bytes.clone()),
+            Argument::Pointer(buffer) | Argument::Slice(buffer, _) => {
+                let device = DeviceBuffer::from_slice(&buffer.input).map_err(driver)?;
+                values.push(device.as_device_ptr().as_raw().to_ne_bytes().to_vec());
+                buffers.push((buffer, device));
+            }
+        }
+        if let Argument::Slice(_, len) = argument {
+            values.push(len.to_ne_bytes().to_vec());
+        }
+    }
+    let arguments: Vec<*mut c_void> =
+        values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
+    let [x, y, z] = launch.grid;
+    let [width, height, depth] = launch.block;
+    let function = module.get_function(launch.kernel).map_err(driver)?;
+    let (grid, block) = (GridSize::xyz(x, y, z), BlockSize::xyz(width, height, depth));
+    // SAFETY: the table has the arguments of each kernel's signature; the values and the buffers live
+    // until the stream is synchronised.
+    unsafe { stream.launch(&function, grid, block, launch.shared_bytes, &arguments) }
+        .map_err(driver)?;
+    stream.synchronize().map_err(driver)?;
+    let mut digests = Vec::new();
+    for (index, (buffer, device)) in buffers.iter().enumerate() {
+        let mut bytes = vec![0; buffer.input.len()];
+        device.copy_to(&mut bytes).map_err(driver)?;
+        buffer.check(&bytes).map_err(|error| format!("buffer {index}: {error}"))?;
+        if !matches!(buffer.expected, Expected::Anything) {
+            let digest = Sha256::digest(&bytes);
+            digests.push(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect());
+        }
+    }
+    Ok(digests)
+}
+
+/// Runs the table with the PTX of compute capability 9.0, but for `unsupported` kernels, which must
+/// be refused.
+fn run_all(unsupported: &[&str]) -> Digests {
+    let (_, _context) = cust_ext::device::open(0).expect("the first device opens");
+    let ptx = codegen::ptx(90);
+    let module = Module::from_ptx(&ptx, &[]).expect("the PTX loads");
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
+    let mut digests = Digests::new();
+    let mut wrong = Vec::new();
+    for (index, launch) in all().iter().enumerate() {
+        let name = format!("{index:03} {}", launch.kernel);
+        match run(&module, &stream, launch) {
+            Err(error) if unsupported.contains(&launch.kernel) && error == NOT_SUPPORTED => {}
+            Ok(buffers) => _ = digests.insert(name, buffers),
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    digests
+}
+
+/// What the executor refuses: blocks of a cluster do not see each other's shared memory there.
+const UNSUPPORTED: &[&str] = &["cluster_exchange", "cluster_registers"];
+
+/// Kernels of approximate instructions, which the executor computes to within their documented error
+/// and not to the bit.
+const NEAR: &[&str] = &[
+    "approx_rsqrt",
+    "approx_rsqrt_ftz",
+    "approx_rsqrt_f64",
+    "approx_sqrt",
+    "approx_rcp",
+    "approx_rcp_ftz",
+    "approx_sin",
+    "approx_cos",
+    "approx_ex2",
+    "approx_lg2",
+    "approx_exp",
+    "approx_ln",
+    "approx_tanh",
+    "approx_div",
+    "approx_div_full",
+];
+
+#[test]
+fn on_the_virtual_device_and_as_a_gpu_did() {
+    let profile = Profile::named("h200").expect("a profile of the crate");
+    let gpu = VirtualGpu::start(profile, Options::default()).expect("the virtual device starts");
+    cuda_driver::select(Backend::Table(gpu)).expect("no driver was chosen before");
+    let ours = run_all(UNSUPPORTED);
+    let text = std::fs::read_to_string(MEASURED).expect("the measurement is committed");
+    let mut theirs: Digests = serde_json::from_str(&text).expect("a map of digests");
+    let all = theirs.len();
+    theirs.retain(|name, _| !UNSUPPORTED.iter().any(|kernel| name.ends_with(kernel)));
+    assert_eq!(theirs.len(), all - UNSUPPORTED.len(), "each of them is a launch of the table");
+    let names = |digests: &Digests| digests.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&ours), names(&theirs), "the table changed: measure again");
+    let is_near =
+        |name: &str| NEAR.contains(&name.split_once(' ').map_or("", |(_, kernel)| kernel));
+    let differing: Vec<_> =
+        ours.keys().filter(|name| ours[*name] != theirs[*name] && !is_near(name)).collect();
+    assert!(differing.is_empty(), "other bits than on the GPU: {differing:#?}");
+}
+
+/// Writes the digests to the file that `COALESCE_FUNCTIONS_JSON` names.
+#[test]
+#[ignore = "needs a GPU"]
+fn on_a_gpu() {
+    cuda_driver::select(Backend::Native).expect("a driver");
+    let digests = run_all(&[]);
+    println!("{} launches correct", digests.len());
+    if let Some(path) = std::env::var_os("COALESCE_FUNCTIONS_JSON") {
+        let text = serde_json::to_string_pretty(&digests).expect("a map of strings");
+        std::fs::write(path, text + "\n").expect("the file can be written");
+    }
+}

@@ -1,0 +1,168 @@
+//! Which metrics of Nsight Compute each counter must equal.
+
+use crate::{Counters, Traffic};
+
+/// A counter and the metrics of Nsight Compute whose sum it equals.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The executor's value.
+    pub counted: fn(&Counters) -> f64,
+    /// Nsight Compute's names. Those that end in `.pct` it prints with two decimals, all others are
+    /// whole numbers.
+    pub names: &'static [&'static str],
+}
+
+impl Metric {
+    /// Whether the executor's value equals the measured one.
+    pub fn agrees(&self, counters: &Counters, measured: f64) -> bool {
+        let tolerance = if self.names[0].ends_with(".pct") { 0.01 } else { 0.0 };
+        ((self.counted)(counters) - measured).abs() <= tolerance
+    }
+}
+
+fn all_global(c: &Counters, value: fn(&Traffic) -> u64) -> f64 {
+    [&c.global_load, &c.global_store, &c.global_atomic, &c.global_reduction, &c.async_copy_global]
+        .into_iter()
+        .map(value)
+        .sum::<u64>() as f64
+}
+
+fn all_shared(c: &Counters, value: fn(&Traffic) -> u64) -> f64 {
+    [&c.shared_load, &c.shared_store, &c.shared_atomic, &c.async_copy_shared, &c.shared_matrix_load]
+        .into_iter()
+        .map(value)
+        .sum::<u64>() as f64
+}
+
+/// The hardware's counters of loads contain `cp.async` (LDGSTS) and those of shared loads
+/// `ldmatrix`; an atomic whose result nobody uses is a reduction there.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        counted: |c| c.global_load.requests as f64,
+        names: &["smsp__sass_inst_executed_op_global_ld.sum"],
+    },
+    Metric {
+        counted: |c| c.global_store.requests as f64,
+        names: &["smsp__sass_inst_executed_op_global_st.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_load.requests as f64,
+        names: &["smsp__sass_inst_executed_op_shared_ld.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_store.requests as f64,
+        names: &["smsp__sass_inst_executed_op_shared_st.sum"],
+    },
+    Metric {
+        counted: |c| c.async_copy_global.requests as f64,
+        names: &["smsp__sass_inst_executed_op_ldgsts.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_matrix_load.requests as f64,
+        names: &["smsp__sass_inst_executed_op_ldsm.sum"],
+    },
+    Metric {
+        counted: |c| (c.global_load.requests + c.async_copy_global.requests) as f64,
+        names: &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
+    },
+    Metric {
+        counted: |c| (c.global_load.sectors + c.async_copy_global.sectors) as f64,
+        names: &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
+    },
+    Metric {
+        counted: |c| c.global_store.requests as f64,
+        names: &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
+    },
+    Metric {
+        counted: |c| c.global_store.sectors as f64,
+        names: &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
+    },
+    Metric {
+        counted: |c| (c.global_atomic.requests + c.global_reduction.requests) as f64,
+        names: &[
+            "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+            "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        ],
+    },
+    Metric {
+        counted: |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
+        names: &[
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+        ],
+    },
+    Metric {
+        counted: |c| (c.global_atomic.wavefronts + c.global_reduction.wavefronts) as f64,
+        names: &[
+            "l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum",
+            "l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum",
+        ],
+    },
+    Metric {
+        counted: |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
+        names: &["lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum"],
+    },
+    Metric {
+        counted: |c| all_global(c, |t| t.sectors),
+        names: &["memory_l2_theoretical_sectors_global"],
+    },
+    Metric {
+        counted: |c| all_global(c, |t| t.sectors_ideal),
+        names: &["memory_l2_theoretical_sectors_global_ideal"],
+    },
+    Metric { counted: |c| all_global(c, |t| t.lines), names: &["memory_l1_tag_requests_global"] },
+    Metric {
+        counted: |c| c.global_load.efficiency() * 100.0,
+        names: &["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"],
+    },
+    Metric {
+        counted: |c| c.global_store.efficiency() * 100.0,
+        names: &["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"],
+    },
+    Metric {
+        counted: |c| c.shared_load.wavefronts as f64,
+        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_store.wavefronts as f64,
+        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_matrix_load.wavefronts as f64,
+        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"],
+    },
+    Metric {
+        counted: |c| c.async_copy_shared.wavefronts as f64,
+        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"],
+    },
+    Metric {
+        counted: |c| (c.shared_load.wavefronts + c.shared_matrix_load.wavefronts) as f64,
+        names: &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_store.wavefronts as f64,
+        names: &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_atomic.wavefronts as f64,
+        names: &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
+    },
+    Metric {
+        counted: |c| {
+            (c.shared_load.bank_conflicts() + c.shared_matrix_load.bank_conflicts()) as f64
+        },
+        names: &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
+    },
+    Metric {
+        counted: |c| c.shared_store.bank_conflicts() as f64,
+        names: &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
+    },
+    Metric {
+        counted: |c| all_shared(c, |t| t.wavefronts),
+        names: &["memory_l1_wavefronts_shared"],
+    },
+    Metric {
+        counted: |c| all_shared(c, |t| t.wavefronts_ideal),
+        names: &["memory_l1_wavefronts_shared_ideal"],
+    },
+];

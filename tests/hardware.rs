@@ -1,0 +1,114 @@
+//! The executor against a GPU: what Nsight Compute counted, and what the kernels wrote.
+//!
+//! The measurements are committed; comparing them needs no GPU.
+
+use crate::executor::device;
+use coalesce::gpu::Arrays;
+use coalesce::pattern::Size;
+use coalesce::patterns::PATTERNS;
+use coalesce::traffic::count;
+use coalesce::verify::{Digests, Outcome, case, digests, launch_name, verify};
+use simt::METRICS;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Made by `crates/simt/fixtures/collect.py OUTDIR coalesce`.
+const PROFILE: &str = "../crates/simt/fixtures/patterns.json";
+/// Made by `coalesce verify --digests FILE --device gpu`.
+const OUTPUTS: &str = "../results/nvidia-h200/outputs.json";
+/// The seed of that run: the default of `coalesce verify`.
+const SEED: u64 = 1;
+
+/// Start of a kernel's name, part of a metric's name, and why the executor and the GPU differ there.
+const DIFFERENT: &[(&str, &str, &str)] = &[
+    ("matmul_ab_a", "shared_ld", JOINED_LOADS),
+    ("matmul_ab_a", "shared_op_ld", JOINED_LOADS),
+    ("matmul_ab_a", "memory_l1_wavefronts_shared", JOINED_LOADS),
+    ("transpose_asynchronous", "op_ldgsts", INCOMPLETE_COPIES),
+    ("transpose_asynchronous", "memory_l1_wavefronts_shared", INCOMPLETE_COPIES),
+];
+const JOINED_LOADS: &str = "ptxas joins four loads of neighbouring words into one of 16 bytes";
+const INCOMPLETE_COPIES: &str =
+    "2048 copies take one wavefront each; the GPU's counters miss some, 12 in one and 4 in another";
+
+#[derive(serde::Deserialize)]
+struct Profile {
+    kernels: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+fn read<T: serde::de::DeserializeOwned>(file: &str) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let text = std::fs::read_to_string(&path).expect("the measurement is committed");
+    serde_json::from_str(&text).expect("the file is as it was written")
+}
+
+#[test]
+fn counters_of_every_variant_equal_the_profiled_ones() {
+    let profile: Profile = read(PROFILE);
+    let (_guard, _gpu) = device();
+    let mut compared = 0;
+    let mut problems = Vec::new();
+    for pattern in PATTERNS {
+        for (variant, counted) in count(pattern).expect("the pattern runs") {
+            let kernel = pattern.kernel_name(variant);
+            let Some(measured) = profile.kernels.get(&kernel) else {
+                problems.push(format!("{kernel} was not profiled: profile again"));
+                continue;
+            };
+            for metric in METRICS {
+                let values = metric.names.iter().map(|name| measured.get(*name).copied());
+                // Nsight Compute has no value where nothing of the kind happened.
+                let Some(theirs) = values.sum::<Option<f64>>().filter(|value| !value.is_nan())
+                else {
+                    continue;
+                };
+                let is_excused = DIFFERENT.iter().any(|(start, part, _)| {
+                    kernel.starts_with(start) && metric.names[0].contains(part)
+                });
+                compared += 1;
+                if !is_excused && !metric.agrees(&counted.counters, theirs) {
+                    let ours = (metric.counted)(&counted.counters);
+                    problems.push(format!(
+                        "{kernel}: {:?} is {theirs}, the executor says {ours}",
+                        metric.names
+                    ));
+                }
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    println!("{compared} counters equal those of the GPU");
+    let variants: usize = PATTERNS.iter().map(|pattern| pattern.variants.len()).sum();
+    assert!(compared > 20 * variants, "only {compared} counters were profiled");
+}
+
+/// Variants whose float atomics arrive in another order on the GPU.
+const ORDER_DEPENDENT: &[&str] = &[];
+
+#[test]
+fn outputs_of_every_variant_equal_those_of_the_gpu() {
+    let theirs: Digests = read(OUTPUTS);
+    let (_guard, gpu) = device();
+    let mut ours = Digests::new();
+    for pattern in PATTERNS {
+        for size in pattern.verify_sizes {
+            let size = Size::new(size);
+            let case = case(pattern, &size, SEED);
+            let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+            for variant in pattern.variants {
+                let outcome = verify(&gpu, &case, &mut arrays, variant, &size);
+                if outcome.expect("the launch succeeds") == Outcome::Correct {
+                    let name = launch_name(pattern, variant, &size);
+                    ours.insert(name, digests(&gpu, &arrays, variant).expect("they can be read"));
+                }
+            }
+        }
+    }
+    let names = |digests: &Digests| digests.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&ours), names(&theirs), "variants or sizes changed: measure again");
+    let is_excused = |name: &str| ORDER_DEPENDENT.iter().any(|start| name.starts_with(start));
+    let differing: Vec<_> =
+        ours.keys().filter(|name| ours[*name] != theirs[*name] && !is_excused(name)).collect();
+    assert!(differing.is_empty(), "other bits than on the GPU: {differing:#?}");
+    println!("{} launches wrote the bits of the GPU", ours.len());
+}
