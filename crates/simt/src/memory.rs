@@ -89,11 +89,6 @@ impl Region {
         self.owner.is_none()
     }
 
-    /// Whether it is known which bytes were written.
-    pub fn is_tracked(&self) -> bool {
-        self.initialised.is_some()
-    }
-
     /// The word of initialised bits of the 64 bytes that hold an offset.
     #[inline(always)]
     fn initialised_word(&self, offset: u64) -> Option<&AtomicU64> {
@@ -104,45 +99,36 @@ impl Region {
         Some(unsafe { AtomicU64::from_ptr(word) })
     }
 
-    /// Whether an aligned range of at most 64 bytes was written, as far as that is tracked.
+    /// The words of initialised bits of a range, each with the bits that stand for it.
     #[inline(always)]
-    pub fn is_initialised(&self, offset: u64, bytes: u32) -> bool {
-        let bits = (u64::MAX >> (64 - bytes)) << (offset % 64);
-        self.initialised_word(offset).is_none_or(|word| word.load(Relaxed) & bits == bits)
-    }
-
-    /// Marks aligned ranges of at most 64 bytes as written; neighbours are marked together.
-    pub fn mark_all(&self, offsets: impl Iterator<Item = u64>, bytes: u32) {
-        let field = u64::MAX >> (64 - bytes);
-        let (mut at, mut bits) = (0, 0);
-        for offset in offsets {
-            if offset / 64 != at / 64 {
-                self.set(at, bits);
-                bits = 0;
+    fn initialised_bits(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&AtomicU64, u64)> {
+        let end = offset + bytes;
+        let mut at = offset;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
             }
-            at = offset;
-            bits |= field << (offset % 64);
-        }
-        self.set(at, bits);
+            let next = ((at / 64 + 1) * 64).min(end);
+            let bits = (u64::MAX >> (64 - (next - at))) << (at % 64);
+            let word = self.initialised_word(at)?;
+            at = next;
+            Some((word, bits))
+        })
     }
 
-    /// Sets bits of one word.
-    fn set(&self, offset: u64, bits: u64) {
-        if let Some(word) = self.initialised_word(offset)
-            && word.load(Relaxed) & bits != bits
-        {
-            word.fetch_or(bits, Relaxed);
-        }
+    /// Whether a range was written, as far as that is tracked.
+    #[inline(always)]
+    pub fn is_initialised(&self, offset: u64, bytes: u64) -> bool {
+        self.initialised_bits(offset, bytes).all(|(word, bits)| word.load(Relaxed) & bits == bits)
     }
 
     /// Marks a range as written.
-    fn mark(&self, offset: u64, bytes: u64) {
-        let end = offset + bytes;
-        let mut at = offset;
-        while at < end && self.is_tracked() {
-            let next = ((at / 64 + 1) * 64).min(end);
-            self.set(at, (u64::MAX >> (64 - (next - at))) << (at % 64));
-            at = next;
+    #[inline(always)]
+    pub fn mark(&self, offset: u64, bytes: u64) {
+        for (word, bits) in self.initialised_bits(offset, bytes) {
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
         }
     }
 

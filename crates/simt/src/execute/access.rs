@@ -24,6 +24,20 @@ pub(crate) struct Request<'a> {
     pub bytes: u32,
 }
 
+impl Request<'_> {
+    /// The bytes from the first lane's to the last lane's, when all lanes take part and each
+    /// begins where the one before ends.
+    #[inline(always)]
+    pub fn row_bytes(&self) -> Option<u64> {
+        let mut differs = 0;
+        for (lane, address) in self.all.iter().enumerate() {
+            let expected = self.all[0].wrapping_add(lane as u64 * self.bytes as u64);
+            differs |= address ^ expected;
+        }
+        (differs == 0 && self.mask == u32::MAX).then_some(LANES as u64 * self.bytes as u64)
+    }
+}
+
 /// Host pointers to what the active lanes of one access address.
 #[derive(Clone, Copy)]
 pub(crate) struct Window {

@@ -77,6 +77,22 @@ fn touch(value: u64, me: u64, kind: GlobalAccess) -> (u64, Option<u64>) {
     }
 }
 
+/// Brings untouched entries to what an access makes of them; whether that is all there was to do.
+fn settle(entries: &mut [u64], settled: u64, kind: GlobalAccess) -> bool {
+    let (mut any, mut every, mut differs) = (0, u64::MAX, 0);
+    for entry in entries.iter() {
+        any |= *entry;
+        every &= *entry;
+        differs |= *entry ^ settled;
+    }
+    if any == 0 {
+        entries.fill(settled);
+        return true;
+    }
+    let only_read = any & BLOCK_FIELD == 0 && every & MANY_READERS != 0;
+    differs == 0 || (kind == GlobalAccess::Read && only_read)
+}
+
 /// Whether entries of two workers, whose blocks differ, show that the order mattered.
 fn disturbed(a: u64, b: u64) -> bool {
     let wrote = |entry: u64| entry & BLOCK_FIELD != 0;
@@ -227,10 +243,13 @@ impl Machine<'_> {
         };
         let shift = run.granule.trailing_zeros();
         let granules = (request.bytes.div_ceil(run.granule)).max(1) as usize;
+        let row = request.row_bytes();
         let mut rest = request.mask;
         while rest != 0 {
             let first = request.all[rest.trailing_zeros() as usize];
-            let Some(index) = self.region_of(request.pc, first, request.bytes) else { break };
+            let Some(index) = self.region_of(request.pc, first, request.bytes as u64) else {
+                break;
+            };
             let region = run.memory.region(index);
             let chunk_start = first / CHUNK * CHUNK;
             let number = (first / CHUNK - region.base / CHUNK) as usize;
@@ -244,6 +263,16 @@ impl Machine<'_> {
                 disturbs = region.is_mapped();
                 undo.save(run.memory, index, number);
                 chunk.saved = true;
+            }
+            if let Some(bytes) = row
+                && first + bytes <= end
+            {
+                let at = ((first - chunk_start) >> shift) as usize;
+                let entries = &mut chunk.entries[at..at + (bytes >> shift) as usize];
+                if settle(entries, settled, kind) {
+                    shadow.disturbed |= disturbs;
+                    break;
+                }
             }
             for lane in lanes(rest) {
                 let address = request.all[lane];
@@ -329,22 +358,32 @@ impl Machine<'_> {
 
     /// The region of an address, trying first where this instruction looked last.
     #[inline(always)]
-    fn region_of(&self, pc: usize, address: u64, total: u32) -> Option<usize> {
+    fn region_of(&self, pc: usize, address: u64, bytes: u64) -> Option<usize> {
         let memory = self.run.memory;
         let last = self.regions[pc] as usize;
         match memory.region_or_none(last) {
-            Some(region) if region.contains(address, total as u64) => Some(last),
-            _ => memory.find(address, total as u64),
+            Some(region) if region.contains(address, bytes) => Some(last),
+            _ => memory.find(address, bytes),
         }
     }
 
     fn check_initialised(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
         let memory = self.run.memory;
+        if let Some(bytes) = request.row_bytes()
+            && let Some(index) = self.region_of(request.pc, request.all[0], bytes)
+        {
+            let region = memory.region(index);
+            if region.is_initialised(request.all[0] - region.base, bytes) {
+                return;
+            }
+        }
         for lane in lanes(request.mask) {
             let address = request.all[lane];
-            let Some(index) = self.region_of(request.pc, address, request.bytes) else { continue };
+            let Some(index) = self.region_of(request.pc, address, request.bytes as u64) else {
+                continue;
+            };
             let region = memory.region(index);
-            if region.is_initialised(address - region.base, request.bytes) {
+            if region.is_initialised(address - region.base, request.bytes as u64) {
                 continue;
             }
             let (index, w) = (block.index, warp.index);
@@ -362,18 +401,19 @@ impl Machine<'_> {
     }
 
     fn mark_initialised(&mut self, request: Request<'_>) {
-        let mut rest = request.mask;
-        while rest != 0 {
-            let first = request.all[rest.trailing_zeros() as usize];
-            let Some(index) = self.region_of(request.pc, first, request.bytes) else { break };
-            let region = self.run.memory.region(index);
-            let inside = |lane: &usize| region.contains(request.all[*lane], request.bytes as u64);
-            let here = lanes(rest).filter(inside);
-            if region.is_tracked() {
-                let offsets = here.clone().map(|lane| request.all[lane] - region.base);
-                region.mark_all(offsets, request.bytes);
+        let memory = self.run.memory;
+        if let Some(bytes) = request.row_bytes()
+            && let Some(index) = self.region_of(request.pc, request.all[0], bytes)
+        {
+            let region = memory.region(index);
+            return region.mark(request.all[0] - region.base, bytes);
+        }
+        for lane in lanes(request.mask) {
+            let (address, bytes) = (request.all[lane], request.bytes as u64);
+            if let Some(index) = self.region_of(request.pc, address, bytes) {
+                let region = memory.region(index);
+                region.mark(address - region.base, bytes);
             }
-            rest &= !here.fold(0, |mask, lane| mask | 1 << lane);
         }
     }
 }
