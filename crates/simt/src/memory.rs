@@ -8,6 +8,7 @@ use crate::error::Error;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Where allocations start.
 const FIRST_ADDRESS: u64 = 0x0400_0000_0000;
@@ -58,8 +59,16 @@ pub(crate) struct Region {
     pub pointer: *mut u8,
     owner: Option<Zeroed>,
     pub label: String,
-    /// One bit per byte: has it been written?
+    /// One bit per byte, in 64-bit words: has it been written?
     initialised: Option<Zeroed>,
+}
+
+/// What a range of a region held.
+pub(crate) struct Saved {
+    offset: usize,
+    bytes: Vec<u8>,
+    /// The words of its initialised bits.
+    initialised: Vec<u64>,
 }
 
 // SAFETY: the pointer is either owned, or its owner promised in `Memory::map` that it may be used
@@ -75,9 +84,77 @@ impl Region {
             && bytes <= self.bytes - (address - self.base)
     }
 
-    /// The shadow of initialised bytes, one bit each.
-    pub fn shadow(&self) -> Option<*mut u8> {
-        self.initialised.as_ref().map(Zeroed::pointer)
+    /// Host memory that somebody else owns.
+    pub fn is_mapped(&self) -> bool {
+        self.owner.is_none()
+    }
+
+    /// The word of initialised bits of the 64 bytes that hold an offset.
+    #[inline(always)]
+    fn initialised_word(&self, offset: u64) -> Option<&AtomicU64> {
+        let words = self.initialised.as_ref()?.pointer().cast::<u64>();
+        let word = words.wrapping_add((offset / 64) as usize);
+        // SAFETY: the map has a word for every 64 bytes begun by the region, in which callers
+        // keep; it lives as long as `self`, and all access to it is atomic.
+        Some(unsafe { AtomicU64::from_ptr(word) })
+    }
+
+    /// The words of initialised bits of a range, each with the bits that stand for it.
+    #[inline(always)]
+    fn initialised_bits(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&AtomicU64, u64)> {
+        let end = offset + bytes;
+        let mut at = offset;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let next = ((at / 64 + 1) * 64).min(end);
+            let bits = (u64::MAX >> (64 - (next - at))) << (at % 64);
+            let word = self.initialised_word(at)?;
+            at = next;
+            Some((word, bits))
+        })
+    }
+
+    /// Whether a range was written, as far as that is tracked.
+    #[inline(always)]
+    pub fn is_initialised(&self, offset: u64, bytes: u64) -> bool {
+        self.initialised_bits(offset, bytes).all(|(word, bits)| word.load(Relaxed) & bits == bits)
+    }
+
+    /// Marks a range as written.
+    #[inline(always)]
+    pub fn mark(&self, offset: u64, bytes: u64) {
+        for (word, bits) in self.initialised_bits(offset, bytes) {
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
+        }
+    }
+
+    /// Saves the bytes between two addresses of the region, which nobody writes at the moment.
+    pub fn save(&self, start: u64, end: u64) -> Saved {
+        let offset = (start - self.base) as usize;
+        let mut bytes = vec![0; (end - start) as usize];
+        // SAFETY: the range lies in the region, and the target is memory of our own.
+        unsafe { self.pointer.add(offset).copy_to(bytes.as_mut_ptr(), bytes.len()) };
+        let words = (offset / 64..(offset + bytes.len()).div_ceil(64)).map(|word| {
+            self.initialised_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))
+        });
+        Saved { offset, initialised: words.collect(), bytes }
+    }
+
+    /// Writes saved bytes back; nobody else accesses them at the moment.
+    pub fn restore(&self, saved: &Saved) {
+        // SAFETY: the range was saved from this region, so it lies in it.
+        let target = unsafe { self.pointer.add(saved.offset) };
+        // SAFETY: `target` is valid for as many bytes as were saved from there.
+        unsafe { target.copy_from(saved.bytes.as_ptr(), saved.bytes.len()) };
+        for (index, bits) in saved.initialised.iter().enumerate() {
+            if let Some(word) = self.initialised_word((saved.offset / 64 + index) as u64 * 64) {
+                word.store(*bits, Relaxed);
+            }
+        }
     }
 }
 
@@ -162,7 +239,7 @@ impl Memory {
         let Some(owner) = Zeroed::new(bytes) else {
             return Err(out_of_memory);
         };
-        let initialised = if self.track { Zeroed::new(bytes.div_ceil(8)) } else { None };
+        let initialised = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
         let address = self.next;
         self.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
         self.used += bytes;
@@ -318,7 +395,7 @@ impl Memory {
         // SAFETY: as in `read`; `&mut self` excludes every other access to owned regions, and
         // `map`'s contract excludes races on mapped ones.
         unsafe { region.pointer.add(offset).copy_from(source.as_ptr(), source.len()) };
-        mark(region, offset, source.len());
+        region.mark(offset as u64, source.len() as u64);
         Ok(())
     }
 
@@ -330,7 +407,7 @@ impl Memory {
         let (region, offset) = self.range(address, bytes)?;
         // SAFETY: as in `write`.
         unsafe { region.pointer.add(offset).write_bytes(value, bytes) };
-        mark(region, offset, bytes);
+        region.mark(offset as u64, bytes as u64);
         Ok(())
     }
 
@@ -343,7 +420,7 @@ impl Memory {
         let (to, to_offset) = self.range(target, bytes)?;
         // SAFETY: both ranges are valid and `copy_from` allows overlap; otherwise as in `write`.
         unsafe { to.pointer.add(to_offset).copy_from(from.pointer.add(from_offset), bytes) };
-        mark(to, to_offset, bytes);
+        to.mark(to_offset as u64, bytes as u64);
         Ok(())
     }
 
@@ -352,7 +429,7 @@ impl Memory {
     /// The pointer is valid for `bytes` bytes until the allocation is freed.
     pub fn host_pointer(&self, address: u64, bytes: usize) -> Result<*mut u8, Error> {
         let (region, offset) = self.range(address, bytes)?;
-        mark(region, offset, bytes);
+        region.mark(offset as u64, bytes as u64);
         // SAFETY: `offset` lies within the region.
         Ok(unsafe { region.pointer.add(offset) })
     }
@@ -418,25 +495,4 @@ impl Memory {
 fn name(region: &Region) -> String {
     let kind = if region.label.is_empty() { "allocation" } else { &region.label };
     format!("{kind} of {} bytes", region.bytes)
-}
-
-/// Marks bytes as initialised.
-fn mark(region: &Region, offset: usize, bytes: usize) {
-    let Some(shadow) = region.shadow() else {
-        return;
-    };
-    let mut at = offset;
-    let end = offset + bytes;
-    while at < end {
-        let bit = at % 8;
-        let count = (8 - bit).min(end - at);
-        let bits = if count == 8 { 0xff } else { ((1u16 << count) - 1) as u8 } << bit;
-        // SAFETY: the shadow has one bit per byte of the region, and `at` is within the region;
-        // host calls do not run beside kernels, and the atomic makes concurrent marks sound.
-        unsafe {
-            std::sync::atomic::AtomicU8::from_ptr(shadow.add(at / 8))
-                .fetch_or(bits, std::sync::atomic::Ordering::Relaxed);
-        }
-        at += count;
-    }
 }

@@ -1,6 +1,7 @@
 //! Loads and stores in every state space.
 
 use super::block::Block;
+use super::shadow::lanes;
 use super::step::space_of;
 use super::traffic::{sectors_and_lines, wavefronts};
 use super::warp::Warp;
@@ -12,6 +13,30 @@ use crate::memory::Region;
 use crate::program::{Access, Base, LOCAL_WINDOW, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space};
 use crate::registers::LANES;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// One access of a warp: the instruction, the lanes that take part, their addresses, and the bytes
+/// that each of them reaches.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub pc: usize,
+    pub mask: u32,
+    pub all: &'a [u64; LANES],
+    pub bytes: u32,
+}
+
+impl Request<'_> {
+    /// The bytes from the first lane's to the last lane's, when all lanes take part and each
+    /// begins where the one before ends.
+    #[inline(always)]
+    pub fn row_bytes(&self) -> Option<u64> {
+        let mut differs = 0;
+        for (lane, address) in self.all.iter().enumerate() {
+            let expected = self.all[0].wrapping_add(lane as u64 * self.bytes as u64);
+            differs |= address ^ expected;
+        }
+        (differs == 0 && self.mask == u32::MAX).then_some(LANES as u64 * self.bytes as u64)
+    }
+}
 
 /// Host pointers to what the active lanes of one access address.
 #[derive(Clone, Copy)]
@@ -195,15 +220,16 @@ impl Machine<'_> {
         access: &Access,
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
-        let total = access.total_bytes();
+        let request = Request { pc, mask, all, bytes: access.total_bytes() };
         match space {
             Space::Global | Space::Constant | Space::Generic => {
-                let window = self.window(block, warp, pc, mask, all, total, false)?;
+                let window = self.window(block, warp, request, false)?;
                 if self.counting {
-                    self.count_global(pc, mask, all, total, space == Space::Constant);
+                    self.count_global(request, space == Space::Constant);
                 }
                 if self.checking {
-                    self.check_global_read(block, warp, pc, mask, all, access);
+                    let kind = (access.strong, access.read_only);
+                    self.check_global_read(block, warp, request, kind);
                 }
                 if access.bytes == 4
                     && mask == u32::MAX
@@ -222,12 +248,12 @@ impl Machine<'_> {
                 });
             }
             Space::Shared => {
-                self.shared_bounds(block, warp, pc, mask, all, total)?;
+                self.shared_bounds(block, warp, request)?;
                 if self.counting {
-                    self.count_shared(pc, mask, all, total);
+                    self.count_shared(request);
                 }
                 if self.checking {
-                    self.check_shared_read(block, warp, pc, mask, all, total, access.strong);
+                    self.check_shared_read(block, warp, request, access.strong);
                 }
                 let shared = &block.shared[..];
                 if access.bytes == 4
@@ -245,12 +271,12 @@ impl Machine<'_> {
                 });
             }
             Space::Local => {
-                self.local_bounds(block, warp, pc, mask, all, total)?;
+                self.local_bounds(block, warp, request)?;
                 if self.counting && access.space != Space::Parameter {
-                    self.count_local(pc, mask, all, total);
+                    self.count_local(request);
                 }
                 if self.checking {
-                    self.check_local_read(block, warp, pc, mask, all, total);
+                    self.check_local_read(block, warp, request);
                 }
                 let local = std::mem::take(&mut warp.local);
                 fill_rows(warp, mask, access, |lane, shift| {
@@ -260,7 +286,7 @@ impl Machine<'_> {
             }
             Space::Parameter => {
                 let bytes = self.run.parameters.len() as u64;
-                self.small_bounds(block, warp, pc, mask, all, total, (bytes, "kernel parameters"))?;
+                self.small_bounds(block, warp, request, (bytes, "kernel parameters"))?;
                 let parameters = &self.run.parameters[..];
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(parameters, (all[lane] + shift) as usize, access.bytes)
@@ -331,16 +357,16 @@ impl Machine<'_> {
         access: &Access,
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
-        let total = access.total_bytes();
+        let request = Request { pc, mask, all, bytes: access.total_bytes() };
         match space {
             Space::Global | Space::Generic => {
-                let window = self.window(block, warp, pc, mask, all, total, true)?;
+                let window = self.window(block, warp, request, true)?;
                 if self.counting {
-                    self.count_global(pc, mask, all, total, false);
+                    self.count_global(request, false);
                 }
                 if self.checking {
-                    self.check_global_write(block, warp, pc, mask, all, access);
-                    self.check_conflicting(block, warp, pc, mask, all, access);
+                    self.check_global_write(block, warp, request, access.strong);
+                    self.check_conflicting(block, warp, request, access);
                 }
                 for_each_element(warp, mask, access, |lane, shift, value| {
                     // SAFETY: `window` checked bounds and alignment of all active lanes.
@@ -348,13 +374,13 @@ impl Machine<'_> {
                 });
             }
             Space::Shared => {
-                self.shared_bounds(block, warp, pc, mask, all, total)?;
+                self.shared_bounds(block, warp, request)?;
                 if self.counting {
-                    self.count_shared(pc, mask, all, total);
+                    self.count_shared(request);
                 }
                 if self.checking {
-                    self.check_shared_write(block, warp, pc, mask, all, total, access.strong);
-                    self.check_conflicting(block, warp, pc, mask, all, access);
+                    self.check_shared_write(block, warp, request, access.strong);
+                    self.check_conflicting(block, warp, request, access);
                 }
                 let shared = &mut block.shared[..];
                 for_each_element(warp, mask, access, |lane, shift, value| {
@@ -362,12 +388,12 @@ impl Machine<'_> {
                 });
             }
             Space::Local => {
-                self.local_bounds(block, warp, pc, mask, all, total)?;
+                self.local_bounds(block, warp, request)?;
                 if self.counting && access.space != Space::Parameter {
-                    self.count_local(pc, mask, all, total);
+                    self.count_local(request);
                 }
                 if self.checking {
-                    self.mark_local(warp, mask, all, total);
+                    self.mark_local(warp, request);
                 }
                 let mut local = std::mem::take(&mut warp.local);
                 for_each_element(warp, mask, access, |lane, shift, value| {
@@ -381,7 +407,7 @@ impl Machine<'_> {
                 return Err(Error::IllegalAddress {
                     place,
                     address: all[mask.trailing_zeros() as usize],
-                    bytes: total,
+                    bytes: request.bytes,
                     message: "constants and kernel parameters cannot be written".into(),
                 });
             }
@@ -391,29 +417,26 @@ impl Machine<'_> {
 
     /// Checks alignment and bounds of a global access and finds the bytes behind it.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     pub fn window(
         &mut self,
         block: &Block,
         warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        total: u32,
+        request: Request<'_>,
         write: bool,
     ) -> Result<Window, Error> {
-        let region = self.run.memory.region_or_none(self.regions[pc] as usize);
-        let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(total as u64)));
-        let (fits, bits) = inside(mask, all, base, limit);
-        if bits & (total as u64 - 1) != 0 {
-            return Err(self.misaligned(block, warp, pc, mask, all, total));
+        let bytes = request.bytes as u64;
+        let region = self.run.memory.region_or_none(self.regions[request.pc] as usize);
+        let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(bytes)));
+        let (fits, bits) = inside(request.mask, request.all, base, limit);
+        if bits & (bytes - 1) != 0 {
+            return Err(self.misaligned(block, warp, request));
         }
         if let (Some(region), true) = (region, fits)
-            && region.bytes >= total as u64
+            && region.bytes >= bytes
         {
-            return Ok(pointers(region, all));
+            return Ok(pointers(region, request.all));
         }
-        self.window_slow(block, warp, pc, mask, all, (total, write))
+        self.window_slow(block, warp, request, write)
     }
 
     #[cold]
@@ -421,61 +444,48 @@ impl Machine<'_> {
         &mut self,
         block: &Block,
         warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        (total, write): (u32, bool),
+        request: Request<'_>,
+        write: bool,
     ) -> Result<Window, Error> {
         let memory = self.run.memory;
         let mut window = Window { pointers: [std::ptr::null_mut(); LANES] };
         let mut bad = 0u32;
-        for (lane, address) in all.iter().enumerate() {
-            if mask >> lane & 1 == 0 {
-                continue;
-            }
-            match memory.find(*address, total as u64) {
+        for lane in lanes(request.mask) {
+            match memory.find(request.all[lane], request.bytes as u64) {
                 Some(index) => {
                     let region = memory.region(index);
-                    let offset = *address - region.base;
+                    let offset = request.all[lane] - region.base;
                     window.pointers[lane] = region.pointer.wrapping_add(offset as usize);
-                    self.regions[pc] = index as u32;
+                    self.regions[request.pc] = index as u32;
                 }
                 None => bad |= 1 << lane,
             }
         }
         if bad != 0 {
-            let address = all[bad.trailing_zeros() as usize];
+            let address = request.all[bad.trailing_zeros() as usize];
             let verb = if write { "write to" } else { "read from" };
-            let place = Box::new(self.run.place(block.index, warp.index, bad, pc));
+            let place = Box::new(self.run.place(block.index, warp.index, bad, request.pc));
             let message = format!(
                 "{} lane(s) {verb} memory that is not allocated; {}; to fix it: check the index \
                  against the length, or enlarge the allocation",
                 bad.count_ones(),
                 memory.describe(address)
             );
-            return Err(Error::IllegalAddress { place, address, bytes: total, message });
+            return Err(Error::IllegalAddress { place, address, bytes: request.bytes, message });
         }
         Ok(window)
     }
 
     /// The error of lanes whose address is no multiple of the access's size.
     #[cold]
-    pub fn misaligned(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        total: u32,
-    ) -> Error {
-        let bad = (0..LANES)
-            .filter(|lane| mask >> lane & 1 != 0 && all[*lane] & (total as u64 - 1) != 0)
+    pub fn misaligned(&self, block: &Block, warp: &Warp, request: Request<'_>) -> Error {
+        let bad = lanes(request.mask)
+            .filter(|lane| request.all[*lane] & (request.bytes as u64 - 1) != 0)
             .fold(0u32, |m, lane| m | 1 << lane);
         Error::MisalignedAddress {
-            place: Box::new(self.run.place(block.index, warp.index, bad, pc)),
-            address: all[bad.trailing_zeros() as usize & 31],
-            bytes: total,
+            place: Box::new(self.run.place(block.index, warp.index, bad, request.pc)),
+            address: request.all[bad.trailing_zeros() as usize & 31],
+            bytes: request.bytes,
         }
     }
 
@@ -484,49 +494,35 @@ impl Machine<'_> {
         &self,
         block: &Block,
         warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        total: u32,
+        request: Request<'_>,
     ) -> Result<(), Error> {
         let bytes = self.run.shared_bytes as u64;
-        self.small_bounds(block, warp, pc, mask, all, total, (bytes, "shared memory"))
+        self.small_bounds(block, warp, request, (bytes, "shared memory"))
     }
 
     #[inline(always)]
-    fn local_bounds(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        total: u32,
-    ) -> Result<(), Error> {
+    fn local_bounds(&self, block: &Block, warp: &Warp, request: Request<'_>) -> Result<(), Error> {
         let bytes = self.run.program.local_bytes as u64;
-        self.small_bounds(block, warp, pc, mask, all, total, (bytes, "local memory"))
+        self.small_bounds(block, warp, request, (bytes, "local memory"))
     }
 
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     fn small_bounds(
         &self,
         block: &Block,
         warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        total: u32,
+        request: Request<'_>,
         (bytes, what): (u64, &str),
     ) -> Result<(), Error> {
-        let (fits, bits) = inside(mask, all, 0, bytes.wrapping_sub(total as u64));
-        if bits & (total as u64 - 1) != 0 {
-            return Err(self.misaligned(block, warp, pc, mask, all, total));
+        let each = request.bytes as u64;
+        let (fits, bits) = inside(request.mask, request.all, 0, bytes.wrapping_sub(each));
+        if bits & (each - 1) != 0 {
+            return Err(self.misaligned(block, warp, request));
         }
-        if fits && bytes >= total as u64 {
+        if fits && bytes >= each {
             return Ok(());
         }
-        Err(self.past_end(block, warp, pc, mask, all, (total, bytes, what)))
+        Err(self.past_end(block, warp, request, (bytes, what)))
     }
 
     /// The error of lanes that reach past the end of a small space.
@@ -535,19 +531,16 @@ impl Machine<'_> {
         &self,
         block: &Block,
         warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        (total, bytes, what): (u32, u64, &str),
+        request: Request<'_>,
+        (bytes, what): (u64, &str),
     ) -> Error {
-        let bad = (0..LANES)
-            .filter(|lane| mask >> lane & 1 != 0 && all[*lane].saturating_add(total as u64) > bytes)
+        let bad = lanes(request.mask)
+            .filter(|lane| request.all[*lane].saturating_add(request.bytes as u64) > bytes)
             .fold(0u32, |m, lane| m | 1 << lane);
-        let address = all[bad.trailing_zeros() as usize & 31];
         Error::IllegalAddress {
-            place: Box::new(self.run.place(block.index, warp.index, bad, pc)),
-            address,
-            bytes: total,
+            place: Box::new(self.run.place(block.index, warp.index, bad, request.pc)),
+            address: request.all[bad.trailing_zeros() as usize & 31],
+            bytes: request.bytes,
             message: format!(
                 "{} lane(s) access {what} past its end, there are {bytes} bytes; to fix it: check \
                  the index, or give the kernel more",
@@ -558,81 +551,61 @@ impl Machine<'_> {
 
     /// Counts sectors and lines of a global (or constant) access.
     #[inline(always)]
-    pub fn count_global(
-        &mut self,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
-        total: u32,
-        constant: bool,
-    ) {
-        let lanes = mask.count_ones() as u64;
+    pub fn count_global(&mut self, request: Request<'_>, constant: bool) {
+        let Request { pc, mask, all, .. } = request;
         if constant {
-            let mut words: Vec<u64> = (0..LANES)
-                .filter(|lane| mask >> lane & 1 != 0)
-                .map(|lane| all[lane] >> 2)
-                .collect();
-            words.sort_unstable();
-            words.dedup();
+            let mut words = [0u64; LANES];
+            let mut count = 0;
+            for lane in lanes(mask) {
+                words[count] = all[lane] >> 2;
+                count += 1;
+            }
+            words[..count].sort_unstable();
             let traffic = &mut self.tallies[pc].constant;
-            traffic.requests += 1;
-            traffic.lanes += lanes;
-            traffic.bytes += lanes * total as u64;
-            traffic.wavefronts += words.len() as u64;
+            traffic.wavefronts += words[..count].chunk_by(|a, b| a == b).count() as u64;
             traffic.wavefronts_ideal += 1;
+            traffic.request(request);
             return;
         }
         let (sectors, lines, distinct) =
             self.memos[pc].get(mask, all, 0, || sectors_and_lines(mask, all));
-        let bytes_distinct = distinct as u64 * total as u64;
+        let bytes_distinct = distinct as u64 * request.bytes as u64;
         let traffic = &mut self.tallies[pc].global;
-        traffic.requests += 1;
-        traffic.lanes += lanes;
-        traffic.bytes += lanes * total as u64;
         traffic.bytes_distinct += bytes_distinct;
         traffic.sectors += sectors as u64;
         traffic.sectors_ideal += bytes_distinct.div_ceil(32);
         traffic.lines += lines as u64;
+        traffic.request(request);
     }
 
     /// Counts wavefronts of a shared access.
     #[inline(always)]
-    pub fn count_shared(&mut self, pc: usize, mask: u32, all: &[u64; LANES], total: u32) {
+    pub fn count_shared(&mut self, request: Request<'_>) {
+        let Request { pc, mask, all, bytes } = request;
         let (count, ideal, _) = self.memos[pc].get(mask, all, 1, || {
-            let (count, ideal) = wavefronts(mask, all, total);
+            let (count, ideal) = wavefronts(mask, all, bytes);
             (count, ideal, 0)
         });
-        let lanes = mask.count_ones() as u64;
         let traffic = &mut self.tallies[pc].shared;
-        traffic.requests += 1;
-        traffic.lanes += lanes;
-        traffic.bytes += lanes * total as u64;
         traffic.wavefronts += count as u64;
         traffic.wavefronts_ideal += ideal as u64;
+        traffic.request(request);
     }
 
     /// Local memory is interleaved: word `w` of all lanes is one line.
-    fn count_local(&mut self, pc: usize, mask: u32, all: &[u64; LANES], total: u32) {
-        let (mut sectors, mut lines) = (0u64, 0u64);
-        for word in 0..total.div_ceil(4) as u64 {
+    fn count_local(&mut self, request: Request<'_>) {
+        let Request { pc, mask, all, bytes } = request;
+        let traffic = &mut self.tallies[pc].local;
+        for word in 0..bytes.div_ceil(4) as u64 {
             let physical: [u64; LANES] = std::array::from_fn(|lane| {
                 (all[lane] / 4 + word) * 128 + lane as u64 * 4 + all[lane] % 4
             });
-            let (s, l, _) = sectors_and_lines(mask, &physical);
-            sectors += s as u64;
-            lines += l as u64;
+            let (sectors, lines, _) = sectors_and_lines(mask, &physical);
+            traffic.sectors += sectors as u64;
+            traffic.lines += lines as u64;
         }
-        let lanes = mask.count_ones() as u64;
-        let bytes = lanes * total as u64;
-        self.tallies[pc].local += Traffic {
-            requests: 1,
-            lanes,
-            bytes,
-            sectors,
-            sectors_ideal: bytes.div_ceil(32),
-            lines,
-            ..Traffic::default()
-        };
+        traffic.sectors_ideal += (mask.count_ones() as u64 * bytes as u64).div_ceil(32);
+        traffic.request(request);
     }
 
     /// Several lanes of one store that write different values to one place.
@@ -640,31 +613,35 @@ impl Machine<'_> {
         &mut self,
         block: &Block,
         warp: &Warp,
-        pc: usize,
-        mask: u32,
-        all: &[u64; LANES],
+        request: Request<'_>,
         access: &Access,
     ) {
-        if !self.run.options.checks.shared_races {
+        let Request { pc, mask, all, .. } = request;
+        if !self.run.options.checks.shared_races || ascending(mask, all) {
             return;
         }
-        let mut lanes: Vec<usize> = (0..LANES).filter(|lane| mask >> lane & 1 != 0).collect();
-        lanes.sort_by_key(|lane| all[*lane]);
-        for pair in lanes.windows(2) {
-            if all[pair[0]] != all[pair[1]] {
+        let mut order = [(0u64, 0usize); LANES];
+        let mut count = 0;
+        for lane in lanes(mask) {
+            order[count] = (all[lane], lane);
+            count += 1;
+        }
+        order[..count].sort_unstable();
+        for pair in order[..count].windows(2) {
+            let [(address, first), (other, second)] = [pair[0], pair[1]];
+            if address != other {
                 continue;
             }
             let field = if access.bytes == 8 { u64::MAX } else { (1 << (8 * access.bytes)) - 1 };
             let same = access.rows.iter().flatten().all(|row| {
                 let value = |lane| super::step::read_row(warp, *row, lane) & field;
-                value(pair[0]) == value(pair[1])
+                value(first) == value(second)
             });
             if !same {
-                let (index, w, address) = (block.index, warp.index, all[pair[0]]);
-                let two = 1 << pair[0] | 1 << pair[1];
+                let (index, w) = (block.index, warp.index);
                 self.find(Hazard::ConflictingStore, pc, |run| Finding {
                     hazard: Hazard::ConflictingStore,
-                    place: run.place(index, w, two, pc),
+                    place: run.place(index, w, 1 << first | 1 << second, pc),
                     other: None,
                     address: Some(address),
                     message: format!("two lanes store different values to {address:#x}"),
@@ -672,6 +649,24 @@ impl Machine<'_> {
                 return;
             }
         }
+    }
+}
+
+/// Whether every active lane's address is above that of the active lane before.
+#[inline(always)]
+fn ascending(mask: u32, all: &[u64; LANES]) -> bool {
+    let mut before = None;
+    lanes(mask).all(|lane| before.replace(all[lane]).is_none_or(|b| b < all[lane]))
+}
+
+impl Traffic {
+    /// Counts one request with its lanes and bytes.
+    #[inline(always)]
+    pub(crate) fn request(&mut self, request: Request<'_>) {
+        let lanes = request.mask.count_ones() as u64;
+        self.requests += 1;
+        self.lanes += lanes;
+        self.bytes += lanes * request.bytes as u64;
     }
 }
 

@@ -4,10 +4,11 @@
 //! when somebody asks its mbarrier or nothing else can run. A program that reads too early thus
 //! sees what was there before, on every run.
 
-use super::access::{addresses, read_bytes, write_bytes};
+use super::access::{Request, addresses, read_bytes, write_bytes};
 use super::block::Block;
+use super::shadow::lanes;
 use super::step::space_of;
-use super::traffic::{copy_wavefronts, sectors_and_lines};
+use super::traffic::copy_wavefronts;
 use super::warp::Warp;
 use super::{Machine, atomic};
 use crate::counters::Traffic;
@@ -78,7 +79,7 @@ impl Mbarrier {
 }
 
 /// An address in shared memory, also when it comes as a generic address.
-fn shared_offset(address: u64) -> u64 {
+pub(crate) fn shared_offset(address: u64) -> u64 {
     if space_of(address) == Space::Shared { address - SHARED_WINDOW } else { address }
 }
 
@@ -93,7 +94,8 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let target = addresses(warp, copy.target.0, copy.target.1).map(shared_offset);
         let source = addresses(warp, copy.source.0, copy.source.1);
-        self.shared_bounds(block, warp, pc, mask, &target, copy.bytes)?;
+        let to = Request { pc, mask, all: &target, bytes: copy.bytes };
+        self.shared_bounds(block, warp, to)?;
         let ignored = copy.ignore_source.map_or(0, |p| warp.registers.predicates[p as usize]);
         let mut source_bytes = [copy.bytes; LANES];
         if let Some(row) = copy.source_bytes {
@@ -107,38 +109,26 @@ impl Machine<'_> {
             reads |= u32::from(*bytes > 0) << lane;
         }
         let reads = reads & mask;
+        let from = Request { pc, mask: reads, all: &source, bytes: copy.bytes };
         if reads != 0 {
-            self.window(block, warp, pc, reads, &source, copy.bytes, false)?;
+            self.window(block, warp, from, false)?;
         }
         if self.counting {
             if reads != 0 {
-                let lanes = reads.count_ones() as u64;
-                let (sectors, lines, distinct) = sectors_and_lines(reads, &source);
-                let bytes_distinct = distinct as u64 * copy.bytes as u64;
-                self.tallies[pc].global += Traffic {
-                    requests: 1,
-                    lanes,
-                    bytes: lanes * copy.bytes as u64,
-                    bytes_distinct,
-                    sectors: sectors as u64,
-                    sectors_ideal: bytes_distinct.div_ceil(32),
-                    lines: lines as u64,
-                    ..Traffic::default()
-                };
+                self.count_global(from, false);
             }
             let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
-            let lanes = mask.count_ones() as u64;
-            self.tallies[pc].shared += Traffic {
-                requests: 1,
-                lanes,
-                bytes: lanes * copy.bytes as u64,
-                wavefronts: passes as u64,
-                wavefronts_ideal: ideal as u64,
-                ..Traffic::default()
-            };
+            let traffic = &mut self.tallies[pc].shared;
+            traffic.wavefronts += passes as u64;
+            traffic.wavefronts_ideal += ideal as u64;
+            traffic.request(to);
         }
         if self.checking {
-            self.check_async_issue(block, warp, pc, mask, &target, copy.bytes);
+            for lane in lanes(reads) {
+                let from = Request { mask: 1 << lane, bytes: source_bytes[lane], ..from };
+                self.check_global_read(block, warp, from, (false, false));
+            }
+            self.check_async_issue(block, warp, to);
         }
         warp.copies.push(PendingCopy {
             group: warp.copy_group,
@@ -169,7 +159,7 @@ impl Machine<'_> {
     }
 
     fn land(&mut self, block: &mut Block, warp: &Warp, copy: &PendingCopy) -> Result<(), Error> {
-        for lane in (0..LANES).filter(|lane| copy.mask >> lane & 1 != 0) {
+        for lane in lanes(copy.mask) {
             for at in 0..copy.bytes {
                 let value = if at < copy.source_bytes[lane] {
                     self.device_byte(copy.source[lane] + at as u64)
@@ -180,8 +170,7 @@ impl Machine<'_> {
             }
         }
         if self.checking {
-            let target = copy.target.map(u64::from);
-            self.async_landed(block, warp, copy.mask, &target, copy.bytes);
+            self.async_landed(block, warp, copy.mask, &copy.target, copy.bytes);
         }
         Ok(())
     }
@@ -218,7 +207,7 @@ impl Machine<'_> {
         let targets = addresses(warp, copy.target.0, copy.target.1);
         let sources = addresses(warp, copy.source.0, copy.source.1);
         let mbarriers = copy.mbarrier.map(|(base, offset)| addresses(warp, base, offset));
-        for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+        for lane in lanes(mask) {
             let bytes = warp.registers.words[copy.bytes as usize][lane];
             let (mut target, mut source) = (targets[lane], sources[lane]);
             if copy.direction != BulkDirection::SharedToGlobal {
@@ -321,7 +310,7 @@ impl Machine<'_> {
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
             if self.checking {
-                self.bulk_landed(block, copy.direction, copy.target, copy.bytes, copy.mbarrier);
+                self.bulk_landed(block, copy.direction, copy.target, copy.bytes);
             }
         }
         Ok(any)
@@ -361,14 +350,14 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         if let MbarrierOperation::PendingCount { result, state } = operation {
             let states = warp.registers.longs[*state as usize];
-            for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+            for lane in lanes(mask) {
                 warp.registers.words[*result as usize][lane] =
                     Mbarrier::from_word(states[lane]).pending;
             }
             return Ok(());
         }
         let all = addresses(warp, target.0, target.1).map(shared_offset);
-        self.shared_bounds(block, warp, pc, mask, &all, 8)?;
+        self.shared_bounds(block, warp, Request { pc, mask, all: &all, bytes: 8 })?;
         if matches!(operation, MbarrierOperation::Test { .. }) {
             self.deliver_bulk(block)?;
         }
@@ -377,7 +366,7 @@ impl Machine<'_> {
             warp.copy_group += 1;
             self.async_wait(block, warp, 0)?;
         }
-        for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+        for lane in lanes(mask) {
             let at = all[lane] as usize;
             let mut barrier = Mbarrier::from_word(read_bytes(&block.shared, at, 8));
             let word = |row: u32| warp.registers.words[row as usize][lane];

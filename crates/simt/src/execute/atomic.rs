@@ -1,13 +1,13 @@
 //! Atomics on global and shared memory.
 
 use super::Machine;
-use super::access::{Window, addresses, by_space, read_bytes, write_bytes};
+use super::access::{Request, Window, addresses, by_space, read_bytes, write_bytes};
 use super::block::Block;
+use super::shadow::lanes;
 use super::step::{read_row, write_row};
 use super::traffic::{counting_passes, same_word_passes, sector_passes, sectors_and_lines};
 use super::warp::Warp;
 use crate::compute::half::{self, Bf16, F16};
-use crate::counters::Traffic;
 use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{Atomic, AtomicOperation, Space};
@@ -139,7 +139,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
-        let total = bytes * elements;
+        let request = Request { pc, mask, all, bytes: bytes * elements };
         let source_of = |element: usize| match element {
             0 => atomic.source,
             n => atomic.more_sources[n - 1],
@@ -150,19 +150,22 @@ impl Machine<'_> {
         let field = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
         match space {
             Space::Shared => {
-                self.shared_bounds(block, warp, pc, mask, all, total)?;
+                self.shared_bounds(block, warp, request)?;
                 if self.counting {
                     let (passes, ideal) = if atomic.counts_by_one {
                         counting_passes(mask, all)
                     } else {
                         same_word_passes(mask, all)
                     };
-                    self.tallies[pc].shared += request(mask, total, passes, ideal);
+                    let traffic = &mut self.tallies[pc].shared;
+                    traffic.wavefronts += passes as u64;
+                    traffic.wavefronts_ideal += ideal as u64;
+                    traffic.request(request);
                 }
                 if self.checking {
-                    self.check_shared_atomic(block, warp, pc, mask, all, total);
+                    self.check_shared_atomic(block, warp, request);
                 }
-                for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                for lane in lanes(mask) {
                     for element in 0..elements as usize {
                         let at = all[lane] as usize + element * bytes as usize;
                         let old = read_bytes(&block.shared, at, bytes);
@@ -179,14 +182,14 @@ impl Machine<'_> {
                 }
             }
             Space::Global | Space::Generic => {
-                let window = self.window(block, warp, pc, mask, all, total, true)?;
+                let window = self.window(block, warp, request, true)?;
                 if self.counting {
-                    self.count_global_atomic(pc, mask, all, total);
+                    self.count_global_atomic(request);
                 }
                 if self.checking {
-                    self.check_global_atomic(block, warp, pc, mask, all, total);
+                    self.check_global_atomic(block, warp, request);
                 }
-                for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                for lane in lanes(mask) {
                     for element in 0..elements as usize {
                         let value = read_row(warp, source_of(element), lane) & field;
                         let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
@@ -205,7 +208,7 @@ impl Machine<'_> {
                 return Err(Error::IllegalAddress {
                     place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
                     address: all[mask.trailing_zeros() as usize],
-                    bytes: total,
+                    bytes: request.bytes,
                     message: "atomics reach global and shared memory only".into(),
                 });
             }
@@ -220,27 +223,19 @@ impl Machine<'_> {
     }
 
     /// Sectors as for a load; lanes with equal addresses need further passes.
-    fn count_global_atomic(&mut self, pc: usize, mask: u32, all: &[u64; LANES], total: u32) {
+    fn count_global_atomic(&mut self, request: Request<'_>) {
+        let Request { pc, mask, all, bytes } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let (passes, ideal) = same_word_passes(mask, all);
-        let mut traffic = request(mask, total, passes, ideal);
-        traffic.sectors = sectors as u64;
-        traffic.lines = lines as u64;
-        traffic.bytes_distinct = distinct as u64 * total as u64;
-        traffic.sectors_ideal = traffic.bytes_distinct.div_ceil(32);
-        traffic.sector_passes = sector_passes(mask, all) as u64;
-        self.tallies[pc].global += traffic;
-    }
-}
-
-fn request(mask: u32, total: u32, passes: u32, ideal: u32) -> Traffic {
-    let lanes = mask.count_ones() as u64;
-    Traffic {
-        requests: 1,
-        lanes,
-        bytes: lanes * total as u64,
-        wavefronts: passes as u64,
-        wavefronts_ideal: ideal as u64,
-        ..Traffic::default()
+        let bytes_distinct = distinct as u64 * bytes as u64;
+        let traffic = &mut self.tallies[pc].global;
+        traffic.wavefronts += passes as u64;
+        traffic.wavefronts_ideal += ideal as u64;
+        traffic.sectors += sectors as u64;
+        traffic.lines += lines as u64;
+        traffic.bytes_distinct += bytes_distinct;
+        traffic.sectors_ideal += bytes_distinct.div_ceil(32);
+        traffic.sector_passes += sector_passes(mask, all) as u64;
+        traffic.request(request);
     }
 }

@@ -6,7 +6,7 @@ use super::{Machine, POISON, mix};
 use crate::error::Error;
 use crate::findings::{Finding, Hazard};
 use crate::launch::Schedule;
-use crate::program::{BarrierKind, LaneMask, Operation, Program, ReduceMode, Row, Special};
+use crate::program::{BarrierKind, LaneMask, Operation, Program, ReduceMode, Row, Space, Special};
 use crate::registers::{ALWAYS, LANES};
 
 /// Named barriers of a block.
@@ -21,7 +21,6 @@ pub(crate) struct Barrier {
     /// Threads whose predicate held, and threads in total, of `bar.red`.
     pub held: u32,
     pub voted: u32,
-    pub warps: u32,
 }
 
 /// One block that runs.
@@ -63,8 +62,7 @@ impl Machine<'_> {
         }
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
-        let shadow = SharedShadow::wanted(run)
-            .then(|| Box::new(SharedShadow::new(run.shared_bytes, run.granule)));
+        let shadow = self.checking.then(|| Box::new(SharedShadow::new(run)));
         Block {
             linear,
             index,
@@ -79,7 +77,6 @@ impl Machine<'_> {
 
     pub fn end_block(&mut self, block: Block) {
         self.spare_warps.extend(block.warps);
-        self.block_ended(block.linear);
     }
 
     fn start_warp(&self, warp: &mut Warp, w: u32, lanes: u32, block: [u32; 3]) {
@@ -119,7 +116,10 @@ impl Machine<'_> {
         warp.local_written.clear();
         if self.checking {
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);
-            self.start_definedness(warp);
+            if !run.doubt.instructions.is_empty() {
+                run.start_definedness(warp);
+            }
+            warp.settled = 0;
             warp.clock.clear();
             warp.clock.resize(run.warps_per_block as usize, 0);
             warp.clock[w as usize] = 1;
@@ -188,7 +188,6 @@ impl Machine<'_> {
             }
             if block.warps.iter().all(Warp::is_finished) {
                 self.deliver_bulk(block)?;
-                self.check_end_of_block(block);
                 return Ok(true);
             }
             if !ran && !self.deliver_bulk(block)? && !self.force_warp_level(block) {
@@ -238,7 +237,7 @@ impl Machine<'_> {
     fn release(&mut self, block: &mut Block, id: u32, barrier: Barrier) {
         if self.checking {
             self.check_barrier(block, id);
-            self.join_clocks(block, barrier.warps);
+            self.join_clocks(block, id);
         }
         let program = self.run.program;
         for warp in &mut block.warps {
@@ -379,10 +378,14 @@ fn gcd(a: usize, b: usize) -> usize {
 
 /// Bytes per entry of the race shadows: 4 unless the kernel makes smaller accesses.
 pub(crate) fn shadow_granule(program: &Program) -> u32 {
-    let small = program.instructions.iter().any(|instruction| match &instruction.operation {
-        Operation::Load(access) | Operation::Store(access) => access.bytes < 4,
-        Operation::Atomic(atomic) => atomic.t.bytes() < 4,
-        _ => false,
+    let bytes = program.instructions.iter().map(|instruction| match &instruction.operation {
+        Operation::Load(access) | Operation::Store(access)
+            if !matches!(access.space, Space::Local | Space::Parameter) =>
+        {
+            access.bytes
+        }
+        Operation::Atomic(atomic) => atomic.t.bytes(),
+        _ => 4,
     });
-    if small { 1 } else { 4 }
+    bytes.min().unwrap_or(4).clamp(1, 4)
 }

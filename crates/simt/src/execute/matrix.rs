@@ -1,7 +1,8 @@
 //! `ldmatrix` and `stmatrix`: 8x8 matrices of 16-bit elements between shared memory and lanes.
 
 use super::Machine;
-use super::access::{addresses, read_bytes, write_bytes};
+use super::access::{Request, addresses, read_bytes, write_bytes};
+use super::asynchronous::shared_offset;
 use super::block::Block;
 use super::traffic::wavefronts;
 use super::warp::Warp;
@@ -11,7 +12,8 @@ use crate::program::{Access, Row};
 use crate::registers::LANES;
 
 impl Machine<'_> {
-    /// Checks the row addresses of every matrix and counts one 8-lane pass for each.
+    /// Checks the row addresses of every matrix and counts one 8-lane pass for each; gives the
+    /// addresses, and the lanes whose address names a row.
     fn matrix_rows(
         &mut self,
         block: &Block,
@@ -19,21 +21,17 @@ impl Machine<'_> {
         pc: usize,
         mask: u32,
         access: &Access,
-    ) -> Result<[u64; LANES], Error> {
+    ) -> Result<([u64; LANES], u32), Error> {
         if mask != u32::MAX {
             return Err(Error::IllegalInstruction {
                 place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
                 message: "all 32 lanes of the warp must execute it together".into(),
             });
         }
-        let all =
-            addresses(warp, access.base, access.offset).map(|a| match super::step::space_of(a) {
-                crate::program::Space::Shared => a - crate::program::SHARED_WINDOW,
-                _ => a,
-            });
+        let all = addresses(warp, access.base, access.offset).map(shared_offset);
         let lanes = access.rows.len() * 8;
         let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-        self.shared_bounds(block, warp, pc, used, &all, 16)?;
+        self.shared_bounds(block, warp, Request { pc, mask: used, all: &all, bytes: 16 })?;
         if self.counting {
             let mut traffic =
                 Traffic { requests: 1, lanes: 32, bytes: lanes as u64 * 16, ..Traffic::default() };
@@ -44,7 +42,7 @@ impl Machine<'_> {
             }
             self.tallies[pc].shared += traffic;
         }
-        Ok(all)
+        Ok((all, used))
     }
 
     pub fn load_matrix(
@@ -56,11 +54,10 @@ impl Machine<'_> {
         access: &Access,
         transpose: bool,
     ) -> Result<(), Error> {
-        let all = self.matrix_rows(block, warp, pc, mask, access)?;
+        let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.checking {
-            let used =
-                if access.rows.len() >= 4 { u32::MAX } else { (1 << (access.rows.len() * 8)) - 1 };
-            self.check_shared_read(block, warp, pc, used, &all, 16, false);
+            let request = Request { pc, mask: used, all: &all, bytes: 16 };
+            self.check_shared_read(block, warp, request, false);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
             let element = |r: usize, c: usize| {
@@ -91,11 +88,10 @@ impl Machine<'_> {
         access: &Access,
         transpose: bool,
     ) -> Result<(), Error> {
-        let all = self.matrix_rows(block, warp, pc, mask, access)?;
+        let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.checking {
-            let used =
-                if access.rows.len() >= 4 { u32::MAX } else { (1 << (access.rows.len() * 8)) - 1 };
-            self.check_shared_write(block, warp, pc, used, &all, 16, false);
+            let request = Request { pc, mask: used, all: &all, bytes: 16 };
+            self.check_shared_write(block, warp, request, false);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
             let Some(Row::Word(index)) = row else {

@@ -20,10 +20,11 @@ use crate::memory::Memory;
 use crate::module::{Kernel, Module};
 use crate::program::{AtomicOperation, Constant, Operation, Program, Row, Space};
 use block::Block;
-use shadow::GlobalShadow;
+pub(crate) use shadow::Doubt;
+use shadow::{GlobalShadow, Undo};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use traffic::Memo;
 use warp::Warp;
 
@@ -46,11 +47,16 @@ pub(crate) struct Run<'r> {
     /// Bytes per entry of the race shadows.
     pub granule: u32,
     pub fuel: AtomicU64,
-    pub global_shadow: Option<GlobalShadow>,
+    /// Registers that may be read before they are written.
+    pub doubt: &'r Doubt,
+    /// What a parallel launch must be able to take back.
+    pub undo: Option<Undo>,
     next: AtomicU64,
     /// The first failing block in launch order, with its error.
     failed: Mutex<Option<(u64, Error)>>,
     failed_at: AtomicU64,
+    /// The order of blocks may have mattered to a parallel launch.
+    disturbed: AtomicBool,
 }
 
 /// Counts of one instruction.
@@ -83,6 +89,10 @@ pub(crate) struct Machine<'r> {
     /// The CPU has the features of the wide functions.
     pub wide: bool,
     pub checking: bool,
+    /// By instruction: touches a register that may be undefined.
+    pub doubted: &'r [bool],
+    /// What the blocks did to global memory, when that is checked.
+    pub global: Option<Box<GlobalShadow>>,
     pub blocks: u64,
     pub warps: u64,
     /// Warp-instructions so far: the synthetic clock.
@@ -98,41 +108,89 @@ pub(crate) fn run(
     options: &Options,
 ) -> Result<Report, Error> {
     let program = kernel.program.as_ref().map_err(Error::clone)?;
-    let run = prepare(module, program, kernel, memory, launch, options)?;
+    let run = |parallel: bool| {
+        let run = prepare(module, program, kernel, memory, launch, options)?;
+        let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
+        Ok(Run { undo, ..run })
+    };
+    let threads = threads(program, launch, options);
+    if threads == 1 {
+        return one_by_one(&run(false)?);
+    }
+    let first = run(true)?;
+    let outcome = side_by_side(&first, threads);
+    let Some(undo) = &first.undo else {
+        return outcome.map(|machines| report(program, machines, options));
+    };
+    // What was found depends on the order when blocks disturbed each other, when an error ended
+    // some of them, or when there was more to find than is recorded.
+    if let Ok(machines) = outcome
+        && !machines.iter().any(|m| m.findings.len() >= options.findings_max)
+        && !disturbed(&machines)
+    {
+        return Ok(report(program, machines, options));
+    }
+    undo.restore(memory);
+    one_by_one(&run(false)?)
+}
+
+/// How many threads may run blocks of a launch: one where their order could change results.
+fn threads(program: &Program, launch: &Launch, options: &Options) -> usize {
+    let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
-        || options.checks.global_races
         || options.schedule != Schedule::Forward
-        || (options.deterministic && (program.order_dependent || program.polls));
+        || (options.deterministic && ordered)
+        || (options.checks.global_races
+            && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = if options.threads == 0 { available } else { options.threads };
-    let threads = if sequential { 1 } else { wanted.min(blocks.max(1) as usize) };
-    let machines: Vec<Machine<'_>> = if threads == 1 {
-        let mut machine = Machine::new(&run);
-        machine.run_in_turns();
-        vec![machine]
-    } else {
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut machine = Machine::new(&run);
-                        machine.run_independent();
-                        machine
-                    })
+    if sequential { 1 } else { wanted.min(blocks.max(1) as usize) }
+}
+
+/// Whether a program writes global memory by means whose order the checks do not see.
+fn writes_past_the_checks(program: &Program) -> bool {
+    let own = |space: Space| matches!(space, Space::Shared | Space::Local | Space::Parameter);
+    program.instructions.iter().any(|instruction| match &instruction.operation {
+        Operation::BulkCopy(_) => true,
+        Operation::Load(access) | Operation::Store(access) => access.strong && !own(access.space),
+        _ => false,
+    })
+}
+
+/// All blocks on this thread.
+fn one_by_one(run: &Run<'_>) -> Result<Report, Error> {
+    let mut machine = Machine::new(run);
+    machine.run_in_turns();
+    run.outcome(vec![machine]).map(|machines| report(run.program, machines, run.options))
+}
+
+/// Blocks on several threads, each taking the next block when it is done with one.
+fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Machine<'r>>, Error> {
+    let machines: Vec<Machine<'_>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut machine = Machine::new(run);
+                    machine.run_independent();
+                    machine
                 })
-                .collect();
-            handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
-        })
-    };
+            })
+            .collect();
+        handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+    });
     if machines.len() < threads {
         return Err(Error::LaunchConfiguration { message: "a worker thread ended early".into() });
     }
-    let failed = run.failed.lock().ok().and_then(|mut failed| failed.take());
-    if let Some((_, error)) = failed {
-        return Err(error);
-    }
-    Ok(report(program, machines, options))
+    run.outcome(machines)
+}
+
+/// Whether blocks of one worker touched what blocks of the same or another worker wrote.
+fn disturbed(machines: &[Machine<'_>]) -> bool {
+    let shadows: Vec<&GlobalShadow> = machines.iter().filter_map(|m| m.global.as_deref()).collect();
+    let pairs = shadows.iter().enumerate();
+    shadows.iter().any(|shadow| shadow.disturbed)
+        || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b)))
 }
 
 fn prepare<'r>(
@@ -172,8 +230,12 @@ fn prepare<'r>(
     let shared_static = program.shared_static.next_multiple_of(program.shared_alignment);
     let dynamic = launch.dynamic_shared_bytes;
     let shared_bytes = if dynamic > 0 { shared_static + dynamic } else { program.shared_static };
-    let global_shadow =
-        options.checks.global_races.then(|| GlobalShadow::new(memory.region_count()));
+    static CERTAIN: Doubt = Doubt::none();
+    let doubt = if options.checks.uninitialised {
+        program.doubt.get_or_init(|| Doubt::new(program))
+    } else {
+        &CERTAIN
+    };
     Ok(Run {
         program,
         memory,
@@ -186,10 +248,12 @@ fn prepare<'r>(
         granule: block::shadow_granule(program),
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),
-        global_shadow,
+        doubt,
+        undo: None,
         next: AtomicU64::new(0),
         failed: Mutex::new(None),
         failed_at: AtomicU64::new(u64::MAX),
+        disturbed: AtomicBool::new(false),
     })
 }
 
@@ -222,6 +286,14 @@ impl Run<'_> {
             && failed.as_ref().is_none_or(|(at, _)| order < *at)
         {
             *failed = Some((order, error));
+        }
+    }
+
+    /// The machines, unless a block failed.
+    fn outcome<M>(&self, machines: M) -> Result<M, Error> {
+        match self.failed.lock().ok().and_then(|mut failed| failed.take()) {
+            Some((_, error)) => Err(error),
+            None => Ok(machines),
         }
     }
 
@@ -304,6 +376,12 @@ impl<'r> Machine<'r> {
             counting: run.options.counters,
             wide: crate::cpu::has_wide(),
             checking: run.options.checks.any(),
+            doubted: &run.doubt.instructions,
+            global: run
+                .options
+                .checks
+                .global_races
+                .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
             blocks: 0,
             warps: 0,
             steps: 0,
@@ -314,7 +392,9 @@ impl<'r> Machine<'r> {
     fn run_independent(&mut self) {
         loop {
             let order = self.run.next.fetch_add(1, Ordering::Relaxed);
-            if order > self.run.failed_at.load(Ordering::Relaxed) {
+            if order > self.run.failed_at.load(Ordering::Relaxed)
+                || self.run.disturbed.load(Ordering::Relaxed)
+            {
                 return;
             }
             let Some(linear) = self.run.block_at(order) else {
@@ -332,6 +412,9 @@ impl<'r> Machine<'r> {
                 }
             }
             self.end_block(block);
+            if self.global.as_ref().is_some_and(|shadow| shadow.disturbed) {
+                self.run.disturbed.store(true, Ordering::Relaxed);
+            }
         }
     }
 

@@ -97,7 +97,7 @@ impl Machine<'_> {
                 tally.warps += 1;
                 tally.threads += split.mask.count_ones() as u64;
                 tally.predicated_on += mask.count_ones() as u64;
-                if self.checking {
+                if self.doubted.get(pc) == Some(&true) {
                     self.check_registers(block, warp, pc, split.mask, mask);
                 }
                 match &instruction.operation {
@@ -358,13 +358,12 @@ impl Machine<'_> {
         // Arrivals with a count are by whole warps, whatever lanes exist.
         let whole = mask == warp.live && count.is_some();
         barrier.arrived += if whole { 32 } else { mask.count_ones() };
-        barrier.warps |= 1 << (warp.index & 31);
         if let BarrierKind::Reduce { predicate, .. } = kind {
             let held = warp.registers.predicates[predicate as usize] & mask;
             barrier.held += held.count_ones();
             barrier.voted += mask.count_ones();
         }
-        self.barrier_arrived(block, warp, number, kind == BarrierKind::Arrive);
+        self.barrier_arrived(block, warp, number);
         if kind == BarrierKind::Arrive {
             return Ok(Flow::Next);
         }

@@ -46,6 +46,8 @@ pub(crate) struct Warp {
     pub defined_predicates: Vec<u32>,
     /// Vector clock of the race check: what this warp knows of every warp's time.
     pub clock: Vec<u32>,
+    /// All warps' accesses up to this time happened before what this warp does now.
+    pub settled: u32,
     /// Lets another split run first after a turn that made no progress.
     pub rotate: u32,
     /// The next warp-level instruction runs without the lanes that cannot come.
@@ -107,6 +109,19 @@ impl Warp {
             .map(|s| s.pc)
             .min()
             .unwrap_or(u32::MAX)
+    }
+
+    /// The warp's own time in the race check; 0 when nothing is checked.
+    #[inline(always)]
+    pub fn time(&self) -> u32 {
+        self.clock.get(self.index as usize).copied().unwrap_or(0)
+    }
+
+    /// The warp's own time moves on.
+    pub fn tick(&mut self) {
+        if let Some(time) = self.clock.get_mut(self.index as usize) {
+            *time += 1;
+        }
     }
 
     /// All lanes of the warp that are in some split.

@@ -1,0 +1,138 @@
+//! What is found, counted and computed does not depend on the number of threads.
+
+use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, run};
+
+const BLOCKS: u32 = 40;
+const THREADS: u32 = 64;
+/// Bytes of the buffer: one word per thread and some more.
+const BYTES: usize = (4 * (BLOCKS * THREADS + 256)) as usize;
+
+/// A kernel with its thread's number in `%r1`, its block in `%r2`, the buffer in `%rd1` and the
+/// address of its own word in `%rd2`.
+fn module(body: &str) -> Module {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 p)\n{{\n\
+         .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n\
+         ld.param.u64 %rd1, [p]; mov.u32 %r3, %tid.x; mov.u32 %r2, %ctaid.x;\n\
+         mad.lo.u32 %r1, %r2, {THREADS}, %r3; mad.wide.u32 %rd2, %r1, 4, %rd1;\n\
+         {body}\nret;\n}}\n"
+    );
+    Module::parse(&text).unwrap()
+}
+
+fn outcome(
+    module: &Module,
+    threads: usize,
+    findings_max: usize,
+) -> (Result<Report, Error>, Vec<u8>) {
+    let mut memory = Memory::default();
+    memory.track_initialisation();
+    let buffer = memory.allocate(BYTES as u64).unwrap();
+    // The upper half of the buffer has no content at the start.
+    memory.write(buffer, &[1; BYTES / 2]).unwrap();
+    let launch = Launch::new("k", [BLOCKS, 1, 1], [THREADS, 1, 1]).address(buffer);
+    let options = Options { checks: Checks::all(), threads, findings_max, ..Options::default() };
+    let report = run(module, &mut memory, &launch, &options);
+    let mut bytes = vec![0; BYTES];
+    memory.read(buffer, &mut bytes).unwrap();
+    (report, bytes)
+}
+
+/// Runs on one thread and on several, and gives the hazards that all of them found.
+fn hazards(body: &str) -> Vec<Hazard> {
+    let module = module(body);
+    for findings_max in [1, 100] {
+        let alone = outcome(&module, 1, findings_max);
+        for threads in [2, 3, 8] {
+            for _ in 0..3 {
+                assert_eq!(outcome(&module, threads, findings_max), alone, "{threads}: {body}");
+            }
+        }
+    }
+    let (report, _) = outcome(&module, 1, 100);
+    report.unwrap().findings.iter().map(|finding| finding.hazard).collect()
+}
+
+#[test]
+fn blocks_that_keep_to_their_own_bytes() {
+    let half = BLOCKS / 2;
+    let found = hazards(&format!(
+        "setp.ge.u32 %p1, %r2, {half}; @%p1 bra W;\n\
+         ld.global.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r1;\n\
+         W: st.global.u32 [%rd2], %r1; red.global.add.u32 [%rd1+{}], 1;",
+        4 * BLOCKS * THREADS
+    ));
+    assert_eq!(found, []);
+}
+
+#[test]
+fn every_block_reads_and_nobody_writes() {
+    assert_eq!(hazards("ld.global.u32 %r4, [%rd1];"), []);
+}
+
+#[test]
+fn every_block_writes_one_word() {
+    let found = hazards("st.global.u32 [%rd1], %r2;");
+    assert_eq!(found, [Hazard::GlobalRace]);
+}
+
+#[test]
+fn a_block_reads_what_its_neighbour_writes() {
+    let found = hazards(
+        "setp.ge.u32 %p1, %r1, 300; @%p1 ret;\n\
+         ld.global.u32 %r4, [%rd2+256]; st.global.u32 [%rd2], %r4;",
+    );
+    assert_eq!(found, [Hazard::GlobalRace]);
+}
+
+#[test]
+fn a_write_after_reads_of_several_blocks() {
+    // The last block to read is the one that writes: the readers before it are what it disturbs.
+    let last = BLOCKS - 1;
+    let found = hazards(&format!(
+        "ld.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r2, {last}; \
+         @%p1 st.global.u32 [%rd1], %r3;"
+    ));
+    assert!(found.contains(&Hazard::GlobalRace), "{found:?}");
+}
+
+#[test]
+fn a_plain_write_among_atomics() {
+    let found = hazards(
+        "setp.eq.u32 %p1, %r2, 7; @%p1 bra W; red.global.add.u32 [%rd1], 1; ret;\n\
+         W: st.global.u32 [%rd1], 5;",
+    );
+    assert_eq!(found, [Hazard::GlobalRace, Hazard::GlobalRace]);
+}
+
+#[test]
+fn reads_that_a_later_block_would_have_initialised() {
+    let words = BLOCKS * THREADS + 200;
+    let found = hazards(&format!(
+        "setp.eq.u32 %p1, %r2, 20; @%p1 st.global.u32 [%rd1+{0}], 1; \
+         @!%p1 ld.global.u32 %r4, [%rd1+{0}];",
+        4 * words
+    ));
+    assert!(found.contains(&Hazard::UninitialisedGlobal), "{found:?}");
+    assert!(found.contains(&Hazard::GlobalRace), "{found:?}");
+}
+
+#[test]
+fn read_only_loads_of_what_is_written() {
+    let found = hazards("st.global.u32 [%rd2], %r1; ld.global.nc.u32 %r4, [%rd2];");
+    assert_eq!(found, [Hazard::ReadOnlyWritten]);
+}
+
+#[test]
+fn an_error_of_one_block() {
+    let module = module(
+        "st.global.u32 [%rd2], %r1; setp.eq.u32 %p1, %r2, 11; @%p1 trap; \
+         st.global.u32 [%rd2], %r3;",
+    );
+    let alone = outcome(&module, 1, 100);
+    assert!(matches!(alone.0, Err(Error::Trap { .. })));
+    for threads in [2, 3, 8] {
+        assert_eq!(outcome(&module, threads, 100), alone);
+    }
+}
