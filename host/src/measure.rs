@@ -45,11 +45,16 @@ impl Plan {
     /// The sizes of a selection: the ladder's, then those of its sweeps with the variants they take.
     fn points(&self, selection: &Selection, is_virtual: bool) -> Result<Vec<Point>> {
         let pattern = selection.pattern;
-        let base = if is_virtual { pattern.count_size } else { pattern.bench_size };
-        let ladder = resize(pattern, base, &self.size)?;
+        let ladder = resize(pattern, pattern.bench_size, &self.size)?;
+        let executed = resize(pattern, pattern.count_size, &self.size)?;
+        let executed = if is_virtual { executed } else { ladder.clone() };
         let selected: Vec<&'static Variant> = selection.variants().collect();
-        let mut points =
-            vec![Point { size: ladder.clone(), variants: selected.clone(), sweep: false }];
+        let mut points = vec![Point {
+            size: ladder.clone(),
+            executed: executed.clone(),
+            variants: selected.clone(),
+            sweep: false,
+        }];
         for sweep in pattern.sweeps.iter().filter(|_| self.sweeps) {
             let chosen = |variant: &&Variant| {
                 sweep.variants.iter().any(|index| pattern.variants[*index].name == variant.name)
@@ -58,6 +63,7 @@ impl Plan {
                 selected.iter().copied().filter(|variant| chosen(variant)).collect();
             points.extend(sweep.values.iter().map(|value| Point {
                 size: ladder.with(sweep.dimension, *value),
+                executed: executed.with(sweep.dimension, *value),
                 variants: variants.clone(),
                 sweep: true,
             }));
@@ -78,6 +84,8 @@ impl Plan {
 /// One size and the variants measured at it, on the same arrays.
 struct Point {
     size: Size,
+    /// The size that runs: a smaller one on the virtual device, which predicts the other from it.
+    executed: Size,
     variants: Vec<&'static Variant>,
     sweep: bool,
 }
@@ -169,20 +177,22 @@ impl Bench<'_> {
         copy_gb_s: f64,
         emit: &mut dyn FnMut(Row),
     ) -> Result<()> {
-        let bytes = (pattern.bytes)(&point.size).total();
-        let case = verify::case(pattern, &point.size, self.plan.seed);
+        let bytes = (pattern.bytes)(&point.size);
+        self.gpu.take_kernels_as_larger(bytes.ratio((pattern.bytes)(&point.executed)));
+        let bytes = bytes.total();
+        let case = verify::case(pattern, &point.executed, self.plan.seed);
         let mut arrays = Arrays::new(self.gpu, &case)?;
         let mut naive_ms = None;
         for variant in &point.variants {
-            let verdict = verify::verify(self.gpu, &case, &mut arrays, variant, &point.size)?;
+            let verdict = verify::verify(self.gpu, &case, &mut arrays, variant, &point.executed)?;
             let outcome = match verdict {
                 Verdict::NotRun(reason) => Outcome::NotRun { reason },
                 Verdict::Wrong(fault) => Outcome::Wrong { reason: fault.to_string() },
                 Verdict::Correct => {
                     let launcher = self.gpu.launcher();
                     let limit = self.plan.time_limit / if point.sweep { 4 } else { 1 };
-                    let time_ms =
-                        self.sample(limit, || (variant.launch)(&launcher, &arrays, &point.size))?;
+                    let time_ms = self
+                        .sample(limit, || (variant.launch)(&launcher, &arrays, &point.executed))?;
                     launcher.finish()?;
                     match verify::check(self.gpu, &case, &arrays, variant)? {
                         Verdict::Wrong(fault) => {

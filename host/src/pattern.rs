@@ -137,6 +137,12 @@ pub struct Bytes {
 }
 
 impl Bytes {
+    /// How many times larger a problem is than another, by what grows more: the bytes read or those written.
+    pub fn ratio(self, other: Bytes) -> f64 {
+        let ratio = |a: usize, b: usize| if b == 0 { 0.0 } else { a as f64 / b as f64 };
+        ratio(self.read, other.read).max(ratio(self.written, other.written))
+    }
+
     /// Read and written together.
     pub fn total(self) -> usize {
         self.read + self.written

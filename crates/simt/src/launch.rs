@@ -145,6 +145,36 @@ pub struct Options {
     pub limits: Limits,
     /// Findings after which no more are recorded.
     pub findings_max: usize,
+    /// Estimate what the launch waits for and what caches serve, with these figures.
+    pub estimate: Option<Latencies>,
+}
+
+/// What an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latencies {
+    /// From a load or atomic of global memory that leaves the multiprocessor to its result.
+    pub global: u32,
+    /// The same for shared memory, for what L1 has, and for exchange between lanes.
+    pub shared: u32,
+    /// From one instruction to another that needs its result.
+    pub arithmetic: u32,
+    /// Lines of 128 bytes that L1 keeps for a block.
+    pub l1_lines_per_block: u32,
+}
+
+/// Model: what a launch waits for, and what its memory traffic comes to behind the caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// The cycles from start to end of each warp if it were alone, summed over warps.
+    pub chain_cycles: u64,
+    /// Sectors of loads that the block's own L1 did not have.
+    pub l1_missed_sectors: u64,
+    /// Distinct bytes read, in the pieces of 64 bytes that memory hands out.
+    pub dram_read_bytes: u64,
+    /// Sectors of which every byte was written.
+    pub dram_whole_sectors_written: u64,
+    /// Sectors of which some bytes were written: memory has to read the others.
+    pub dram_partial_sectors_written: u64,
 }
 
 impl Default for Options {
@@ -159,6 +189,7 @@ impl Default for Options {
             sample: None,
             limits: Limits::default(),
             findings_max: 100,
+            estimate: None,
         }
     }
 }
@@ -216,6 +247,8 @@ pub struct Report {
     pub blocks: u64,
     /// Warps that ran.
     pub warps: u64,
+    /// What was estimated, when it was asked for.
+    pub estimate: Option<Estimate>,
 }
 
 /// Checks a launch against the kernel and the limits, without running it.

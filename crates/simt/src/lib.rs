@@ -20,7 +20,8 @@ pub use counters::{COUNTERS, Counters, Traffic, Trust};
 pub use error::{Error, Place, Position};
 pub use findings::{Checks, Finding, Hazard};
 pub use launch::{
-    InstructionReport, Launch, Limits, Options, Report, Schedule, SourceLocation, run, validate,
+    Estimate, InstructionReport, Latencies, Launch, Limits, Options, Report, Schedule,
+    SourceLocation, run, validate,
 };
 pub use memory::{Allocation, Memory};
 pub use metrics::{METRICS, Metric};

@@ -2,7 +2,7 @@
 
 use crate::handles::Handles;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::{self, Footprint};
+use crate::model::{self, Footprint, Load, Parts};
 use crate::profile::Profile;
 use crate::source::{Options, Order};
 use crate::timeline::{Engine, Timeline};
@@ -49,6 +49,8 @@ pub struct LaunchRecord {
     pub block: [u32; 3],
     /// Exact: what the executor counted.
     pub report: Report,
+    /// Model: how long each part of the device was busy.
+    pub parts: Parts,
     /// Model: how long the kernel took, in nanoseconds.
     pub model_ns: f64,
 }
@@ -129,6 +131,10 @@ pub(crate) struct CaptureState {
 pub(crate) struct Machine {
     pub(crate) profile: Profile,
     pub(crate) options: Options,
+    /// How many times larger kernels are taken to be than what they execute.
+    pub(crate) scale: f64,
+    /// Registers per thread of kernels, where they are known.
+    pub(crate) registers: HashMap<String, u32>,
     pub(crate) initialised: bool,
     pub(crate) memory: Memory,
     pub(crate) host: BTreeMap<u64, HostRegion>,
@@ -192,6 +198,8 @@ impl Machine {
         let mut machine = Machine {
             memory,
             options,
+            scale: 1.0,
+            registers: HashMap::new(),
             initialised: false,
             host: BTreeMap::new(),
             contexts: Handles::new(1),
@@ -672,6 +680,7 @@ impl Machine {
             checks: self.options.checks,
             fuel: self.options.fuel,
             limits: self.limits_of_device(),
+            estimate: Some(self.profile.latencies(kernel.resident)),
             ..simt::Options::default()
         };
         let report = match simt::run(&kernel.module, &mut self.memory, &kernel.launch, &options) {
@@ -685,9 +694,17 @@ impl Machine {
         for finding in &report.findings {
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }
-        let footprint = self.footprint(&kernel.launch.arguments);
-        let model_ns =
-            model::kernel_ns(&self.profile, &report.counters, kernel.launch.blocks(), footprint);
+        let load = Load {
+            counters: &report.counters,
+            estimate: report.estimate.unwrap_or_default(),
+            warps: report.warps,
+            blocks: report.blocks,
+            resident: kernel.resident,
+            scale: self.scale,
+            footprint: self.footprint(&kernel.launch.arguments),
+        };
+        let parts = model::parts(&self.profile, &load);
+        let model_ns = self.profile.kernel_minimum_ns + parts.together_ns();
         if self.launches.len() == LAUNCHES_MAX {
             self.launches.pop_front();
         }
@@ -696,6 +713,7 @@ impl Machine {
             grid: kernel.launch.grid,
             block: kernel.launch.block,
             report,
+            parts,
             model_ns,
         });
         Some(model_ns)

@@ -1,21 +1,23 @@
-//! The performance model: from exact counts and a profile to a time. Everything here is a model and labelled so.
+//! The performance model: from exact counts, an estimate of waiting and a profile to a time.
 //!
-//! A kernel takes the longest of what each part of the device needs, plus the time until it starts:
+//! Everything here is a model and labelled so. A kernel takes about as long as the part of the device
+//! that it keeps busy longest:
 //!
 //! ```text
-//! DRAM       bytes that have to come from or go to memory / rate
-//! L2         sectors x 32 / rate
-//! shared     wavefronts / (multiprocessors x clock)
+//! DRAM       distinct bytes read and written, and the rest of sectors that are written in part / rate
+//! L2         sectors that L1 does not have, stored sectors and atomics x 32 / rate
+//! L1         lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
+//! atomics    passes / rate
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
+//! waiting    cycles that each warp waits, summed / (resident warps x clock)
 //! zero-copy  bytes of mapped host memory / rate of the bus
 //! ```
 //!
-//! DRAM bytes are at most the sectors that were asked for, and at most the allocations that the kernel was given:
-//! beyond that L2 has served them. A grid with fewer blocks than multiprocessors has only its part of the rates of
-//! shared memory and issue, and at least the latency of its longest chain.
+//! Parts that are nearly as long disturb each other: the times are joined by a p-norm
+//! ([`TOGETHER`]). The time until a kernel starts comes on top.
 
 use crate::profile::Profile;
-use simt::Counters;
+use simt::{Counters, Estimate};
 
 /// What a kernel's arguments point to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,48 +60,108 @@ pub(crate) fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
     profile.kernel_minimum_ns + bytes as f64 / profile.dram_bytes_per_second * 1e9
 }
 
-/// How long a kernel occupies the compute engine, in nanoseconds.
-pub(crate) fn kernel_ns(
-    profile: &Profile,
-    counters: &Counters,
-    blocks: u64,
-    footprint: Footprint,
-) -> f64 {
-    let loads = 32 * (counters.global_load.sectors + counters.async_copy_global.sectors)
-        + counters.bulk_copy.bytes;
+/// The exponent of the norm that joins the parts: with 4, two equal parts take 1.19 times one of them.
+const TOGETHER: f64 = 4.0;
+
+/// A kernel that ran, as the model sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load<'a> {
+    pub(crate) counters: &'a Counters,
+    pub(crate) estimate: Estimate,
+    pub(crate) warps: u64,
+    pub(crate) blocks: u64,
+    /// Blocks that fit on a multiprocessor at once.
+    pub(crate) resident: u32,
+    /// How many times larger the launch is taken to be than what ran.
+    pub(crate) scale: f64,
+    pub(crate) footprint: Footprint,
+}
+
+/// How long each part of the device is busy with a kernel, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Parts {
+    /// Device memory.
+    pub dram_ns: f64,
+    /// L2.
+    pub l2_ns: f64,
+    /// L1 and shared memory, which are one.
+    pub l1_ns: f64,
+    /// Atomics in L2.
+    pub atomics_ns: f64,
+    /// The issue of instructions.
+    pub issue_ns: f64,
+    /// Warps that wait for results.
+    pub waiting_ns: f64,
+    /// The bus to mapped host memory.
+    pub zero_copy_ns: f64,
+}
+
+impl Parts {
+    fn all(&self) -> [f64; 7] {
+        let Parts { dram_ns, l2_ns, l1_ns, atomics_ns, issue_ns, waiting_ns, zero_copy_ns } = *self;
+        [dram_ns, l2_ns, l1_ns, atomics_ns, issue_ns, waiting_ns, zero_copy_ns]
+    }
+
+    /// The time of all parts together.
+    pub fn together_ns(&self) -> f64 {
+        let sum: f64 = self.all().iter().map(|part| part.powf(TOGETHER)).sum();
+        sum.powf(1.0 / TOGETHER)
+    }
+}
+
+/// How long each part of the device is busy with a kernel.
+pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
+    let Load { counters, estimate, scale, footprint, .. } = *load;
     let stores = 32 * counters.global_store.sectors;
     let atomics = 32 * (counters.global_atomic.sectors + counters.global_reduction.sectors);
+    let loads = 32 * (counters.global_load.sectors + counters.async_copy_global.sectors)
+        + counters.bulk_copy.bytes;
     let local = 32 * (counters.local_load.sectors + counters.local_store.sectors);
-    let all = loads + stores + atomics + local;
 
     let mapped_part = part(footprint.mapped_bytes, footprint.mapped_bytes + footprint.device_bytes);
     let device_part = 1.0 - mapped_part;
-    let device_bytes = footprint.device_bytes as f64;
-    let dram = (loads as f64 * device_part).min(device_bytes)
-        + ((stores + atomics) as f64 * device_part).min(device_bytes);
-    let dram_ns = dram / profile.dram_bytes_per_second * 1e9;
-    let l2_ns = all as f64 * device_part / profile.l2_bytes_per_second * 1e9;
-    let zero_copy_ns = (loads as f64 * mapped_part / profile.zero_copy_read_bytes_per_second
-        + (stores + atomics) as f64 * mapped_part / profile.zero_copy_write_bytes_per_second)
-        * 1e9;
+    let ns = |amount: f64, per_second: f64| scale * amount / per_second * 1e9;
 
-    let active = blocks.clamp(1, u64::from(profile.multiprocessors)) as f64;
-    let per_second = active * profile.clock_hz;
+    let written =
+        32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
+    let dram = (estimate.dram_read_bytes + written) as f64 * device_part;
+    let l2 = (32 * estimate.l1_missed_sectors + stores + atomics + local) as f64 * device_part;
+    let zero_copy_ns = ns(loads as f64 * mapped_part, profile.zero_copy_read_bytes_per_second)
+        + ns((stores + atomics) as f64 * mapped_part, profile.zero_copy_write_bytes_per_second);
+
+    let multiprocessors = u64::from(profile.multiprocessors);
+    let blocks = load.blocks as f64 * scale;
+    let active = blocks.clamp(1.0, multiprocessors as f64);
+    let cycles = active * profile.clock_hz;
     let shared = counters.shared_load.wavefronts
         + counters.shared_store.wavefronts
         + counters.shared_atomic.wavefronts
         + counters.shared_matrix_load.wavefronts
         + counters.shared_matrix_store.wavefronts
         + counters.async_copy_shared.wavefronts;
-    let shared_ns = shared as f64 / per_second * 1e9;
-    let lines = counters.global_load.lines + counters.global_store.lines;
-    let l1_ns = lines as f64 / per_second * 1e9;
-    let slots = per_second * f64::from(profile.issue_slots_per_clock);
-    let issue_ns = counters.warp_instructions as f64 / slots * 1e9;
+    let tags = counters.global_load.lines + counters.global_store.lines;
+    let data = (counters.global_load.sectors + counters.global_store.sectors).div_ceil(4);
+    let passes = counters.global_atomic.sector_passes + counters.global_reduction.sector_passes;
+    let slots = cycles * f64::from(profile.issue_slots_per_clock);
 
-    let longest =
-        [dram_ns, l2_ns, zero_copy_ns, shared_ns, l1_ns, issue_ns].into_iter().fold(0.0, f64::max);
-    profile.kernel_minimum_ns + longest
+    let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
+    let room = f64::from(load.resident.max(1)) * multiprocessors as f64;
+    let resident_warps = blocks.min(room) * warps_per_block;
+    // The last wave of blocks takes as long as a full one.
+    let waves = (blocks / room).ceil().max(1.0) / (blocks / room).max(1.0);
+    Parts {
+        dram_ns: ns(dram, profile.dram_bytes_per_second),
+        l2_ns: ns(l2, profile.l2_bytes_per_second),
+        l1_ns: ns((shared + tags.max(data)) as f64, cycles),
+        atomics_ns: ns(passes as f64, profile.atomics_per_second),
+        issue_ns: ns(counters.warp_instructions as f64, slots),
+        waiting_ns: waves
+            * ns(
+                estimate.chain_cycles as f64 + load.warps as f64 * profile.block_start_cycles,
+                resident_warps * profile.clock_hz,
+            ),
+        zero_copy_ns,
+    }
 }
 
 fn part(some: u64, all: u64) -> f64 {
@@ -110,28 +172,55 @@ fn part(some: u64, all: u64) -> f64 {
 mod tests {
     use super::*;
 
+    fn load(counters: &Counters, estimate: Estimate) -> Load<'_> {
+        let (warps, blocks) = (8 << 20, 1 << 20);
+        let footprint = Footprint { device_bytes: 1 << 30, mapped_bytes: 0 };
+        Load { counters, estimate, warps, blocks, resident: 8, scale: 1.0, footprint }
+    }
+
     #[test]
     fn a_large_streaming_kernel_runs_at_the_rate_of_dram() {
         let profile = Profile::named("h200").unwrap();
-        let bytes: u64 = 1 << 30;
+        let bytes: u64 = 16 << 30;
+        let counters = Counters::default();
+        let estimate = Estimate { dram_read_bytes: bytes, ..Estimate::default() };
+        let time = parts(&profile, &load(&counters, estimate)).together_ns();
+        let rate = bytes as f64 / time * 1e9;
+        assert!((0.9..=1.0).contains(&(rate / profile.dram_bytes_per_second)), "{rate}");
+    }
+
+    #[test]
+    fn a_launch_that_is_twice_as_large_takes_twice_as_long() {
+        let profile = Profile::named("h200").unwrap();
         let mut counters = Counters::default();
-        counters.global_load.sectors = bytes / 32;
-        counters.global_store.sectors = bytes / 32;
-        let footprint = Footprint { device_bytes: 2 * bytes, mapped_bytes: 0 };
-        let time = kernel_ns(&profile, &counters, 1 << 20, footprint);
-        let rate = 2.0 * bytes as f64 / time * 1e9;
-        assert!((0.98..=1.0).contains(&(rate / profile.dram_bytes_per_second)), "{rate}");
+        counters.shared_load.wavefronts = 1 << 30;
+        let once = load(&counters, Estimate { chain_cycles: 1 << 40, ..Estimate::default() });
+        let twice = Load { scale: 2.0, ..once };
+        let ratio = parts(&profile, &twice).together_ns() / parts(&profile, &once).together_ns();
+        assert!((1.99..2.01).contains(&ratio), "{ratio}");
     }
 
     #[test]
     fn bank_conflicts_bind_when_they_are_many() {
         let profile = Profile::named("h200").unwrap();
         let mut counters = Counters::default();
-        counters.shared_load.wavefronts = 1 << 20;
-        let without = kernel_ns(&profile, &counters, 132, Footprint::default());
-        counters.shared_load.wavefronts *= 32;
-        let with = kernel_ns(&profile, &counters, 132, Footprint::default());
-        assert!(with > 20.0 * (without - profile.kernel_minimum_ns));
+        counters.shared_load.wavefronts = 1 << 26;
+        let time = |counters: &Counters| {
+            parts(&profile, &load(counters, Estimate::default())).together_ns()
+        };
+        let without = time(&counters);
+        counters.shared_load.wavefronts *= 1024;
+        assert!(time(&counters) > 100.0 * without);
+    }
+
+    #[test]
+    fn a_part_of_a_sector_costs_as_much_as_two_sectors() {
+        let profile = Profile::named("h200").unwrap();
+        let counters = Counters::default();
+        let whole = Estimate { dram_whole_sectors_written: 1000, ..Estimate::default() };
+        let partial = Estimate { dram_partial_sectors_written: 1000, ..Estimate::default() };
+        let dram = |estimate| parts(&profile, &load(&counters, estimate)).dram_ns;
+        assert_eq!(dram(partial), 2.0 * dram(whole));
     }
 
     #[test]

@@ -72,6 +72,16 @@ pub struct Profile {
     pub issue_slots_per_clock: u32,
     /// Copy engines.
     pub copy_engines: u32,
+    /// Cycles from a load that leaves the multiprocessor to its result, when many are under way.
+    pub global_latency_cycles: u32,
+    /// The same for shared memory and L1.
+    pub shared_latency_cycles: u32,
+    /// Cycles from an arithmetic instruction to one that needs its result.
+    pub arithmetic_latency_cycles: u32,
+    /// Cycles that a warp's place is empty between two blocks.
+    pub block_start_cycles: f64,
+    /// Passes of atomics that L2 makes.
+    pub atomics_per_second: f64,
     /// From the launch call to the kernel's start.
     pub launch_latency_ns: f64,
     /// The shortest kernel.
@@ -127,6 +137,17 @@ impl Profile {
     /// 90 for sm_90.
     pub fn architecture(&self) -> u32 {
         self.compute_capability[0] * 10 + self.compute_capability[1]
+    }
+
+    /// What a warp waits for, when so many blocks share a multiprocessor's L1.
+    pub(crate) fn latencies(&self, resident: u32) -> simt::Latencies {
+        let l1_lines = self.shared_bytes_per_multiprocessor / 128;
+        simt::Latencies {
+            global: self.global_latency_cycles,
+            shared: self.shared_latency_cycles,
+            arithmetic: self.arithmetic_latency_cycles,
+            l1_lines_per_block: l1_lines / resident.max(1),
+        }
     }
 
     /// A device attribute by NVIDIA's number; those that no profile has are 0, as the driver answers for a feature that

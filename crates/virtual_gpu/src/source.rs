@@ -119,6 +119,19 @@ pub fn leaks() -> Vec<Misuse> {
     with(|machine| machine.leaks())
 }
 
+/// From here on, the times of kernels are those of launches so many times larger than what is executed:
+/// for a benchmark whose size would take too long to execute.
+pub fn take_kernels_as_larger(factor: f64) {
+    with(|machine| machine.scale = factor);
+}
+
+/// Says how many registers per thread NVIDIA's assembler gave kernels, which decides how many blocks fit on a
+/// multiprocessor; kernels that are not named get an estimate.
+pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {
+    let kernels = kernels.map(|(kernel, registers)| (kernel.to_owned(), registers));
+    with(|machine| machine.registers.extend(kernels));
+}
+
 /// The kernels that ran since the last call, in the order in which they were executed; of very many the last 4096.
 pub fn launches() -> Vec<LaunchRecord> {
     with(|machine| std::mem::take(&mut machine.launches).into())

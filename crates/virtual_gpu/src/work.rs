@@ -53,6 +53,8 @@ pub(crate) struct KernelLaunch {
     pub(crate) launch: Launch,
     /// The part of the device that the grid fills.
     pub(crate) share: f64,
+    /// Blocks that fit on a multiprocessor at once.
+    pub(crate) resident: u32,
 }
 
 /// A function of the host's.

@@ -82,7 +82,9 @@ fn print(results: &Results) {
         environment.seed
     );
     if environment.is_prediction {
-        println!("PREDICTIONS of a model, at sizes small enough to execute; nothing was measured");
+        println!(
+            "PREDICTIONS of a model, from smaller sizes that were executed; nothing was measured"
+        );
     }
     let copy = &results.device_copy;
     println!(

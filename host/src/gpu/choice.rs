@@ -91,15 +91,44 @@ fn start(profile: &str, checks: Checks, why: &str) -> Result<(u32, Origin), GpuE
         "virtual {}, {why}: results and counts are exact, times are predictions",
         known.name
     );
+    let architecture = known.architecture();
     let gpu = VirtualGpu::start(known, options).map_err(|error| fail(error.to_string()))?;
     cuda_driver::select(cuda_driver::Backend::Table(gpu))
         .map_err(|error| fail(error.to_string()))?;
+    virtual_gpu::assume_registers(registers(architecture));
     Ok((0, Origin { is_virtual: true, reason }))
+}
+
+/// What NVIDIA's assembler gave each kernel for the newest architecture that is not newer than asked: lines such as
+/// `sm_90 transpose_wide: 34 registers, ...`.
+fn registers(architecture: u32) -> impl Iterator<Item = (&'static str, u32)> {
+    const ASSEMBLED: &str = include_str!("../../../kernels/snapshots/resources.txt");
+    let lines = ASSEMBLED.lines().filter_map(|line| {
+        let (target, rest) = line.strip_prefix("sm_")?.split_once(' ')?;
+        let (kernel, rest) = rest.split_once(": ")?;
+        let registers = rest.split(' ').next()?.parse().ok()?;
+        Some((target.parse::<u32>().ok()?, kernel, registers))
+    });
+    let mut lines: Vec<_> = lines.filter(|(target, ..)| *target <= architecture).collect();
+    lines.sort_by_key(|(target, ..)| *target);
+    // Of several targets the last line of a kernel stands.
+    lines.into_iter().map(|(_, kernel, registers)| (kernel, registers))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn registers_are_those_of_the_architecture() {
+        let of = |architecture| {
+            registers(architecture).filter(|(kernel, _)| *kernel == "transpose_wide").last()
+        };
+        assert_eq!(
+            (of(70), of(80), of(90)),
+            (None, Some(("transpose_wide", 40)), Some(("transpose_wide", 34)))
+        );
+    }
 
     #[test]
     fn devices_are_named_as_documented() {

@@ -15,6 +15,14 @@ pub struct Counted {
 }
 
 impl Gpu {
+    /// On the virtual device, the times of kernels are from here on those of launches so many times larger than what
+    /// is executed. A GPU takes its own time.
+    pub fn take_kernels_as_larger(&self, factor: f64) {
+        if self.is_virtual() {
+            virtual_gpu::take_kernels_as_larger(factor);
+        }
+    }
+
     /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.
     pub fn take_counted(&self) -> Option<Counted> {
         if !self.is_virtual() {

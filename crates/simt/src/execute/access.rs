@@ -227,6 +227,11 @@ impl Machine<'_> {
                 if self.counting {
                     self.count_global(request, space == Space::Constant);
                 }
+                if let Some(estimator) = &mut self.estimator
+                    && space != Space::Constant
+                {
+                    estimator.read(request, !access.strong);
+                }
                 if self.checking {
                     let kind = (access.strong, access.read_only);
                     self.check_global_read(block, warp, request, kind);
@@ -363,6 +368,9 @@ impl Machine<'_> {
                 let window = self.window(block, warp, request, true)?;
                 if self.counting {
                     self.count_global(request, false);
+                }
+                if let Some(estimator) = &mut self.estimator {
+                    estimator.write(request);
                 }
                 if self.checking {
                     self.check_global_write(block, warp, request, access.strong);

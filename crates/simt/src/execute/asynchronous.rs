@@ -116,6 +116,9 @@ impl Machine<'_> {
         if self.counting {
             if reads != 0 {
                 self.count_global(from, false);
+                if let Some(estimator) = &mut self.estimator {
+                    estimator.read(from, false);
+                }
             }
             let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
             let traffic = &mut self.tallies[pc].shared;
@@ -261,6 +264,15 @@ impl Machine<'_> {
                     lines: (bytes as u64).div_ceil(128),
                     ..Traffic::default()
                 };
+            }
+            if let Some(estimator) = &mut self.estimator {
+                match (copy.direction, global) {
+                    (BulkDirection::GlobalToShared, Some(start)) => {
+                        estimator.read_range(start, bytes as u64);
+                    }
+                    (_, Some(start)) => estimator.write_range(start, bytes as u64),
+                    (_, None) => {}
+                }
             }
             if self.checking {
                 self.check_bulk_issue(

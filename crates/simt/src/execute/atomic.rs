@@ -185,6 +185,9 @@ impl Machine<'_> {
                 let window = self.window(block, warp, request, true)?;
                 if self.counting {
                     self.count_global_atomic(request);
+                    if let Some(estimator) = &mut self.estimator {
+                        estimator.write(request);
+                    }
                 }
                 if self.checking {
                     self.check_global_atomic(block, warp, request);

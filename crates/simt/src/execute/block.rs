@@ -60,6 +60,9 @@ impl Machine<'_> {
             self.start_warp(&mut warp, w, lanes, index);
             warps.push(warp);
         }
+        if let Some(estimator) = &mut self.estimator {
+            estimator.start_block();
+        }
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
         let shadow = self.checking.then(|| Box::new(SharedShadow::new(run)));
@@ -76,6 +79,9 @@ impl Machine<'_> {
     }
 
     pub fn end_block(&mut self, block: Block) {
+        if let Some(estimator) = &mut self.estimator {
+            block.warps.iter().for_each(|warp| estimator.end_warp(warp));
+        }
         self.spare_warps.extend(block.warps);
     }
 
@@ -113,6 +119,9 @@ impl Machine<'_> {
         warp.copies.clear();
         warp.copy_group = 0;
         warp.rotate = 0;
+        if self.estimator.is_some() {
+            warp.clocks.reset(program.words, program.longs, program.predicates);
+        }
         warp.local_written.clear();
         if self.checking {
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);

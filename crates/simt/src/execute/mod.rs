@@ -5,6 +5,7 @@ mod asynchronous;
 mod atomic;
 mod block;
 mod builtin;
+mod estimate;
 mod exchange;
 mod matrix;
 mod shadow;
@@ -20,6 +21,7 @@ use crate::memory::Memory;
 use crate::module::{Kernel, Module};
 use crate::program::{AtomicOperation, Constant, Operation, Program, Row, Space};
 use block::Block;
+use estimate::Estimator;
 pub(crate) use shadow::Doubt;
 use shadow::{GlobalShadow, Undo};
 use std::collections::{HashSet, VecDeque};
@@ -93,6 +95,8 @@ pub(crate) struct Machine<'r> {
     pub doubted: &'r [bool],
     /// What the blocks did to global memory, when that is checked.
     pub global: Option<Box<GlobalShadow>>,
+    /// Clocks and caches, when a time is estimated.
+    pub estimator: Option<Box<Estimator>>,
     pub blocks: u64,
     pub warps: u64,
     /// Warp-instructions so far: the synthetic clock.
@@ -382,6 +386,7 @@ impl<'r> Machine<'r> {
                 .checks
                 .global_races
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
+            estimator: run.options.estimate.map(|figures| Box::new(Estimator::new(figures))),
             blocks: 0,
             warps: 0,
             steps: 0,
@@ -475,7 +480,9 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
     let mut report = Report::default();
     let mut tallies = vec![Tally::default(); program.instructions.len()];
     let mut printed = Vec::new();
+    let mut estimators = Vec::new();
     for machine in machines {
+        estimators.extend(machine.estimator.map(|estimator| *estimator));
         for (sum, tally) in tallies.iter_mut().zip(&machine.tallies) {
             sum.add(tally);
         }
@@ -484,6 +491,7 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
         report.findings.extend(machine.findings);
         printed.extend(machine.printed);
     }
+    report.estimate = Estimator::join(estimators.into_iter());
     printed.sort_by_key(|(block, _)| *block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
     // Several workers may have found the same; the first block in order speaks for all.

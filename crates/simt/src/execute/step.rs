@@ -140,12 +140,14 @@ impl Machine<'_> {
                     operation => match self.other(block, warp, &mut split, mask, operation)? {
                         Flow::Next => split.pc += 1,
                         Flow::Jumped => {
+                            self.estimate(warp, pc);
                             warp.splits.push(split);
                             break;
                         }
                         Flow::Left => break,
                     },
                 }
+                self.estimate(warp, pc);
                 if split.pc >= join {
                     warp.splits.push(split);
                     break;
@@ -153,6 +155,15 @@ impl Machine<'_> {
             }
         }
         Ok(Stop::Blocked)
+    }
+
+    /// The warp's clock after the instruction at `pc`, when a time is estimated.
+    #[inline(always)]
+    fn estimate(&mut self, warp: &mut Warp, pc: usize) {
+        if let Some(estimator) = &mut self.estimator {
+            let program = self.run.program;
+            estimator.advance(warp, &program.instructions[pc], &program.details[pc]);
+        }
     }
 
     /// Instructions that do more than compute or branch.

@@ -52,6 +52,8 @@ pub(crate) struct Warp {
     pub rotate: u32,
     /// The next warp-level instruction runs without the lanes that cannot come.
     pub forced: bool,
+    /// When its registers are there, when that is estimated.
+    pub clocks: super::estimate::Clocks,
 }
 
 impl Warp {

@@ -62,9 +62,11 @@ fn kernel_of(machine: &Machine, function: usize) -> Outcome<(Arc<Module>, &Funct
     Ok((machine.modules.get(state.module)?.clone(), state))
 }
 
-/// Registers per thread. Only `ptxas` knows; this bounds the number of virtual registers by what it usually reaches.
-fn registers(kernel: &Kernel) -> u32 {
-    kernel.virtual_registers().clamp(16, 40)
+/// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else the number of
+/// virtual registers within the bounds that it usually keeps.
+fn registers(machine: &Machine, kernel: &Kernel) -> u32 {
+    let known = machine.registers.get(&kernel.name).copied();
+    known.unwrap_or_else(|| kernel.virtual_registers().clamp(16, 40))
 }
 
 fn kernel_in<'module>(module: &'module Module, name: &str) -> Outcome<&'module Kernel> {
@@ -78,7 +80,7 @@ fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32
         return Ok(0);
     }
     let shared_bytes = kernel.static_shared_bytes() + dynamic_bytes;
-    let needs = BlockNeeds { threads, registers: registers(kernel), shared_bytes };
+    let needs = BlockNeeds { threads, registers: registers(machine, kernel), shared_bytes };
     Ok(blocks_per_multiprocessor(&machine.profile, needs))
 }
 
@@ -143,7 +145,9 @@ unsafe fn launch(
         return Err(COOPERATIVE_TOO_LARGE);
     }
     let share = (launch.blocks() as f64 / room as f64).min(1.0);
-    machine.submit(shape.stream, Work::Kernel(KernelLaunch { module, launch, share })).map(|_| ())
+    machine
+        .submit(shape.stream, Work::Kernel(KernelLaunch { module, launch, share, resident }))
+        .map(|_| ())
 }
 
 /// The bytes of each parameter.
@@ -263,7 +267,7 @@ fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> 
         1 => kernel.static_shared_bytes(),
         2 | 7 => 0,
         3 => kernel.local_bytes(),
-        4 => registers(kernel),
+        4 => registers(machine, kernel),
         5 => target.parse().unwrap_or(0),
         6 => machine.profile.architecture(),
         8 => state.max_dynamic_shared_bytes,
