@@ -6,13 +6,14 @@
 //! DRAM       bytes that have to come from or go to memory / rate
 //! L2         sectors x 32 / rate
 //! shared     wavefronts / (multiprocessors x clock)
+//! constant   passes / (multiprocessors x clock)
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
 //! zero-copy  bytes of mapped host memory / rate of the bus
 //! ```
 //!
 //! DRAM bytes are at most the sectors that were asked for, and at most the allocations that the kernel was given:
 //! beyond that L2 has served them. A grid with fewer blocks than multiprocessors has only its part of the rates of
-//! shared memory and issue, and at least the latency of its longest chain.
+//! shared and constant memory and issue, and at least the latency of its longest chain.
 
 use crate::profile::Profile;
 use simt::Counters;
@@ -92,13 +93,15 @@ pub(crate) fn kernel_ns(
         + counters.shared_matrix_store.wavefronts
         + counters.async_copy_shared.wavefronts;
     let shared_ns = shared as f64 / per_second * 1e9;
+    let constant_ns = counters.constant_load.wavefronts as f64 / per_second * 1e9;
     let lines = counters.global_load.lines + counters.global_store.lines;
     let l1_ns = lines as f64 / per_second * 1e9;
     let slots = per_second * f64::from(profile.issue_slots_per_clock);
     let issue_ns = counters.warp_instructions as f64 / slots * 1e9;
 
-    let longest =
-        [dram_ns, l2_ns, zero_copy_ns, shared_ns, l1_ns, issue_ns].into_iter().fold(0.0, f64::max);
+    let longest = [dram_ns, l2_ns, zero_copy_ns, shared_ns, constant_ns, l1_ns, issue_ns]
+        .into_iter()
+        .fold(0.0, f64::max);
     profile.kernel_minimum_ns + longest
 }
 
@@ -132,6 +135,18 @@ mod tests {
         counters.shared_load.wavefronts *= 32;
         let with = kernel_ns(&profile, &counters, 132, Footprint::default());
         assert!(with > 20.0 * (without - profile.kernel_minimum_ns));
+    }
+
+    #[test]
+    fn constant_memory_costs_its_passes() {
+        let profile = Profile::named("h200").unwrap();
+        let time = |passes: u64| {
+            let mut counters = Counters::default();
+            counters.constant_load.wavefronts = passes << 24;
+            kernel_ns(&profile, &counters, 1 << 20, Footprint::default())
+                - profile.kernel_minimum_ns
+        };
+        assert!((time(32) / time(1) - 32.0).abs() < 1e-9);
     }
 
     #[test]
