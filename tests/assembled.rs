@@ -4,17 +4,68 @@ use crate::snapshots;
 use coalesce::patterns::PATTERNS;
 use coalesce::ptx::IMAGES;
 use cuda_builder::NvvmArch;
-use cuda_builder::ptxas::{assemble, find_tool};
+use cuda_builder::ptxas::{assemble, disassemble, find_tool};
 use std::fmt::Write;
 use std::path::PathBuf;
 
 /// The processors, with the capability of the newest PTX each can take.
 const PROCESSORS: [u32; 4] = [80, 90, 100, 120];
 
-fn ptxas() -> PathBuf {
+fn tool(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| crate::kernels_source::root().join("target"), PathBuf::from);
-    find_tool("ptxas", &target).expect("ptxas is here; `cargo xtask setup --sass` installs it")
+    find_tool(name, &target)
+        .unwrap_or_else(|| panic!("no {name} here; `cargo xtask setup --sass` installs it"))
+}
+
+fn ptxas() -> PathBuf {
+    tool("ptxas")
+}
+
+/// What only the machine code shows: that `cp.async` is one instruction without a register for the data,
+/// that a bulk copy is the engine's, and that an indexed parameter is read where it lies.
+#[test]
+#[ignore = "needs ptxas"]
+fn machine_code_has_the_instructions_of_the_docs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (file, cubin) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
+    let image = IMAGES.iter().rfind(|image| image.capability == 90).expect("an image for sm_90");
+    std::fs::write(&file, image.text).expect("a writable folder");
+    let resources = assemble(&ptxas(), &file, "sm_90", Some(&cubin)).expect("ptxas takes our PTX");
+    let expected: [(&str, &[&str], &[&str]); 12] = [
+        ("async_copy_registers_4", &["LDG.E R", " STS ["], &["LDGSTS"]),
+        ("async_copy_registers_8", &["LDG.E.64 ", " STS.64 "], &["LDGSTS"]),
+        ("async_copy_registers_16", &["LDG.E.128 ", " STS.128 "], &["LDGSTS"]),
+        ("async_copy_async_4", &["LDGSTS.E ["], &["LDG.E", " STS"]),
+        ("async_copy_async_8", &["LDGSTS.E.64 "], &["LDG.E", " STS"]),
+        ("async_copy_async_16", &["LDGSTS.E.BYPASS.128 "], &["LDG.E", " STS"]),
+        ("async_copy_pipelined", &["LDGSTS.E.BYPASS.128 ", "DEPBAR.LE SB0, 0x2"], &["LDG.E"]),
+        ("async_copy_bulk", &["UBLKCP.S.G ", "STG.E.128 "], &["LDGSTS", "LDG.E.128"]),
+        ("constant_memory_parameter", &["c[0x0][R"], &["LDL", "c[0x3]"]),
+        ("constant_memory_constant", &["c[0x3][R"], &["LDL", "LDG"]),
+        ("constant_memory_operand", &["c[0x3][0x0]"], &["c[0x3][R", "LDG"]),
+        ("constant_memory_register", &["LDG"], &["c[0x3]"]),
+    ];
+    for (kernel, present, absent) in expected {
+        let code = disassemble(&tool("cuobjdump"), &cubin, kernel).expect("the kernel is there");
+        for instruction in present {
+            assert!(code.contains(instruction), "{kernel} has no {instruction}");
+        }
+        for instruction in absent {
+            assert!(!code.contains(instruction), "{kernel} has {instruction}");
+        }
+    }
+    let registers = |name: &str| {
+        let found = resources.iter().find(|kernel| kernel.kernel == name);
+        found.unwrap_or_else(|| panic!("no kernel {name}")).registers
+    };
+    for bytes in [4, 8, 16] {
+        let (through, past) = (
+            registers(&format!("async_copy_registers_{bytes}")),
+            registers(&format!("async_copy_async_{bytes}")),
+        );
+        assert!(past < through, "{bytes} bytes: {past} registers, {through} through registers");
+    }
 }
 
 /// A static that two kernels or two calls use is one array in each kernel, and none in the others.

@@ -77,6 +77,7 @@ fn counters_are_those_of_the_snapshot() {
                 ("global load", &counters.global_load),
                 ("global store", &counters.global_store),
                 ("asynchronous copy", &counters.async_copy_global),
+                ("bulk copy", &counters.bulk_copy),
                 ("shared load", &counters.shared_load),
                 ("shared store", &counters.shared_store),
                 ("local load", &counters.local_load),
@@ -225,5 +226,70 @@ fn bus_utilisation_is_the_same_with_and_without_l1() {
         assert_eq!(loads.lines, lines * loads.requests, "{}", variant.name);
         assert_eq!(f64::from(words * 4 * 100) / (sectors * 32) as f64, of_sectors);
         assert_eq!(f64::from(words * 4 * 100) / (lines * 128) as f64, of_lines);
+    }
+}
+
+/// The passes of constant memory and of a parameter with an index, for every value of the sweep.
+#[test]
+fn constant_requests_take_a_pass_per_distinct_word() {
+    let (_guard, gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "constant_memory")
+        .expect("a pattern of the registry");
+    for distinct in 1..=32 {
+        let size = Size::new(&[256, distinct]);
+        let case = case(pattern, &size, 5);
+        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        for name in ["parameter", "constant"] {
+            let variant = pattern
+                .variants
+                .iter()
+                .find(|variant| variant.name == name)
+                .expect("a variant of the pattern");
+            let outcome =
+                verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds");
+            assert_eq!(outcome, Outcome::Correct);
+            let counters = gpu.take_counted().expect("the device is virtual").counters;
+            assert_eq!(counters.constant_load.requests, 8 * 256, "{name}");
+            assert_eq!(
+                counters.constant_load.wavefronts,
+                8 * 256 * distinct as u64,
+                "{name}, {distinct}"
+            );
+        }
+    }
+}
+
+/// Asynchronous copies move the whole array once, in requests of their width; a bulk copy moves tiles.
+#[test]
+fn asynchronous_copies_are_counted_on_both_sides() {
+    let (_guard, _gpu) = device();
+    let pattern = PATTERNS
+        .iter()
+        .find(|pattern| pattern.name == "async_copy")
+        .expect("a pattern of the registry");
+    let bytes = 4 * pattern.count_size[0] as u64;
+    for (variant, counted) in count(pattern).expect("the pattern runs") {
+        let counters = counted.counters;
+        let global = counters.async_copy_global;
+        let lane_bytes = match variant.name {
+            "async_4" => 4,
+            "async_8" => 8,
+            "async_16" | "pipelined" => 16,
+            "bulk" => {
+                assert_eq!(counters.bulk_copy.bytes, bytes);
+                assert_eq!(counters.bulk_copy.requests, bytes / 8192);
+                0
+            }
+            _ => 0,
+        };
+        let moved = if lane_bytes == 0 { 0 } else { bytes };
+        assert_eq!((global.bytes, global.sectors), (moved, moved / 32), "{}", variant.name);
+        assert_eq!(global.lanes * lane_bytes, moved, "{}", variant.name);
+        assert_eq!(counters.async_copy_shared.wavefronts, moved / 128, "{}", variant.name);
+        let loaded = counters.global_load.bytes;
+        let through_registers = variant.name.starts_with("registers");
+        assert_eq!(loaded, if through_registers { bytes } else { 0 }, "{}", variant.name);
     }
 }

@@ -150,6 +150,34 @@ fn matmul_ab_of_one_row_is_a_dot_product() {
 }
 
 #[test]
+fn async_copy_adds_the_word_of_another_warp() {
+    let case = case("async_copy", &[2050]);
+    let source = values::<f32>(&case.inputs[0]);
+    let target = values::<f32>(&case.outputs[0].reference);
+    assert_eq!(target[5], source[5] + source[133]);
+    assert_eq!(target[133], source[133] + source[5]);
+    assert_eq!(target[1919], source[1919] + source[1791 + 256]);
+    // The last two have their partners beyond the end.
+    assert_eq!(target[2048..], source[2048..]);
+}
+
+#[test]
+fn constant_memory_walks_through_seven_rows() {
+    let case = case("constant_memory", &[70, 4]);
+    let table = values::<u32>(&case.inputs[0]);
+    assert_eq!(table.len(), 31 * 32);
+    // Three rows on, modulo 7: row 0 to 3, row 5 to 1, and row 30 to 33 % 7 = 5.
+    assert_eq!((table[9], table[5 * 32 + 9], table[30 * 32]), (3 * 32 + 9, 32 + 9, 5 * 32));
+    // 256 steps of 3 rows: 768 % 7 = 5. Lanes 3 and 38 % 32 = 6 begin in columns 3 and 2.
+    let ends = values::<u32>(&case.outputs[0].reference);
+    assert_eq!((ends.len(), ends[3], ends[38]), (70, 5 * 32 + 3, 5 * 32 + 2));
+    // At x = 0 only the last coefficient remains, word 7; at x = 1 their sum, once for each round, and 1.
+    let polynomials = values::<u32>(&case.outputs[1].reference);
+    assert_eq!(polynomials[0], 3 * 32 + 7);
+    assert_eq!(polynomials[1], 32 * (8 * 96 + 28) + 1);
+}
+
+#[test]
 fn every_pattern_is_checked_at_the_sizes_that_break_kernels() {
     for pattern in PATTERNS {
         let sizes: Vec<usize> = pattern.verify_sizes.iter().map(|size| size[0]).collect();

@@ -23,16 +23,29 @@ const KERNELS: [Regression; 10] = [
     ("barrier_between_branches", &[], |_| 7),
 ];
 
+/// A builder of the regression kernels.
+fn builder(arch: NvvmArch) -> CudaBuilder {
+    CudaBuilder::new(root().join("crates/cuda_builder/tests/regressions")).arch(arch).target_dir(
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into),
+    )
+}
+
 /// The PTX of the regression kernels.
 pub fn ptx(arch: NvvmArch) -> String {
-    let path = CudaBuilder::new(root().join("crates/cuda_builder/tests/regressions"))
-        .arch(arch)
-        .target_dir(
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into),
-        )
-        .build()
-        .expect("the regression kernels compile");
+    let path = builder(arch).build().expect("the regression kernels compile");
     std::fs::read_to_string(path).expect("the builder wrote it")
+}
+
+/// No other test builds for this architecture, so that no other finds this bitcode.
+#[test]
+fn constant_memory_that_is_too_large_is_refused_by_name() {
+    let features = ["--features", "constant_too_large"];
+    let error = builder(NvvmArch::Compute80).build_args(&features).build();
+    assert_eq!(
+        error.expect_err("65 KiB are more than constant memory has").to_string(),
+        "constant memory has 65536 bytes, but the kernels' constant statics need 66560, `TOO_LARGE` \
+         alone 66560: pass the largest as a slice, or make it `#[address_space(global)]`"
+    );
 }
 
 #[test]

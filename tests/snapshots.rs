@@ -85,6 +85,9 @@ fn wide_variants_really_move_sixteen_bytes() {
         has("coalescing_pair", "ld.global.v2.b32") || has("coalescing_pair", "ld.global.nc.v2.b32")
     );
     assert!(has("transpose_wide", "ld.shared.v4.b32") && has("transpose_wide", "st.shared.v4.b32"));
+    for kernel in ["async_copy_pipelined", "async_copy_bulk"] {
+        assert!(has(kernel, "ld.shared.v4.b32") && has(kernel, "st.global.v4.b32"), "{kernel}");
+    }
     assert!(
         has("transpose_asynchronous", "cp.async.ca.shared.global")
             || has("transpose_asynchronous", "cp.async.cg.shared.global")

@@ -96,6 +96,9 @@ pub struct Variant {
     pub precondition: fn(&Size) -> std::result::Result<(), &'static str>,
     /// The outputs it writes; it must leave the others alone.
     pub outputs: &'static [usize],
+    /// Brings the device into the state that its launch needs, such as a symbol's content: done
+    /// before each check, never while it is timed.
+    pub prepare: Option<fn(&Launcher<'_>) -> Result<()>>,
     /// Enqueues its work, and only that.
     pub launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
     /// The traffic it should cause.
@@ -123,6 +126,8 @@ pub struct Expectation {
     pub shared_load_wavefronts: Option<f64>,
     /// Passes through shared memory per shared store request.
     pub shared_store_wavefronts: Option<f64>,
+    /// Passes through the constant cache per constant request, indexed parameters included.
+    pub constant_passes: Option<f64>,
     /// How the numbers come about.
     pub arithmetic: &'static str,
 }

@@ -52,6 +52,7 @@ pub fn disagreements(expected: &Expectation, counted: &Counted) -> Vec<String> {
             expected.shared_store_wavefronts,
             counted.shared_store_wavefronts(),
         ),
+        ("passes per constant request", expected.constant_passes, counted.constant_passes()),
     ];
     pairs
         .into_iter()

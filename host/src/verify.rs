@@ -77,6 +77,9 @@ pub fn verify(
     }
     arrays.reset(gpu, case)?;
     let launcher = gpu.launcher();
+    if let Some(prepare) = variant.prepare {
+        prepare(&launcher)?;
+    }
     (variant.launch)(&launcher, arrays, size)?;
     launcher.finish()?;
     check(gpu, case, arrays, variant)

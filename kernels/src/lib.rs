@@ -5,16 +5,18 @@
 //! that a launch checks its arguments against.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 // On an old target the kernels that need a newer one are left out, and so is what only they import.
 #![cfg_attr(target_arch = "nvptx64", allow(unused_imports))]
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.
 #![cfg_attr(test, allow(unused_imports))]
 
 pub mod aos_soa;
+pub mod async_copy;
 pub mod bank_conflicts;
 pub mod bus_utilisation;
 pub mod coalescing;
+pub mod constant_memory;
 pub mod matmul_ab;
 pub mod misalignment;
 pub mod store_segments;

@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+/// The bytes of constant memory that one module may declare (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+pub(crate) const CONSTANT_BYTES_MAX: usize = 64 << 10;
+
 /// Why a kernels crate was not built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,6 +54,20 @@ pub enum CudaBuilderError {
         name: String,
         /// The section it names.
         section: String,
+    },
+    /// The statics in constant memory do not fit into it together.
+    #[error(
+        "constant memory has {CONSTANT_BYTES_MAX} bytes, but the kernels' constant statics need {bytes}, \
+         `{largest}` alone {largest_bytes}: pass the largest as a slice, or make it \
+         `#[address_space(global)]`"
+    )]
+    ConstantTooLarge {
+        /// The bytes of all of them.
+        bytes: usize,
+        /// The largest static.
+        largest: String,
+        /// Its bytes.
+        largest_bytes: usize,
     },
     /// A tool of the build ended with an error.
     #[error("{tool} failed on {}:\n{output}", input.display())]

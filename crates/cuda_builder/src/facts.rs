@@ -50,6 +50,33 @@ pub fn of(ptx: &str) -> Vec<KernelFacts> {
     kernels
 }
 
+/// The statics in constant memory that `ptx` declares, each with its bytes.
+pub(crate) fn constants(ptx: &str) -> Vec<(String, usize)> {
+    let declarations = ptx.lines().filter_map(|line| {
+        let (linkage, rest) = line.split_once(".const ")?;
+        // `.visible .const .align 4 .b8 table[64] = {..};`, without `[64]` for a scalar.
+        linkage.split_whitespace().all(|word| word.starts_with('.')).then_some(rest)
+    });
+    declarations
+        .filter_map(|rest| {
+            let mut words = rest.split_whitespace().skip_while(|word| !is_type(word));
+            let bits: usize = words.next()?[2..].parse().ok()?;
+            let name = words.next()?.trim_end_matches(';');
+            let (name, count) = match name.split_once('[') {
+                Some((name, count)) => (name, count.trim_end_matches(']').parse().ok()?),
+                None => (name, 1),
+            };
+            Some((name.to_owned(), bits / 8 * count))
+        })
+        .collect()
+}
+
+/// Whether a word is a type such as `.b8` or `.f64`.
+fn is_type(word: &str) -> bool {
+    let kind = word.strip_prefix(['.']).and_then(|name| name.strip_prefix(['b', 'u', 's', 'f']));
+    kind.is_some_and(|bits| bits.parse::<usize>().is_ok())
+}
+
 /// The opcode of an instruction line, if it is one worth counting.
 fn opcode(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
@@ -72,6 +99,17 @@ fn declared_bytes(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constants_have_their_names_and_bytes() {
+        let ptx = ".version 8.0\n.visible .const .align 4 .b8 table[3968];\n\
+            .visible .const .align 8 .f64 factor = 0d3FF0000000000000;\n\
+            .const .align 8 .u64 places[2] = {table, 5};\n.visible .global .align 4 .b8 other[8];\n\
+            \tld.const.b32 \t%r1, [table];\n";
+        let found = constants(ptx);
+        let found: Vec<_> = found.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+        assert_eq!(found, [("table", 3968), ("factor", 8), ("places", 16)]);
+    }
 
     #[test]
     fn instructions_are_counted_per_kernel() {

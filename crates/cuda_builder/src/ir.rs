@@ -4,6 +4,7 @@
 //!   becomes an `addrspacecast` to a generic pointer; LLVM's address-space inference then turns the
 //!   loads and stores back into `ld.shared`, `ld.const`, ...
 //! - `__dynamic_shared_memory` becomes the array whose size the launch gives, 16-byte aligned.
+//! - `__coalesce_shared_address` gets its body: the cast from a generic pointer to one of shared memory.
 //! - `__coalesce_attributes_<kernel>` constants (written by `#[kernel(launch_bounds(..))]`) become
 //!   function attributes and disappear.
 //! - `target-cpu` attributes go: `core` was compiled once for every architecture, and LLVM does not
@@ -16,6 +17,15 @@ use std::fmt::Write;
 
 /// The name that device code gives dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__dynamic_shared_memory";
+/// What device code calls for the address of a generic pointer within shared memory.
+const SHARED_ADDRESS: &str = "@__coalesce_shared_address(";
+/// Its body.
+const SHARED_ADDRESS_BODY: &str =
+    "define internal i32 @__coalesce_shared_address(ptr %pointer) alwaysinline {
+  %shared = addrspacecast ptr %pointer to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  ret i32 %address
+}";
 /// The prefix of the constants that carry kernel attributes.
 const ATTRIBUTES: &str = "__coalesce_attributes_";
 /// The first word of such a constant.
@@ -66,7 +76,9 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
                 continue;
             }
         }
-        if line.starts_with("attributes #") {
+        if line.starts_with("declare ") && line.contains(SHARED_ADDRESS) {
+            let _ = writeln!(out, "{SHARED_ADDRESS_BODY}");
+        } else if line.starts_with("attributes #") {
             let _ = writeln!(out, "{}", without_target_attributes(line));
         } else if line.starts_with("define ") {
             let _ = writeln!(out, "{}", with_kernel_attributes(line, &attributes));
@@ -438,6 +450,15 @@ mod tests {
         );
         let alone = "@llvm.used = appending global [1 x ptr] [ptr @__coalesce_attributes_f], section \"llvm.metadata\"\n";
         assert_eq!(rewrite(alone).expect("a well-formed module"), "\n");
+    }
+
+    #[test]
+    fn the_address_within_shared_memory_is_a_cast() {
+        let out = rewrite(
+            "declare noundef i32 @__coalesce_shared_address(ptr noundef) unnamed_addr #3\n",
+        )
+        .expect("a well-formed module");
+        assert_eq!(out, format!("{SHARED_ADDRESS_BODY}\n"));
     }
 
     #[test]

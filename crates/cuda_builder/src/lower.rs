@@ -2,9 +2,9 @@
 
 use crate::arch::NvvmArch;
 use crate::builder::CudaBuilder;
-use crate::error::CudaBuilderError;
-use crate::ir;
+use crate::error::{CONSTANT_BYTES_MAX, CudaBuilderError};
 use crate::toolchain::Toolchain;
+use crate::{facts, ir};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimises and lowers `bitcode`; returns the PTX text.
@@ -49,7 +49,21 @@ pub(crate) fn ptx(
         let target = folder.join(format!("{}.ll", arch.target_feature()));
         std::fs::copy(&final_ir, &target).map_err(CudaBuilderError::io("write", target))?;
     }
-    read(&output)
+    let ptx = read(&output)?;
+    check_constants(&ptx)?;
+    Ok(ptx)
+}
+
+/// Refuses more constant memory than there is: the driver would, without a name, when it loads.
+fn check_constants(ptx: &str) -> Result<(), CudaBuilderError> {
+    let constants = facts::constants(ptx);
+    let bytes = constants.iter().map(|(_, bytes)| bytes).sum();
+    match constants.into_iter().max_by_key(|(_, bytes)| *bytes) {
+        Some((largest, largest_bytes)) if bytes > CONSTANT_BYTES_MAX => {
+            Err(CudaBuilderError::ConstantTooLarge { bytes, largest, largest_bytes })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Runs one of LLVM's tools on a file; what it prints is kept for the error.

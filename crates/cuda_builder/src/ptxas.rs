@@ -75,6 +75,35 @@ pub fn assemble(
     Ok(resources(&report))
 }
 
+/// The machine code of one kernel of a `cubin`, by `cuobjdump`, which calls `nvdisasm` by name: the two
+/// lie in one folder or `nvdisasm` is on PATH.
+///
+/// # Errors
+/// [`CudaBuilderError::ToolFailed`] with cuobjdump's message.
+pub fn disassemble(
+    cuobjdump: &Path,
+    cubin: &Path,
+    kernel: &str,
+) -> Result<String, CudaBuilderError> {
+    let folder = cuobjdump.parent().unwrap_or(Path::new(".")).to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
+    let done = Command::new(cuobjdump)
+        .env("PATH", std::env::join_paths(folders).unwrap_or(path.clone()))
+        .args(["--dump-sass", "--function", kernel])
+        .arg(cubin)
+        .output()
+        .map_err(CudaBuilderError::io("start", cuobjdump))?;
+    if !done.status.success() {
+        return Err(CudaBuilderError::ToolFailed {
+            tool: cuobjdump.display().to_string(),
+            input: cubin.to_owned(),
+            output: String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
 /// Reads the report of `ptxas -v`.
 fn resources(report: &str) -> Vec<Resources> {
     let mut kernels: Vec<Resources> = Vec::new();

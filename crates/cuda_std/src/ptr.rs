@@ -91,15 +91,28 @@ conversion! {
 }
 
 /// The 32-bit address in the shared state space of a generic pointer into shared memory: what
-/// instructions that name shared memory take. PTX: `cvta.to.shared.u64`. Beyond rust-cuda.
+/// instructions that name shared memory take. PTX: `cvta.to.shared.u64`, or nothing where the
+/// compiler knows the address. Beyond rust-cuda.
 ///
 /// # Safety
 /// The pointer must point into shared memory.
 #[inline(always)]
 #[must_use]
 pub unsafe fn shared_address<T>(pointer: *const T) -> u32 {
-    // SAFETY: the caller's contract.
-    let address =
-        unsafe { convert_generic_to_specific_address_space(pointer, AddressSpace::Shared) };
-    address.addr() as u32
+    #[cfg(target_arch = "nvptx64")]
+    {
+        // A cast to another address space, which LLVM can compute with and Rust cannot express:
+        // `cuda_builder` writes it.
+        unsafe extern "C" {
+            #[link_name = "__coalesce_shared_address"]
+            fn address(pointer: *const u8) -> u32;
+        }
+        // SAFETY: the caller's contract.
+        unsafe { address(pointer.cast()) }
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        let _ = pointer;
+        nvvm::outside_kernel("shared_address")
+    }
 }

@@ -143,9 +143,10 @@ counters! {
     local_load: Traffic, "smsp__sass_inst_executed_op_local_ld", ExactAtPtxLevel;
     /// Stores to local memory.
     local_store: Traffic, "smsp__sass_inst_executed_op_local_st", ExactAtPtxLevel;
-    /// Loads of constant memory; wavefronts are the distinct words per request.
+    /// Loads of constant memory, and of kernel parameters with an index; wavefronts are the distinct
+    /// words per request.
     constant_load: Traffic, "smsp__inst_executed_op_ldc", Model;
-    /// Loads of kernel parameters, which cost no memory request.
+    /// Loads of kernel parameters, which cost no memory request unless they have an index.
     parameter_loads: u64, "(none: constant bank operand)", ExactAtPtxLevel;
     /// Accesses through generic addresses, by request; each is also counted in its space.
     generic_requests: u64, "smsp__inst_executed_op_generic", ExactAtPtxLevel;

@@ -342,8 +342,12 @@ fn parameters(variables: &[Variable<'_>]) -> Result<Vec<Parameter>, Error> {
     Ok(all)
 }
 
+/// Bytes of constant memory that a module may declare.
+const CONSTANT_BYTES_MAX: u64 = 64 << 10;
+
 fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVariable>, Error> {
     let mut all: Vec<ModuleVariable> = Vec::new();
+    let mut constant_bytes = 0_u64;
     for variable in &tree.variables {
         let space = match variable.space {
             "global" => VariableSpace::Global,
@@ -356,10 +360,6 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
         };
         let bytes = variable.elements.unwrap_or(0).saturating_mul(t.bytes() as u64);
         let position = variable.position;
-        if space == VariableSpace::Constant && bytes > 64 << 10 {
-            let message = format!("{bytes} bytes of constant memory, the limit is 65536");
-            return Err(Error::Invalid { position, message });
-        }
         let mut one = ModuleVariable {
             name: variable.name.into(),
             space,
@@ -380,6 +380,17 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
                 *known = one;
             }
             continue;
+        }
+        if space == VariableSpace::Constant {
+            constant_bytes = constant_bytes.saturating_add(bytes);
+            if constant_bytes > CONSTANT_BYTES_MAX {
+                let message = format!(
+                    "a module has at most {CONSTANT_BYTES_MAX} bytes of constant memory, with `{}` it \
+                     would be {constant_bytes}: put a table into global memory",
+                    variable.name
+                );
+                return Err(Error::Invalid { position, message });
+            }
         }
         all.push(one);
     }

@@ -36,6 +36,22 @@ fn text_that_is_not_ptx() {
 }
 
 #[test]
+fn constant_memory_has_64_kibibytes_in_all() {
+    let with = |bytes: u32| {
+        let first = ".visible .const .align 4 .b32 first[8192];";
+        let table = format!(".visible .const .align 4 .b8 table[{bytes}];");
+        module("ret;").replace(".visible .entry", &format!("{first}\n{table}\n.visible .entry"))
+    };
+    assert!(Module::parse(&with(32768)).is_ok());
+    let error = Module::parse(&with(32769)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 5, column 30: a module has at most 65536 bytes of constant memory, with `table` it \
+         would be 65537: put a table into global memory"
+    );
+}
+
+#[test]
 fn every_prefix_of_a_module_is_handled() {
     let text = module("mov.u32 %r1, %tid.x; @%p1 bra L; add.s32 %r2, %r1, 5; L: ret;");
     for end in 0..text.len() {

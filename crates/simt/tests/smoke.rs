@@ -81,3 +81,44 @@ fn totals_are_sums_over_instructions() {
     assert_eq!(report.counters.float_instructions, 32);
     assert_eq!(report.counters.integer_instructions, 32 * 10);
 }
+
+/// A parameter at a fixed place is an operand; one with an index is read like constant memory, each
+/// distinct word in a pass of its own.
+#[test]
+fn an_indexed_parameter_is_a_constant_load() {
+    let text = r#"
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 4 .b8 table[64], .param .u64 out)
+{
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 7;
+    mul.wide.u32 %rd1, %r2, 4;
+    mov.b64 %rd2, table;
+    add.s64 %rd3, %rd2, %rd1;
+    ld.param.b32 %r3, [%rd3];
+    ld.param.b64 %rd4, [out];
+    mul.wide.u32 %rd5, %r1, 4;
+    add.s64 %rd4, %rd4, %rd5;
+    st.global.b32 [%rd4], %r3;
+    ret;
+}
+"#;
+    let module = Module::parse(text).unwrap();
+    let mut memory = Memory::default();
+    let out = memory.allocate(128).unwrap();
+    let table: Vec<u8> = (0..16_u32).flat_map(|word| (word * 3).to_le_bytes()).collect();
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).argument(&table).address(out);
+    let report = run(&module, &mut memory, &launch, &Options::default()).unwrap();
+    let counters = report.counters;
+    assert_eq!(counters.parameter_loads, 2);
+    assert_eq!((counters.constant_load.requests, counters.constant_load.wavefronts), (1, 8));
+    let mut words = [0; 128];
+    memory.read(out, &mut words).unwrap();
+    for (lane, word) in words.chunks_exact(4).enumerate() {
+        assert_eq!(word, (lane as u32 % 8 * 3).to_le_bytes());
+    }
+}

@@ -7,6 +7,7 @@
 //! DRAM       distinct bytes read and written, and the rest of sectors that are written in part / rate
 //! L2         sectors that L1 does not have, stored sectors and atomics x 32 / rate
 //! L1         lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
+//! constant   passes / (multiprocessors x clock)
 //! atomics    passes / rate
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
 //! waiting    cycles that each warp waits, summed / (resident warps x clock)
@@ -86,6 +87,8 @@ pub struct Parts {
     pub l2_ns: f64,
     /// L1 and shared memory, which are one.
     pub l1_ns: f64,
+    /// The constant caches.
+    pub constant_ns: f64,
     /// Atomics in L2.
     pub atomics_ns: f64,
     /// The issue of instructions.
@@ -97,9 +100,18 @@ pub struct Parts {
 }
 
 impl Parts {
-    fn all(&self) -> [f64; 7] {
-        let Parts { dram_ns, l2_ns, l1_ns, atomics_ns, issue_ns, waiting_ns, zero_copy_ns } = *self;
-        [dram_ns, l2_ns, l1_ns, atomics_ns, issue_ns, waiting_ns, zero_copy_ns]
+    fn all(&self) -> [f64; 8] {
+        let Parts {
+            dram_ns,
+            l2_ns,
+            l1_ns,
+            constant_ns,
+            atomics_ns,
+            issue_ns,
+            waiting_ns,
+            zero_copy_ns,
+        } = *self;
+        [dram_ns, l2_ns, l1_ns, constant_ns, atomics_ns, issue_ns, waiting_ns, zero_copy_ns]
     }
 
     /// The time of all parts together.
@@ -153,6 +165,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
         l2_ns: ns(l2, profile.l2_bytes_per_second),
         l1_ns: ns((shared + tags.max(data)) as f64, cycles),
+        constant_ns: ns(counters.constant_load.wavefronts as f64, cycles),
         atomics_ns: ns(passes as f64, profile.atomics_per_second),
         issue_ns: ns(counters.warp_instructions as f64, slots),
         waiting_ns: waves
@@ -221,6 +234,17 @@ mod tests {
         let partial = Estimate { dram_partial_sectors_written: 1000, ..Estimate::default() };
         let dram = |estimate| parts(&profile, &load(&counters, estimate)).dram_ns;
         assert_eq!(dram(partial), 2.0 * dram(whole));
+    }
+
+    #[test]
+    fn constant_memory_costs_its_passes() {
+        let profile = Profile::named("h200").unwrap();
+        let time = |passes: u64| {
+            let mut counters = Counters::default();
+            counters.constant_load.wavefronts = passes << 24;
+            parts(&profile, &load(&counters, Estimate::default())).constant_ns
+        };
+        assert!((time(32) / time(1) - 32.0).abs() < 1e-9);
     }
 
     #[test]

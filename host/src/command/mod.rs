@@ -77,6 +77,7 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
         "store sectors",
         "shared load passes",
         "shared store passes",
+        "constant passes",
         "efficiency",
         "conflicts",
         "expectation",
@@ -105,6 +106,7 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
             cell(counted.store_sectors(), expected.store_sectors),
             cell(counted.shared_load_wavefronts(), expected.shared_load_wavefronts),
             cell(counted.shared_store_wavefronts(), expected.shared_store_wavefronts),
+            cell(counted.constant_passes(), expected.constant_passes),
             counted
                 .efficiency_percent()
                 .map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1} %")),

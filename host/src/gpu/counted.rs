@@ -63,6 +63,12 @@ impl Counted {
         per_request(stores.wavefronts + copies.wavefronts, stores.requests + copies.requests)
     }
 
+    /// Passes per request of constant memory or of a parameter with an index.
+    pub fn constant_passes(&self) -> Option<f64> {
+        let loads = &self.counters.constant_load;
+        per_request(loads.wavefronts, loads.requests)
+    }
+
     /// Distinct bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
     pub fn efficiency_percent(&self) -> Option<f64> {
         let sum = |of: fn(&Traffic) -> u64| {

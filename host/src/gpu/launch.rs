@@ -1,9 +1,13 @@
 //! Typed launches: a kernel's token says which arguments it takes, and others do not compile.
 
 use super::{Gpu, GpuError, View, ViewMut};
-use anyhow::Result;
+use crate::data::Element;
+use anyhow::{Context, Result};
 use cuda_std::kernel::Kernel;
+use cust::context::CurrentContext;
 use cust::function::{BlockSize, GridSize};
+use cust::memory::DeviceCopy;
+use cust_ext::symbol::symbol;
 use std::cell::RefCell;
 use std::ffi::c_void;
 
@@ -14,18 +18,29 @@ pub struct Launcher<'a> {
     last: RefCell<String>,
 }
 
-/// The arguments of a launch as the driver takes them: one 8-byte slot each.
+/// The arguments of a launch as the driver takes them: each in as many 8-byte slots as it needs.
 #[derive(Default)]
 pub struct ArgumentList {
     slots: Vec<u64>,
+    /// The first slot of each argument.
+    starts: Vec<usize>,
 }
 
 impl ArgumentList {
-    /// Appends a value of at most eight bytes.
+    /// Appends a value.
     fn push(&mut self, bytes: &[u8]) {
-        let mut slot = [0; 8];
-        slot[..bytes.len()].copy_from_slice(bytes);
-        self.slots.push(u64::from_ne_bytes(slot));
+        self.starts.push(self.slots.len());
+        self.slots.extend(bytes.chunks(8).map(|chunk| {
+            let mut slot = [0; 8];
+            slot[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(slot)
+        }));
+    }
+
+    /// Where each argument lies.
+    fn pointers(&mut self) -> Vec<*mut c_void> {
+        let first = self.slots.as_mut_ptr();
+        self.starts.iter().map(|start| first.wrapping_add(*start).cast()).collect()
     }
 }
 
@@ -69,13 +84,22 @@ unsafe impl<T> Argument<&'static mut [T]> for ViewMut<'_, T> {
     }
 }
 
-/// Scalars are passed as themselves; no conversion takes place.
+/// Scalars and arrays of them are passed as themselves; no conversion takes place.
 macro_rules! scalars {
     ($($type:ty)*) => {$(
-        // SAFETY: the scalar's own bytes, at most eight.
+        // SAFETY: the scalar's own bytes.
         unsafe impl Argument<$type> for $type {
             fn append(&self, list: &mut ArgumentList) {
                 list.push(&self.to_ne_bytes());
+            }
+        }
+
+        // SAFETY: the elements' own bytes, one after the other: an array has no padding. An empty
+        // one, which would be no parameter at all, does not compile.
+        unsafe impl<const N: usize> Argument<[$type; N]> for [$type; N] {
+            fn append(&self, list: &mut ArgumentList) {
+                const { assert!(N > 0, "an empty array is no parameter") };
+                list.push(bytemuck::cast_slice(self));
             }
         }
     )*};
@@ -164,6 +188,15 @@ impl<'a> Launcher<'a> {
     /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output(0), 1_usize))
     /// # }
     /// ```
+    /// An array by value has another length:
+    /// ```compile_fail,E0277
+    /// # use coalesce::gpu::{Arrays, Launcher};
+    /// use kernels::constant_memory::constant_memory_parameter;
+    /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
+    /// let table = [0_u32; 991];
+    /// launcher.launch(constant_memory_parameter, 1, 256, 0, (table, arrays.output(0), 1_u32, 1_u32))
+    /// # }
+    /// ```
     /// There is no such kernel:
     /// ```compile_fail,E0432
     /// use kernels::coalescing::coalescing_scaler;
@@ -215,13 +248,26 @@ impl<'a> Launcher<'a> {
             .into());
         }
         let mut list = arguments.list();
-        let pointers: Vec<*mut c_void> =
-            list.slots.iter_mut().map(|slot| (slot as *mut u64).cast()).collect();
+        let pointers = list.pointers();
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
         // call, and the caller vouches for the rest of the launch contract.
         unsafe { self.gpu.stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers) }
             .map_err(|error| refused(error.to_string()))?;
         self.last.replace(describe());
+        Ok(())
+    }
+
+    /// Writes a static of the kernels by its name, and waits until it is written.
+    ///
+    /// # Errors
+    /// When there is no such static, or it has another size.
+    pub fn write_symbol<T: Element + DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
+        symbol::<T>(&self.gpu.module, name)
+            .and_then(|mut symbol| symbol.upload(values))
+            .with_context(|| format!("writing the static `{name}` of the kernels failed"))?;
+        // A copy from pageable memory may return before it has arrived.
+        CurrentContext::synchronize()
+            .map_err(|error| GpuError::driver("writing a static of the kernels", error))?;
         Ok(())
     }
 
@@ -231,5 +277,21 @@ impl<'a> Launcher<'a> {
             .stream
             .synchronize()
             .map_err(|cause| GpuError::Fault { launch: self.last.borrow().clone(), cause })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_argument_has_its_slots_and_its_pointer() {
+        let mut list = (7_u8, [1_u32, 2, 3], -1_i64).list();
+        assert_eq!(list.slots, [7, 1 | 2 << 32, 3, u64::MAX]);
+        let pointers = list.pointers();
+        let first = list.slots.as_mut_ptr();
+        let expected: Vec<*mut c_void> =
+            [0, 1, 3].map(|slot| first.wrapping_add(slot).cast()).to_vec();
+        assert_eq!(pointers, expected);
     }
 }

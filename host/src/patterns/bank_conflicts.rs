@@ -54,6 +54,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: stride_fits,
             outputs: &[0],
+            prepare: None,
             launch: strided_read,
             expect: |size| {
                 read(conflicts_of_stride(size), "32 / gcd(s, 32) banks for 32 words: gcd(s, 32)")
@@ -65,6 +66,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: stride_fits,
             outputs: &[1],
+            prepare: None,
             launch: strided_write,
             expect: |size| Expectation {
                 load_sectors: None,
@@ -78,6 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
+            prepare: None,
             launch: broadcast,
             expect: |_| read(1.0, "one word for all lanes: 1"),
         },
@@ -87,6 +90,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[3],
+            prepare: None,
             launch: pairs,
             expect: |_| read(1.0, "16 words in 16 banks: 1"),
         },
@@ -96,6 +100,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[4],
+            prepare: None,
             launch: random,
             expect: |size| {
                 read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53")
@@ -107,6 +112,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[5],
+            prepare: None,
             launch: eight_bytes,
             expect: |_| read(2.0, "32 x 8 B / 128 B = 2 passes, no conflict"),
         },
@@ -116,6 +122,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[6],
+            prepare: None,
             launch: sixteen_bytes,
             expect: |_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict"),
         },
@@ -125,6 +132,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[7],
+            prepare: None,
             launch: column,
             expect: |_| read(32.0, "bank (32 row + column) % 32, one for all: 32"),
         },
@@ -134,6 +142,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[7],
+            prepare: None,
             launch: padded,
             expect: |_| read(1.0, "bank (33 row + column) % 32, all different: 1"),
         },
@@ -143,6 +152,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[7],
+            prepare: None,
             launch: swizzled,
             expect: |_| read(1.0, "bank column ^ row, all different: 1"),
         },
@@ -162,6 +172,7 @@ fn read(passes: f64, arithmetic: &'static str) -> Expectation {
         shared_load_wavefronts: Some(passes),
         shared_store_wavefronts: Some(1.0),
         arithmetic,
+        ..Expectation::default()
     }
 }
 

@@ -53,6 +53,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: shifted,
             expect: |size| {
                 let [_, offset] = size.get();
@@ -69,6 +70,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
+            prepare: None,
             launch: padded,
             expect: |_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors"),
         },
@@ -78,6 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: peeled,
             expect: |_| {
                 copy(
@@ -92,6 +95,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: staged,
             expect: |_| Expectation {
                 load_sectors: Some(16.0),

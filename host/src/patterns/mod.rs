@@ -1,9 +1,11 @@
 //! The registry: every pattern, in teaching order.
 
 mod aos_soa;
+mod async_copy;
 mod bank_conflicts;
 mod bus_utilisation;
 mod coalescing;
+mod constant_memory;
 mod matmul_ab;
 mod misalignment;
 mod store_segments;
@@ -23,6 +25,8 @@ pub const PATTERNS: &[&Pattern] = &[
     &bank_conflicts::PATTERN,
     &transpose::PATTERN,
     &matmul_ab::PATTERN,
+    &async_copy::PATTERN,
+    &constant_memory::PATTERN,
 ];
 
 /// A name that is not in the registry.

@@ -53,6 +53,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
+            prepare: None,
             launch: copy,
             expect: |size| Expectation {
                 load_sectors: Some(sectors(size)),
@@ -67,6 +68,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: gather,
             expect: |size| Expectation {
                 load_sectors: Some(sectors(size)),
@@ -88,6 +90,7 @@ pub const PATTERN: Pattern = Pattern {
                 }
             },
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: staged,
             expect: |size| Expectation {
                 load_sectors: Some(16.0),
@@ -95,6 +98,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
                 shared_store_wavefronts: Some(4.0),
                 arithmetic: "loads 32 x 16 B / 32 B = 16, stores 4; shared: 512 B / 128 B = 4 passes in, gcd(s, 32) out",
+                ..Expectation::default()
             },
         },
     ],

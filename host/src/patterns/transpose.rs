@@ -52,6 +52,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: column_write,
             expect: |_| Expectation {
                 load_sectors: Some(4.0),
@@ -66,6 +67,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: column_read,
             expect: |_| Expectation {
                 load_sectors: Some(32.0),
@@ -80,6 +82,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: tiled,
             expect: |_| {
                 tile(
@@ -94,6 +97,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: padded,
             expect: |_| {
                 tile(
@@ -108,6 +112,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: swizzled,
             expect: |_| {
                 tile(
@@ -122,6 +127,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: multiple_of_four,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: wide,
             expect: |_| wide_tile(),
         },
@@ -131,6 +137,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: multiple_of_four,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: ordered,
             expect: |_| wide_tile(),
         },
@@ -140,6 +147,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: multiple_of_four,
             outputs: Variant::FIRST_OUTPUT,
+            prepare: None,
             launch: asynchronous,
             expect: |_| wide_tile(),
         },
@@ -158,6 +166,7 @@ fn tile(column_read: f64, arithmetic: &'static str) -> Expectation {
         shared_load_wavefronts: Some(column_read),
         shared_store_wavefronts: Some(1.0),
         arithmetic,
+        ..Expectation::default()
     }
 }
 
@@ -168,6 +177,7 @@ fn wide_tile() -> Expectation {
         shared_load_wavefronts: Some(4.0),
         shared_store_wavefronts: Some(4.0),
         arithmetic: "32 x 16 B / 32 B = 16 sectors; shared 512 B / 128 B = 4 passes without conflicts",
+        ..Expectation::default()
     }
 }
 

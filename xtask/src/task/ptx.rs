@@ -3,7 +3,7 @@
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{NvvmArch, ptxas};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -86,22 +86,7 @@ fn machine_code(kernel: &str, ptx: &std::path::Path, arch: NvvmArch) -> Result<S
     let cuobjdump = cuobjdump.with_context(|| format!("cuobjdump {missing}"))?;
     let cubin = ptx.with_extension("cubin");
     let resources = ptxas::assemble(&assembler, ptx, &arch.processor(), Some(&cubin))?;
-    let mut command = Command::new(&cuobjdump);
-    if let Some(nvdisasm) = ptxas::find_tool("nvdisasm", &workspace::target_dir()) {
-        // cuobjdump calls nvdisasm by name.
-        let folder = nvdisasm.parent().unwrap_or(std::path::Path::new("."));
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let paths = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
-        command.env("PATH", std::env::join_paths(paths)?);
-    }
-    let output = command
-        .args(["--dump-sass", "--function", kernel])
-        .arg(&cubin)
-        .output()
-        .with_context(|| format!("cannot start {}", cuobjdump.display()))?;
-    if !output.status.success() {
-        bail!("{} failed: {}", cuobjdump.display(), String::from_utf8_lossy(&output.stderr).trim());
-    }
+    let code = ptxas::disassemble(&cuobjdump, &cubin, kernel)?;
     let found = resources.into_iter().find(|resources| resources.kernel == kernel);
     let summary = found.map_or_else(String::new, |found| {
         format!(
@@ -112,7 +97,7 @@ fn machine_code(kernel: &str, ptx: &std::path::Path, arch: NvvmArch) -> Result<S
             found.spill_store_bytes + found.spill_load_bytes
         )
     });
-    Ok(format!("{summary}{}", String::from_utf8_lossy(&output.stdout)))
+    Ok(summary + &code)
 }
 
 /// The kernel's function with its documentation.

@@ -292,6 +292,10 @@ impl Machine<'_> {
             Space::Parameter => {
                 let bytes = self.run.parameters.len() as u64;
                 self.small_bounds(block, warp, request, (bytes, "kernel parameters"))?;
+                // At a fixed place a parameter is an operand; with an index it is a constant load.
+                if self.counting && !matches!(access.base, Base::Absolute) {
+                    self.count_global(request, true);
+                }
                 let parameters = &self.run.parameters[..];
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(parameters, (all[lane] + shift) as usize, access.bytes)

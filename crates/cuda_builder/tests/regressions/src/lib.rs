@@ -248,3 +248,8 @@ pub unsafe fn barrier_between_branches(target: *mut u32) {
         *target.add(thread as usize) = *words;
     }
 }
+
+/// More than constant memory has.
+#[cfg(feature = "constant_too_large")]
+#[address_space(constant)]
+pub static mut TOO_LARGE: [u8; 65 << 10] = [0; 65 << 10];
