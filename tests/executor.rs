@@ -79,6 +79,7 @@ fn counters_are_those_of_the_snapshot() {
                 ("asynchronous copy", &counters.async_copy_global),
                 ("shared load", &counters.shared_load),
                 ("shared store", &counters.shared_store),
+                ("shared atomic", &counters.shared_atomic),
                 ("local load", &counters.local_load),
                 ("constant load", &counters.constant_load),
             ] {
@@ -91,6 +92,18 @@ fn counters_are_those_of_the_snapshot() {
                         traffic.sectors,
                         traffic.lines,
                         traffic.wavefronts
+                    );
+                }
+            }
+            for (name, traffic) in [
+                ("global atomic", &counters.global_atomic),
+                ("global reduction", &counters.global_reduction),
+            ] {
+                if traffic.requests > 0 {
+                    let _ = writeln!(
+                        text,
+                        "    {name}: {} requests, {} lanes, {} sectors, {} sector passes",
+                        traffic.requests, traffic.lanes, traffic.sectors, traffic.sector_passes
                     );
                 }
             }

@@ -77,6 +77,9 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
         "store sectors",
         "shared load passes",
         "shared store passes",
+        "shared atomic passes",
+        "global atomics",
+        "global atomic passes",
         "efficiency",
         "conflicts",
         "expectation",
@@ -105,6 +108,9 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
             cell(counted.store_sectors(), expected.store_sectors),
             cell(counted.shared_load_wavefronts(), expected.shared_load_wavefronts),
             cell(counted.shared_store_wavefronts(), expected.shared_store_wavefronts),
+            cell(counted.shared_atomic_wavefronts(), expected.shared_atomic_wavefronts),
+            cell(counted.global_atomics(), expected.global_atomics),
+            cell(counted.global_atomic_passes(), expected.global_atomic_passes),
             counted
                 .efficiency_percent()
                 .map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1} %")),

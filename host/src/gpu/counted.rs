@@ -55,6 +55,28 @@ impl Counted {
         per_request(stores.wavefronts + copies.wavefronts, stores.requests + copies.requests)
     }
 
+    /// Passes per shared atomic request.
+    pub fn shared_atomic_wavefronts(&self) -> Option<f64> {
+        let atomics = &self.counters.shared_atomic;
+        per_request(atomics.wavefronts, atomics.requests)
+    }
+
+    /// Atomic updates of global memory in all, with and without a result.
+    pub fn global_atomics(&self) -> Option<f64> {
+        let Counters { global_atomic: atomics, global_reduction: reductions, .. } = &self.counters;
+        let lanes = atomics.lanes + reductions.lanes;
+        (lanes > 0).then_some(lanes as f64)
+    }
+
+    /// Sector passes per global atomic request, with and without a result.
+    pub fn global_atomic_passes(&self) -> Option<f64> {
+        let Counters { global_atomic: atomics, global_reduction: reductions, .. } = &self.counters;
+        per_request(
+            atomics.sector_passes + reductions.sector_passes,
+            atomics.requests + reductions.requests,
+        )
+    }
+
     /// Distinct bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
     pub fn efficiency_percent(&self) -> Option<f64> {
         let sum = |of: fn(&Traffic) -> u64| {

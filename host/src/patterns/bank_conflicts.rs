@@ -162,6 +162,7 @@ fn read(passes: f64, arithmetic: &'static str) -> Expectation {
         shared_load_wavefronts: Some(passes),
         shared_store_wavefronts: Some(1.0),
         arithmetic,
+        ..Expectation::default()
     }
 }
 

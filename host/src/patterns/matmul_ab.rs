@@ -64,6 +64,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_load_wavefronts: Some(1.0),
                 shared_store_wavefronts: Some(1.0),
                 arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; shared broadcasts",
+                ..Expectation::default()
             },
         },
         Variant {
@@ -79,6 +80,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_load_wavefronts: Some(1.0),
                 shared_store_wavefronts: Some(1.0),
                 arithmetic: "4 sectors for each tile's row; shared: 32 broadcasts of A and 32 rows of B",
+                ..Expectation::default()
             },
         },
         Variant {
@@ -94,6 +96,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_load_wavefronts: Some((2.0 + 4.0) / 2.0),
                 shared_store_wavefronts: Some((16.0 * 1.0 + 8.0 * 4.0) / 24.0),
                 arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16), 16 stored; shared: rows of A in 2 passes, columns of B in 4; in: 16 words of A in 1, 8 pieces of B in 4",
+                ..Expectation::default()
             },
         },
     ],

@@ -4,8 +4,10 @@ mod aos_soa;
 mod bank_conflicts;
 mod bus_utilisation;
 mod coalescing;
+mod histogram;
 mod matmul_ab;
 mod misalignment;
+mod reduction;
 mod store_segments;
 mod stride;
 mod transpose;
@@ -23,6 +25,8 @@ pub const PATTERNS: &[&Pattern] = &[
     &bank_conflicts::PATTERN,
     &transpose::PATTERN,
     &matmul_ab::PATTERN,
+    &reduction::PATTERN,
+    &histogram::PATTERN,
 ];
 
 /// A name that is not in the registry.

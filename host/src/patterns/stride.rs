@@ -95,6 +95,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
                 shared_store_wavefronts: Some(4.0),
                 arithmetic: "loads 32 x 16 B / 32 B = 16, stores 4; shared: 512 B / 128 B = 4 passes in, gcd(s, 32) out",
+                ..Expectation::default()
             },
         },
     ],

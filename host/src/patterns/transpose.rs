@@ -158,6 +158,7 @@ fn tile(column_read: f64, arithmetic: &'static str) -> Expectation {
         shared_load_wavefronts: Some(column_read),
         shared_store_wavefronts: Some(1.0),
         arithmetic,
+        ..Expectation::default()
     }
 }
 
@@ -168,6 +169,7 @@ fn wide_tile() -> Expectation {
         shared_load_wavefronts: Some(4.0),
         shared_store_wavefronts: Some(4.0),
         arithmetic: "32 x 16 B / 32 B = 16 sectors; shared 512 B / 128 B = 4 passes without conflicts",
+        ..Expectation::default()
     }
 }
 
