@@ -70,6 +70,8 @@ pub const BLOCK: u32 = 512;
 pub const BLOCKS_MOST: u32 = 528;
 /// 16-byte loads that each thread of the coarsened variants starts before it counts.
 pub const LOADS_IN_FLIGHT: u32 = 4;
+/// Bytes that each thread of the other variants loads before it counts them.
+pub const BYTES_IN_FLIGHT: u32 = 8;
 /// Threads per block of `many_bins`, of which one fits on a multiprocessor.
 pub const MANY_BLOCK: u32 = 1024;
 /// Lanes per warp, and banks.
@@ -149,7 +151,8 @@ unsafe fn merge(words: *mut u32, target: *mut u32, copies: u32, place: impl Fn(u
     }
 }
 
-/// Counts bytes, one per load, in the word of shared memory that `place` gives a bin.
+/// Counts bytes, one per load and `BYTES_IN_FLIGHT` loads at a time, in the word of shared memory that
+/// `place` gives a bin.
 ///
 /// # Safety
 /// 1-D grid of `BLOCK` threads; `source` valid for `n` bytes; `words` shared memory in which `place`
@@ -158,10 +161,21 @@ unsafe fn merge(words: *mut u32, target: *mut u32, copies: u32, place: impl Fn(u
 unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn(u32) -> u32) {
     let threads = thread::grid_dim_x() * BLOCK;
     let mut i = thread::index_1d();
-    while i < n {
-        // SAFETY: i < n; `place` stays in `words`.
-        unsafe { add_shared(words, place(u32::from(*source.add(i as usize))), 1) };
-        i += threads;
+    // SAFETY: every index is below n; `place` stays in `words`.
+    unsafe {
+        let load = |i: u32| u32::from(*source.add(i as usize));
+        while i + (BYTES_IN_FLIGHT - 1) * threads < n {
+            let bins: [u32; BYTES_IN_FLIGHT as usize] =
+                core::array::from_fn(|step| load(i + step as u32 * threads));
+            for bin in bins {
+                add_shared(words, place(bin), 1);
+            }
+            i += BYTES_IN_FLIGHT * threads;
+        }
+        while i < n {
+            add_shared(words, place(load(i)), 1);
+            i += threads;
+        }
     }
 }
 
@@ -257,7 +271,8 @@ pub unsafe fn histogram_lane_copies(source: *const u8, target: *mut u32, n: u32)
     }
 }
 
-/// Shows `see` this thread's share of packs of 16 bytes, loaded four at a time.
+/// Shows `see` this thread's share of packs of 16 bytes, loaded `LOADS_IN_FLIGHT` at a time, the grid's
+/// threads side by side.
 ///
 /// # Safety
 /// `source` 16-byte aligned and valid for `packs`; `first` is this thread's number among `threads`.
@@ -267,14 +282,14 @@ unsafe fn for_packs(
     packs: u32,
     first: u32,
     threads: u32,
-    mut see: impl FnMut(U32x4),
+    see: impl Fn(U32x4),
 ) {
     let mut i = first;
     // SAFETY: every index is below `packs`.
     unsafe {
         while i + (LOADS_IN_FLIGHT - 1) * threads < packs {
             let load = |step: u32| *source.add((i + step * threads) as usize);
-            let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
+            let (a, b, c, d) = (load(0), load(1), load(2), load(3));
             see(a);
             see(b);
             see(c);

@@ -7,14 +7,18 @@ use crate::pattern::{
 };
 use anyhow::Result;
 use kernels::histogram as device;
-use kernels::histogram::{BINS, BLOCK, BLOCKS_MOST, LOADS_IN_FLIGHT, MANY_BINS, MANY_BLOCK};
+use kernels::histogram::{
+    BINS, BLOCK, BLOCKS_MOST, BYTES_IN_FLIGHT, LOADS_IN_FLIGHT, MANY_BINS, MANY_BLOCK,
+};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Lanes per warp, and banks.
 const WARP: usize = 32;
+/// Bytes of a line.
+const LINE: u32 = 128;
 /// Bytes of a vector load.
-const PACK: usize = 16;
+const PACK: u32 = 16;
 /// The inputs are the same in every case, so that their conflicts can be promised.
 const SEED: u64 = 256;
 /// The parts into which the bins of `many_bins` are split on an H200: 512 KiB in 227 KiB each.
@@ -82,7 +86,7 @@ pub const PATTERN: Pattern = Pattern {
                 copies(
                     scalar_blocks(size),
                     passes,
-                    "1 sector; the most words in a bank, about 3.3; 256 atomics per block",
+                    "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
                 )
             },
         },
@@ -186,7 +190,7 @@ pub const PATTERN: Pattern = Pattern {
                     shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
                     global_atomics: Some(f64::from(blocks * MANY_BINS)),
                     global_atomic_passes: Some(4.0),
-                    arithmetic: "16 sectors; a third of the lanes in random banks: about 2.2; blocks / 3 x 2^17 atomics",
+                    arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks / 3 x 2^17 atomics",
                     ..Expectation::default()
                 }
             },
@@ -224,17 +228,22 @@ fn all_blocks(size: &Size) -> u32 {
 }
 
 fn scalar_blocks(size: &Size) -> u32 {
-    blocks_for(size, BLOCK)
+    blocks_for(size, BLOCK * BYTES_IN_FLIGHT)
 }
 
 fn wide_blocks(size: &Size) -> u32 {
-    blocks_for(size, BLOCK * LOADS_IN_FLIGHT * PACK as u32)
+    blocks_for(size, BLOCK * LOADS_IN_FLIGHT * PACK)
 }
 
 /// The columns of blocks of `many_bins`: one block for each multiprocessor.
 fn many_blocks(size: &Size, multiprocessors: u32, parts: u32) -> u32 {
-    let full = length(size).div_ceil((MANY_BLOCK * LOADS_IN_FLIGHT) as usize * PACK);
+    let full = length(size).div_ceil((MANY_BLOCK * LOADS_IN_FLIGHT * PACK) as usize);
     (full as u32).min(multiprocessors / parts).max(1)
+}
+
+/// The bins of one of `parts` parts: whole lines of counters.
+fn part(parts: u32) -> u32 {
+    MANY_BINS.div_ceil(parts).next_multiple_of(LINE / 4)
 }
 
 /// Counting of bytes in shared memory: one pass to clear and to merge, `passes` to count.
@@ -268,7 +277,7 @@ fn key_requests(size: &Size) -> Vec<Vec<u32>> {
 
 /// The words of each request of `many_bins`: for each part, the lanes whose bin lies in it.
 fn part_requests(size: &Size) -> Vec<Vec<u32>> {
-    let part = MANY_BINS.div_ceil(H200_PARTS);
+    let part = part(H200_PARTS);
     let split = |bins: Vec<u32>| {
         (0..H200_PARTS).map(move |index| {
             let words = bins.iter().filter(|bin| **bin / part == index).map(|bin| bin % part);
@@ -392,8 +401,8 @@ launches! {
 
 fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let gpu = launcher.gpu();
-    let parts = (4 * MANY_BINS).div_ceil(gpu.shared_bytes_per_block()?);
-    let part = MANY_BINS.div_ceil(parts);
+    let parts = MANY_BINS.div_ceil(gpu.shared_bytes_per_block()? / LINE * LINE / 4);
+    let part = part(parts);
     let grid = (many_blocks(size, gpu.multiprocessors()?, parts), parts);
     let arguments = (arrays.input(1), arrays.output(1), keys(size) as u32, part);
     let kernel = device::histogram_many_bins;
