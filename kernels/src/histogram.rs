@@ -3,15 +3,16 @@
 //! Shows: atomics are cheap when lanes have words and banks of their own, and dear when they share.
 //!
 //! Each element adds one to the count of its bin. Atomic additions to one address happen one after the
-//! other, and additions of a warp to one bank of shared memory as well, except that the hardware adds up
+//! other, and so do additions of a warp in one bank of shared memory, except that the hardware adds up
 //! lanes that add 1 to the same word. So what counts is which word and which bank each lane gets:
 //!
 //! ```text
-//! word of lane l that counts bin b     bank                passes: uniform     constant input
-//!   block_copy, warp_copies   b        b % 32              most words in one bank   1, added up
-//!   rows of 256     256 l + b          b % 32              3.53                32: why rows are padded
-//!   padded          257 l + b          (l + b) % 32        3.53                1
-//!   lane_copies      32 b + l          l                   1                   1: whatever the input
+//! word of lane l that counts bin b     bank           passes: uniform   constant input
+//!   block_copy, warp_copies   b        b % 32         3.2 (two lanes    1 (added up)
+//!                                                     may share a word)
+//!   rows of 256 words   256 l + b      b % 32         3.53              32: why rows are padded
+//!   padded              257 l + b      (l + b) % 32   3.53              1
+//!   lane_copies          32 b + l      l              1                 1: whatever the input
 //! ```
 //!
 //! 256 bins x 32 lanes x 4 B = 32 KiB of shared memory per block hold a copy for each lane. The copies of
@@ -21,26 +22,28 @@
 //! | variant | change from the previous one | load s/r | shared atomic passes | global atomics | limited by |
 //! |---|---|---|---|---|---|
 //! | `global_atomic` | | 1 | none | n | 256 addresses in L2 |
-//! | `block_copy` | the block counts in shared memory | 1 | 3.3 (1 if constant) | 256 x blocks | bytes in flight |
-//! | `warp_copies` | each warp has its copy | 1 | the same | 256 x blocks | bytes in flight |
-//! | `padded` | each lane has its copy, in rows of 257 words | 1 | 3.53 (1) | 256 x blocks | bytes in flight |
-//! | `lane_copies` | the copies of a bin lie side by side: bank = lane | 1 | 1 | 256 x blocks | bytes in flight |
+//! | `block_copy` | the block counts in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
+//! | `warp_copies` | each warp has its copy | 1 | 3.2 | 256 x blocks | shared memory banks |
+//! | `padded` | each lane has its copy, in rows of 257 words | 1 | 3.53 | 256 x blocks | shared memory banks |
+//! | `lane_copies` | the copies of a bin lie side by side: bank = lane | 1 | 1 | 256 x blocks | requests: a load and an atomic for 32 B |
 //! | `coarsened` | 16 bytes per load, four loads in flight | 16 | 1 | 256 x blocks | device memory |
 //! | `aggregated` | four equal neighbours are counted at once | 16 | 1 | 256 x blocks | device memory |
 //! | `many_bins_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
-//! | `many_bins` | each block counts a third of the bins in shared memory and ignores the others | 16 | 2.2 | 2^17 x blocks / 3 | L2 reads |
+//! | `many_bins` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
 //!
 //! Expected: the floor is the time to read the input once, n bytes over the bandwidth of device memory.
-//! The shared memory of an H200 makes 132 x 32 x 1.98 GHz = 8.36 T additions per second at 1 pass each
-//! and 2.37 T at 3.53, one per byte: with random banks a histogram of bytes is bound by shared memory at
-//! half the bandwidth of device memory, and with a bank per lane it is bound by device memory. The first
-//! copies do not show it, since one byte per lane keeps only 2 KiB in flight per multiprocessor.
-//! `aggregated` takes 4 additions to 1 where neighbours are equal, which pays only while additions are
-//! the limit: with a bank per lane they are not. Every distribution takes the same time from
-//! `lane_copies` on.
+//! The shared memory of an H200 makes 132 x 32 x 1.98 GHz = 8.36 T additions per second at one pass
+//! each, so 2.6 T at 3.2 passes and 2.37 T at 3.53, one per byte: with random banks a histogram of bytes
+//! is bound by shared memory at half the bandwidth of device memory; with a bank per lane it is bound by
+//! device memory, and every distribution takes the same time from `lane_copies` on.
+//! `warp_copies` and `padded` take no pass off a uniform input: what they spare is that different warps
+//! meet at a word, which costs nothing while the hardware adds one pass after the other anyway.
+//! `aggregated` makes one addition of four where neighbours are equal, which pays only while additions
+//! are the limit, and with a bank per lane they are not.
 //! 2^17 counters are 512 KiB. A block may have 227 KiB, so three blocks count a third each and all read
 //! the whole input, which comes from device memory once and from L2 three times. That beats an atomic
-//! in L2 for each key: a 4-byte key costs 12 B of L2 reads, or 32 B of read-modify-write.
+//! in L2 for each key: a 4-byte key costs 12 B of L2 reads, or a sector of 32 B read and written; and it
+//! bears a constant input, whose keys would all wait for one address.
 //!
 //! Taught but wrong: a constant input is the worst case for shared memory (lanes that add 1 to one word
 //! are one pass); it is the worst case for device memory.
