@@ -242,7 +242,7 @@ pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
 #[inline(always)]
 fn own_bank(bin: u32, lane: u32) -> u32 {
     // What `+` would give; with `|` the machine needs one instruction less.
-    bin * WARP | lane
+    (bin * WARP) | lane
 }
 
 /// Adds up the copies of `own_bank`: thread t begins with copy t, so that a warp reads 32 banks.

@@ -28,7 +28,7 @@
 //! | `interleaved` | a tree in shared memory; one atomic per block | 4 | 1 / 1 | n / 512 | idle lanes, barriers |
 //! | `strided` | the threads at work are the first ones | 4 | 191 / 41 / 111 / 36 | n / 512 | bank conflicts, barriers |
 //! | `sequential` | the tree folds the upper half onto the lower | 4 | 1 / 1 | n / 512 | barriers |
-//! | `shuffle` | warps add by shuffles; one word per warp | 4 | 1 / 1, a 31st as many | n / 512 | bytes in flight |
+//! | `shuffle` | warps add by shuffles; one word per warp | 4 | 1 / 1 | n / 512 | bytes in flight |
 //! | `vectorised` | few blocks, 16-byte loads, four in flight per thread | 16 | 1 / 1 | at most 528 | device memory |
 //! | `vectorised_i32` | the same for 32-bit integers | 16 | 1 / 1 | at most 528 | device memory |
 //! | `vectorised_f64` | the same for doubles, two per load | 16 | 1 / 1 | at most 528 | device memory |
@@ -45,7 +45,8 @@
 //! sqrt(n / 3), about 2^13.2 for n = 2^28. So none of the n - 1 additions rounds, every order has the
 //! same sum, and the tolerance is (n - 1) x 0 = 0. With arbitrary inputs each addition rounds by up to
 //! 2^-24 of its partial sum, so a chain of k additions is off by up to k x 2^-24: the one chain of
-//! `global_atomic` cannot even count ones beyond 2^24, where `vectorised` has chains of n / 2^18 + 536.
+//! `global_atomic` cannot even count ones beyond 2^24, where `vectorised` has chains of n / 270336 in a
+//! thread, 10 in shuffles and at most 528 at the address.
 //!
 //! Taught but wrong: the divergent tree has bank conflicts.
 //!

@@ -8,11 +8,11 @@ pub mod verify;
 
 use anyhow::Result;
 use clap::Args;
-use coalesce::gpu::Choice;
+use coalesce::gpu::{Choice, Counted};
 use coalesce::pattern::Size;
 use coalesce::patterns::{Selection, UnknownName};
-use comfy_table::Table;
 use comfy_table::presets::UTF8_NO_BORDERS;
+use comfy_table::{ColumnConstraint, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// An argument that is well-formed but means nothing here.
@@ -69,6 +69,9 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
+/// The columns of [`traffic_table`] that only patterns with atomics have.
+const ATOMICS: std::ops::Range<usize> = 5..8;
+
 /// The traffic of variants: counted by the executor, with the expectation where it differs.
 pub fn traffic_table(selection: &Selection) -> Result<Table> {
     let mut table = table([
@@ -85,6 +88,16 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
         "expectation",
     ]);
     let counts = coalesce::traffic::count(selection.pattern)?;
+    let atomics = |(_, counted): &(_, Counted)| {
+        counted.shared_atomic_wavefronts().or(counted.global_atomics()).is_some()
+    };
+    if !counts.iter().any(atomics) {
+        for column in ATOMICS {
+            if let Some(column) = table.column_mut(column) {
+                column.set_constraint(ColumnConstraint::Hidden);
+            }
+        }
+    }
     for (variant, counted) in counts {
         if selection.variant.is_some_and(|one| one.name != variant.name) {
             continue;
