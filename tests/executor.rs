@@ -1,9 +1,9 @@
 //! Every pattern, variant and size on the virtual device: results, hazards, and counted traffic.
 
 use crate::snapshots;
-use coalesce::gpu::{Arrays, Checks, Choice, Gpu};
+use coalesce::gpu::{Arrays, Checks, Choice, Counted, Gpu};
 use coalesce::pattern::Size;
-use coalesce::patterns::PATTERNS;
+use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::traffic::{count, disagreements};
 use coalesce::verify::{Outcome, case, verify};
 use std::fmt::Write;
@@ -80,6 +80,7 @@ fn counters_are_those_of_the_snapshot() {
                 ("bulk copy", &counters.bulk_copy),
                 ("shared load", &counters.shared_load),
                 ("shared store", &counters.shared_store),
+                ("shared atomic", &counters.shared_atomic),
                 ("local load", &counters.local_load),
                 ("constant load", &counters.constant_load),
             ] {
@@ -92,6 +93,18 @@ fn counters_are_those_of_the_snapshot() {
                         traffic.sectors,
                         traffic.lines,
                         traffic.wavefronts
+                    );
+                }
+            }
+            for (name, traffic) in [
+                ("global atomic", &counters.global_atomic),
+                ("global reduction", &counters.global_reduction),
+            ] {
+                if traffic.requests > 0 {
+                    let _ = writeln!(
+                        text,
+                        "    {name}: {} requests, {} lanes, {} sectors, {} sector passes",
+                        traffic.requests, traffic.lanes, traffic.sectors, traffic.sector_passes
                     );
                 }
             }
@@ -291,5 +304,70 @@ fn asynchronous_copies_are_counted_on_both_sides() {
         let loaded = counters.global_load.bytes;
         let through_registers = variant.name.starts_with("registers");
         assert_eq!(loaded, if through_registers { bytes } else { 0 }, "{}", variant.name);
+    }
+}
+/// The executor's counters of one variant at one size.
+fn counters_of(gpu: &Gpu, pattern: &str, variant: &str, size: &[usize]) -> Counted {
+    let selection =
+        Selection::parse(&format!("{pattern}/{variant}")).expect("a variant of the registry");
+    let size = Size::new(size);
+    let case = case(selection.pattern, &size, 5);
+    let mut arrays = Arrays::new(gpu, &case).expect("the arrays fit");
+    let variant = selection.variant.expect("a variant was named");
+    let outcome = verify(gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds");
+    assert_eq!(outcome, Outcome::Correct);
+    gpu.take_counted().expect("the device is virtual")
+}
+
+/// The tree that works on every second, fourth .. thread keeps 95 warps of a block busy, the others 20;
+/// only the one that spreads the words has conflicts. Shuffles cost shared memory nothing.
+#[test]
+fn trees_keep_warps_busy_and_shuffles_no_banks() {
+    let (_guard, gpu) = device();
+    let blocks = 8;
+    for (variant, requests, passes) in [
+        ("interleaved", 2 * 95 + 1, 2 * 95 + 1),
+        ("strided", 2 * 20 + 1, 2 * 95 + 1),
+        ("sequential", 2 * 20 + 1, 2 * 20 + 1),
+        ("shuffle", 1, 1),
+    ] {
+        let counters = counters_of(&gpu, "reduction", variant, &[blocks * 512]).counters;
+        let loads = counters.shared_load;
+        assert_eq!(loads.requests, blocks as u64 * requests, "{variant}");
+        assert_eq!(loads.wavefronts, blocks as u64 * passes, "{variant}");
+        let shuffles = if variant == "shuffle" { blocks as u64 * (16 + 1) * 5 } else { 0 };
+        assert_eq!(counters.warp_level_instructions, shuffles, "{variant}");
+    }
+}
+
+/// What the variants promise holds for every distribution; a bank per lane is one pass for all.
+#[test]
+fn histograms_conflict_as_their_input_says() {
+    let (_guard, gpu) = device();
+    let pattern = Selection::parse("histogram").expect("a pattern of the registry").pattern;
+    let n = 1 << 16;
+    for distribution in 0..3 {
+        let size = [n, distribution];
+        for variant in pattern.variants {
+            let counted = counters_of(&gpu, "histogram", variant.name, &size);
+            let wrong = disagreements(&(variant.expect)(&Size::new(&size)), &counted);
+            assert!(wrong.is_empty(), "{} at {size:?}: {}", variant.name, wrong.join("; "));
+        }
+        let passes = |variant| {
+            let counted = counters_of(&gpu, "histogram", variant, &size);
+            counted.shared_atomic_wavefronts().expect("it counts in shared memory")
+        };
+        assert_eq!(passes("lane_copies"), 1.0);
+        if distribution == 2 {
+            assert_eq!((passes("block_copy"), passes("padded")), (1.0, 1.0));
+            // Four equal bytes are one request instead of four.
+            let requests = |variant| {
+                let counted = counters_of(&gpu, "histogram", variant, &size);
+                counted.counters.shared_atomic.requests
+            };
+            assert_eq!(requests("coarsened"), 4 * requests("aggregated"));
+        } else {
+            assert!(passes("block_copy") > 1.5 && passes("padded") > passes("block_copy"));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The CPU references against cases worked out by hand, independent of them.
 
 use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{Case, Size};
+use coalesce::pattern::{Before, Case, Size};
 use coalesce::patterns::{PATTERNS, Selection};
 
 fn case(pattern: &str, size: &[usize]) -> Case {
@@ -175,6 +175,46 @@ fn constant_memory_walks_through_seven_rows() {
     let polynomials = values::<u32>(&case.outputs[1].reference);
     assert_eq!(polynomials[0], 3 * 32 + 7);
     assert_eq!(polynomials[1], 32 * (8 * 96 + 28) + 1);
+}
+
+#[test]
+fn reduction_sums_without_rounding() {
+    let case = case("reduction", &[5]);
+    let floats = values::<f32>(&case.inputs[0]);
+    // Odd multiples of 1/64: five of them as integers.
+    let sixty_fourths: Vec<i32> = floats.iter().map(|value| (value * 64.0) as i32).collect();
+    assert!(sixty_fourths.iter().all(|value| value % 2 != 0 && value.abs() < 64));
+    let sum = sixty_fourths.iter().sum::<i32>() as f32 / 64.0;
+    assert_eq!(values::<f32>(&case.outputs[0].reference), [sum]);
+    let [a, b, c, d, e] = values::<i32>(&case.inputs[1]) else { panic!("five elements") };
+    let wide = [a, b, c, d, e].into_iter().map(|value| i64::from(*value)).sum::<i64>();
+    assert_eq!(values::<i32>(&case.outputs[1].reference), [wide as i32]);
+    let [a, b, c] = values::<f64>(&case.inputs[2]) else { panic!("as many bytes as five floats") };
+    assert_eq!(values::<f64>(&case.outputs[2].reference), [a + b + c]);
+    assert!(case.outputs.iter().all(|output| output.before == Before::Zeros));
+}
+
+#[test]
+fn histogram_counts_each_distribution() {
+    let n = 4096;
+    for distribution in 0..3 {
+        let case = case("histogram", &[n, distribution]);
+        let (bytes, keys) = (values::<u8>(&case.inputs[0]), values::<u32>(&case.inputs[1]));
+        assert_eq!((bytes.len(), keys.len()), (n, n / 4));
+        let counts = values::<u32>(&case.outputs[0].reference);
+        assert_eq!(counts.len(), 256);
+        let of_byte = |byte: u8| bytes.iter().filter(|found| **found == byte).count();
+        assert!((0..=255).all(|byte| counts[usize::from(byte)] as usize == of_byte(byte)));
+        // A quarter of the skewed bytes is 0: x^4 < 1/256 for x < 1/4.
+        let zeros = [8..=32, 900..=1148, 0..=n][distribution].contains(&of_byte(0));
+        assert!(zeros, "{} zeros at distribution {distribution}", of_byte(0));
+        let filled = counts.iter().filter(|count| **count > 0).count();
+        assert!(if distribution == 2 { filled == 1 } else { filled > 100 });
+        let many = values::<u32>(&case.outputs[1].reference);
+        assert_eq!(many.len(), 1 << 17);
+        assert_eq!(many.iter().sum::<u32>() as usize, n / 4);
+        assert!(keys.iter().all(|key| many[(key >> 15) as usize] > 0));
+    }
 }
 
 #[test]

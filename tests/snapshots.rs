@@ -95,6 +95,21 @@ fn wide_variants_really_move_sixteen_bytes() {
 }
 
 #[test]
+fn histograms_and_sums_load_sixteen_bytes() {
+    for (kernel, load) in [
+        ("reduction_vectorised", "ld.global.v4.b32"),
+        ("reduction_vectorised_i32", "ld.global.v4.b32"),
+        ("reduction_vectorised_f64", "ld.global.v2.b64"),
+        ("histogram_coarsened", "ld.global.v4.b32"),
+        ("histogram_aggregated", "ld.global.v4.b32"),
+        ("histogram_many_bins_global", "ld.global.v4.b32"),
+        ("histogram_many_bins", "ld.global.v4.b32"),
+    ] {
+        assert!(has(kernel, load), "{kernel} has no {load}");
+    }
+}
+
+#[test]
 fn no_kernel_uses_generic_or_local_accesses() {
     for image in IMAGES {
         for facts in image.kernels {

@@ -191,8 +191,11 @@ impl Bench<'_> {
                 Verdict::Correct => {
                     let launcher = self.gpu.launcher();
                     let limit = self.plan.time_limit / if point.sweep { 4 } else { 1 };
-                    let time_ms = self
-                        .sample(limit, || (variant.launch)(&launcher, &arrays, &point.executed))?;
+                    let time_ms = self.sample(
+                        limit,
+                        || Ok(arrays.zero_sums(self.gpu, &case)?),
+                        || (variant.launch)(&launcher, &arrays, &point.executed),
+                    )?;
                     launcher.finish()?;
                     match verify::check(self.gpu, &case, &arrays, variant)? {
                         Verdict::Wrong(fault) => {
@@ -224,15 +227,22 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Times one launch after another, each after the caches were filled with other data.
+    /// Times one launch after another, each after `prepare` and after the caches were filled with
+    /// other data.
     ///
     /// While the flush runs, the launch and both events are enqueued behind it, so that the time
     /// between the events holds no host work.
-    fn sample(&self, limit: Duration, mut enqueue: impl FnMut() -> Result<()>) -> Result<Spread> {
+    fn sample(
+        &self,
+        limit: Duration,
+        prepare: impl Fn() -> Result<()>,
+        mut enqueue: impl FnMut() -> Result<()>,
+    ) -> Result<Spread> {
         const WARM_UP: usize = 2;
         let begin = Instant::now();
         let mut times = Vec::new();
         for round in 0.. {
+            prepare()?;
             if let Some(flush) = &self.flush {
                 flush.enqueue(self.gpu)?;
             }
@@ -263,7 +273,8 @@ impl Bench<'_> {
         let most = if self.gpu.is_virtual() { 1 << 26 } else { 1 << 30 };
         let bytes = (free / 8).min(most);
         let mut pair = CopyPair::new(bytes)?;
-        let time_ms = self.sample(self.plan.time_limit, || Ok(pair.enqueue(self.gpu)?))?;
+        let time_ms =
+            self.sample(self.plan.time_limit, || Ok(()), || Ok(pair.enqueue(self.gpu)?))?;
         Ok(Ceiling {
             bytes: pair.bytes(),
             time_ms,

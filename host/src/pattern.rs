@@ -128,6 +128,12 @@ pub struct Expectation {
     pub shared_store_wavefronts: Option<f64>,
     /// Passes through the constant cache per constant request, indexed parameters included.
     pub constant_passes: Option<f64>,
+    /// Passes through shared memory per shared atomic request.
+    pub shared_atomic_wavefronts: Option<f64>,
+    /// Atomic updates of global memory in all: one per lane and request.
+    pub global_atomics: Option<f64>,
+    /// Sectors per global atomic request, each as often as lanes want one address in it.
+    pub global_atomic_passes: Option<f64>,
     /// How the numbers come about.
     pub arithmetic: &'static str,
 }

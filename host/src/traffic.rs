@@ -53,6 +53,17 @@ pub fn disagreements(expected: &Expectation, counted: &Counted) -> Vec<String> {
             counted.shared_store_wavefronts(),
         ),
         ("passes per constant request", expected.constant_passes, counted.constant_passes()),
+        (
+            "passes per shared atomic request",
+            expected.shared_atomic_wavefronts,
+            counted.shared_atomic_wavefronts(),
+        ),
+        ("global atomics", expected.global_atomics, counted.global_atomics()),
+        (
+            "sector passes per global atomic request",
+            expected.global_atomic_passes,
+            counted.global_atomic_passes(),
+        ),
     ];
     pairs
         .into_iter()

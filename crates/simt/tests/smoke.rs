@@ -122,3 +122,37 @@ fn an_indexed_parameter_is_a_constant_load() {
         assert_eq!(word, (lane as u32 % 8 * 3).to_le_bytes());
     }
 }
+
+/// An atomic whose result nobody reads is a reduction, as in machine code; 32 lanes that add one to one
+/// word of shared memory are then one pass.
+#[test]
+fn an_unread_result_makes_an_atomic_a_reduction() {
+    let kernel = |after: &str| {
+        format!(
+            ".version 7.8\n.target sm_90\n.address_size 64\n\
+             .visible .entry count(.param .u64 .ptr .align 4 sums)\n{{\n\
+             .reg .b32 %r<4>; .reg .b64 %rd<2>; .shared .align 4 .b8 word[4];\n\
+             mov.u32 %r1, 0; st.shared.u32 [word], %r1; bar.sync 0;\n\
+             ld.param.u64 %rd1, [sums];\n\
+             atom.shared.add.u32 %r2, [word], 1;\n\
+             atom.global.add.u32 %r3, [%rd1], 1;\n\
+             {after} ret;\n}}\n"
+        )
+    };
+    for (after, passes) in
+        [("", 1), ("st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+4], %r3;", 32)]
+    {
+        let module = Module::parse(&kernel(after)).unwrap();
+        let mut memory = Memory::default();
+        let sums = memory.allocate(8).unwrap();
+        memory.write(sums, &[0; 8]).unwrap();
+        let launch = Launch::new("count", [1, 1, 1], [32, 1, 1]).address(sums);
+        let counters = run(&module, &mut memory, &launch, &Options::default()).unwrap().counters;
+        let mut sum = [0; 4];
+        memory.read(sums, &mut sum).unwrap();
+        assert_eq!(u32::from_le_bytes(sum), 32);
+        assert_eq!(counters.shared_atomic.wavefronts, passes);
+        let requests = (counters.global_atomic.requests, counters.global_reduction.requests);
+        assert_eq!(requests, if passes == 1 { (0, 1) } else { (1, 0) });
+    }
+}

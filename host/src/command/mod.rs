@@ -11,8 +11,8 @@ use clap::Args;
 use coalesce::gpu::Choice;
 use coalesce::pattern::Size;
 use coalesce::patterns::{Selection, UnknownName};
-use comfy_table::Table;
 use comfy_table::presets::UTF8_NO_BORDERS;
+use comfy_table::{ColumnConstraint, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// An argument that is well-formed but means nothing here.
@@ -71,19 +71,25 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
 
 /// The traffic of variants: counted by the executor, with the expectation where it differs.
 pub fn traffic_table(selection: &Selection) -> Result<Table> {
-    let mut table = table([
+    const HEADER: [&str; 14] = [
         "variant",
         "load sectors",
         "store sectors",
         "shared load passes",
         "shared store passes",
         "constant passes",
+        "shared atomic passes",
+        "global atomics",
+        "global atomic passes",
+        "bytes",
         "efficiency",
         "conflicts",
+        "registers",
         "expectation",
-    ]);
-    let counts = coalesce::traffic::count(selection.pattern)?;
-    for (variant, counted) in counts {
+    ];
+    let mut table = table(HEADER);
+    let mut is_used = HEADER.map(|_| false);
+    for (variant, counted) in coalesce::traffic::count(selection.pattern)? {
         if selection.variant.is_some_and(|one| one.name != variant.name) {
             continue;
         }
@@ -96,23 +102,38 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
             (Some(counted), _) => {
                 format!("{counted:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
             }
-            (None, None) => "-".to_owned(),
+            (None, None) => String::new(),
         };
         let conflicts = counted.counters.shared_load.bank_conflicts()
             + counted.counters.shared_store.bank_conflicts();
-        table.add_row([
+        let registers = coalesce::gpu::registers(&selection.pattern.kernel_name(variant));
+        let row = [
             variant.name.to_owned(),
             cell(counted.load_sectors(), expected.load_sectors),
             cell(counted.store_sectors(), expected.store_sectors),
             cell(counted.shared_load_wavefronts(), expected.shared_load_wavefronts),
             cell(counted.shared_store_wavefronts(), expected.shared_store_wavefronts),
             cell(counted.constant_passes(), expected.constant_passes),
+            cell(counted.shared_atomic_wavefronts(), expected.shared_atomic_wavefronts),
+            cell(counted.global_atomics(), expected.global_atomics),
+            cell(counted.global_atomic_passes(), expected.global_atomic_passes),
+            counted.global_bytes().to_string(),
             counted
                 .efficiency_percent()
-                .map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1} %")),
+                .map_or_else(String::new, |percent| format!("{percent:.1} %")),
             conflicts.to_string(),
+            registers.map_or_else(String::new, |registers| registers.to_string()),
             expected.arithmetic.to_owned(),
-        ]);
+        ];
+        for (is_used, cell) in is_used.iter_mut().zip(&row) {
+            *is_used |= !cell.is_empty();
+        }
+        table.add_row(row);
+    }
+    for (index, _) in is_used.iter().enumerate().filter(|(_, is_used)| !**is_used) {
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::Hidden);
+        }
     }
     Ok(table)
 }

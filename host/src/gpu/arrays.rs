@@ -70,17 +70,26 @@ impl Arrays {
 
     /// Sets every output and its guard zones to what they hold before a launch.
     pub fn reset(&mut self, gpu: &Gpu, case: &Case) -> Result<(), GpuError> {
-        for (array, output) in self.outputs.iter_mut().zip(&case.outputs) {
+        for array in &mut self.outputs {
             let fail = |error| GpuError::driver("resetting an output", error);
             // SAFETY: the buffer lives until the stream is synchronised below.
             unsafe { array.buffer.set_8_async(POISON, &gpu.stream) }.map_err(fail)?;
+        }
+        self.zero_sums(gpu, case)?;
+        gpu.synchronize()
+    }
+
+    /// Enqueues zeros for the outputs in which kernels accumulate.
+    pub fn zero_sums(&self, gpu: &Gpu, case: &Case) -> Result<(), GpuError> {
+        for (array, output) in self.outputs.iter().zip(&case.outputs) {
             if output.before == Before::Zeros {
                 let mut inner = array.buffer.index(GUARD..GUARD + array.byte_len);
-                // SAFETY: as above.
-                unsafe { inner.set_8_async(0, &gpu.stream) }.map_err(fail)?;
+                // SAFETY: dropping the buffer waits for the device.
+                unsafe { inner.set_8_async(0, &gpu.stream) }
+                    .map_err(|error| GpuError::driver("zeroing an output", error))?;
             }
         }
-        gpu.synchronize()
+        Ok(())
     }
 
     /// Whether an output holds exactly these bytes.

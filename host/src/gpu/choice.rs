@@ -1,6 +1,7 @@
 //! Which device answers: a GPU, or the virtual one.
 
 use super::{Checks, GpuError};
+use std::collections::HashSet;
 use std::str::FromStr;
 use virtual_gpu::{Options, PROFILES, Profile, VirtualGpu};
 
@@ -95,13 +96,19 @@ fn start(profile: &str, checks: Checks, why: &str) -> Result<(u32, Origin), GpuE
     let gpu = VirtualGpu::start(known, options).map_err(|error| fail(error.to_string()))?;
     cuda_driver::select(cuda_driver::Backend::Table(gpu))
         .map_err(|error| fail(error.to_string()))?;
-    virtual_gpu::assume_registers(registers(architecture));
+    virtual_gpu::assume_registers(registers_of_all(architecture));
     Ok((0, Origin { is_virtual: true, reason }))
+}
+
+/// Registers per thread that NVIDIA's assembler gave a kernel for compute capability 9.0, when the kernels were last
+/// assembled for the repository.
+pub fn registers(kernel: &str) -> Option<u32> {
+    registers_of_all(90).find(|(name, _)| *name == kernel).map(|(_, registers)| registers)
 }
 
 /// What NVIDIA's assembler gave each kernel for the newest architecture that is not newer than asked: lines such as
 /// `sm_90 transpose_wide: 34 registers, ...`.
-fn registers(architecture: u32) -> impl Iterator<Item = (&'static str, u32)> {
+fn registers_of_all(architecture: u32) -> impl Iterator<Item = (&'static str, u32)> {
     const ASSEMBLED: &str = include_str!("../../../kernels/snapshots/resources.txt");
     let lines = ASSEMBLED.lines().filter_map(|line| {
         let (target, rest) = line.strip_prefix("sm_")?.split_once(' ')?;
@@ -111,7 +118,9 @@ fn registers(architecture: u32) -> impl Iterator<Item = (&'static str, u32)> {
     });
     let mut lines: Vec<_> = lines.filter(|(target, ..)| *target <= architecture).collect();
     lines.sort_by_key(|(target, ..)| *target);
-    // Of several targets the last line of a kernel stands.
+    lines.reverse();
+    let mut known = HashSet::new();
+    lines.retain(|(_, kernel, _)| known.insert(*kernel));
     lines.into_iter().map(|(_, kernel, registers)| (kernel, registers))
 }
 
@@ -122,7 +131,7 @@ mod tests {
     #[test]
     fn registers_are_those_of_the_architecture() {
         let of = |architecture| {
-            registers(architecture).filter(|(kernel, _)| *kernel == "transpose_wide").last()
+            registers_of_all(architecture).find(|(kernel, _)| *kernel == "transpose_wide")
         };
         assert_eq!(
             (of(70), of(80), of(90)),

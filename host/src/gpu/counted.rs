@@ -69,6 +69,42 @@ impl Counted {
         per_request(loads.wavefronts, loads.requests)
     }
 
+    /// Passes per shared atomic request.
+    pub fn shared_atomic_wavefronts(&self) -> Option<f64> {
+        let atomics = &self.counters.shared_atomic;
+        per_request(atomics.wavefronts, atomics.requests)
+    }
+
+    /// Atomic updates of global memory in all, with and without a result.
+    pub fn global_atomics(&self) -> Option<f64> {
+        let Counters { global_atomic: atomics, global_reduction: reductions, .. } = &self.counters;
+        let lanes = atomics.lanes + reductions.lanes;
+        (lanes > 0).then_some(lanes as f64)
+    }
+
+    /// Sector passes per global atomic request, with and without a result.
+    pub fn global_atomic_passes(&self) -> Option<f64> {
+        let Counters { global_atomic: atomics, global_reduction: reductions, .. } = &self.counters;
+        per_request(
+            atomics.sector_passes + reductions.sector_passes,
+            atomics.requests + reductions.requests,
+        )
+    }
+
+    /// The bytes that lanes asked of global memory, to load and to store.
+    pub fn global_bytes(&self) -> u64 {
+        let counters = &self.counters;
+        [
+            counters.global_load,
+            counters.global_store,
+            counters.async_copy_global,
+            counters.bulk_copy,
+        ]
+        .iter()
+        .map(|traffic| traffic.bytes)
+        .sum()
+    }
+
     /// Distinct bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
     pub fn efficiency_percent(&self) -> Option<f64> {
         let sum = |of: fn(&Traffic) -> u64| {

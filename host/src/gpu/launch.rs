@@ -11,6 +11,9 @@ use cust_ext::symbol::symbol;
 use std::cell::RefCell;
 use std::ffi::c_void;
 
+/// Dynamic shared memory that every kernel may ask for, bytes; a kernel that asks for more opts in.
+const SHARED_WITHOUT_OPTING_IN: u32 = 48 << 10;
+
 /// Enqueues kernels on a device's stream.
 pub struct Launcher<'a> {
     gpu: &'a Gpu,
@@ -246,6 +249,10 @@ impl<'a> Launcher<'a> {
                 "its launch bounds allow {max_threads} threads per block"
             ))
             .into());
+        }
+        if dynamic_shared_bytes > SHARED_WITHOUT_OPTING_IN {
+            cust_ext::function::allow_dynamic_shared_bytes(&function, dynamic_shared_bytes)
+                .map_err(|error| refused(error.to_string()))?;
         }
         let mut list = arguments.list();
         let pointers = list.pointers();

@@ -8,7 +8,7 @@ mod launch;
 mod timing;
 
 pub use arrays::{Arrays, View, ViewMut};
-pub use choice::Choice;
+pub use choice::{Choice, registers};
 pub use counted::Counted;
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
@@ -20,6 +20,7 @@ use cust::device::{Device, DeviceAttribute};
 use cust::memory::{LockedBuffer, mem_get_info};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
+use cust_ext::device::Attribute;
 pub use simt::Checks;
 use std::cell::RefCell;
 
@@ -130,6 +131,20 @@ impl Gpu {
     /// The compute capability times ten.
     pub fn capability(&self) -> u32 {
         self.capability
+    }
+
+    /// Multiprocessors.
+    pub fn multiprocessors(&self) -> anyhow::Result<u32> {
+        self.attribute(Attribute::MultiprocessorCount)
+    }
+
+    /// The most dynamic shared memory that a block may ask for, bytes.
+    pub fn shared_bytes_per_block(&self) -> anyhow::Result<u32> {
+        self.attribute(Attribute::MaxSharedMemoryPerBlockOptIn)
+    }
+
+    fn attribute(&self, attribute: Attribute) -> anyhow::Result<u32> {
+        Ok(u32::try_from(cust_ext::device::attribute(&self.device, attribute)?)?)
     }
 
     /// The kernels that were loaded.

@@ -6,8 +6,10 @@ mod bank_conflicts;
 mod bus_utilisation;
 mod coalescing;
 mod constant_memory;
+mod histogram;
 mod matmul_ab;
 mod misalignment;
+mod reduction;
 mod store_segments;
 mod stride;
 mod transpose;
@@ -27,6 +29,8 @@ pub const PATTERNS: &[&Pattern] = &[
     &matmul_ab::PATTERN,
     &async_copy::PATTERN,
     &constant_memory::PATTERN,
+    &reduction::PATTERN,
+    &histogram::PATTERN,
 ];
 
 /// A name that is not in the registry.

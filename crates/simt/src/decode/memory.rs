@@ -301,7 +301,12 @@ impl<'a> Decoder<'_, '_, 'a> {
                 return self.invalid("atom has a destination");
             };
             operands = tail;
-            Some(first)
+            // An atomic whose result nobody reads becomes a reduction in machine code.
+            match first {
+                Operand::Sink => None,
+                Operand::Name { name, component: None, .. } if self.unread.contains(name) => None,
+                first => Some(first),
+            }
         };
         let swaps = operation == AtomicOperation::CompareSwap;
         let (address, value, second) = match operands {
@@ -319,9 +324,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             None => None,
         };
         let mut destinations = Vec::new();
-        if let Some(destination) = destination
-            && *destination != Operand::Sink
-        {
+        if let Some(destination) = destination {
             for part in self.elements(destination, elements)? {
                 destinations.push(self.destination(part, t)?);
             }
@@ -337,7 +340,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(false);
         };
         let mut destinations = destinations.into_iter();
-        let is_reduction = is_reduction || destination == Some(&Operand::Sink);
+        let is_reduction = destination.is_none();
         let is_one = match value {
             Operand::Integer(value) => *value == 1,
             Operand::Name { name, component: None, offset: 0 } => self.ones.contains(name),

@@ -129,6 +129,8 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     pub ones: HashSet<&'a str>,
     /// Code addresses to patch: label indices, or frames for calls.
     pub current: Current,
+    /// Registers that the current function mentions once: what is written there is never read.
+    pub unread: HashSet<&'a str>,
     /// Rows of the current statement.
     pub reads: Vec<Row>,
     pub writes: Vec<Row>,
@@ -182,6 +184,39 @@ fn find_ones<'a>(statements: &[Statement<'a>], written: &mut HashMap<&'a str, bo
     }
 }
 
+/// How often each name occurs in a guard or an operand.
+fn count_mentions<'a>(statements: &[Statement<'a>], mentions: &mut HashMap<&'a str, u32>) {
+    fn operand<'a>(of: &Operand<'a>, mention: &mut impl FnMut(&'a str)) {
+        match of {
+            Operand::Name { name, .. } | Operand::Not(name) | Operand::Negative(name) => {
+                mention(name);
+            }
+            Operand::Address { base, index, .. } => {
+                base.iter().chain(index).for_each(|name| mention(name));
+            }
+            Operand::Vector(parts) | Operand::List(parts) => {
+                parts.iter().for_each(|part| operand(part, mention));
+            }
+            Operand::Pair(a, b) => {
+                operand(a, mention);
+                operand(b, mention);
+            }
+            Operand::Integer(_) | Operand::Single(_) | Operand::Double(_) | Operand::Sink => {}
+        }
+    }
+    for statement in statements {
+        match statement {
+            Statement::Instruction(i) => {
+                let mut mention = |name| *mentions.entry(name).or_default() += 1;
+                i.guard.iter().for_each(|(name, _)| mention(name));
+                i.operands.iter().for_each(|part| operand(part, &mut mention));
+            }
+            Statement::Block(inner) => count_mentions(inner, mentions),
+            _ => {}
+        }
+    }
+}
+
 /// Decodes one kernel with everything it reaches.
 pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program, Error> {
     let function = &context.tree.functions[kernel];
@@ -197,6 +232,7 @@ pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program
         locations: HashMap::new(),
         labels: Vec::new(),
         ones: HashSet::new(),
+        unread: HashSet::new(),
         current: Current {
             guard: ALWAYS,
             negate: 0,
@@ -279,6 +315,9 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let mut written = HashMap::new();
         find_ones(body, &mut written);
         self.ones = written.into_iter().filter(|(_, one)| *one).map(|(name, _)| name).collect();
+        let mut mentions = HashMap::new();
+        count_mentions(body, &mut mentions);
+        self.unread = mentions.into_iter().filter(|(_, n)| *n == 1).map(|(name, _)| name).collect();
         self.statements(body)?;
         // Falling off the end returns.
         self.current.guard = ALWAYS;

@@ -264,7 +264,9 @@ impl Machine<'_> {
                 undo.save(run.memory, index, number);
                 chunk.saved = true;
             }
+            // A row that reaches into the next chunk goes lane by lane, in both.
             if let Some(bytes) = row
+                && rest == request.mask
                 && first + bytes <= end
             {
                 let at = ((first - chunk_start) >> shift) as usize;
