@@ -19,14 +19,26 @@ const OUTPUTS: &str = "../results/nvidia-h200/outputs.json";
 /// The seed of that run: the default of `coalesce verify`.
 const SEED: u64 = 1;
 
-/// Start of a kernel's name, part of a metric's name, and why the executor and the GPU differ there.
-const DIFFERENT: &[(&str, &str, &str)] = &[
-    ("matmul_ab_a", "shared_ld", JOINED_LOADS),
-    ("matmul_ab_a", "shared_op_ld", JOINED_LOADS),
-    ("matmul_ab_a", "memory_l1_wavefronts_shared", JOINED_LOADS),
-    ("transpose_asynchronous", "op_ldgsts", INCOMPLETE_COPIES),
-    ("transpose_asynchronous", "memory_l1_wavefronts_shared", INCOMPLETE_COPIES),
+/// Start of a kernel's name, part of a metric's name, how many times larger the GPU's value may be than
+/// the executor's (or smaller), and why they differ.
+const DIFFERENT: &[(&str, &str, f64, &str)] = &[
+    ("", "lts__t_sectors_op", 2.0, "a request for the far half of L2 is counted in both halves"),
+    ("histogram_global_atomic", "mem_global_op", 1.06, RANDOM_MEETINGS),
+    ("histogram_global_atomic", "sectors_global_ideal", 1.001, RANDOM_MEETINGS),
+    ("histogram_many_bins_global", "mem_global_op", 1.001, RANDOM_MEETINGS),
+    (
+        "histogram_many_bins",
+        "mem_shared_op",
+        f64::INFINITY,
+        "atomics and loads of one multiprocessor meet",
+    ),
+    ("matmul_ab_a", "shared_ld", 4.0, JOINED_LOADS),
+    ("matmul_ab_a", "shared_op_ld", 2.0, JOINED_LOADS),
+    ("matmul_ab_a", "memory_l1_wavefronts_shared", 2.0, JOINED_LOADS),
+    ("transpose_asynchronous", "op_ldgsts", 1.01, INCOMPLETE_COPIES),
+    ("transpose_asynchronous", "memory_l1_wavefronts_shared", 1.01, INCOMPLETE_COPIES),
 ];
+const RANDOM_MEETINGS: &str = "how lanes with equal addresses are grouped is not documented";
 const JOINED_LOADS: &str = "ptxas joins four loads of neighbouring words into one of 16 bytes";
 const INCOMPLETE_COPIES: &str =
     "2048 copies take one wavefront each; the GPU's counters miss some, 12 in one and 4 in another";
@@ -62,12 +74,14 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
                 else {
                     continue;
                 };
-                let is_excused = DIFFERENT.iter().any(|(start, part, _)| {
-                    kernel.starts_with(start) && metric.names[0].contains(part)
+                let ours = (metric.counted)(&counted.counters);
+                let is_excused = DIFFERENT.iter().any(|(start, part, factor, _)| {
+                    let is_near =
+                        factor.is_infinite() || theirs <= ours * factor && ours <= theirs * factor;
+                    kernel.starts_with(start) && metric.names[0].contains(part) && is_near
                 });
                 compared += 1;
                 if !is_excused && !metric.agrees(&counted.counters, theirs) {
-                    let ours = (metric.counted)(&counted.counters);
                     problems.push(format!(
                         "{kernel}: {:?} is {theirs}, the executor says {ours}",
                         metric.names

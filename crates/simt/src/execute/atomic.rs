@@ -5,7 +5,7 @@ use super::access::{Request, Window, addresses, by_space, read_bytes, write_byte
 use super::block::Block;
 use super::shadow::lanes;
 use super::step::{read_row, write_row};
-use super::traffic::{counting_passes, same_word_passes, sector_passes, sectors_and_lines};
+use super::traffic::{counting_passes, passes_by, same_word_passes, sectors_and_lines};
 use super::warp::Warp;
 use crate::compute::half::{self, Bf16, F16};
 use crate::decode::modifiers::Type;
@@ -229,16 +229,15 @@ impl Machine<'_> {
     fn count_global_atomic(&mut self, request: Request<'_>) {
         let Request { pc, mask, all, bytes } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
-        let (passes, ideal) = same_word_passes(mask, all);
         let bytes_distinct = distinct as u64 * bytes as u64;
         let traffic = &mut self.tallies[pc].global;
-        traffic.wavefronts += passes as u64;
-        traffic.wavefronts_ideal += ideal as u64;
+        traffic.wavefronts += passes_by(7, mask, all) as u64;
+        traffic.wavefronts_ideal += 1;
         traffic.sectors += sectors as u64;
         traffic.lines += lines as u64;
         traffic.bytes_distinct += bytes_distinct;
         traffic.sectors_ideal += bytes_distinct.div_ceil(32);
-        traffic.sector_passes += sector_passes(mask, all) as u64;
+        traffic.sector_passes += passes_by(5, mask, all) as u64;
         traffic.request(request);
     }
 }

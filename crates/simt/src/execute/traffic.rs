@@ -90,8 +90,9 @@ pub(crate) fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> Counts {
     (distinct(5), distinct(7), distinct(0))
 }
 
-/// Sectors of an atomic, each as often as lanes want the same address in it.
-pub(crate) fn sector_passes(mask: u32, addresses: &[u64; LANES]) -> u32 {
+/// Pieces of memory of an atomic, `1 << shift` bytes each, every one as often as lanes want the same
+/// address in it.
+pub(crate) fn passes_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 {
     let mut active = [0u64; LANES];
     let mut count = 0;
     for (lane, address) in addresses.iter().enumerate() {
@@ -103,8 +104,8 @@ pub(crate) fn sector_passes(mask: u32, addresses: &[u64; LANES]) -> u32 {
     let active = &mut active[..count];
     active.sort_unstable();
     active
-        .chunk_by(|a, b| a >> 5 == b >> 5)
-        .map(|sector| sector.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0) as u32)
+        .chunk_by(|a, b| a >> shift == b >> shift)
+        .map(|piece| piece.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0) as u32)
         .sum()
 }
 
