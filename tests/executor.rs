@@ -27,7 +27,7 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, 5);
-            let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+            let mut arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
             for variant in pattern.variants {
                 let name =
                     format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));

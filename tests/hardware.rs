@@ -7,7 +7,7 @@ use coalesce::gpu::Arrays;
 use coalesce::pattern::Size;
 use coalesce::patterns::PATTERNS;
 use coalesce::traffic::count;
-use coalesce::verify::{Digests, Outcome, case, digests, launch_name, verify};
+use coalesce::verify::{Digests, Outcome, case, launch_name, verify_with_digests};
 use simt::METRICS;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
     let mut problems = Vec::new();
     for pattern in PATTERNS {
         for (variant, counted) in count(pattern).expect("the pattern runs") {
-            let kernel = pattern.kernel_name(variant);
+            let kernel = pattern.kernel_name(variant).expect("only kernels are counted");
             let Some(measured) = profile.kernels.get(&kernel) else {
                 missing.push(kernel);
                 continue;
@@ -118,12 +118,13 @@ fn outputs_of_every_variant_equal_those_of_the_gpu() {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, SEED);
-            let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+            let mut arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
             for variant in pattern.variants {
-                let outcome = verify(&gpu, &case, &mut arrays, variant, &size);
-                if outcome.expect("the launch succeeds") == Outcome::Correct {
-                    let name = launch_name(pattern, variant, &size);
-                    ours.insert(name, digests(&gpu, &arrays, variant).expect("they can be read"));
+                let (outcome, digests) =
+                    verify_with_digests(&gpu, &case, &mut arrays, variant, &size)
+                        .expect("the launch succeeds");
+                if outcome == Outcome::Correct {
+                    ours.insert(launch_name(pattern, variant, &size), digests);
                 }
             }
         }

@@ -1,11 +1,11 @@
 //! Measures variants: correct before and after, cold, by events, against a copy of the same run.
 
 use crate::gpu::{Arrays, CopyPair, Flush, Gpu, Stopwatch};
-use crate::pattern::{Pattern, Size, Variant};
+use crate::pattern::{Pattern, Size, Variant, Work};
 use crate::patterns::Selection;
 use crate::results::{Ceiling, Environment, Outcome, Results, Row, SCHEMA, Spread};
 use crate::verify;
-use crate::verify::Outcome as Verdict;
+use crate::verify::{Outcome as Verdict, Ready};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -47,7 +47,9 @@ impl Plan {
         let pattern = selection.pattern;
         let ladder = resize(pattern, pattern.bench_size, &self.size)?;
         let executed = resize(pattern, pattern.count_size, &self.size)?;
-        let executed = if is_virtual { executed } else { ladder.clone() };
+        // The host's work takes its own time at every size, on the virtual device, too.
+        let shrinks = is_virtual && !pattern.is_host_work();
+        let executed = if shrinks { executed } else { ladder.clone() };
         let selected: Vec<&'static Variant> = selection.variants().collect();
         let mut points = vec![Point {
             size: ladder.clone(),
@@ -159,6 +161,15 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
     Ok(Results { schema: SCHEMA, environment, device_copy, rows })
 }
 
+/// What a measurement asks of the work it times.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Not timed.
+    Prepare,
+    /// Timed.
+    Run,
+}
+
 /// The tools of a run.
 struct Bench<'a> {
     gpu: &'a Gpu,
@@ -179,29 +190,24 @@ impl Bench<'_> {
     ) -> Result<()> {
         let bytes = (pattern.bytes)(&point.size);
         self.gpu.take_kernels_as_larger(bytes.ratio((pattern.bytes)(&point.executed)));
-        let bytes = bytes.total();
         let case = verify::case(pattern, &point.executed, self.plan.seed);
-        let mut arrays = Arrays::new(self.gpu, &case)?;
+        let mut arrays = Arrays::of(self.gpu, pattern, &case)?;
         let mut naive_ms = None;
         for variant in &point.variants {
-            let verdict = verify::verify(self.gpu, &case, &mut arrays, variant, &point.executed)?;
-            let outcome = match verdict {
-                Verdict::NotRun(reason) => Outcome::NotRun { reason },
-                Verdict::Wrong(fault) => Outcome::Wrong { reason: fault.to_string() },
-                Verdict::Correct => {
-                    let launcher = self.gpu.launcher();
+            let outcome = match verify::obstacle(self.gpu, variant, &point.executed) {
+                Some(reason) => Outcome::NotRun { reason },
+                None => {
                     let limit = self.plan.time_limit / if point.sweep { 4 } else { 1 };
-                    let time_ms = self.sample(
-                        limit,
-                        || Ok(arrays.zero_sums(self.gpu, &case)?),
-                        || (variant.launch)(&launcher, &arrays, &point.executed),
-                    )?;
-                    launcher.finish()?;
-                    match verify::check(self.gpu, &case, &arrays, variant)? {
-                        Verdict::Wrong(fault) => {
-                            Outcome::Wrong { reason: format!("after timing, {fault}") }
-                        }
-                        _ => {
+                    let size = &point.executed;
+                    let ready = Ready::new(self.gpu, &case, &mut arrays, variant, size)?;
+                    match self.time(ready, variant.work, limit)? {
+                        Err(reason) => Outcome::Wrong { reason },
+                        Ok(time_ms) => {
+                            let own = match variant.work {
+                                Work::Host { bytes: Some(own), .. } => own(&point.size),
+                                _ => bytes,
+                            };
+                            let bytes = own.total();
                             let bandwidth_gb_s = gb_s(bytes, time_ms.median);
                             let naive = *naive_ms.get_or_insert(time_ms.median);
                             Outcome::Measured {
@@ -227,27 +233,52 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Times one launch after another, each after `prepare` and after the caches were filled with
-    /// other data.
+    /// Times a variant that is right before and after; the error says where it is wrong.
+    fn time(
+        &self,
+        mut ready: Ready<'_>,
+        work: Work,
+        limit: Duration,
+    ) -> Result<std::result::Result<Spread, String>> {
+        ready.run()?;
+        ready.finish()?;
+        if let Verdict::Wrong(fault) = ready.check()? {
+            return Ok(Err(fault.to_string()));
+        }
+        // What the host does is part of its work and must not hide behind the flush.
+        let flush = if let Work::Kernel { .. } = work { self.flush.as_ref() } else { None };
+        let time_ms = self.sample(limit, flush, |step| match step {
+            Step::Prepare => ready.rewind(),
+            Step::Run => ready.run(),
+        })?;
+        ready.finish()?;
+        Ok(match ready.check()? {
+            Verdict::Wrong(fault) => Err(format!("after timing, {fault}")),
+            _ => Ok(time_ms),
+        })
+    }
+
+    /// Times one run after another, each after its preparation and, with a `flush`, after the caches were
+    /// filled with other data.
     ///
     /// While the flush runs, the launch and both events are enqueued behind it, so that the time
     /// between the events holds no host work.
     fn sample(
         &self,
         limit: Duration,
-        prepare: impl Fn() -> Result<()>,
-        mut enqueue: impl FnMut() -> Result<()>,
+        flush: Option<&Flush>,
+        mut work: impl FnMut(Step) -> Result<()>,
     ) -> Result<Spread> {
         const WARM_UP: usize = 2;
         let begin = Instant::now();
         let mut times = Vec::new();
         for round in 0.. {
-            prepare()?;
-            if let Some(flush) = &self.flush {
+            work(Step::Prepare)?;
+            if let Some(flush) = flush {
                 flush.enqueue(self.gpu)?;
             }
             self.stopwatch.start(self.gpu)?;
-            enqueue()?;
+            work(Step::Run)?;
             self.stopwatch.stop(self.gpu)?;
             let time = self.stopwatch.elapsed_ms()?;
             if self.gpu.is_virtual() {
@@ -274,7 +305,10 @@ impl Bench<'_> {
         let bytes = (free / 8).min(most);
         let mut pair = CopyPair::new(bytes)?;
         let time_ms =
-            self.sample(self.plan.time_limit, || Ok(()), || Ok(pair.enqueue(self.gpu)?))?;
+            self.sample(self.plan.time_limit, self.flush.as_ref(), |step| match step {
+                Step::Prepare => Ok(()),
+                Step::Run => Ok(pair.enqueue(self.gpu)?),
+            })?;
         Ok(Ceiling {
             bytes: pair.bytes(),
             time_ms,

@@ -1,7 +1,7 @@
 //! What a pattern is: data, so that tests, bench, report and docs can iterate the registry.
 
 use crate::data::{Data, Random, Tolerance};
-use crate::gpu::{Arrays, Launcher};
+use crate::gpu::{Arrays, Gpu, Launcher};
 use anyhow::Result;
 
 /// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
@@ -11,8 +11,9 @@ pub struct Pattern {
     pub name: &'static str,
     /// The one claim a reader leaves with.
     pub shows: &'static str,
-    /// The text of the device file: its `//!` part is the teaching doc.
-    pub device_source: &'static str,
+    /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
+    /// work is the host's.
+    pub doc_source: &'static str,
     /// Where the hardware claims come from.
     pub sources: &'static [&'static str],
     /// The names of a size's numbers, in order.
@@ -86,7 +87,7 @@ impl Size {
 /// One way to compute the pattern's result.
 #[derive(Debug)]
 pub struct Variant {
-    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name.
+    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one.
     pub name: &'static str,
     /// What changed from the variant before.
     pub change: &'static str,
@@ -96,13 +97,48 @@ pub struct Variant {
     pub precondition: fn(&Size) -> std::result::Result<(), &'static str>,
     /// The outputs it writes; it must leave the others alone.
     pub outputs: &'static [usize],
-    /// Brings the device into the state that its launch needs, such as a symbol's content: done
-    /// before each check, never while it is timed.
-    pub prepare: Option<fn(&Launcher<'_>) -> Result<()>>,
-    /// Enqueues its work, and only that.
-    pub launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
-    /// The traffic it should cause.
+    /// What it does.
+    pub work: Work,
+    /// The traffic its kernel should cause.
     pub expect: fn(&Size) -> Expectation,
+}
+
+/// What a variant does.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// It launches its kernel on the case's arrays.
+    Kernel {
+        /// Brings the device into the state that its launch needs, such as a symbol's content: done
+        /// before each check, never while it is timed.
+        prepare: Option<fn(&Launcher<'_>) -> Result<()>>,
+        /// Enqueues its work, and only that.
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+    },
+    /// It is the host's: memory, copies, streams, events, graphs.
+    Host {
+        /// The bytes that it moves, where they are others than the pattern's.
+        bytes: Option<fn(&Size) -> Bytes>,
+        /// Makes its memory and streams.
+        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
+    },
+}
+
+/// Work of the host with memory, streams or graphs of its own: built once, run many times.
+pub trait Procedure {
+    /// Does the work whose time is measured by two events on `gpu`'s stream: what it enqueues on other streams begins
+    /// after what that stream has, and that stream waits for it.
+    fn run(&mut self, gpu: &Gpu) -> Result<()>;
+
+    /// What the variant's outputs hold, in their order, after everything has ended. Before the first run they hold
+    /// [`crate::data::POISON`].
+    fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
+}
+
+impl Work {
+    /// A kernel whose launch needs no preparation.
+    pub const fn kernel(launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Work {
+        Work::Kernel { prepare: None, launch }
+    }
 }
 
 impl Variant {
@@ -212,16 +248,24 @@ impl Output {
 impl Pattern {
     /// The teaching doc: the `//!` lines of the device file.
     pub fn doc(&self) -> String {
-        self.device_source
+        self.doc_source
             .lines()
             .map_while(|line| line.strip_prefix("//!"))
             .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
             .collect()
     }
 
-    /// The kernel's name of a variant.
-    pub fn kernel_name(&self, variant: &Variant) -> String {
-        format!("{}_{}", self.name, variant.name)
+    /// The name of a variant's kernel, if it is one.
+    pub fn kernel_name(&self, variant: &Variant) -> Option<String> {
+        match variant.work {
+            Work::Kernel { .. } => Some(format!("{}_{}", self.name, variant.name)),
+            Work::Host { .. } => None,
+        }
+    }
+
+    /// Whether all its work is the host's.
+    pub fn is_host_work(&self) -> bool {
+        self.variants.iter().all(|variant| matches!(variant.work, Work::Host { .. }))
     }
 
     /// A size written as `n=1048576, offset=3`.

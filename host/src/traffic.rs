@@ -1,7 +1,7 @@
 //! The traffic that variants cause, counted by executing their PTX, beside what they promise.
 
 use crate::gpu::{Arrays, Checks, Choice, Counted, Gpu};
-use crate::pattern::{Expectation, Pattern, Size, Variant};
+use crate::pattern::{Expectation, Pattern, Size, Variant, Work};
 use crate::verify::{Outcome, case, verify};
 use anyhow::{Result, bail};
 
@@ -14,7 +14,7 @@ pub fn agree(counted: f64, expected: f64) -> bool {
     (counted - expected).abs() <= TOLERANCE * expected.abs()
 }
 
-/// Executes every variant of a pattern at its count size and checks the results.
+/// Executes every kernel of a pattern at its count size and checks the results.
 ///
 /// # Errors
 /// A wrong result, or the driver's error.
@@ -25,6 +25,9 @@ pub fn count(pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted
     let mut arrays = Arrays::new(&gpu, &case)?;
     let mut counts = Vec::new();
     for variant in pattern.variants {
+        if let Work::Host { .. } = variant.work {
+            continue;
+        }
         gpu.take_counted();
         match verify(&gpu, &case, &mut arrays, variant, &size)? {
             Outcome::Correct => counts.push((variant, gpu.take_counted().unwrap_or_default())),

@@ -1,8 +1,8 @@
 //! Runs variants and compares every output element with the CPU reference.
 
 use crate::data::{Mismatch, Random, Tolerance, compare};
-use crate::gpu::{Arrays, Gpu, GpuError};
-use crate::pattern::{Before, Case, Pattern, Size, Variant};
+use crate::gpu::{Arrays, Gpu, Launcher, digest};
+use crate::pattern::{Before, Case, Pattern, Procedure, Size, Variant, Work};
 use anyhow::Result;
 use std::collections::BTreeMap;
 
@@ -61,6 +61,112 @@ pub fn obstacle(gpu: &Gpu, variant: &Variant, size: &Size) -> Option<String> {
     (variant.precondition)(size).err().map(str::to_owned)
 }
 
+/// A variant with all that it needs to run at a size, its outputs as they are before the first run.
+pub struct Ready<'a> {
+    gpu: &'a Gpu,
+    case: &'a Case,
+    variant: &'static Variant,
+    size: &'a Size,
+    means: Means<'a>,
+}
+
+/// What runs.
+enum Means<'a> {
+    Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
+    Host(Box<dyn Procedure>),
+}
+
+impl<'a> Ready<'a> {
+    /// Makes a variant ready that has no [`obstacle`].
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(
+        gpu: &'a Gpu,
+        case: &'a Case,
+        arrays: &'a mut Arrays,
+        variant: &'static Variant,
+        size: &'a Size,
+    ) -> Result<Ready<'a>> {
+        let means = match variant.work {
+            Work::Kernel { prepare, .. } => {
+                arrays.reset(gpu, case)?;
+                let launcher = gpu.launcher();
+                if let Some(prepare) = prepare {
+                    prepare(&launcher)?;
+                }
+                Means::Kernel { arrays, launcher }
+            }
+            Work::Host { build, .. } => Means::Host(build(gpu, case, size)?),
+        };
+        Ok(Ready { gpu, case, variant, size, means })
+    }
+
+    /// Brings outputs that accumulate back to zero, as a run needs it.
+    pub fn rewind(&self) -> Result<()> {
+        match &self.means {
+            Means::Kernel { arrays, .. } => Ok(arrays.zero_sums(self.gpu, self.case)?),
+            Means::Host(_) => Ok(()),
+        }
+    }
+
+    /// Runs the variant once, as far as it is enqueued.
+    pub fn run(&mut self) -> Result<()> {
+        match (&mut self.means, self.variant.work) {
+            (Means::Kernel { arrays, launcher }, Work::Kernel { launch, .. }) => {
+                launch(launcher, arrays, self.size)
+            }
+            (Means::Host(procedure), _) => procedure.run(self.gpu),
+            (Means::Kernel { .. }, Work::Host { .. }) => unreachable!("`new` made both alike"),
+        }
+    }
+
+    /// Waits until everything has ended.
+    pub fn finish(&self) -> Result<()> {
+        match &self.means {
+            Means::Kernel { launcher, .. } => Ok(launcher.finish()?),
+            Means::Host(_) => Ok(self.gpu.synchronize()?),
+        }
+    }
+
+    /// Checks the outputs as they are now.
+    pub fn check(&mut self) -> Result<Outcome> {
+        match &mut self.means {
+            Means::Kernel { arrays, .. } => check_arrays(self.gpu, self.case, arrays, self.variant),
+            Means::Host(procedure) => {
+                let results = procedure.outputs(self.gpu)?;
+                assert_eq!(
+                    results.len(),
+                    self.variant.outputs.len(),
+                    "a procedure gives its outputs"
+                );
+                for (index, result) in self.variant.outputs.iter().zip(&results) {
+                    let output = &self.case.outputs[*index];
+                    if let Some(mismatch) = compare(result, &output.reference, output.tolerance) {
+                        return Ok(Outcome::Wrong(Fault::Element { output: *index, mismatch }));
+                    }
+                }
+                Ok(Outcome::Correct)
+            }
+        }
+    }
+
+    /// The digest of each output that the variant writes, as it is now.
+    pub fn digests(&mut self) -> Result<Vec<String>> {
+        match &mut self.means {
+            Means::Kernel { arrays, .. } => {
+                let outputs = self.variant.outputs.iter();
+                Ok(outputs
+                    .map(|index| arrays.digest(self.gpu, *index))
+                    .collect::<Result<_, _>>()?)
+            }
+            Means::Host(procedure) => {
+                Ok(procedure.outputs(self.gpu)?.iter().map(|data| digest(data.bytes())).collect())
+            }
+        }
+    }
+}
+
 /// Runs one variant on poisoned outputs and checks them whole.
 ///
 /// # Errors
@@ -69,24 +175,36 @@ pub fn verify(
     gpu: &Gpu,
     case: &Case,
     arrays: &mut Arrays,
-    variant: &Variant,
+    variant: &'static Variant,
     size: &Size,
 ) -> Result<Outcome> {
+    Ok(verify_with_digests(gpu, case, arrays, variant, size)?.0)
+}
+
+/// As [`verify`], with the digests of a correct variant's outputs.
+///
+/// # Errors
+/// As for [`verify`].
+pub fn verify_with_digests(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &mut Arrays,
+    variant: &'static Variant,
+    size: &Size,
+) -> Result<(Outcome, Vec<String>)> {
     if let Some(reason) = obstacle(gpu, variant, size) {
-        return Ok(Outcome::NotRun(reason));
+        return Ok((Outcome::NotRun(reason), Vec::new()));
     }
-    arrays.reset(gpu, case)?;
-    let launcher = gpu.launcher();
-    if let Some(prepare) = variant.prepare {
-        prepare(&launcher)?;
-    }
-    (variant.launch)(&launcher, arrays, size)?;
-    launcher.finish()?;
-    check(gpu, case, arrays, variant)
+    let mut ready = Ready::new(gpu, case, arrays, variant, size)?;
+    ready.run()?;
+    ready.finish()?;
+    let outcome = ready.check()?;
+    let digests = if outcome == Outcome::Correct { ready.digests()? } else { Vec::new() };
+    Ok((outcome, digests))
 }
 
 /// Checks the outputs as they are now.
-pub fn check(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Result<Outcome> {
+fn check_arrays(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Result<Outcome> {
     for (index, output) in case.outputs.iter().enumerate() {
         if let Some(byte) = arrays.broken_guard(gpu, index)? {
             return Ok(Outcome::Wrong(Fault::OutOfBounds { output: index, byte }));
@@ -119,11 +237,6 @@ pub type Digests = BTreeMap<String, Vec<String>>;
 /// A launch in words: `transpose/padded at rows=31, columns=33`.
 pub fn launch_name(pattern: &Pattern, variant: &Variant, size: &Size) -> String {
     format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(size))
-}
-
-/// The digest of each output that the variant writes, as it is now.
-pub fn digests(gpu: &Gpu, arrays: &Arrays, variant: &Variant) -> Result<Vec<String>, GpuError> {
-    variant.outputs.iter().map(|output| arrays.digest(gpu, *output)).collect()
 }
 
 /// The case of a pattern at a size; the seed and the size alone decide its inputs.

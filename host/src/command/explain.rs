@@ -24,6 +24,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if selection.variant.is_none() {
         println!("{}", pattern.doc());
     }
+    if pattern.is_host_work() {
+        println!("Sources: {}", pattern.sources.join("; "));
+        return Ok(ExitCode::SUCCESS);
+    }
     let size = Size::new(pattern.count_size);
     println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
     println!("{}\n", traffic_table(&selection)?);
@@ -40,7 +44,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// The facts of a variant's kernel in the newest PTX.
 fn fact_cells(pattern: &Pattern, variant: &Variant) -> [String; 5] {
     let kernel = pattern.kernel_name(variant);
-    let newest = IMAGES.iter().rev().find_map(|image| Some((image, image.facts(&kernel)?)));
+    let newest =
+        IMAGES.iter().rev().find_map(|image| Some((image, image.facts(kernel.as_deref()?)?)));
     let Some((image, facts)) = newest else {
         return [
             variant.name.to_owned(),

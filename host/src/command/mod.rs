@@ -106,7 +106,8 @@ pub fn traffic_table(selection: &Selection) -> Result<Table> {
         };
         let conflicts = counted.counters.shared_load.bank_conflicts()
             + counted.counters.shared_store.bank_conflicts();
-        let registers = coalesce::gpu::registers(&selection.pattern.kernel_name(variant));
+        let kernel = selection.pattern.kernel_name(variant);
+        let registers = kernel.and_then(|kernel| coalesce::gpu::registers(&kernel));
         let row = [
             variant.name.to_owned(),
             cell(counted.load_sectors(), expected.load_sectors),

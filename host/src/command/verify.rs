@@ -62,17 +62,17 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for (selection, size) in jobs {
         let pattern = selection.pattern;
         let case = verify::case(pattern, &size, work.seed);
-        let mut arrays = Arrays::new(&gpu, &case)?;
+        let mut arrays = Arrays::of(&gpu, pattern, &case)?;
         for variant in selection.variants() {
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, &size);
             let line = |text: String| bar.suspend(|| println!("{name}: {text}"));
-            match verify::verify(&gpu, &case, &mut arrays, variant, &size)? {
+            let (outcome, written) =
+                verify::verify_with_digests(&gpu, &case, &mut arrays, variant, &size)?;
+            match outcome {
                 Outcome::Correct => {
                     correct += 1;
-                    if arguments.digests.is_some() {
-                        digests.insert(name.clone(), verify::digests(&gpu, &arrays, variant)?);
-                    }
+                    digests.insert(name.clone(), written);
                 }
                 Outcome::NotRun(reason) => {
                     not_run += 1;

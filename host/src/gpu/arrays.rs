@@ -2,7 +2,7 @@
 
 use super::{Gpu, GpuError};
 use crate::data::{Data, Element, POISON};
-use crate::pattern::{Before, Case};
+use crate::pattern::{Before, Case, Pattern};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -44,6 +44,17 @@ pub struct ViewMut<'a, T> {
 }
 
 impl Arrays {
+    /// The arrays of a case, if the pattern has kernels to work on them: work of the host brings its own memory.
+    ///
+    /// # Errors
+    /// As for [`Arrays::new`].
+    pub fn of(gpu: &Gpu, pattern: &Pattern, case: &Case) -> Result<Arrays, GpuError> {
+        if pattern.is_host_work() {
+            return Ok(Arrays { inputs: Vec::new(), outputs: Vec::new() });
+        }
+        Arrays::new(gpu, case)
+    }
+
     /// Allocates the arrays of a case and uploads its inputs.
     ///
     /// # Errors
@@ -122,7 +133,7 @@ impl Arrays {
         let array = &self.outputs[index];
         let mut digest = Sha256::new();
         array.visit(gpu, GUARD, array.byte_len, |_, piece| digest.update(piece))?;
-        Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+        Ok(in_hexadecimal(digest))
     }
 
     /// The offset in bytes, from an output's start, of the first guard byte that was written.
@@ -217,6 +228,15 @@ impl Array {
         }
         Ok(())
     }
+}
+
+/// The start of the SHA-256 of bytes, as 16 hexadecimal digits.
+pub fn digest(bytes: &[u8]) -> String {
+    in_hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
+fn in_hexadecimal(digest: Sha256) -> String {
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Works on two slices of one length in parallel pieces: one core cannot keep up with the link.

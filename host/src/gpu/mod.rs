@@ -7,7 +7,7 @@ mod error;
 mod launch;
 mod timing;
 
-pub use arrays::{Arrays, View, ViewMut};
+pub use arrays::{Arrays, View, ViewMut, digest};
 pub use choice::{Choice, registers};
 pub use counted::Counted;
 pub use error::GpuError;
@@ -182,6 +182,21 @@ impl Gpu {
                 .map_err(|error| GpuError::driver("asking for memory", error))?,
             ecc: attribute(DeviceAttribute::EccEnabled)? != 0,
         })
+    }
+
+    /// The stream between whose events work is measured.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The kernels, by name.
+    pub fn module(&self) -> &Module {
+        &self.module
     }
 
     /// Waits for everything enqueued; a fault of a kernel surfaces here.

@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
 use anyhow::Result;
 use kernels::aos_soa as device;
 use kernels::aos_soa::{BLOCK, FACTOR};
@@ -15,7 +15,7 @@ const PARTICLE: usize = 7;
 pub const PATTERN: Pattern = Pattern {
     name: "aos_soa",
     shows: "a structure of arrays moves only the fields that are used; whole structures can be loaded at once",
-    device_source: include_str!("../../../kernels/src/aos_soa.rs"),
+    doc_source: include_str!("../../../kernels/src/aos_soa.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
@@ -46,8 +46,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: one_field_aos,
+            work: Work::kernel(one_field_aos),
             expect: |_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used"),
         },
         Variant {
@@ -56,8 +55,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: one_field_soa,
+            work: Work::kernel(one_field_soa),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used"),
         },
         Variant {
@@ -66,8 +64,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: both_aos,
+            work: Work::kernel(both_aos),
             expect: |_| {
                 loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
             },
@@ -78,8 +75,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: both_paired,
+            work: Work::kernel(both_paired),
             expect: |_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once"),
         },
         Variant {
@@ -88,8 +84,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: both_soa,
+            work: Work::kernel(both_soa),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y"),
         },
         Variant {
@@ -98,8 +93,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: particle_aos,
+            work: Work::kernel(particle_aos),
             expect: |_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times"),
         },
         Variant {
@@ -108,8 +102,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: particle_soa,
+            work: Work::kernel(particle_soa),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times"),
         },
     ],

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+};
 use anyhow::Result;
 use kernels::async_copy as device;
 use kernels::async_copy::{APART, BLOCK, TILE};
@@ -18,7 +20,7 @@ const SIZES: &[usize] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22];
 pub const PATTERN: Pattern = Pattern {
     name: "async_copy",
     shows: "a copy that bypasses the registers costs none, and can be under way while the block works",
-    device_source: include_str!("../../../kernels/src/async_copy.rs"),
+    doc_source: include_str!("../../../kernels/src/async_copy.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Asynchronous Copy from Global Memory to Shared Memory\"",
         "CUDA C++ Programming Guide, \"Asynchronous Data Copies\"",
@@ -53,8 +55,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: registers_4,
+            work: Work::kernel(registers_4),
             expect: |_| {
                 in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 pass; out: 32 x 16 B = 16 sectors")
             },
@@ -65,8 +66,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: registers_8,
+            work: Work::kernel(registers_8),
             expect: |_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes"),
         },
         Variant {
@@ -75,8 +75,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: registers_16,
+            work: Work::kernel(registers_16),
             expect: |_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes"),
         },
         Variant {
@@ -85,8 +84,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: async_4,
+            work: Work::kernel(async_4),
             expect: |_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass"),
         },
         Variant {
@@ -95,8 +93,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: async_8,
+            work: Work::kernel(async_8),
             expect: |_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines"),
         },
         Variant {
@@ -105,8 +102,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: async_16,
+            work: Work::kernel(async_16),
             expect: |_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines"),
         },
         Variant {
@@ -115,8 +111,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: pipelined,
+            work: Work::kernel(pipelined),
             expect: |_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines"),
         },
         Variant {
@@ -125,8 +120,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 90,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: bulk,
+            work: Work::kernel(bulk),
             expect: |_| Expectation {
                 load_sectors: None,
                 shared_store_wavefronts: None,

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+};
 use anyhow::Result;
 use kernels::bank_conflicts as device;
 use kernels::bank_conflicts::{BLOCK, STEPS, STRIDE_MAX, TABLE};
@@ -21,7 +23,7 @@ const BANKS_SEED: u64 = 32;
 pub const PATTERN: Pattern = Pattern {
     name: "bank_conflicts",
     shows: "shared memory serves one word per bank and pass; the fullest bank decides the passes",
-    device_source: include_str!("../../../kernels/src/bank_conflicts.rs"),
+    doc_source: include_str!("../../../kernels/src/bank_conflicts.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Shared Memory and Memory Banks\"",
         "CUDA C++ Programming Guide, \"Shared Memory\" of compute capability 5.x and later",
@@ -54,8 +56,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: stride_fits,
             outputs: &[0],
-            prepare: None,
-            launch: strided_read,
+            work: Work::kernel(strided_read),
             expect: |size| {
                 read(conflicts_of_stride(size), "32 / gcd(s, 32) banks for 32 words: gcd(s, 32)")
             },
@@ -66,8 +67,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: stride_fits,
             outputs: &[1],
-            prepare: None,
-            launch: strided_write,
+            work: Work::kernel(strided_write),
             expect: |size| Expectation {
                 load_sectors: None,
                 shared_store_wavefronts: Some(conflicts_of_stride(size)),
@@ -80,8 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: broadcast,
+            work: Work::kernel(broadcast),
             expect: |_| read(1.0, "one word for all lanes: 1"),
         },
         Variant {
@@ -90,8 +89,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[3],
-            prepare: None,
-            launch: pairs,
+            work: Work::kernel(pairs),
             expect: |_| read(1.0, "16 words in 16 banks: 1"),
         },
         Variant {
@@ -100,8 +98,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[4],
-            prepare: None,
-            launch: random,
+            work: Work::kernel(random),
             expect: |size| {
                 read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53")
             },
@@ -112,8 +109,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[5],
-            prepare: None,
-            launch: eight_bytes,
+            work: Work::kernel(eight_bytes),
             expect: |_| read(2.0, "32 x 8 B / 128 B = 2 passes, no conflict"),
         },
         Variant {
@@ -122,8 +118,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[6],
-            prepare: None,
-            launch: sixteen_bytes,
+            work: Work::kernel(sixteen_bytes),
             expect: |_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict"),
         },
         Variant {
@@ -132,8 +127,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[7],
-            prepare: None,
-            launch: column,
+            work: Work::kernel(column),
             expect: |_| read(32.0, "bank (32 row + column) % 32, one for all: 32"),
         },
         Variant {
@@ -142,8 +136,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[7],
-            prepare: None,
-            launch: padded,
+            work: Work::kernel(padded),
             expect: |_| read(1.0, "bank (33 row + column) % 32, all different: 1"),
         },
         Variant {
@@ -152,8 +145,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[7],
-            prepare: None,
-            launch: swizzled,
+            work: Work::kernel(swizzled),
             expect: |_| read(1.0, "bank column ^ row, all different: 1"),
         },
     ],

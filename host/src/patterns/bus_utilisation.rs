@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
 use anyhow::Result;
 use kernels::bus_utilisation as device;
 use kernels::bus_utilisation::{BLOCK, REACH};
@@ -13,7 +13,7 @@ const WARP: usize = 32;
 pub const PATTERN: Pattern = Pattern {
     name: "bus_utilisation",
     shows: "the unit of a load is the 32-byte sector, with the first-level cache or without it",
-    device_source: include_str!("../../../kernels/src/bus_utilisation.rs"),
+    doc_source: include_str!("../../../kernels/src/bus_utilisation.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "PTX ISA, \"Cache Operators\"",
@@ -45,8 +45,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[4],
-            prepare: None,
-            launch: random_ca,
+            work: Work::kernel(random_ca),
             expect: |_| loads(32.0, "32 lanes in 32 different sectors and lines"),
         },
         Variant {
@@ -55,8 +54,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[4],
-            prepare: None,
-            launch: random_cg,
+            work: Work::kernel(random_cg),
             expect: |_| loads(32.0, "32 lanes in 32 different sectors and lines"),
         },
         Variant {
@@ -65,8 +63,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: misaligned_ca,
+            work: Work::kernel(misaligned_ca),
             expect: |_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines"),
         },
         Variant {
@@ -75,8 +72,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: misaligned_cg,
+            work: Work::kernel(misaligned_cg),
             expect: |_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines"),
         },
         Variant {
@@ -85,8 +81,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[3],
-            prepare: None,
-            launch: one_address_ca,
+            work: Work::kernel(one_address_ca),
             expect: |_| loads(1.0, "one word: 1 sector"),
         },
         Variant {
@@ -95,8 +90,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[3],
-            prepare: None,
-            launch: one_address_cg,
+            work: Work::kernel(one_address_cg),
             expect: |_| loads(1.0, "one word: 1 sector"),
         },
         Variant {
@@ -105,8 +99,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: permuted_ca,
+            work: Work::kernel(permuted_ca),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order"),
         },
         Variant {
@@ -115,8 +108,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: permuted_cg,
+            work: Work::kernel(permuted_cg),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order"),
         },
         Variant {
@@ -125,8 +117,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: aligned_ca,
+            work: Work::kernel(aligned_ca),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
         },
         Variant {
@@ -135,8 +126,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: aligned_cg,
+            work: Work::kernel(aligned_cg),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
         },
     ],

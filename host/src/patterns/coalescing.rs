@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
 use anyhow::Result;
 use kernels::coalescing as device;
 use kernels::coalescing::{BLOCK, LOADS_IN_FLIGHT};
@@ -10,7 +10,7 @@ use kernels::coalescing::{BLOCK, LOADS_IN_FLIGHT};
 pub const PATTERN: Pattern = Pattern {
     name: "coalescing",
     shows: "neighbouring lanes should touch neighbouring words",
-    device_source: include_str!("../../../kernels/src/coalescing.rs"),
+    doc_source: include_str!("../../../kernels/src/coalescing.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
@@ -42,8 +42,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: strided,
+            work: Work::kernel(strided),
             expect: |_| copy(32.0, "32 lanes in 32 different sectors"),
         },
         Variant {
@@ -52,8 +51,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: permuted,
+            work: Work::kernel(permuted),
             expect: |_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order"),
         },
         Variant {
@@ -62,8 +60,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: scalar,
+            work: Work::kernel(scalar),
             expect: |_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
         },
         Variant {
@@ -72,8 +69,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: pair,
+            work: Work::kernel(pair),
             expect: |_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors"),
         },
         Variant {
@@ -82,8 +78,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: quad,
+            work: Work::kernel(quad),
             expect: |_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors"),
         },
         Variant {
@@ -92,8 +87,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: in_flight,
+            work: Work::kernel(in_flight),
             expect: |_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors"),
         },
     ],

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+};
 use anyhow::Result;
 use kernels::constant_memory as device;
 use kernels::constant_memory::{BLOCK, COEFFICIENTS, ROW, STEPS, TABLE};
@@ -16,7 +18,7 @@ const DISTINCT: &[usize] = &[1, 2, 4, 8, 16, 32];
 pub const PATTERN: Pattern = Pattern {
     name: "constant_memory",
     shows: "the constant cache serves one address per pass; only a table that all lanes read alike belongs there",
-    device_source: include_str!("../../../kernels/src/constant_memory.rs"),
+    doc_source: include_str!("../../../kernels/src/constant_memory.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Constant Memory\"",
         "CUDA C++ Programming Guide, \"Technical Specifications per Compute Capability\" and \"Function Parameters\"",
@@ -50,8 +52,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distinct_fits,
             outputs: &[0],
-            prepare: None,
-            launch: global,
+            work: Work::kernel(global),
             expect: |size| Expectation {
                 load_sectors: Some(sectors(size)),
                 ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
@@ -63,8 +64,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distinct_fits,
             outputs: &[0],
-            prepare: None,
-            launch: read_only,
+            work: Work::kernel(read_only),
             expect: |size| Expectation {
                 load_sectors: Some(sectors(size)),
                 ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
@@ -76,8 +76,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distinct_fits,
             outputs: &[0],
-            prepare: None,
-            launch: shared,
+            work: Work::kernel(shared),
             expect: |_| Expectation {
                 load_sectors: Some(4.0),
                 shared_load_wavefronts: Some(1.0),
@@ -93,8 +92,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distinct_fits,
             outputs: &[0],
-            prepare: None,
-            launch: parameter,
+            work: Work::kernel(parameter),
             expect: |size| Expectation {
                 constant_passes: Some(distinct(size)),
                 ..stores("parameters lie in constant memory: one pass per different word")
@@ -106,8 +104,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distinct_fits,
             outputs: &[0],
-            prepare: Some(write_table),
-            launch: constant,
+            work: Work::Kernel { prepare: Some(write_table), launch: constant },
             expect: |size| Expectation {
                 constant_passes: Some(distinct(size)),
                 ..stores("one pass per different word")
@@ -119,8 +116,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: register,
+            work: Work::kernel(register),
             expect: |_| Expectation {
                 load_sectors: Some(1.0),
                 ..stores("8 words of one sector, loaded once")
@@ -132,8 +128,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: Some(write_table),
-            launch: operand,
+            work: Work::Kernel { prepare: Some(write_table), launch: operand },
             expect: |_| Expectation {
                 constant_passes: Some(1.0),
                 ..stores("one word for all lanes: 1 pass, in PTX a load, in machine code none")

@@ -3,7 +3,7 @@
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::histogram as device;
@@ -29,7 +29,7 @@ const H200_MULTIPROCESSORS: u32 = 132;
 pub const PATTERN: Pattern = Pattern {
     name: "histogram",
     shows: "atomics are cheap when lanes have words and banks of their own, and dear when they share",
-    device_source: include_str!("../../../kernels/src/histogram.rs"),
+    doc_source: include_str!("../../../kernels/src/histogram.rs"),
     sources: &[
         "Podlozhnyuk, \"Histogram calculation in CUDA\"",
         "NVIDIA developer blog, \"GPU Pro Tip: Fast Histograms Using Shared Atomics on Maxwell\"",
@@ -65,8 +65,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: global_atomic,
+            work: Work::kernel(global_atomic),
             expect: |size| Expectation {
                 load_sectors: Some(1.0),
                 global_atomics: Some(length(size) as f64),
@@ -81,8 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: block_copy,
+            work: Work::kernel(block_copy),
             expect: |size| {
                 let passes = average(&byte_requests(size), word_passes);
                 copies(
@@ -98,8 +96,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: warp_copies,
+            work: Work::kernel(warp_copies),
             expect: |size| {
                 let passes = average(&byte_requests(size), word_passes);
                 copies(scalar_blocks(size), passes, "as before: a warp's lanes share its copy")
@@ -111,8 +108,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: padded,
+            work: Work::kernel(padded),
             expect: |size| {
                 let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
                 let passes = average(&byte_requests(size), |bins| {
@@ -132,8 +128,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: lane_copies,
+            work: Work::kernel(lane_copies),
             expect: |size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane: 1"),
         },
         Variant {
@@ -142,8 +137,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: coarsened,
+            work: Work::kernel(coarsened),
             expect: |size| Expectation {
                 load_sectors: Some(16.0),
                 ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1")
@@ -155,8 +149,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[0],
-            prepare: None,
-            launch: aggregated,
+            work: Work::kernel(aggregated),
             expect: |size| Expectation {
                 load_sectors: Some(16.0),
                 ..copies(
@@ -172,8 +165,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[1],
-            prepare: None,
-            launch: many_bins_global,
+            work: Work::kernel(many_bins_global),
             expect: |size| Expectation {
                 load_sectors: Some(16.0),
                 global_atomics: Some(keys(size) as f64),
@@ -188,8 +180,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distribution_is_known,
             outputs: &[1],
-            prepare: None,
-            launch: many_bins,
+            work: Work::kernel(many_bins),
             expect: |size| {
                 let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
                 Expectation {

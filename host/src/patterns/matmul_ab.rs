@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
 use anyhow::Result;
 use kernels::matmul_ab as device;
 use kernels::matmul_ab::{BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE};
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 pub const PATTERN: Pattern = Pattern {
     name: "matmul_ab",
     shows: "shared memory saves trips to device memory, registers save trips to shared memory",
-    device_source: include_str!("../../../kernels/src/matmul_ab.rs"),
+    doc_source: include_str!("../../../kernels/src/matmul_ab.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
     dimensions: &[
         Dimension { name: "m", meaning: "rows of A and C", least: 1 },
@@ -43,8 +43,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: simple,
+            work: Work::kernel(simple),
             expect: |_| Expectation {
                 load_sectors: Some(2.5),
                 store_sectors: Some(4.0),
@@ -58,8 +57,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: a_in_shared,
+            work: Work::kernel(a_in_shared),
             expect: |_| Expectation {
                 load_sectors: Some(4.0),
                 store_sectors: Some(4.0),
@@ -75,8 +73,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: ab_in_shared,
+            work: Work::kernel(ab_in_shared),
             expect: |_| Expectation {
                 load_sectors: Some(4.0),
                 store_sectors: Some(4.0),
@@ -92,8 +89,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: registers,
+            work: Work::kernel(registers),
             expect: |_| Expectation {
                 load_sectors: Some((4.0 * 32.0 + 8.0 * 16.0) / 12.0),
                 store_sectors: Some(16.0),

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+};
 use anyhow::Result;
 use kernels::misalignment as device;
 use kernels::misalignment::{BLOCK, LINE, TILE};
@@ -16,7 +18,7 @@ const OFFSETS: &[usize] = &[
 pub const PATTERN: Pattern = Pattern {
     name: "misalignment",
     shows: "a shifted warp touches one sector more, a shifted array almost none",
-    device_source: include_str!("../../../kernels/src/misalignment.rs"),
+    doc_source: include_str!("../../../kernels/src/misalignment.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Effects of Misaligned Accesses\""],
     dimensions: &[
         Dimension { name: "n", meaning: "elements copied", least: 1 },
@@ -53,8 +55,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: shifted,
+            work: Work::kernel(shifted),
             expect: |size| {
                 let [_, offset] = size.get();
                 let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
@@ -70,8 +71,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: padded,
+            work: Work::kernel(padded),
             expect: |_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors"),
         },
         Variant {
@@ -80,8 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: peeled,
+            work: Work::kernel(peeled),
             expect: |_| {
                 copy(
                     4.0,
@@ -95,8 +94,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: staged,
+            work: Work::kernel(staged),
             expect: |_| Expectation {
                 load_sectors: Some(16.0),
                 shared_load_wavefronts: Some(1.0),

@@ -3,7 +3,7 @@
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::reduction as device;
@@ -16,7 +16,7 @@ const PACK: usize = 16;
 pub const PATTERN: Pattern = Pattern {
     name: "reduction",
     shows: "threads add in registers first, warps by shuffles, blocks through shared memory",
-    device_source: include_str!("../../../kernels/src/reduction.rs"),
+    doc_source: include_str!("../../../kernels/src/reduction.rs"),
     sources: &[
         "Harris, \"Optimizing Parallel Reduction in CUDA\"",
         "CUDA C++ Programming Guide, \"Warp Shuffle Functions\"",
@@ -53,8 +53,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: global_atomic,
+            work: Work::kernel(global_atomic),
             expect: |size| Expectation {
                 load_sectors: Some(4.0),
                 global_atomics: Some(elements(size) as f64),
@@ -69,8 +68,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: interleaved,
+            work: Work::kernel(interleaved),
             expect: |size| {
                 tree(size, (1.0, 1.0), "all words of a warp lie within 32: 1 pass; n / 512 atomics")
             },
@@ -81,8 +79,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: strided,
+            work: Work::kernel(strided),
             expect: |size| {
                 // Warps at work per level, and passes for each of their accesses.
                 let levels = [
@@ -113,8 +110,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: sequential,
+            work: Work::kernel(sequential),
             expect: |size| {
                 tree(
                     size,
@@ -129,8 +125,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: shuffle,
+            work: Work::kernel(shuffle),
             expect: |size| {
                 tree(
                     size,
@@ -145,8 +140,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: vectorised,
+            work: Work::kernel(vectorised),
             expect: vectorised_traffic,
         },
         Variant {
@@ -155,8 +149,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: vectorised_i32,
+            work: Work::kernel(vectorised_i32),
             expect: vectorised_traffic,
         },
         Variant {
@@ -165,8 +158,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: vectorised_f64,
+            work: Work::kernel(vectorised_f64),
             expect: vectorised_traffic,
         },
     ],

@@ -2,7 +2,7 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
 use anyhow::Result;
 use kernels::store_segments as device;
 use kernels::store_segments::{BLOCK, FILLED, HALF, RANGE, SECTOR};
@@ -13,7 +13,7 @@ const WARP: usize = 32;
 pub const PATTERN: Pattern = Pattern {
     name: "store_segments",
     shows: "stores move 32-byte segments; scattering them costs nothing while each is filled whole",
-    device_source: include_str!("../../../kernels/src/store_segments.rs"),
+    doc_source: include_str!("../../../kernels/src/store_segments.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
@@ -44,8 +44,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            prepare: None,
-            launch: partial,
+            work: Work::kernel(partial),
             expect: |_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors"),
         },
         Variant {
@@ -54,8 +53,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: scattered,
+            work: Work::kernel(scattered),
             expect: |_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1"),
         },
         Variant {
@@ -64,8 +62,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: half_range,
+            work: Work::kernel(half_range),
             expect: |_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors"),
         },
         Variant {
@@ -74,8 +71,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
-            prepare: None,
-            launch: consecutive,
+            work: Work::kernel(consecutive),
             expect: |_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
         },
     ],

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+};
 use anyhow::Result;
 use kernels::stride as device;
 use kernels::stride::{BLOCK, STAGED_RESULTS, STAGED_STRIDE_MAX};
@@ -18,7 +20,7 @@ const STRIDES: &[usize] = &[
 pub const PATTERN: Pattern = Pattern {
     name: "stride",
     shows: "with a stride of s words a warp uses 1/s of each sector, down to one word in eight",
-    device_source: include_str!("../../../kernels/src/stride.rs"),
+    doc_source: include_str!("../../../kernels/src/stride.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
     dimensions: &[
         Dimension { name: "n", meaning: "elements used", least: 1 },
@@ -53,8 +55,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            prepare: None,
-            launch: copy,
+            work: Work::kernel(copy),
             expect: |size| Expectation {
                 load_sectors: Some(sectors(size)),
                 store_sectors: Some(sectors(size)),
@@ -68,8 +69,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: gather,
+            work: Work::kernel(gather),
             expect: |size| Expectation {
                 load_sectors: Some(sectors(size)),
                 store_sectors: Some(4.0),
@@ -90,8 +90,7 @@ pub const PATTERN: Pattern = Pattern {
                 }
             },
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: staged,
+            work: Work::kernel(staged),
             expect: |size| Expectation {
                 load_sectors: Some(16.0),
                 store_sectors: Some(4.0),

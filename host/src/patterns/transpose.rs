@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
 use anyhow::Result;
 use kernels::transpose as device;
 use kernels::transpose::{BLOCK_ROWS, TILE, WIDE_BLOCK, WIDE_TILE};
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 pub const PATTERN: Pattern = Pattern {
     name: "transpose",
     shows: "shared memory is a place to change the order of data, and its banks have a price too",
-    device_source: include_str!("../../../kernels/src/transpose.rs"),
+    doc_source: include_str!("../../../kernels/src/transpose.rs"),
     sources: &[
         "CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AA^T)\"",
         "NVIDIA developer blog, \"An Efficient Matrix Transpose in CUDA C/C++\"",
@@ -52,8 +52,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: column_write,
+            work: Work::kernel(column_write),
             expect: |_| Expectation {
                 load_sectors: Some(4.0),
                 store_sectors: Some(32.0),
@@ -67,8 +66,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: column_read,
+            work: Work::kernel(column_read),
             expect: |_| Expectation {
                 load_sectors: Some(32.0),
                 store_sectors: Some(4.0),
@@ -82,8 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: tiled,
+            work: Work::kernel(tiled),
             expect: |_| {
                 tile(
                     32.0,
@@ -97,8 +94,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: padded,
+            work: Work::kernel(padded),
             expect: |_| {
                 tile(
                     1.0,
@@ -112,8 +108,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: swizzled,
+            work: Work::kernel(swizzled),
             expect: |_| {
                 tile(
                     1.0,
@@ -127,8 +122,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: multiple_of_four,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: wide,
+            work: Work::kernel(wide),
             expect: |_| wide_tile(),
         },
         Variant {
@@ -137,8 +131,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: multiple_of_four,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: ordered,
+            work: Work::kernel(ordered),
             expect: |_| wide_tile(),
         },
         Variant {
@@ -147,8 +140,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: multiple_of_four,
             outputs: Variant::FIRST_OUTPUT,
-            prepare: None,
-            launch: asynchronous,
+            work: Work::kernel(asynchronous),
             expect: |_| wide_tile(),
         },
     ],
