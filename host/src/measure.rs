@@ -46,7 +46,11 @@ impl Plan {
     fn points(&self, selection: &Selection, is_virtual: bool) -> Result<Vec<Point>> {
         let pattern = selection.pattern;
         let ladder = resize(pattern, pattern.bench_size, &self.size)?;
-        let executed = resize(pattern, pattern.count_size, &self.size)?;
+        let mut executed = resize(pattern, pattern.count_size, &self.size)?;
+        // Smaller in the extents, the same in what is no extent: an offset, a stride, a distribution.
+        for (dimension, value) in ladder.values().iter().enumerate() {
+            executed = executed.with(dimension, executed.values()[dimension].min(*value));
+        }
         // The host's work takes its own time at every size, on the virtual device, too.
         let shrinks = is_virtual && !pattern.is_host_work();
         let executed = if shrinks { executed } else { ladder.clone() };

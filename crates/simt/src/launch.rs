@@ -158,8 +158,10 @@ pub struct Latencies {
     pub shared: u32,
     /// From one instruction to another that needs its result.
     pub arithmetic: u32,
-    /// Lines of 128 bytes that L1 keeps for a block.
-    pub l1_lines_per_block: u32,
+    /// From a barrier to the next instruction once the last warp has come.
+    pub barrier: u32,
+    /// Lines of 128 bytes that L1 keeps.
+    pub l1_lines: u32,
 }
 
 /// Model: what a launch waits for, and what its memory traffic comes to behind the caches.
@@ -167,8 +169,12 @@ pub struct Latencies {
 pub struct Estimate {
     /// The cycles from start to end of each warp if it were alone, summed over warps.
     pub chain_cycles: u64,
-    /// Sectors of loads that the block's own L1 did not have.
+    /// Sectors of loads that L1 did not have.
     pub l1_missed_sectors: u64,
+    /// Lines of loads of which L1 lacked a sector, each a request to L2.
+    pub l1_missed_lines: u64,
+    /// Lanes of atomics that met in the line that had most of them.
+    pub hottest_line_atomics: u64,
     /// Distinct bytes read, in the pieces of 64 bytes that memory hands out.
     pub dram_read_bytes: u64,
     /// Sectors of which every byte was written.

@@ -680,7 +680,7 @@ impl Machine {
             checks: self.options.checks,
             fuel: self.options.fuel,
             limits: self.limits_of_device(),
-            estimate: Some(self.profile.latencies(kernel.resident)),
+            estimate: Some(self.profile.latencies(kernel.shared_bytes)),
             ..simt::Options::default()
         };
         let report = match simt::run(&kernel.module, &mut self.memory, &kernel.launch, &options) {

@@ -6,9 +6,11 @@
 //! ```text
 //! DRAM       distinct bytes read and written, and the rest of sectors that are written in part / rate
 //! L2         sectors that L1 does not have, stored sectors and atomics x 32 / rate
+//! requests   lines that are asked of L2 or stored there x cycles / (multiprocessors x clock)
 //! L1         lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
-//! constant   passes / (multiprocessors x clock)
-//! atomics    passes / rate
+//! constant   passes x cycles / (multiprocessors x clock)
+//! atomics    lanes / rate, or the lanes that meet in one line / its rate
+//! start      warps x cycles / (multiprocessors x clock)
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
 //! waiting    cycles that each warp waits, summed / (resident warps x clock)
 //! zero-copy  bytes of mapped host memory / rate of the bus
@@ -85,12 +87,16 @@ pub struct Parts {
     pub dram_ns: f64,
     /// L2.
     pub l2_ns: f64,
+    /// Requests of multiprocessors to L2.
+    pub requests_ns: f64,
     /// L1 and shared memory, which are one.
     pub l1_ns: f64,
     /// The constant caches.
     pub constant_ns: f64,
     /// Atomics in L2.
     pub atomics_ns: f64,
+    /// The start of warps.
+    pub start_ns: f64,
     /// The issue of instructions.
     pub issue_ns: f64,
     /// Warps that wait for results.
@@ -100,18 +106,31 @@ pub struct Parts {
 }
 
 impl Parts {
-    fn all(&self) -> [f64; 8] {
+    fn all(&self) -> [f64; 10] {
         let Parts {
             dram_ns,
             l2_ns,
+            requests_ns,
             l1_ns,
             constant_ns,
             atomics_ns,
+            start_ns,
             issue_ns,
             waiting_ns,
             zero_copy_ns,
         } = *self;
-        [dram_ns, l2_ns, l1_ns, constant_ns, atomics_ns, issue_ns, waiting_ns, zero_copy_ns]
+        [
+            dram_ns,
+            l2_ns,
+            requests_ns,
+            l1_ns,
+            constant_ns,
+            atomics_ns,
+            start_ns,
+            issue_ns,
+            waiting_ns,
+            zero_copy_ns,
+        ]
     }
 
     /// The time of all parts together.
@@ -153,7 +172,8 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         + counters.async_copy_shared.wavefronts;
     let tags = counters.global_load.lines + counters.global_store.lines;
     let data = (counters.global_load.sectors + counters.global_store.sectors).div_ceil(4);
-    let passes = counters.global_atomic.sector_passes + counters.global_reduction.sector_passes;
+    let atomic_lanes = counters.global_atomic.lanes + counters.global_reduction.lanes;
+    let requests = estimate.l1_missed_lines + counters.global_store.lines;
     let slots = cycles * f64::from(profile.issue_slots_per_clock);
 
     let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
@@ -165,14 +185,16 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
         l2_ns: ns(l2, profile.l2_bytes_per_second),
         l1_ns: ns((shared + tags.max(data)) as f64, cycles),
-        constant_ns: ns(counters.constant_load.wavefronts as f64, cycles),
-        atomics_ns: ns(passes as f64, profile.atomics_per_second),
+        requests_ns: ns(requests as f64 * device_part * profile.l2_request_cycles, cycles),
+        constant_ns: ns(
+            counters.constant_load.wavefronts as f64 * profile.constant_pass_cycles,
+            cycles,
+        ),
+        atomics_ns: ns(atomic_lanes as f64, profile.atomics_per_second)
+            .max(ns(estimate.hottest_line_atomics as f64, profile.atomics_per_second_of_one_line)),
+        start_ns: ns(load.warps as f64 * profile.warp_start_cycles, cycles),
         issue_ns: ns(counters.warp_instructions as f64, slots),
-        waiting_ns: waves
-            * ns(
-                estimate.chain_cycles as f64 + load.warps as f64 * profile.block_start_cycles,
-                resident_warps * profile.clock_hz,
-            ),
+        waiting_ns: waves * ns(estimate.chain_cycles as f64, resident_warps * profile.clock_hz),
         zero_copy_ns,
     }
 }

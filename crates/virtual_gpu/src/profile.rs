@@ -78,10 +78,18 @@ pub struct Profile {
     pub shared_latency_cycles: u32,
     /// Cycles from an arithmetic instruction to one that needs its result.
     pub arithmetic_latency_cycles: u32,
-    /// Cycles that a warp's place is empty between two blocks.
-    pub block_start_cycles: f64,
-    /// Passes of atomics that L2 makes.
+    /// Cycles from a barrier to the next instruction once the last warp has come.
+    pub barrier_latency_cycles: u32,
+    /// Cycles that a multiprocessor takes to start a warp.
+    pub warp_start_cycles: f64,
+    /// Cycles that a multiprocessor takes for a request of a line to L2.
+    pub l2_request_cycles: f64,
+    /// Cycles that a multiprocessor takes for one address of constant memory.
+    pub constant_pass_cycles: f64,
+    /// Atomics on distinct lines that L2 does, lane by lane.
     pub atomics_per_second: f64,
+    /// Atomics on one line that L2 does, lane by lane.
+    pub atomics_per_second_of_one_line: f64,
     /// From the launch call to the kernel's start.
     pub launch_latency_ns: f64,
     /// The shortest kernel.
@@ -139,14 +147,15 @@ impl Profile {
         self.compute_capability[0] * 10 + self.compute_capability[1]
     }
 
-    /// What a warp waits for, when so many blocks share a multiprocessor's L1.
-    pub(crate) fn latencies(&self, resident: u32) -> simt::Latencies {
-        let l1_lines = self.shared_bytes_per_multiprocessor / 128;
+    /// What a warp waits for, when the resident blocks take so much of L1 for shared memory.
+    pub(crate) fn latencies(&self, shared_bytes: u32) -> simt::Latencies {
+        let l1_bytes = self.shared_bytes_per_multiprocessor.saturating_sub(shared_bytes);
         simt::Latencies {
             global: self.global_latency_cycles,
             shared: self.shared_latency_cycles,
             arithmetic: self.arithmetic_latency_cycles,
-            l1_lines_per_block: l1_lines / resident.max(1),
+            barrier: self.barrier_latency_cycles,
+            l1_lines: (l1_bytes / 128).max(64),
         }
     }
 

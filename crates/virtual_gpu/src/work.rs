@@ -55,6 +55,8 @@ pub(crate) struct KernelLaunch {
     pub(crate) share: f64,
     /// Blocks that fit on a multiprocessor at once.
     pub(crate) resident: u32,
+    /// Shared memory that they have together, in bytes.
+    pub(crate) shared_bytes: u32,
 }
 
 /// A function of the host's.

@@ -186,7 +186,7 @@ impl Machine<'_> {
                 if self.counting {
                     self.count_global_atomic(request);
                     if let Some(estimator) = &mut self.estimator {
-                        estimator.write(request);
+                        estimator.atomic(request);
                     }
                 }
                 if self.checking {

@@ -56,13 +56,15 @@ impl Clocks {
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
-    /// The L1 cache of the block that runs: sectors by line, and the lines from oldest to youngest.
+    /// The L1 cache: sectors by line, and the lines from oldest to youngest.
     lines: HashMap<u64, u8>,
     order: VecDeque<u64>,
     /// Granules read, by 4 KiB page.
     read: HashMap<u64, u64>,
     /// Bytes written, by sector.
     written: HashMap<u64, u32>,
+    /// Lanes of atomics, by line.
+    atomics: HashMap<u64, u64>,
     /// The last load had to leave the multiprocessor.
     missed: bool,
     /// When the last warp came to the barrier of the block that runs.
@@ -70,6 +72,7 @@ pub(crate) struct Estimator {
     /// When the bulk copies of the block that runs have landed.
     bulk: u32,
     l1_misses: u64,
+    l1_missed_lines: u64,
     chain_cycles: u64,
 }
 
@@ -81,17 +84,17 @@ impl Estimator {
             order: VecDeque::new(),
             read: HashMap::new(),
             written: HashMap::new(),
+            atomics: HashMap::new(),
             missed: false,
             barrier: 0,
             bulk: 0,
             l1_misses: 0,
+            l1_missed_lines: 0,
             chain_cycles: 0,
         }
     }
 
     pub fn start_block(&mut self) {
-        self.lines.clear();
-        self.order.clear();
         (self.barrier, self.bulk) = (0, 0);
     }
 
@@ -110,8 +113,13 @@ impl Estimator {
                 count += 1;
             }
         }
+        let mut missed_line = None;
         for sector in &sectors[..count] {
-            self.read_sector(*sector, cached);
+            let line = Some(sector >> 2);
+            if self.read_sector(*sector, cached) && missed_line != line {
+                self.l1_missed_lines += 1;
+                missed_line = line;
+            }
         }
     }
 
@@ -120,35 +128,48 @@ impl Estimator {
         for sector in start >> 5..(start + bytes).div_ceil(32) {
             self.read_sector(sector, false);
         }
+        self.l1_missed_lines += bytes.div_ceil(128);
     }
 
-    fn read_sector(&mut self, sector: u64, cached: bool) {
+    /// Whether the sector had to come from beyond L1.
+    fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
         let kept = self.lines.get_mut(&line);
         if cached && kept.as_ref().is_some_and(|mask| **mask & bit != 0) {
-            return;
+            return false;
         }
         self.missed = true;
         self.l1_misses += 1;
         let granule = sector >> (GRANULE_SHIFT - 5);
         *self.read.entry(granule >> 6).or_default() |= 1 << (granule & 63);
         if !cached {
-            return;
+            return true;
         }
         if let Some(mask) = kept {
             *mask |= bit;
-            return;
+            return true;
         }
         self.lines.insert(line, bit);
         self.order.push_back(line);
-        if self.order.len() > self.latencies.l1_lines_per_block as usize
+        if self.order.len() > self.latencies.l1_lines as usize
             && let Some(oldest) = self.order.pop_front()
         {
             self.lines.remove(&oldest);
         }
+        true
     }
 
-    /// A global store or atomic changes its bytes.
+    /// A global atomic changes its bytes.
+    pub fn atomic(&mut self, request: Request<'_>) {
+        for (lane, address) in request.all.iter().enumerate() {
+            if request.mask >> lane & 1 != 0 {
+                *self.atomics.entry(address >> 7).or_default() += 1;
+            }
+        }
+        self.write(request);
+    }
+
+    /// A global store changes its bytes.
     pub fn write(&mut self, request: Request<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
         for (lane, address) in request.all.iter().enumerate() {
@@ -212,7 +233,7 @@ impl Estimator {
             }
             Operation::Barrier { .. } => {
                 clocks.at_barrier = true;
-                self.barrier = self.barrier.max(start + latencies.shared);
+                self.barrier = self.barrier.max(start + latencies.barrier);
                 1
             }
             _ if detail.approximate => latencies.shared,
@@ -231,6 +252,10 @@ impl Estimator {
         let mut sum = parts.next()?;
         for part in parts {
             sum.l1_misses += part.l1_misses;
+            sum.l1_missed_lines += part.l1_missed_lines;
+            for (line, lanes) in part.atomics {
+                *sum.atomics.entry(line).or_default() += lanes;
+            }
             sum.chain_cycles += part.chain_cycles;
             for (page, granules) in part.read {
                 *sum.read.entry(page).or_default() |= granules;
@@ -244,6 +269,8 @@ impl Estimator {
         Some(Estimate {
             chain_cycles: sum.chain_cycles,
             l1_missed_sectors: sum.l1_misses,
+            l1_missed_lines: sum.l1_missed_lines,
+            hottest_line_atomics: sum.atomics.values().copied().max().unwrap_or(0),
             dram_read_bytes: granules << GRANULE_SHIFT,
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: sum.written.len() as u64 - whole,

@@ -140,13 +140,18 @@ unsafe fn launch(
     if resident == 0 {
         return Err(OUT_OF_RESOURCES);
     }
+    let shared_bytes =
+        (kernel.static_shared_bytes() + shape.dynamic_bytes).saturating_mul(resident);
     let room = u64::from(resident) * u64::from(machine.profile.multiprocessors);
     if shape.cooperative && launch.blocks() > room {
         return Err(COOPERATIVE_TOO_LARGE);
     }
     let share = (launch.blocks() as f64 / room as f64).min(1.0);
     machine
-        .submit(shape.stream, Work::Kernel(KernelLaunch { module, launch, share, resident }))
+        .submit(
+            shape.stream,
+            Work::Kernel(KernelLaunch { module, launch, share, resident, shared_bytes }),
+        )
         .map(|_| ())
 }
 
