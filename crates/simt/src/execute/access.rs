@@ -288,6 +288,12 @@ impl Machine<'_> {
                 let bytes = self.run.parameters.len() as u64;
                 self.small_bounds(block, warp, request, (bytes, "kernel parameters"))?;
                 let parameters = &self.run.parameters[..];
+                if access.base == Base::Absolute && access.rows.len() == 1 {
+                    // All lanes read the same.
+                    let value = read_bytes(parameters, all[0] as usize, access.bytes);
+                    fill_rows(warp, mask, access, |_, _| value);
+                    return Ok(());
+                }
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(parameters, (all[lane] + shift) as usize, access.bytes)
                 });
