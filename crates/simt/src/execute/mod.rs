@@ -7,6 +7,8 @@ mod block;
 mod builtin;
 mod exchange;
 mod matrix;
+#[cfg(test)]
+mod reconvergence;
 mod shadow;
 mod step;
 mod traffic;

@@ -23,6 +23,20 @@ pub(crate) struct Split {
     pub state: State,
 }
 
+impl Split {
+    /// Whether these lanes run before others: at a lower position, where lanes in a call are at
+    /// the call.
+    fn is_before(&self, other: &Split) -> bool {
+        fn positions(split: &Split) -> impl Iterator<Item = u32> {
+            split.frames.iter().map(|back| back - 1).chain([split.pc])
+        }
+        if self.frames.is_empty() && other.frames.is_empty() {
+            return self.pc < other.pc;
+        }
+        positions(self).lt(positions(other))
+    }
+}
+
 /// One warp.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warp {
@@ -67,7 +81,7 @@ impl Warp {
                 continue;
             }
             ready += 1;
-            if best.is_none_or(|b| split.pc < self.splits[b].pc) {
+            if best.is_none_or(|b| split.is_before(&self.splits[b])) {
                 best = Some(index);
             }
         }
@@ -96,12 +110,14 @@ impl Warp {
         Some(chosen)
     }
 
-    /// The next position above `pc` at which other lanes wait to be joined.
-    pub fn join_above(&self, pc: u32) -> u32 {
+    /// The next position above `pc` at which other lanes wait to be joined; lanes in a call made
+    /// from this function wait at the call.
+    pub fn join_above(&self, frames: &[u32], pc: u32) -> u32 {
         self.splits
             .iter()
-            .filter(|s| s.pc > pc && !matches!(s.state, State::AtBarrier(_)))
-            .map(|s| s.pc)
+            .filter(|s| !matches!(s.state, State::AtBarrier(_)) && s.frames.starts_with(frames))
+            .map(|s| s.frames.get(frames.len()).map_or(s.pc, |back| back - 1))
+            .filter(|position| *position > pc)
             .min()
             .unwrap_or(u32::MAX)
     }

@@ -265,6 +265,7 @@ impl Machine<'_> {
                 chunk.saved = true;
             }
             if let Some(bytes) = row
+                && rest == u32::MAX
                 && first + bytes <= end
             {
                 let at = ((first - chunk_start) >> shift) as usize;
