@@ -414,6 +414,8 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             return self.invalid(format!("{end} bytes of static shared memory"));
         }
         self.program.shared_static = end as u32;
+        let name = key.split('@').next().unwrap_or_default().to_string();
+        self.program.shared_variables.push((offset as u32, bytes as u32, name));
         self.shared.insert(key, offset as i64);
         Ok(offset as i64)
     }

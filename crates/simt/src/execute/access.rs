@@ -543,14 +543,16 @@ impl Machine<'_> {
         let bad = lanes(request.mask)
             .filter(|lane| request.all[*lane].saturating_add(request.bytes as u64) > bytes)
             .fold(0u32, |m, lane| m | 1 << lane);
+        let address = request.all[bad.trailing_zeros() as usize & 31];
         Error::IllegalAddress {
             place: Box::new(self.run.place(block.index, warp.index, bad, request.pc)),
-            address: request.all[bad.trailing_zeros() as usize & 31],
+            address,
             bytes: request.bytes,
             message: format!(
-                "{} lane(s) access {what} past its end, there are {bytes} bytes; to fix it: check \
-                 the index, or give the kernel more",
-                bad.count_ones()
+                "{} lane(s) access {what} past its end; it is {} bytes past the end of {bytes} \
+                 bytes; to fix it: check the index, or give the kernel more",
+                bad.count_ones(),
+                address.saturating_sub(bytes)
             ),
         }
     }

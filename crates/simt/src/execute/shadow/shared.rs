@@ -359,7 +359,7 @@ impl Machine<'_> {
                 run.place(site.block, event.warp(), 1 << event.lane(), event.pc() as usize)
             });
             let address = site.address;
-            let message = match hazard {
+            let what = match hazard {
                 Hazard::AsyncCopyNotAwaited => format!(
                     "shared address {address:#x} is the target of a copy that is still under way"
                 ),
@@ -371,6 +371,7 @@ impl Machine<'_> {
                 }
                 _ => format!("conflicting accesses to shared address {address:#x}"),
             };
+            let message = format!("{what}; {}", run.describe_shared(address));
             Finding {
                 hazard,
                 place: run.place(site.block, site.warp, 1 << site.lane, site.pc),
