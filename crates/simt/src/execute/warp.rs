@@ -147,35 +147,42 @@ impl Warp {
 
     /// Reads bytes of one lane's local memory.
     pub fn read_local(&self, lane: usize, offset: u32, bytes: u32) -> u64 {
-        let word = (offset / 4) as usize;
-        let low = self.local[word * LANES + lane] as u64;
-        if bytes == 8 {
-            return low | (self.local[(word + 1) * LANES + lane] as u64) << 32;
-        }
-        let value = low >> (8 * (offset % 4));
-        match bytes {
-            1 => value & 0xff,
-            2 => value & 0xffff,
-            _ => value & 0xffff_ffff,
-        }
+        read_local(&self.local, lane, offset, bytes)
     }
 
     /// Writes bytes of one lane's local memory.
     pub fn write_local(&mut self, lane: usize, offset: u32, bytes: u32, value: u64) {
-        let word = (offset / 4) as usize;
-        let index = word * LANES + lane;
-        match bytes {
-            8 => {
-                self.local[index] = value as u32;
-                self.local[index + LANES] = (value >> 32) as u32;
-            }
-            4 => self.local[index] = value as u32,
-            _ => {
-                let shift = 8 * (offset % 4);
-                let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
-                self.local[index] =
-                    (self.local[index] & !field) | ((value as u32) << shift & field);
-            }
+        write_local(&mut self.local, lane, offset, bytes, value);
+    }
+}
+
+/// Reads bytes of one lane from the local memory of its warp.
+#[inline]
+pub(crate) fn read_local(local: &[u32], lane: usize, offset: u32, bytes: u32) -> u64 {
+    let index = (offset / 4) as usize * LANES + lane;
+    let low = local[index] as u64;
+    match bytes {
+        8 => low | (local[index + LANES] as u64) << 32,
+        4 => low,
+        2 => low >> (8 * (offset % 4)) & 0xffff,
+        _ => low >> (8 * (offset % 4)) & 0xff,
+    }
+}
+
+/// Writes bytes of one lane to the local memory of its warp.
+#[inline]
+pub(crate) fn write_local(local: &mut [u32], lane: usize, offset: u32, bytes: u32, value: u64) {
+    let index = (offset / 4) as usize * LANES + lane;
+    match bytes {
+        8 => {
+            local[index] = value as u32;
+            local[index + LANES] = (value >> 32) as u32;
+        }
+        4 => local[index] = value as u32,
+        _ => {
+            let shift = 8 * (offset % 4);
+            let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
+            local[index] = local[index] & !field | (value as u32) << shift & field;
         }
     }
 }
