@@ -72,6 +72,11 @@ struct Granule {
     pending: bool,
 }
 
+/// Whether nobody has read since the last write.
+fn unread(granule: Granule) -> bool {
+    granule.first_read.is_none()
+}
+
 /// Who last released a location: a warp, at a time, with the clock it had then.
 #[derive(Clone, Copy, Debug, Default)]
 struct Release {
@@ -333,7 +338,8 @@ impl Machine<'_> {
                 };
                 let others = [before.write, before.first_read, before.last_read];
                 let latest = others[0].0.max(others[1].0).max(others[2].0);
-                if !before.pending && Event(latest).time() <= warp.settled {
+                let only_atomics = kind == ATOMIC && before.write.is_atomic() && unread(before);
+                if !before.pending && (only_atomics || Event(latest).time() <= warp.settled) {
                     continue;
                 }
                 let place = site(block, warp, request, lane);
