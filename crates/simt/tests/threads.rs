@@ -158,3 +158,12 @@ fn an_error_of_one_block() {
         assert_eq!(outcome(&module, threads, 100), alone);
     }
 }
+
+#[test]
+fn only_results_that_are_read_order_the_blocks() {
+    let order_dependent = |body| module(body).kernel("k").unwrap().is_order_dependent();
+    assert!(!order_dependent("atom.global.add.u32 %r4, [%rd1], 1;"));
+    assert!(order_dependent("atom.global.add.u32 %r4, [%rd1], 1; st.global.u32 [%rd2], %r4;"));
+    assert!(order_dependent("atom.global.exch.b32 %r4, [%rd1], %r1;"));
+    assert!(!order_dependent("atom.shared.add.u32 %r4, [0], 1; add.u32 %r4, %r4, 1;"));
+}

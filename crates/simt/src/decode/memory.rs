@@ -333,8 +333,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
         }
         let is_float = t.is_float() && operation == AtomicOperation::Add;
+        // Whether somebody reads the result is known when all is decoded.
         let order_matters = is_float
-            || !destinations.is_empty()
             || matches!(operation, AtomicOperation::Exchange | AtomicOperation::CompareSwap);
         self.program.order_dependent |= order_matters && space != Space::Shared;
         self.program.polls |= swaps || operation == AtomicOperation::Exchange;

@@ -14,6 +14,7 @@ pub(crate) mod plain;
 pub(crate) mod warp;
 
 use crate::error::{Error, Position};
+use crate::program::Space;
 use crate::program::{
     Constant, Detail, FUNCTION_WINDOW, Instruction, Operation, Program, ProgramLocation, Row,
     Special,
@@ -574,6 +575,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             };
         }
         self.program.branch_tables = tables;
+        self.program.order_dependent |= reads_results_of_atomics(&self.program);
         self.program.local_bytes = (self.local_bytes as u32).next_multiple_of(16);
         let base = self.program.shared_static.next_multiple_of(self.program.shared_alignment);
         for (_, constant) in &mut self.program.constants {
@@ -583,4 +585,16 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         Ok(self.program)
     }
+}
+
+/// Whether some instruction reads what an atomic on global memory returned.
+fn reads_results_of_atomics(program: &Program) -> bool {
+    let results = program.instructions.iter().flat_map(|i| match &i.operation {
+        Operation::Atomic(atomic) if atomic.space != Space::Shared => {
+            atomic.destination.iter().chain(&atomic.more_destinations).copied().collect()
+        }
+        _ => Vec::new(),
+    });
+    let results: HashSet<Row> = results.collect();
+    program.details.iter().any(|detail| detail.reads.iter().any(|row| results.contains(row)))
 }
