@@ -204,7 +204,8 @@ impl fmt::Display for Error {
             Error::MisalignedAddress { place, address, bytes } => write!(
                 f,
                 "misaligned address {address:#x} by {place}: an access of {bytes} bytes needs a \
-                 multiple of {bytes}"
+                 multiple of {bytes}; to fix it: align the base and the index, or use a narrower \
+                 access"
             ),
             Error::Trap { place, message } if message.is_empty() => write!(f, "trap by {place}"),
             Error::Trap { place, message } => write!(f, "assertion failed by {place}: {message}"),

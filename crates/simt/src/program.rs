@@ -436,6 +436,8 @@ pub(crate) struct Program {
     pub parameter_bytes: u32,
     pub shared_static: u32,
     pub shared_alignment: u32,
+    /// Static shared variables: start, bytes and name, ascending.
+    pub shared_variables: Vec<(u32, u32, String)>,
     pub local_bytes: u32,
     /// The result may depend on the order of blocks: atomics that return values or add floats.
     pub order_dependent: bool,

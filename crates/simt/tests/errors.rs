@@ -80,6 +80,9 @@ fn wrong_names_and_operands() {
         "bra nowhere;",
         "ld.global.u32 %r1, [unknown];",
         "@%r1 ret;",
+        "selp.u32 %r1, 1, 0, 0f7FC00000;",
+        "selp.u32 %r1, 1, 0, WARP_SZ;",
+        "selp.u32 %r1, 1, 0, n;",
         "call f, ();",
     ] {
         let error = outcome(body, &launch()).unwrap_err();

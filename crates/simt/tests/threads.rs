@@ -67,6 +67,28 @@ fn blocks_that_keep_to_their_own_bytes() {
 }
 
 #[test]
+fn rows_that_cross_the_chunks_of_the_shadow() {
+    // Blocks store to words of their own in a megabyte, in rows that begin at any word.
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n\
+        .visible .entry k(.param .u64 p) {\n.reg .b32 %r<5>; .reg .b64 %rd<3>;\n\
+        ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n\
+        mad.lo.u32 %r3, %r2, 256, %r1; mad.wide.u32 %rd2, %r3, 4, %rd1;\n\
+        ld.global.u32 %r4, [%rd2]; st.global.u32 [%rd2], %r3; ret;\n}\n";
+    let module = Module::parse(text).unwrap();
+    for shift in [4, 12, 68, 124] {
+        let mut memory = Memory::default();
+        memory.allocate(5000).unwrap();
+        let buffer = memory.allocate((1 << 20) + 256).unwrap();
+        let launch = Launch::new("k", [1024, 1, 1], [256, 1, 1]).address(buffer + shift);
+        for threads in [1, 4] {
+            let options = Options { checks: Checks::all(), threads, ..Options::default() };
+            let report = run(&module, &mut memory, &launch, &options).unwrap();
+            assert_eq!(report.findings, []);
+        }
+    }
+}
+
+#[test]
 fn every_block_reads_and_nobody_writes() {
     assert_eq!(hazards("ld.global.u32 %r4, [%rd1];"), []);
 }
@@ -135,4 +157,13 @@ fn an_error_of_one_block() {
     for threads in [2, 3, 8] {
         assert_eq!(outcome(&module, threads, 100), alone);
     }
+}
+
+#[test]
+fn only_results_that_are_read_order_the_blocks() {
+    let order_dependent = |body| module(body).kernel("k").unwrap().is_order_dependent();
+    assert!(!order_dependent("atom.global.add.u32 %r4, [%rd1], 1;"));
+    assert!(order_dependent("atom.global.add.u32 %r4, [%rd1], 1; st.global.u32 [%rd2], %r4;"));
+    assert!(order_dependent("atom.global.exch.b32 %r4, [%rd1], %r1;"));
+    assert!(!order_dependent("atom.shared.add.u32 %r4, [0], 1; add.u32 %r4, %r4, 1;"));
 }

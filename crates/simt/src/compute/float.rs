@@ -1,10 +1,11 @@
 //! Single- and double-precision arithmetic.
 //!
-//! Results that are NaN are the canonical 0x7fffffff in f32. Approximate functions are computed
-//! through f64 and rounded; they are within the documented error of the hardware's, not equal.
+//! Results that are NaN are the canonical 0x7fffffff in f32. Of the approximate functions, `tanh`
+//! and those of f64 are computed through f64; they are within the documented error of the
+//! hardware's, not equal.
 
 use super::rounding::{self, Rounding, to_single};
-use super::{Meaning, lanes};
+use super::{Meaning, approximate, lanes};
 use crate::decode::modifiers::{Modifiers, Type};
 
 /// Flags in the immediate, beside the rounding mode in the low three bits.
@@ -138,7 +139,8 @@ fn paired(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
 
 fn single(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let t = Type::F32;
-    let approximate = modifiers.take("approx") || modifiers.take("full");
+    let full = modifiers.take("full");
+    let approximates = modifiers.take("approx") || full;
     let nan = modifiers.take("NaN");
     let flags = if modifiers.take("sat") { SATURATE } else { 0 }
         | if modifiers.take("ftz") { FLUSH } else { 0 };
@@ -159,28 +161,32 @@ fn single(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         "fma" | "mad" if plain => {
             three(lanes!(|a: f32, b: f32, c: f32| -> f32 { canonical(a.mul_add(b, c)) }))
         }
-        "div" if plain && !approximate => two(lanes!(|a: f32, b: f32| -> f32 { canonical(a / b) })),
+        "div" if plain && !approximates => {
+            two(lanes!(|a: f32, b: f32| -> f32 { canonical(a / b) }))
+        }
         "add" | "sub" | "mul" | "fma" | "mad" => return directed_single(opcode, code),
-        "div" if approximate => two(lanes!(m; |a: f32, b: f32| -> f32 {
-            leave(enter(a, m) / enter(b, m), m)
-        }))
-        .approximate(),
+        "div" if full => two(lanes!(m; |a: f32, b: f32| -> f32 {
+            leave(approximate::div(a, b, true, m & FLUSH != 0), m)
+        })),
+        "div" if approximates => two(lanes!(m; |a: f32, b: f32| -> f32 {
+            leave(approximate::div(a, b, false, m & FLUSH != 0), m)
+        })),
         "div" => two(lanes!(m; |a: f32, b: f32| -> f32 {
             let exact = rounding::quotient(enter(a, m) as f64, enter(b, m) as f64);
             leave(to_single(exact, Rounding::from_code(m)), m)
         })),
-        "rcp" => {
-            let f = lanes!(m; |a: f32| -> f32 {
-                leave(to_single(rounding::quotient(1.0, enter(a, m) as f64), Rounding::from_code(m)), m)
-            });
-            if approximate { one(f).approximate() } else { one(f) }
-        }
-        "sqrt" => {
-            let f = lanes!(m; |a: f32| -> f32 {
-                leave(to_single(rounding::root(enter(a, m) as f64), Rounding::from_code(m)), m)
-            });
-            if approximate { one(f).approximate() } else { one(f) }
-        }
+        "rcp" if approximates => one(lanes!(m; |a: f32| -> f32 {
+            approximate::rcp(a, m & FLUSH != 0)
+        })),
+        "rcp" => one(lanes!(m; |a: f32| -> f32 {
+            leave(to_single(rounding::quotient(1.0, enter(a, m) as f64), Rounding::from_code(m)), m)
+        })),
+        "sqrt" if approximates => one(lanes!(m; |a: f32| -> f32 {
+            approximate::sqrt(a, m & FLUSH != 0)
+        })),
+        "sqrt" => one(lanes!(m; |a: f32| -> f32 {
+            leave(to_single(rounding::root(enter(a, m) as f64), Rounding::from_code(m)), m)
+        })),
         "min" if nan => two(lanes!(m; |a: f32, b: f32| -> f32 {
             let (a, b) = (enter(a, m), enter(b, m));
             if a.is_nan() || b.is_nan() { canonical(f32::NAN) } else { minimum(a, b) }
@@ -205,19 +211,11 @@ fn single(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         "copysign" => two(lanes!(|a: f32, b: f32| -> f32 {
             f32::from_bits((b.to_bits() & 0x7fff_ffff) | (a.to_bits() & 0x8000_0000))
         })),
-        "rsqrt" => one(lanes!(m; |a: f32| -> f32 {
-            leave((1.0 / (enter(a, m) as f64).sqrt()) as f32, m)
-        }))
-        .approximate(),
-        // The hardware flushes subnormal results of ex2 only with `.ftz`.
-        "ex2" => one(lanes!(m; |a: f32| -> f32 { leave((enter(a, m) as f64).exp2() as f32, m) }))
-            .approximate(),
-        "lg2" => one(lanes!(m; |a: f32| -> f32 { leave((enter(a, m) as f64).log2() as f32, m) }))
-            .approximate(),
-        "sin" => one(lanes!(m; |a: f32| -> f32 { leave((enter(a, m) as f64).sin() as f32, m) }))
-            .approximate(),
-        "cos" => one(lanes!(m; |a: f32| -> f32 { leave((enter(a, m) as f64).cos() as f32, m) }))
-            .approximate(),
+        "rsqrt" => one(lanes!(m; |a: f32| -> f32 { approximate::rsqrt(a, m & FLUSH != 0) })),
+        "ex2" => one(lanes!(m; |a: f32| -> f32 { approximate::ex2(a, m & FLUSH != 0) })),
+        "lg2" => one(lanes!(m; |a: f32| -> f32 { approximate::lg2(a, m & FLUSH != 0) })),
+        "sin" => one(lanes!(|a: f32| -> f32 { approximate::sin(a) })),
+        "cos" => one(lanes!(|a: f32| -> f32 { approximate::cos(a) })),
         "tanh" => one(lanes!(m; |a: f32| -> f32 { leave((enter(a, m) as f64).tanh() as f32, m) }))
             .approximate(),
         _ => return None,

@@ -4,6 +4,7 @@
 //! function exists twice: for any CPU, and for CPUs with AVX2 and FMA; the choice is made once,
 //! when the kernel is decoded.
 
+mod approximate;
 pub(crate) mod bits;
 pub(crate) mod compare;
 pub(crate) mod convert;

@@ -22,6 +22,34 @@ fn is_scope(modifier: &str) -> bool {
     matches!(modifier, "cta" | "cluster" | "gpu" | "sys")
 }
 
+/// Elements of a vector access.
+fn take_elements(modifiers: &mut Modifiers<'_>) -> usize {
+    match modifiers.take_any(&["v2", "v4", "v8"]) {
+        Some("v2") => 2,
+        Some("v4") => 4,
+        Some(_) => 8,
+        None => 1,
+    }
+}
+
+/// The read-modify-write that an atomic or a reducing copy names.
+fn take_operation(modifiers: &mut Modifiers<'_>) -> Option<AtomicOperation> {
+    use AtomicOperation as Op;
+    let names = ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
+    Some(match modifiers.take_any(&names)? {
+        "add" => Op::Add,
+        "inc" => Op::Increment,
+        "dec" => Op::Decrement,
+        "min" => Op::Minimum,
+        "max" => Op::Maximum,
+        "and" => Op::And,
+        "or" => Op::Or,
+        "xor" => Op::Xor,
+        "exch" => Op::Exchange,
+        _ => Op::CompareSwap,
+    })
+}
+
 /// Takes the state space; generic when none is named.
 fn take_space(modifiers: &mut Modifiers<'_>) -> Space {
     match modifiers.take_any(&[
@@ -139,17 +167,12 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         let strong = modifiers.take_any(&["volatile", "relaxed", "acquire", "release", "mmio"]);
         modifiers.take("weak");
-        let elements = match modifiers.take_any(&["v2", "v4", "v8"]) {
-            Some("v2") => 2,
-            Some("v4") => 4,
-            Some(_) => 8,
-            None => 1,
-        };
+        let elements = take_elements(modifiers);
         let space = take_space(modifiers);
         let space = self.resolve_space(space, address);
         let read_only = modifiers.take("nc");
         modifiers.take_where(|m| is_hint(m) || is_scope(m));
-        if t.bytes() * elements > 32 {
+        if t.bytes() as usize * elements > 32 {
             return Ok(None);
         }
         let (base, offset) = self.address(address)?;
@@ -164,7 +187,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             strong: strong.is_some(),
             read_only,
         };
-        Ok(Some((access, t, elements as usize)))
+        Ok(Some((access, t, elements)))
     }
 
     /// The operands of a vector access, or the single one.
@@ -264,27 +287,10 @@ impl<'a> Decoder<'_, '_, 'a> {
         let Some(t) = modifiers.only_type() else {
             return Ok(false);
         };
-        let operation = match modifiers
-            .take_any(&["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"])
-        {
-            Some("add") => AtomicOperation::Add,
-            Some("inc") => AtomicOperation::Increment,
-            Some("dec") => AtomicOperation::Decrement,
-            Some("min") => AtomicOperation::Minimum,
-            Some("max") => AtomicOperation::Maximum,
-            Some("and") => AtomicOperation::And,
-            Some("or") => AtomicOperation::Or,
-            Some("xor") => AtomicOperation::Xor,
-            Some("exch") => AtomicOperation::Exchange,
-            Some("cas") => AtomicOperation::CompareSwap,
-            _ => return Ok(false),
+        let Some(operation) = take_operation(modifiers) else {
+            return Ok(false);
         };
-        let elements = match modifiers.take_any(&["v2", "v4", "v8"]) {
-            Some("v2") => 2,
-            Some("v4") => 4,
-            Some(_) => 8,
-            None => 1,
-        };
+        let elements = take_elements(modifiers);
         let space = take_space(modifiers);
         modifiers.take("noftz");
         modifiers.take_where(|m| {
@@ -330,8 +336,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
         }
         let is_float = t.is_float() && operation == AtomicOperation::Add;
+        // Whether somebody reads the result is known when all is decoded.
         let order_matters = is_float
-            || !destinations.is_empty()
             || matches!(operation, AtomicOperation::Exchange | AtomicOperation::CompareSwap);
         self.program.order_dependent |= order_matters && space != Space::Shared;
         self.program.polls |= swaps || operation == AtomicOperation::Exchange;
@@ -485,14 +491,11 @@ impl<'a> Decoder<'_, '_, 'a> {
             _ => return Ok(false),
         };
         let reduce = if reduce {
-            let operation = match modifiers.take_any(&["add", "min", "max", "and", "or", "xor"]) {
-                Some("add") => AtomicOperation::Add,
-                Some("min") => AtomicOperation::Minimum,
-                Some("max") => AtomicOperation::Maximum,
-                Some("and") => AtomicOperation::And,
-                Some("or") => AtomicOperation::Or,
-                Some("xor") => AtomicOperation::Xor,
-                _ => return Ok(false),
+            let swaps = |operation: &AtomicOperation| {
+                matches!(operation, AtomicOperation::Exchange | AtomicOperation::CompareSwap)
+            };
+            let Some(operation) = take_operation(modifiers).filter(|o| !swaps(o)) else {
+                return Ok(false);
             };
             let Some(t) = modifiers.only_type() else {
                 return Ok(false);

@@ -15,6 +15,7 @@ pub(crate) mod plain;
 pub(crate) mod warp;
 
 use crate::error::{Error, Position};
+use crate::program::Space;
 use crate::program::{
     Constant, Detail, FUNCTION_WINDOW, Instruction, Operation, Program, ProgramLocation, Row,
     Special,
@@ -454,6 +455,8 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             return self.invalid(format!("{end} bytes of static shared memory"));
         }
         self.program.shared_static = end as u32;
+        let name = key.split('@').next().unwrap_or_default().to_string();
+        self.program.shared_variables.push((offset as u32, bytes as u32, name));
         self.shared.insert(key, offset as i64);
         Ok(offset as i64)
     }
@@ -612,6 +615,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             };
         }
         self.program.branch_tables = tables;
+        self.program.order_dependent |= reads_results_of_atomics(&self.program);
         self.program.local_bytes = (self.local_bytes as u32).next_multiple_of(16);
         let base = self.program.shared_static.next_multiple_of(self.program.shared_alignment);
         for (_, constant) in &mut self.program.constants {
@@ -622,4 +626,16 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         layout::arrange(&mut self.program);
         Ok(self.program)
     }
+}
+
+/// Whether some instruction reads what an atomic on global memory returned.
+fn reads_results_of_atomics(program: &Program) -> bool {
+    let results = program.instructions.iter().flat_map(|i| match &i.operation {
+        Operation::Atomic(atomic) if atomic.space != Space::Shared => {
+            atomic.destination.iter().chain(&atomic.more_destinations).copied().collect()
+        }
+        _ => Vec::new(),
+    });
+    let results: HashSet<Row> = results.collect();
+    program.details.iter().any(|detail| detail.reads.iter().any(|row| results.contains(row)))
 }

@@ -33,8 +33,16 @@ impl Row {
 }
 
 impl<'a> Decoder<'_, '_, 'a> {
-    /// The row that holds the value of a source operand of type `t`.
+    /// The row that holds the value of a source operand of type `t`, in the file of that type.
     pub fn source(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
+        let row = self.source_row(operand, t)?;
+        if matches!(row, Row::Predicate(_)) != (t == Type::Pred) {
+            return self.invalid("predicates and numbers cannot be mixed");
+        }
+        Ok(row)
+    }
+
+    fn source_row(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
         match operand {
             Operand::Name { name, component, offset } => {
                 self.named_source(name, *component, *offset, t)

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::shadow::lanes;
 use super::step::space_of;
 use super::traffic::{sectors_and_lines, wavefronts};
-use super::warp::Warp;
+use super::warp::{Warp, read_local, write_local};
 use super::{Machine, Run};
 use crate::counters::Traffic;
 use crate::error::Error;
@@ -297,6 +297,12 @@ impl Machine<'_> {
                     self.count_global(request, true);
                 }
                 let parameters = &self.run.parameters[..];
+                if access.base == Base::Absolute && access.rows.len() == 1 {
+                    // All lanes read the same.
+                    let value = read_bytes(parameters, all[0] as usize, access.bytes);
+                    fill_rows(warp, mask, access, |_, _| value);
+                    return Ok(());
+                }
                 fill_rows(warp, mask, access, |lane, shift| {
                     read_bytes(parameters, (all[lane] + shift) as usize, access.bytes)
                 });
@@ -549,14 +555,16 @@ impl Machine<'_> {
         let bad = lanes(request.mask)
             .filter(|lane| request.all[*lane].saturating_add(request.bytes as u64) > bytes)
             .fold(0u32, |m, lane| m | 1 << lane);
+        let address = request.all[bad.trailing_zeros() as usize & 31];
         Error::IllegalAddress {
             place: Box::new(self.run.place(block.index, warp.index, bad, request.pc)),
-            address: request.all[bad.trailing_zeros() as usize & 31],
+            address,
             bytes: request.bytes,
             message: format!(
-                "{} lane(s) access {what} past its end, there are {bytes} bytes; to fix it: check \
-                 the index, or give the kernel more",
-                bad.count_ones()
+                "{} lane(s) access {what} past its end; it is {} bytes past the end of {bytes} \
+                 bytes; to fix it: check the index, or give the kernel more",
+                bad.count_ones(),
+                address.saturating_sub(bytes)
             ),
         }
     }
@@ -776,33 +784,6 @@ pub(crate) fn write_bytes(memory: &mut [u8], at: usize, bytes: u32, value: u64) 
             8 => target.copy_from_slice(&source),
             2 => target.copy_from_slice(&source[..2]),
             _ => target.copy_from_slice(&source[..1]),
-        }
-    }
-}
-
-fn read_local(local: &[u32], lane: usize, offset: u32, bytes: u32) -> u64 {
-    let index = (offset / 4) as usize * LANES + lane;
-    let low = local[index] as u64;
-    match bytes {
-        8 => low | (local[index + LANES] as u64) << 32,
-        4 => low,
-        2 => low >> (8 * (offset % 4)) & 0xffff,
-        _ => low >> (8 * (offset % 4)) & 0xff,
-    }
-}
-
-fn write_local(local: &mut [u32], lane: usize, offset: u32, bytes: u32, value: u64) {
-    let index = (offset / 4) as usize * LANES + lane;
-    match bytes {
-        8 => {
-            local[index] = value as u32;
-            local[index + LANES] = (value >> 32) as u32;
-        }
-        4 => local[index] = value as u32,
-        _ => {
-            let shift = 8 * (offset % 4);
-            let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
-            local[index] = local[index] & !field | (value as u32) << shift & field;
         }
     }
 }

@@ -8,6 +8,8 @@ mod builtin;
 mod estimate;
 mod exchange;
 mod matrix;
+#[cfg(test)]
+mod reconvergence;
 mod shadow;
 mod step;
 mod traffic;
@@ -277,6 +279,31 @@ impl Run<'_> {
             block,
             warp,
             lanes,
+        }
+    }
+
+    /// Where a shared address lies relative to the kernel's variables: text for messages.
+    pub fn describe_shared(&self, address: u64) -> String {
+        let variables = &self.program.shared_variables;
+        let before = variables.partition_point(|(start, ..)| *start as u64 <= address);
+        let nearest = before.checked_sub(1).map(|index| &variables[index]);
+        let dynamic = self.launch.dynamic_shared_bytes;
+        let dynamic_start = (self.shared_bytes - dynamic) as u64;
+        let all = self.shared_bytes;
+        match nearest {
+            _ if address >= all as u64 => format!(
+                "it is {} bytes past the end of the block's {all} bytes",
+                address - all as u64
+            ),
+            _ if dynamic > 0 && address >= dynamic_start => format!(
+                "it is byte {} of the {dynamic} bytes of dynamic shared memory",
+                address - dynamic_start
+            ),
+            Some((start, bytes, name)) => format!(
+                "it is byte {} from the start of `{name}`, which has {bytes} bytes",
+                address - *start as u64
+            ),
+            None => "no variable lies there".into(),
         }
     }
 

@@ -82,7 +82,7 @@ impl Machine<'_> {
     ) -> Result<Stop, Error> {
         let program = self.run.program;
         while let Some(mut split) = warp.pick() {
-            let mut join = warp.join_above(split.pc);
+            let mut join = warp.join_above(&split.frames, split.pc);
             loop {
                 if *left == 0 {
                     warp.splits.push(split);
@@ -130,11 +130,11 @@ impl Machine<'_> {
                             }
                         }
                         if !warp.splits.is_empty() {
-                            if warp.is_ahead(split.pc) {
+                            if warp.is_ahead(&split) {
                                 warp.splits.push(split);
                                 break;
                             }
-                            join = warp.join_above(split.pc.saturating_sub(1));
+                            join = warp.join_above(&split.frames, split.pc.saturating_sub(1));
                         }
                     }
                     operation => match self.other(block, warp, &mut split, mask, operation)? {

@@ -23,6 +23,20 @@ pub(crate) struct Split {
     pub state: State,
 }
 
+impl Split {
+    /// Whether these lanes run before others: at a lower position, where lanes in a call are at
+    /// the call.
+    fn is_before(&self, other: &Split) -> bool {
+        fn positions(split: &Split) -> impl Iterator<Item = u32> {
+            split.frames.iter().map(|back| back - 1).chain([split.pc])
+        }
+        if self.frames.is_empty() && other.frames.is_empty() {
+            return self.pc < other.pc;
+        }
+        positions(self).lt(positions(other))
+    }
+}
+
 /// One warp.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warp {
@@ -69,7 +83,7 @@ impl Warp {
                 continue;
             }
             ready += 1;
-            if best.is_none_or(|b| split.pc < self.splits[b].pc) {
+            if best.is_none_or(|b| split.is_before(&self.splits[b])) {
                 best = Some(index);
             }
         }
@@ -98,17 +112,20 @@ impl Warp {
         Some(chosen)
     }
 
-    /// Whether lanes that are ready stand before `pc`, and it is their turn.
-    pub fn is_ahead(&self, pc: u32) -> bool {
-        self.rotate == 0 && self.splits.iter().any(|s| s.pc < pc && s.state == State::Ready)
+    /// Whether lanes that are ready stand before these, and it is their turn.
+    pub fn is_ahead(&self, split: &Split) -> bool {
+        let is_earlier = |other: &Split| other.state == State::Ready && other.is_before(split);
+        self.rotate == 0 && self.splits.iter().any(is_earlier)
     }
 
-    /// The next position above `pc` at which other lanes wait to be joined.
-    pub fn join_above(&self, pc: u32) -> u32 {
+    /// The next position above `pc` at which other lanes wait to be joined; lanes in a call made
+    /// from this function wait at the call.
+    pub fn join_above(&self, frames: &[u32], pc: u32) -> u32 {
         self.splits
             .iter()
-            .filter(|s| s.pc > pc && !matches!(s.state, State::AtBarrier(_)))
-            .map(|s| s.pc)
+            .filter(|s| !matches!(s.state, State::AtBarrier(_)) && s.frames.starts_with(frames))
+            .map(|s| s.frames.get(frames.len()).map_or(s.pc, |back| back - 1))
+            .filter(|position| *position > pc)
             .min()
             .unwrap_or(u32::MAX)
     }
@@ -138,35 +155,42 @@ impl Warp {
 
     /// Reads bytes of one lane's local memory.
     pub fn read_local(&self, lane: usize, offset: u32, bytes: u32) -> u64 {
-        let word = (offset / 4) as usize;
-        let low = self.local[word * LANES + lane] as u64;
-        if bytes == 8 {
-            return low | (self.local[(word + 1) * LANES + lane] as u64) << 32;
-        }
-        let value = low >> (8 * (offset % 4));
-        match bytes {
-            1 => value & 0xff,
-            2 => value & 0xffff,
-            _ => value & 0xffff_ffff,
-        }
+        read_local(&self.local, lane, offset, bytes)
     }
 
     /// Writes bytes of one lane's local memory.
     pub fn write_local(&mut self, lane: usize, offset: u32, bytes: u32, value: u64) {
-        let word = (offset / 4) as usize;
-        let index = word * LANES + lane;
-        match bytes {
-            8 => {
-                self.local[index] = value as u32;
-                self.local[index + LANES] = (value >> 32) as u32;
-            }
-            4 => self.local[index] = value as u32,
-            _ => {
-                let shift = 8 * (offset % 4);
-                let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
-                self.local[index] =
-                    (self.local[index] & !field) | ((value as u32) << shift & field);
-            }
+        write_local(&mut self.local, lane, offset, bytes, value);
+    }
+}
+
+/// Reads bytes of one lane from the local memory of its warp.
+#[inline]
+pub(crate) fn read_local(local: &[u32], lane: usize, offset: u32, bytes: u32) -> u64 {
+    let index = (offset / 4) as usize * LANES + lane;
+    let low = local[index] as u64;
+    match bytes {
+        8 => low | (local[index + LANES] as u64) << 32,
+        4 => low,
+        2 => low >> (8 * (offset % 4)) & 0xffff,
+        _ => low >> (8 * (offset % 4)) & 0xff,
+    }
+}
+
+/// Writes bytes of one lane to the local memory of its warp.
+#[inline]
+pub(crate) fn write_local(local: &mut [u32], lane: usize, offset: u32, bytes: u32, value: u64) {
+    let index = (offset / 4) as usize * LANES + lane;
+    match bytes {
+        8 => {
+            local[index] = value as u32;
+            local[index + LANES] = (value >> 32) as u32;
+        }
+        4 => local[index] = value as u32,
+        _ => {
+            let shift = 8 * (offset % 4);
+            let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
+            local[index] = local[index] & !field | (value as u32) << shift & field;
         }
     }
 }

@@ -266,7 +266,7 @@ impl Machine<'_> {
             }
             // A row that reaches into the next chunk goes lane by lane, in both.
             if let Some(bytes) = row
-                && rest == request.mask
+                && rest == u32::MAX
                 && first + bytes <= end
             {
                 let at = ((first - chunk_start) >> shift) as usize;

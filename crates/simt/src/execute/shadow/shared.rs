@@ -72,6 +72,11 @@ struct Granule {
     pending: bool,
 }
 
+/// Whether nobody has read since the last write.
+fn unread(granule: Granule) -> bool {
+    granule.first_read.is_none()
+}
+
 /// Who last released a location: a warp, at a time, with the clock it had then.
 #[derive(Clone, Copy, Debug, Default)]
 struct Release {
@@ -333,7 +338,8 @@ impl Machine<'_> {
                 };
                 let others = [before.write, before.first_read, before.last_read];
                 let latest = others[0].0.max(others[1].0).max(others[2].0);
-                if !before.pending && Event(latest).time() <= warp.settled {
+                let only_atomics = kind == ATOMIC && before.write.is_atomic() && unread(before);
+                if !before.pending && (only_atomics || Event(latest).time() <= warp.settled) {
                     continue;
                 }
                 let place = site(block, warp, request, lane);
@@ -359,7 +365,7 @@ impl Machine<'_> {
                 run.place(site.block, event.warp(), 1 << event.lane(), event.pc() as usize)
             });
             let address = site.address;
-            let message = match hazard {
+            let what = match hazard {
                 Hazard::AsyncCopyNotAwaited => format!(
                     "shared address {address:#x} is the target of a copy that is still under way"
                 ),
@@ -371,6 +377,7 @@ impl Machine<'_> {
                 }
                 _ => format!("conflicting accesses to shared address {address:#x}"),
             };
+            let message = format!("{what}; {}", run.describe_shared(address));
             Finding {
                 hazard,
                 place: run.place(site.block, site.warp, 1 << site.lane, site.pc),

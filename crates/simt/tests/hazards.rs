@@ -1,0 +1,169 @@
+//! One small kernel per hazard: each is found, and says who, where, at what address, next to what,
+//! and what would fix it.
+
+use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run};
+
+/// A kernel of one block of 64 threads with the thread's number in `%r1`, its warp in `%r2`, the
+/// address of its word of a shared tile in `%r3`, the buffer in `%rd1`; `.loc` says kernel.rs:7.
+fn text(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n\
+         .visible .entry broken(.param .u64 p)\n{{\n\
+         .reg .pred %p<5>; .reg .b32 %r<12>; .reg .b64 %rd<9>; .reg .f32 %f<3>;\n\
+         .shared .align 16 .b8 first[64]; .shared .align 16 .b8 tile[256]; .local .align 8 .b8 own[16];\n\
+         .loc 1 7 3\n\
+         ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5;\n\
+         mov.u32 %r3, tile; mov.u32 %r4, first; mad.lo.u32 %r3, %r1, 4, %r3;\n\
+         {body}\nret;\n}}\n"
+    )
+}
+
+fn outcome(body: &str, schedule: Schedule) -> (Result<Report, Error>, Vec<u8>) {
+    let module = Module::parse(&text(body)).unwrap();
+    let mut memory = Memory::default();
+    memory.track_initialisation();
+    let buffer = memory.allocate_named(1024, "buffer").unwrap();
+    memory.fill(buffer, 0, 512).unwrap();
+    let launch = Launch::new("broken", [1, 1, 1], [64, 1, 1]).address(buffer);
+    let options = Options { checks: Checks::all(), schedule, fuel: 100_000, ..Options::default() };
+    let report = run(&module, &mut memory, &launch, &options);
+    let mut bytes = vec![0; 1024];
+    memory.read(buffer, &mut bytes).unwrap();
+    (report, bytes)
+}
+
+/// What every message about a running kernel says.
+const ALWAYS: [&str; 6] =
+    ["kernel `broken`", "(kernel.rs:7)", "block (0, 0, 0)", "warp ", "lanes 0x", "PTX line "];
+
+#[test]
+fn every_hazard_is_found_and_explained() {
+    use Hazard::*;
+    let mbarrier = "setp.ne.u32 %p1, %r1, 0; @%p1 ret; ";
+    let cases: &[(Hazard, &str, &[&str])] = &[
+        (
+            UninitialisedRegister,
+            "add.u64 %rd3, %rd1, %rd2; setp.eq.u64 %p1, %rd3, 0; @%p1 ret;",
+            &[],
+        ),
+        (UninitialisedShared, "ld.shared.u32 %r5, [%r3];", &["0x40", "`tile`", "256 bytes"]),
+        (UninitialisedLocal, "ld.local.u32 %r5, [own+4];", &["local byte 4"]),
+        (
+            UninitialisedGlobal,
+            "ld.global.u32 %r5, [%rd1+512];",
+            &["byte 512 of the buffer of 1024"],
+        ),
+        (
+            SharedRace,
+            "st.shared.u32 [%r3], %r1; xor.b32 %r5, %r1, 32; mov.u32 %r6, tile; \
+             mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r7, [%r6];",
+            &["`tile`", "the other access"],
+        ),
+        (
+            SharedRaceInWarp,
+            "st.shared.u32 [%r3], %r1; xor.b32 %r5, %r1, 1; mov.u32 %r6, tile; \
+             mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r7, [%r6];",
+            &["`tile`", "the other access"],
+        ),
+        (ConflictingStore, "st.global.u32 [%rd1], %r1;", &["two lanes"]),
+        (
+            DivergentBarrier,
+            "and.b32 %r5, %r1, 1; setp.eq.u32 %p1, %r5, 0; @%p1 bra A; bar.sync 0; bra B;\n\
+             A: bar.sync 0;\nB:",
+            &["barrier 0"],
+        ),
+        (
+            MemberMask,
+            "and.b32 %r5, %r1, 31; setp.gt.u32 %p1, %r5, 3; @%p1 ret; bar.warp.sync 0xffffffff;",
+            &[],
+        ),
+        (
+            InactiveSource,
+            "and.b32 %r5, %r1, 31; setp.gt.u32 %p1, %r5, 3; @%p1 ret;\n\
+             shfl.sync.idx.b32 %r6, %r1, 9, 31, 0xf;",
+            &[],
+        ),
+        (
+            AsyncCopyNotAwaited,
+            "cp.async.ca.shared.global [%r3], [%rd1], 4; cp.async.commit_group;\n\
+             ld.shared.u32 %r5, [%r3];",
+            &["`tile`", "under way"],
+        ),
+        (
+            MissingProxyFence,
+            &format!(
+                "st.shared.u32 [%r3], 0; bar.sync 0; {mbarrier} mov.u32 %r5, tile;\n\
+                 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 16;\n\
+                 cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+            ),
+            &["proxy fence"],
+        ),
+        (ReadOnlyWritten, "st.global.u32 [%rd1], 1; ld.global.nc.u32 %r5, [%rd1];", &["read-only"]),
+    ];
+    for (hazard, body, parts) in cases {
+        let (report, _) = outcome(body, Schedule::Forward);
+        let report = report.unwrap_or_else(|error| panic!("{hazard:?}: {error}"));
+        let finding = report.findings.iter().find(|finding| finding.hazard == *hazard);
+        let Some(finding) = finding else { panic!("{hazard:?}: found {:?}", report.findings) };
+        let message = finding.to_string();
+        for part in ALWAYS.iter().chain(*parts).chain(&["to fix it: "]) {
+            assert!(message.contains(part), "`{part}` is missing: {message}");
+        }
+    }
+}
+
+#[test]
+fn every_broken_access_is_an_error_and_explained() {
+    let cases: &[(&str, &[&str])] = &[
+        ("ld.global.u32 %r5, [%rd1+1024];", &["0 bytes past the end of the buffer of 1024 bytes"]),
+        ("st.global.u32 [%rd1+-4], %r1;", &["4 bytes before the buffer", "write to"]),
+        ("ld.global.u32 %r5, [%rd1+2];", &["misaligned", "multiple of 4"]),
+        ("ld.shared.u32 %r5, [%r4+320];", &["shared memory past its end", "320 bytes"]),
+        ("mov.u32 %r5, own; add.u32 %r5, %r5, 64; ld.local.u32 %r6, [%r5];", &["local memory"]),
+        // Wrong spaces: a shared address used as global, and the other way round.
+        (
+            "mov.u32 %r5, tile; cvt.u64.u32 %rd2, %r5; ld.global.u32 %r6, [%rd2];",
+            &["not allocated"],
+        ),
+        ("ld.shared.u32 %r6, [%rd1];", &["shared memory past its end"]),
+    ];
+    for (body, parts) in cases {
+        let error = outcome(body, Schedule::Forward).0.unwrap_err().to_string();
+        for part in ALWAYS.iter().chain(*parts).chain(&["to fix it: "]) {
+            assert!(error.contains(part), "`{part}` is missing: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_barrier_that_some_warps_never_reach() {
+    let (report, _) = outcome("setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 0, 64;", Schedule::Forward);
+    let error = report.unwrap_err().to_string();
+    for part in ALWAYS.iter().chain(&["deadlock", "32 of 64 threads arrived"]) {
+        assert!(error.contains(part), "`{part}` is missing: {error}");
+    }
+}
+
+#[test]
+fn a_kernel_that_never_ends_says_where_it_spins() {
+    let error = outcome("L: ld.volatile.global.u32 %r5, [%rd1]; bra L;", Schedule::Forward);
+    let error = error.0.unwrap_err().to_string();
+    for part in ALWAYS.iter().chain(&["100000 warp-instructions", "spinning near"]) {
+        assert!(error.contains(part), "`{part}` is missing: {error}");
+    }
+}
+
+#[test]
+fn another_schedule_shows_what_depends_on_the_order() {
+    // Atomics make it free of races; who comes last still decides.
+    let last = "and.b32 %r5, %r1, 31; setp.ne.u32 %p1, %r5, 0; @%p1 ret; \
+                atom.global.exch.b32 %r6, [%rd1], %r2;";
+    let sum = "red.global.add.u32 [%rd1], %r1;";
+    let schedules = [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
+    let differs = |body: &str| {
+        let forward = outcome(body, Schedule::Forward).1;
+        schedules.iter().any(|schedule| outcome(body, *schedule).1 != forward)
+    };
+    assert!(differs(last));
+    assert!(!differs(sum));
+}
