@@ -25,6 +25,7 @@ enum Command {
     List(command::list::Arguments),
     Verify(command::verify::Arguments),
     Bench(command::bench::Arguments),
+    Compare(command::compare::Arguments),
     Explain(command::explain::Arguments),
     Results(command::results::Arguments),
 }
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => command::list::run(&arguments),
         Command::Verify(arguments) => command::verify::run(&arguments),
         Command::Bench(arguments) => command::bench::run(&arguments),
+        Command::Compare(arguments) => command::compare::run(&arguments),
         Command::Explain(arguments) => command::explain::run(&arguments),
         Command::Results(arguments) => command::results::run(&arguments),
     };

@@ -1,6 +1,6 @@
 //! Measures variants: correct before and after, cold, by events, against a copy of the same run.
 
-use crate::gpu::{Arrays, CopyPair, Flush, Gpu, Stopwatch};
+use crate::gpu::{Arrays, CopyPair, Flush, Gpu, Larger, Stopwatch};
 use crate::pattern::{Pattern, Size, Variant, Work};
 use crate::patterns::Selection;
 use crate::results::{Ceiling, Environment, Outcome, Results, Row, SCHEMA, Spread};
@@ -193,7 +193,7 @@ impl Bench<'_> {
         emit: &mut dyn FnMut(Row),
     ) -> Result<()> {
         let bytes = (pattern.bytes)(&point.size);
-        self.gpu.take_kernels_as_larger(bytes.ratio((pattern.bytes)(&point.executed)));
+        let work = bytes.ratio((pattern.bytes)(&point.executed));
         let case = verify::case(pattern, &point.executed, self.plan.seed);
         let mut arrays = Arrays::of(self.gpu, pattern, &case)?;
         let mut naive_ms = None;
@@ -203,7 +203,9 @@ impl Bench<'_> {
                 None => {
                     let limit = self.plan.time_limit / if point.sweep { 4 } else { 1 };
                     let size = &point.executed;
-                    let ready = Ready::new(self.gpu, &case, &mut arrays, variant, size)?;
+                    let mut ready = Ready::new(self.gpu, &case, &mut arrays, variant, size)?;
+                    let blocks = ready.growth_of_blocks(&point.size)?;
+                    self.gpu.take_kernels_as_larger(Larger { work, blocks });
                     match self.time(ready, variant.work, limit)? {
                         Err(reason) => Outcome::Wrong { reason },
                         Ok(time_ms) => {

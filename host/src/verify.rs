@@ -121,6 +121,20 @@ impl<'a> Ready<'a> {
         }
     }
 
+    /// On the virtual device: how many times more blocks the variant's kernels have at another size. Nothing is executed.
+    pub fn growth_of_blocks(&mut self, size: &Size) -> Result<f64> {
+        match (&self.means, self.variant.work) {
+            (Means::Kernel { arrays, launcher }, Work::Kernel { launch, .. })
+                if self.gpu.is_virtual() && size != self.size =>
+            {
+                let here = self.gpu.blocks_of(|| launch(launcher, arrays, self.size))?;
+                let there = self.gpu.blocks_of(|| launch(launcher, arrays, size))?;
+                Ok(there as f64 / here.max(1) as f64)
+            }
+            _ => Ok(1.0),
+        }
+    }
+
     /// Waits until everything has ended.
     pub fn finish(&self) -> Result<()> {
         match &self.means {

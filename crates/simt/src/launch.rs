@@ -173,7 +173,7 @@ pub struct Estimate {
     pub l1_missed_sectors: u64,
     /// Lines of loads of which L1 lacked a sector, each a request to L2.
     pub l1_missed_lines: u64,
-    /// Lanes of atomics that met in the line that had most of them.
+    /// Lanes of atomics that met in the line that had most of them; those of floats count twice.
     pub hottest_line_atomics: u64,
     /// Distinct bytes read, in the pieces of 64 bytes that memory hands out.
     pub dram_read_bytes: u64,

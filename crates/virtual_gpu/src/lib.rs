@@ -42,10 +42,10 @@ mod work;
 
 pub use machine::LaunchRecord;
 pub use misuse::{Misuse, MisuseKind};
-pub use model::Parts;
+pub use model::{Larger, Parts};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use source::{
     Options, Order, StartError, VirtualGpu, assume_registers, launches, leaks, misuse,
-    take_kernels_as_larger,
+    skip_kernels, take_kernels_as_larger,
 };

@@ -2,7 +2,7 @@
 
 use crate::handles::Handles;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::{self, Footprint, Load, Parts};
+use crate::model::{self, Footprint, Larger, Load, Parts};
 use crate::profile::Profile;
 use crate::source::{Options, Order};
 use crate::timeline::{Engine, Timeline};
@@ -131,8 +131,10 @@ pub(crate) struct CaptureState {
 pub(crate) struct Machine {
     pub(crate) profile: Profile,
     pub(crate) options: Options,
-    /// How many times larger kernels are taken to be than what they execute.
-    pub(crate) scale: f64,
+    /// How much larger kernels are taken to be than what they execute.
+    pub(crate) larger: Larger,
+    /// Kernels are recorded and not executed.
+    pub(crate) skips_kernels: bool,
     /// Registers per thread of kernels, where they are known.
     pub(crate) registers: HashMap<String, u32>,
     pub(crate) initialised: bool,
@@ -198,7 +200,8 @@ impl Machine {
         let mut machine = Machine {
             memory,
             options,
-            scale: 1.0,
+            larger: Larger::default(),
+            skips_kernels: false,
             registers: HashMap::new(),
             initialised: false,
             host: BTreeMap::new(),
@@ -683,6 +686,10 @@ impl Machine {
             estimate: Some(self.profile.latencies(kernel.shared_bytes)),
             ..simt::Options::default()
         };
+        if self.skips_kernels {
+            self.remember(kernel, Report::default(), Parts::default(), 0.0);
+            return Some(0.0);
+        }
         let report = match simt::run(&kernel.module, &mut self.memory, &kernel.launch, &options) {
             Ok(report) => report,
             Err(error) => {
@@ -700,11 +707,16 @@ impl Machine {
             warps: report.warps,
             blocks: report.blocks,
             resident: kernel.resident,
-            scale: self.scale,
+            larger: self.larger,
             footprint: self.footprint(&kernel.launch.arguments),
         };
         let parts = model::parts(&self.profile, &load);
         let model_ns = self.profile.kernel_minimum_ns + parts.together_ns();
+        self.remember(kernel, report, parts, model_ns);
+        Some(model_ns)
+    }
+
+    fn remember(&mut self, kernel: &KernelLaunch, report: Report, parts: Parts, model_ns: f64) {
         if self.launches.len() == LAUNCHES_MAX {
             self.launches.pop_front();
         }
@@ -716,7 +728,6 @@ impl Machine {
             parts,
             model_ns,
         });
-        Some(model_ns)
     }
 
     pub(crate) fn limits_of_device(&self) -> simt::Limits {

@@ -66,6 +66,21 @@ pub(crate) fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
 /// The exponent of the norm that joins the parts: with 4, two equal parts take 1.19 times one of them.
 const TOGETHER: f64 = 4.0;
 
+/// How much larger a launch is taken to be than what is executed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Larger {
+    /// In its work: what it loads, stores and computes.
+    pub work: f64,
+    /// In its blocks, and in the atomics that each block ends with. A grid of fixed size stays as it is.
+    pub blocks: f64,
+}
+
+impl Default for Larger {
+    fn default() -> Larger {
+        Larger { work: 1.0, blocks: 1.0 }
+    }
+}
+
 /// A kernel that ran, as the model sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load<'a> {
@@ -75,8 +90,8 @@ pub(crate) struct Load<'a> {
     pub(crate) blocks: u64,
     /// Blocks that fit on a multiprocessor at once.
     pub(crate) resident: u32,
-    /// How many times larger the launch is taken to be than what ran.
-    pub(crate) scale: f64,
+    /// How much larger the launch is taken to be than what ran.
+    pub(crate) larger: Larger,
     pub(crate) footprint: Footprint,
 }
 
@@ -142,7 +157,7 @@ impl Parts {
 
 /// How long each part of the device is busy with a kernel.
 pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
-    let Load { counters, estimate, scale, footprint, .. } = *load;
+    let Load { counters, estimate, larger, footprint, .. } = *load;
     let stores = 32 * counters.global_store.sectors;
     let atomics = 32 * (counters.global_atomic.sectors + counters.global_reduction.sectors);
     let loads = 32 * (counters.global_load.sectors + counters.async_copy_global.sectors)
@@ -151,7 +166,8 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
 
     let mapped_part = part(footprint.mapped_bytes, footprint.mapped_bytes + footprint.device_bytes);
     let device_part = 1.0 - mapped_part;
-    let ns = |amount: f64, per_second: f64| scale * amount / per_second * 1e9;
+    let ns = |amount: f64, per_second: f64| larger.work * amount / per_second * 1e9;
+    let by_block = |amount: f64, per_second: f64| larger.blocks * amount / per_second * 1e9;
 
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
@@ -161,7 +177,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         + ns((stores + atomics) as f64 * mapped_part, profile.zero_copy_write_bytes_per_second);
 
     let multiprocessors = u64::from(profile.multiprocessors);
-    let blocks = load.blocks as f64 * scale;
+    let blocks = load.blocks as f64 * larger.blocks;
     let active = blocks.clamp(1.0, multiprocessors as f64);
     let cycles = active * profile.clock_hz;
     let shared = counters.shared_load.wavefronts
@@ -190,9 +206,11 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
             counters.constant_load.wavefronts as f64 * profile.constant_pass_cycles,
             cycles,
         ),
-        atomics_ns: ns(atomic_lanes as f64, profile.atomics_per_second)
-            .max(ns(estimate.hottest_line_atomics as f64, profile.atomics_per_second_of_one_line)),
-        start_ns: ns(load.warps as f64 * profile.warp_start_cycles, cycles),
+        atomics_ns: by_block(atomic_lanes as f64, profile.atomics_per_second).max(by_block(
+            estimate.hottest_line_atomics as f64,
+            profile.atomics_per_second_of_one_line,
+        )),
+        start_ns: by_block(load.warps as f64 * profile.warp_start_cycles, cycles),
         issue_ns: ns(counters.warp_instructions as f64, slots),
         waiting_ns: waves * ns(estimate.chain_cycles as f64, resident_warps * profile.clock_hz),
         zero_copy_ns,
@@ -210,7 +228,15 @@ mod tests {
     fn load(counters: &Counters, estimate: Estimate) -> Load<'_> {
         let (warps, blocks) = (8 << 20, 1 << 20);
         let footprint = Footprint { device_bytes: 1 << 30, mapped_bytes: 0 };
-        Load { counters, estimate, warps, blocks, resident: 8, scale: 1.0, footprint }
+        Load {
+            counters,
+            estimate,
+            warps,
+            blocks,
+            resident: 8,
+            larger: Larger::default(),
+            footprint,
+        }
     }
 
     #[test]
@@ -230,7 +256,7 @@ mod tests {
         let mut counters = Counters::default();
         counters.shared_load.wavefronts = 1 << 30;
         let once = load(&counters, Estimate { chain_cycles: 1 << 40, ..Estimate::default() });
-        let twice = Load { scale: 2.0, ..once };
+        let twice = Load { larger: Larger { work: 2.0, blocks: 2.0 }, ..once };
         let ratio = parts(&profile, &twice).together_ns() / parts(&profile, &once).together_ns();
         assert!((1.99..2.01).contains(&ratio), "{ratio}");
     }

@@ -3,6 +3,7 @@
 use crate::exports;
 use crate::machine::{LaunchRecord, Machine};
 use crate::misuse::Misuse;
+use crate::model::Larger;
 use crate::profile::Profile;
 use cuda_driver::SymbolSource;
 use simt::Checks;
@@ -121,8 +122,14 @@ pub fn leaks() -> Vec<Misuse> {
 
 /// From here on, the times of kernels are those of launches so many times larger than what is executed:
 /// for a benchmark whose size would take too long to execute.
-pub fn take_kernels_as_larger(factor: f64) {
-    with(|machine| machine.scale = factor);
+pub fn take_kernels_as_larger(larger: Larger) {
+    with(|machine| machine.larger = larger);
+}
+
+/// From here on, kernels are launched and recorded, and their time is 0, but they are not executed: to learn
+/// how a program would launch them.
+pub fn skip_kernels(skip: bool) {
+    with(|machine| machine.skips_kernels = skip);
 }
 
 /// Says how many registers per thread NVIDIA's assembler gave kernels, which decides how many blocks fit on a

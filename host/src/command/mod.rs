@@ -1,6 +1,7 @@
 //! One module per subcommand, and the arguments they share.
 
 pub mod bench;
+pub mod compare;
 pub mod explain;
 pub mod list;
 pub mod results;

@@ -1,7 +1,9 @@
 //! What the virtual device counted while kernels ran.
 
 use super::Gpu;
+use anyhow::Result;
 use simt::{Counters, Finding, Traffic};
+pub use virtual_gpu::Larger;
 
 /// The counts of one or more launches.
 #[derive(Clone, Debug, Default)]
@@ -17,10 +19,27 @@ pub struct Counted {
 impl Gpu {
     /// On the virtual device, the times of kernels are from here on those of launches so many times larger than what
     /// is executed. A GPU takes its own time.
-    pub fn take_kernels_as_larger(&self, factor: f64) {
+    pub fn take_kernels_as_larger(&self, larger: Larger) {
         if self.is_virtual() {
-            virtual_gpu::take_kernels_as_larger(factor);
+            virtual_gpu::take_kernels_as_larger(larger);
         }
+    }
+
+    /// On the virtual device, the blocks of what `launch` enqueues, without executing it; a GPU knows them itself.
+    ///
+    /// # Errors
+    /// Those of `launch`.
+    pub fn blocks_of(&self, launch: impl FnOnce() -> Result<()>) -> Result<u64> {
+        if !self.is_virtual() {
+            return Ok(0);
+        }
+        virtual_gpu::launches();
+        virtual_gpu::skip_kernels(true);
+        let outcome = launch().and_then(|()| Ok(self.synchronize()?));
+        virtual_gpu::skip_kernels(false);
+        outcome?;
+        let blocks = |extents: [u32; 3]| extents.iter().map(|n| u64::from(*n)).product::<u64>();
+        Ok(virtual_gpu::launches().iter().map(|launch| blocks(launch.grid)).sum())
     }
 
     /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.

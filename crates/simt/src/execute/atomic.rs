@@ -186,7 +186,7 @@ impl Machine<'_> {
                 if self.counting {
                     self.count_global_atomic(request);
                     if let Some(estimator) = &mut self.estimator {
-                        estimator.atomic(request);
+                        estimator.atomic(request, atomic.t.is_float());
                     }
                 }
                 if self.checking {

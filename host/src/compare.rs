@@ -1,0 +1,189 @@
+//! Compares two result files: a prediction with a measurement, or one measurement with another.
+
+use crate::results::{Environment, Outcome, Results, Row, Spread};
+use std::collections::BTreeMap;
+
+/// Medians that are nearer than this, as a part of the first, are the same.
+const CLEAR: f64 = 0.005;
+/// Above this noise, in percent, spreads that overlap say nothing.
+const NOISY_PERCENT: f64 = 5.0;
+/// Neighbours of a ladder are in an order when their times differ by more than this part.
+const ORDERED: f64 = 0.1;
+
+/// A row that both files have.
+#[derive(Clone, Debug)]
+pub struct Pair<'a> {
+    /// The row of the first file.
+    pub row: &'a Row,
+    /// Its time.
+    pub first: Spread,
+    /// The time in the second file.
+    pub second: Spread,
+}
+
+/// How the second time relates to the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The medians are within half a percent, or the spreads overlap and are narrow.
+    Same,
+    /// The second is faster: the spreads do not meet.
+    Faster,
+    /// The second is slower: the spreads do not meet.
+    Slower,
+    /// The spreads overlap and are wide.
+    Ambiguous,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Verdict::Same => "SAME",
+            Verdict::Faster => "FASTER",
+            Verdict::Slower => "SLOWER",
+            Verdict::Ambiguous => "AMBIGUOUS",
+        })
+    }
+}
+
+impl Pair<'_> {
+    /// The second median over the first.
+    pub fn ratio(&self) -> f64 {
+        self.second.median / self.first.median
+    }
+
+    /// What the spreads say.
+    pub fn verdict(&self) -> Verdict {
+        let (a, b) = (&self.first, &self.second);
+        if (self.ratio() - 1.0).abs() <= CLEAR {
+            Verdict::Same
+        } else if b.q1 > a.q3 * (1.0 + CLEAR) {
+            Verdict::Slower
+        } else if a.q1 > b.q3 * (1.0 + CLEAR) {
+            Verdict::Faster
+        } else if a.noise_percent().max(b.noise_percent()) > NOISY_PERCENT {
+            Verdict::Ambiguous
+        } else {
+            Verdict::Same
+        }
+    }
+}
+
+/// The rows that both files measured, in the first file's order, and how many only one of them has.
+pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usize) {
+    let key = |row: &Row| (row.pattern.clone(), row.variant.clone(), row.size.clone(), row.sweep);
+    let time = |row: &Row| match row.outcome {
+        Outcome::Measured { time_ms, .. } => Some(time_ms),
+        _ => None,
+    };
+    let mut others: BTreeMap<_, _> =
+        second.rows.iter().filter_map(|row| Some((key(row), time(row)?))).collect();
+    let mut found = Vec::new();
+    let mut alone = 0;
+    for row in &first.rows {
+        let Some(time) = time(row) else { continue };
+        match others.remove(&key(row)) {
+            Some(second) => found.push(Pair { row, first: time, second }),
+            None => alone += 1,
+        }
+    }
+    (found, alone + others.len())
+}
+
+/// How well predictions agree with measurements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Agreement {
+    /// Neighbours of ladders whose times differ by more than 10 % in the measurement.
+    pub neighbours: usize,
+    /// Those that the prediction has in the same order.
+    pub in_order: usize,
+    /// The median of |ln(predicted / measured)| over all rows, as a percentage: 25 is a factor of 1.25.
+    pub error_percent: f64,
+    /// A tenth of the rows is further off than this, in the same percentage.
+    pub worst_tenth_percent: f64,
+}
+
+/// How well predictions, the first times, agree with measurements, the second.
+pub fn agreement(pairs: &[Pair<'_>]) -> Agreement {
+    let ladder: Vec<&Pair<'_>> = pairs.iter().filter(|pair| !pair.row.sweep).collect();
+    let (mut neighbours, mut in_order) = (0, 0);
+    for two in ladder.windows(2) {
+        let [a, b] = [two[0], two[1]];
+        let measured = (b.second.median / a.second.median).ln();
+        if a.row.pattern != b.row.pattern || measured.abs() <= ORDERED.ln_1p() {
+            continue;
+        }
+        neighbours += 1;
+        let predicted = (b.first.median / a.first.median).ln();
+        in_order += usize::from(predicted * measured > 0.0);
+    }
+    let mut errors: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln().abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let at = |part: f64| {
+        let index = (part * errors.len() as f64) as usize;
+        errors.get(index.min(errors.len().saturating_sub(1))).map_or(0.0, |e| 100.0 * e.exp_m1())
+    };
+    Agreement { neighbours, in_order, error_percent: at(0.5), worst_tenth_percent: at(0.9) }
+}
+
+/// What differs between the places of two measurements, as sentences.
+pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
+    let facts = [
+        ("GPU", &first.device.name, &second.device.name),
+        ("CUDA version", &first.device.driver_version, &second.device.driver_version),
+        ("PTX target", &first.ptx_target, &second.ptx_target),
+        ("PTX", &first.ptx_hash, &second.ptx_hash),
+        ("compiler", &first.compiler, &second.compiler),
+    ];
+    let differing = facts.into_iter().filter(|(_, a, b)| a != b);
+    differing.map(|(what, a, b)| format!("the {what} differs: {a} and {b}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(pattern: &str, variant: &str) -> Row {
+        Row {
+            pattern: pattern.to_owned(),
+            variant: variant.to_owned(),
+            size: BTreeMap::new(),
+            sweep: false,
+            outcome: Outcome::NotRun { reason: String::new() },
+        }
+    }
+
+    fn around(median: f64, half_width: f64) -> Spread {
+        Spread::of(&[median - half_width, median, median + half_width])
+    }
+
+    #[test]
+    fn verdicts_follow_the_spreads() {
+        let row = row("p", "v");
+        let verdict = |first, second| Pair { row: &row, first, second }.verdict();
+        assert_eq!(verdict(around(1.0, 0.001), around(1.003, 0.001)), Verdict::Same);
+        assert_eq!(verdict(around(1.0, 0.001), around(1.03, 0.001)), Verdict::Slower);
+        assert_eq!(verdict(around(1.03, 0.001), around(1.0, 0.001)), Verdict::Faster);
+        assert_eq!(verdict(around(1.0, 0.02), around(1.015, 0.02)), Verdict::Same);
+        assert_eq!(verdict(around(1.0, 0.2), around(1.1, 0.2)), Verdict::Ambiguous);
+    }
+
+    #[test]
+    fn agreement_counts_orders_and_errors() {
+        let rows = [row("p", "a"), row("p", "b"), row("p", "c"), row("q", "a")];
+        let times = [(4.0, 4.0), (2.0, 2.5), (2.4, 1.0), (9.0, 9.0)];
+        let pairs: Vec<_> = rows
+            .iter()
+            .zip(times)
+            .map(|(row, (first, second))| Pair {
+                row,
+                first: around(first, 0.0),
+                second: around(second, 0.0),
+            })
+            .collect();
+        let found = agreement(&pairs);
+        // a to b in order, b to c not; q begins anew.
+        assert_eq!((found.neighbours, found.in_order), (2, 1));
+        assert!((found.error_percent - 25.0).abs() < 1e-9, "{found:?}");
+        assert!((found.worst_tenth_percent - 140.0).abs() < 1e-9, "{found:?}");
+    }
+}
