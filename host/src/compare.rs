@@ -104,7 +104,8 @@ pub struct Agreement {
 
 /// How well predictions, the first times, agree with measurements, the second.
 pub fn agreement(pairs: &[Pair<'_>]) -> Agreement {
-    let ladder: Vec<&Pair<'_>> = pairs.iter().filter(|pair| !pair.row.sweep).collect();
+    let ladder: Vec<&Pair<'_>> =
+        pairs.iter().filter(|pair| !pair.row.sweep && !pair.row.peer).collect();
     let (mut neighbours, mut in_order) = (0, 0);
     for two in ladder.windows(2) {
         let [a, b] = [two[0], two[1]];
@@ -148,6 +149,7 @@ mod tests {
             variant: variant.to_owned(),
             size: BTreeMap::new(),
             sweep: false,
+            peer: false,
             outcome: Outcome::NotRun { reason: String::new() },
         }
     }

@@ -11,6 +11,7 @@ pub mod gpu;
 pub mod measure;
 pub mod pattern;
 pub mod patterns;
+pub mod peers;
 pub mod ptx;
 pub mod results;
 pub mod traffic;

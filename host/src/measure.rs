@@ -7,6 +7,7 @@ use crate::results::{Ceiling, Environment, Outcome, Results, Row, SCHEMA, Spread
 use crate::verify;
 use crate::verify::{Outcome as Verdict, Ready};
 use anyhow::{Result, bail};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What to measure, and how long to try.
@@ -16,6 +17,8 @@ pub struct Plan {
     pub selections: Vec<Selection>,
     /// Sizes that replace the patterns' own, by dimension name.
     pub size: Vec<(String, usize)>,
+    /// The program that times peers, if they are wanted.
+    pub peers: Option<PathBuf>,
     /// Whether to measure the sweeps as well as the ladders.
     pub sweeps: bool,
     /// The seed of the inputs.
@@ -34,6 +37,7 @@ impl Plan {
         Plan {
             selections,
             size: Vec::new(),
+            peers: None,
             sweeps: true,
             seed: 1,
             min_samples: 15,
@@ -152,6 +156,9 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
             })?;
         }
     }
+    if let Some(program) = &plan.peers {
+        crate::peers::add(program, device_copy.bandwidth_gb_s, &mut rows)?;
+    }
     let environment = Environment {
         is_prediction: gpu.is_virtual(),
         device: gpu.facts()?,
@@ -233,6 +240,7 @@ impl Bench<'_> {
                 variant: variant.name.to_owned(),
                 size: names.zip(point.size.values().iter().copied()).collect(),
                 sweep: point.sweep,
+                peer: false,
                 outcome,
             });
         }
@@ -324,6 +332,6 @@ impl Bench<'_> {
 }
 
 /// Bytes per millisecond as 10^9 bytes per second.
-fn gb_s(bytes: usize, time_ms: f64) -> f64 {
+pub(crate) fn gb_s(bytes: usize, time_ms: f64) -> f64 {
     bytes as f64 / time_ms / 1e6
 }

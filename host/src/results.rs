@@ -66,6 +66,9 @@ pub struct Row {
     pub size: BTreeMap<String, usize>,
     /// Whether the row belongs to a sweep rather than the ladder.
     pub sweep: bool,
+    /// Whether it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
+    #[serde(default)]
+    pub peer: bool,
     /// What came of it.
     pub outcome: Outcome,
 }

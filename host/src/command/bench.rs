@@ -19,6 +19,9 @@ pub struct Arguments {
     /// Measure the ladders only, not the sweeps over offsets, strides and the like.
     #[arg(long)]
     no_sweeps: bool,
+    /// Time peers, too, with this program: `peers/peers.cu`, built by nvcc.
+    #[arg(long, value_name = "PROGRAM")]
+    peers: Option<PathBuf>,
     /// Write everything that was measured to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -30,6 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     plan.size = work.size.clone();
     plan.sweeps = !arguments.no_sweeps;
     plan.seed = work.seed;
+    plan.peers = arguments.peers.clone();
     for selection in &plan.selections {
         resize(selection.pattern, selection.pattern.bench_size, &plan.size)
             .map_err(|error| super::WrongArgument(error.to_string()))?;

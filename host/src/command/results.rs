@@ -87,7 +87,9 @@ fn markdown(results: &Results) -> String {
             Outcome::NotRun { reason } => format!("not run: {reason} | | |"),
             Outcome::Wrong { reason } => format!("WRONG: {reason} | | |"),
         };
-        let _ = writeln!(out, "| {name} | `{}` | {cells} |", row.variant);
+        let variant =
+            if row.peer { format!("*{}*", row.variant) } else { format!("`{}`", row.variant) };
+        let _ = writeln!(out, "| {name} | {variant} | {cells} |");
     }
     let environment = &results.environment;
     let _ = writeln!(

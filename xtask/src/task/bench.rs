@@ -4,10 +4,14 @@ use super::build;
 use crate::{kernels, workspace};
 use anyhow::{Context, Result};
 use cuda_builder::NvvmArch;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
+    /// Build peers/peers.cu with nvcc and time CUDA C++ and NVIDIA's libraries beside our kernels.
+    #[arg(long)]
+    peers: bool,
     /// Passed on to `coalesce bench`; see its --help.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     bench: Vec<String>,
@@ -16,12 +20,31 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     kernels::setup()?;
     build::coalesce()?;
-    let status =
-        workspace::status(Command::new(workspace::coalesce()).arg("bench").args(&arguments.bench))?;
+    let mut bench = Command::new(workspace::coalesce());
+    bench.arg("bench").args(&arguments.bench);
+    if arguments.peers {
+        bench.arg("--peers").arg(build_peers()?);
+    }
+    let status = workspace::status(&mut bench)?;
     if status.success() && arguments.bench.is_empty() && cuda_driver::status().is_err() {
         without_gpu()?;
     }
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Builds the program that times peers.
+fn build_peers() -> Result<PathBuf> {
+    let nvcc = which::which("nvcc").context(
+        "nvcc is not on PATH: peers are CUDA C++, put the CUDA toolkit's bin folder on PATH or leave out --peers",
+    )?;
+    let program = workspace::target_dir().join("peers");
+    workspace::succeed(
+        Command::new(nvcc)
+            .args(["-O3", "-std=c++17", "-arch=native", "-lcublas", "-o"])
+            .arg(&program)
+            .arg(workspace::root().join("peers/peers.cu")),
+    )?;
+    Ok(program)
 }
 
 /// What is known about the kernels on a machine that cannot run them.
