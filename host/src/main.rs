@@ -45,6 +45,10 @@ fn main() -> ExitCode {
         Err(error) => {
             // The causes, outermost first, as one sentence.
             eprintln!("error: {error:#}");
+            // The virtual device knows more than the driver's code says.
+            for mistake in coalesce::gpu::misuse() {
+                eprintln!("  {mistake}");
+            }
             exit_code(&error)
         }
     }

@@ -88,6 +88,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                 line(format!("HAZARD: {finding}"));
             }
         }
+        for mistake in gpu.take_misuse() {
+            findings += 1;
+            bar.suspend(|| println!("{}: MISUSE: {mistake}", pattern.name));
+        }
         bar.inc(1);
     }
     bar.finish_and_clear();

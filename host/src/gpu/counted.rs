@@ -42,6 +42,13 @@ impl Gpu {
         Ok(virtual_gpu::launches().iter().map(|launch| blocks(launch.grid)).sum())
     }
 
+    /// Mistakes of the host's that the virtual device noticed since the last call, each as a sentence with its call and,
+    /// where it is known, its line: use after free, a copy past an allocation, host memory that changed too early. A GPU
+    /// notices none.
+    pub fn take_misuse(&self) -> Vec<String> {
+        if self.is_virtual() { misuse() } else { Vec::new() }
+    }
+
     /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.
     pub fn take_counted(&self) -> Option<Counted> {
         if !self.is_virtual() {
@@ -135,6 +142,11 @@ impl Counted {
             32 * sum(|traffic| traffic.sectors),
         )
     }
+}
+
+/// What the virtual device, if one runs, has to say of mistakes; each is said once.
+pub fn misuse() -> Vec<String> {
+    virtual_gpu::misuse().iter().map(ToString::to_string).collect()
 }
 
 fn per_request(amount: u64, requests: u64) -> Option<f64> {

@@ -9,7 +9,7 @@ mod timing;
 
 pub use arrays::{Arrays, View, ViewMut, digest};
 pub use choice::{Choice, registers};
-pub use counted::{Counted, Larger};
+pub use counted::{Counted, Larger, misuse};
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
 pub use timing::{CopyPair, Flush, Stopwatch};
