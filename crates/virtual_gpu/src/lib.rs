@@ -46,6 +46,6 @@ pub use model::Parts;
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use source::{
-    Options, Order, StartError, VirtualGpu, assume_registers, launches, leaks, misuse,
+    Options, Order, StartError, VirtualGpu, assume_registers, host_reads, launches, leaks, misuse,
     take_kernels_as_larger,
 };

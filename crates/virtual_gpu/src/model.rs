@@ -11,7 +11,8 @@
 //! atomics    passes / rate
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
 //! waiting    cycles that each warp waits, summed / (resident warps x clock)
-//! zero-copy  bytes of mapped host memory / rate of the bus
+//! zero-copy  sectors of mapped host memory that L1 does not have, or stored ones, x 32 / rate of the bus;
+//!            L2 keeps none of them, so that a second read crosses the bus again
 //! ```
 //!
 //! Parts that are nearly as long disturb each other: the times are joined by a p-norm
@@ -19,15 +20,6 @@
 
 use crate::profile::Profile;
 use simt::{Counters, Estimate};
-
-/// What a kernel's arguments point to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Footprint {
-    /// Device memory.
-    pub(crate) device_bytes: u64,
-    /// Mapped host memory.
-    pub(crate) mapped_bytes: u64,
-}
 
 /// A copy's ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +67,6 @@ pub(crate) struct Load<'a> {
     pub(crate) resident: u32,
     /// How many times larger the launch is taken to be than what ran.
     pub(crate) scale: f64,
-    pub(crate) footprint: Footprint,
 }
 
 /// How long each part of the device is busy with a kernel, in nanoseconds.
@@ -123,23 +114,23 @@ impl Parts {
 
 /// How long each part of the device is busy with a kernel.
 pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
-    let Load { counters, estimate, scale, footprint, .. } = *load;
-    let stores = 32 * counters.global_store.sectors;
-    let atomics = 32 * (counters.global_atomic.sectors + counters.global_reduction.sectors);
-    let loads = 32 * (counters.global_load.sectors + counters.async_copy_global.sectors)
-        + counters.bulk_copy.bytes;
+    let Load { counters, estimate, scale, .. } = *load;
+    let stores = counters.global_store.sectors
+        + counters.global_atomic.sectors
+        + counters.global_reduction.sectors;
+    let near_stores = 32 * stores.saturating_sub(estimate.far_sectors_written);
     let local = 32 * (counters.local_load.sectors + counters.local_store.sectors);
 
-    let mapped_part = part(footprint.mapped_bytes, footprint.mapped_bytes + footprint.device_bytes);
-    let device_part = 1.0 - mapped_part;
     let ns = |amount: f64, per_second: f64| scale * amount / per_second * 1e9;
 
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
-    let dram = (estimate.dram_read_bytes + written) as f64 * device_part;
-    let l2 = (32 * estimate.l1_missed_sectors + stores + atomics + local) as f64 * device_part;
-    let zero_copy_ns = ns(loads as f64 * mapped_part, profile.zero_copy_read_bytes_per_second)
-        + ns((stores + atomics) as f64 * mapped_part, profile.zero_copy_write_bytes_per_second);
+    let dram = (estimate.dram_read_bytes + written) as f64;
+    let l2 = (32 * estimate.l1_missed_sectors + near_stores + local) as f64;
+    // The link carries both directions at once.
+    let far = |sectors: u64, rate| ns(32.0 * sectors as f64, rate);
+    let zero_copy_ns = far(estimate.far_sectors_read, profile.zero_copy_read_bytes_per_second)
+        .max(far(estimate.far_sectors_written, profile.zero_copy_write_bytes_per_second));
 
     let multiprocessors = u64::from(profile.multiprocessors);
     let blocks = load.blocks as f64 * scale;
@@ -177,18 +168,13 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     }
 }
 
-fn part(some: u64, all: u64) -> f64 {
-    if all == 0 { 0.0 } else { some as f64 / all as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn load(counters: &Counters, estimate: Estimate) -> Load<'_> {
         let (warps, blocks) = (8 << 20, 1 << 20);
-        let footprint = Footprint { device_bytes: 1 << 30, mapped_bytes: 0 };
-        Load { counters, estimate, warps, blocks, resident: 8, scale: 1.0, footprint }
+        Load { counters, estimate, warps, blocks, resident: 8, scale: 1.0 }
     }
 
     #[test]
