@@ -22,7 +22,7 @@ pub fn count(pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted
     let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
     let size = Size::new(pattern.count_size);
     let case = case(pattern, &size, 1);
-    let mut arrays = Arrays::new(&gpu, &case)?;
+    let mut arrays = Arrays::of(&gpu, pattern, &case)?;
     let mut counts = Vec::new();
     for variant in pattern.variants {
         if let Work::Host { .. } = variant.work {

@@ -14,15 +14,18 @@
 pub mod aos_soa;
 pub mod async_copy;
 pub mod bank_conflicts;
+pub mod batching;
 pub mod bus_utilisation;
 pub mod coalescing;
 pub mod constant_memory;
 pub mod histogram;
 pub mod matmul_ab;
 pub mod misalignment;
+pub mod overlap;
 pub mod reduction;
 pub mod store_segments;
 pub mod stride;
 pub mod transpose;
+pub mod zero_copy;
 
 pub mod measurement;

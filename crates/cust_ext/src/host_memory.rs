@@ -57,6 +57,18 @@ unsafe impl<T: Pod + DeviceCopy> Sync for HostBuffer<T> {}
 impl<T: Pod + DeviceCopy> HostBuffer<T> {
     /// `length` values of zero.
     pub fn zeroed(length: usize, flags: HostFlags) -> Result<HostBuffer<T>> {
+        // SAFETY: the memory is written before anything reads it.
+        let buffer: HostBuffer<T> = unsafe { HostBuffer::uninitialized(length, flags) }?;
+        // SAFETY: the driver allocated as many values here, aligned to a page and so to `T`; nobody else knows them.
+        unsafe { buffer.pointer.as_ptr().write_bytes(0, length) };
+        Ok(buffer)
+    }
+
+    /// `length` values that nobody wrote yet.
+    ///
+    /// # Safety
+    /// The values are written before they are read.
+    pub unsafe fn uninitialized(length: usize, flags: HostFlags) -> Result<HostBuffer<T>> {
         let bytes = byte_length::<T>(length)?;
         let mut pointer: *mut c_void = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -64,8 +76,6 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
         let Some(pointer) = NonNull::new(pointer.cast::<T>()) else {
             return argument("the driver returned no memory");
         };
-        // SAFETY: the driver allocated `bytes` bytes here, aligned to a page and so to `T`; nobody else knows them.
-        unsafe { pointer.as_ptr().cast::<u8>().write_bytes(0, bytes) };
         Ok(HostBuffer { pointer, length, flags })
     }
 
@@ -103,7 +113,8 @@ impl<T: Pod + DeviceCopy> Deref for HostBuffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `length` initialised values (zeroed when allocated, and any bytes are a `T: Pod`), owned by `self`.
+        // SAFETY: `length` values that were written (zeroed, or by `uninitialized`'s contract), owned by `self`; any
+        // bytes are a `T: Pod`.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.length) }
     }
 }

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::findings::{Checks, Finding};
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
+use std::ops::Range;
 
 /// One launch of a kernel.
 #[derive(Clone, Debug, Default)]
@@ -147,6 +148,8 @@ pub struct Options {
     pub findings_max: usize,
     /// Estimate what the launch waits for and what caches serve, with these figures.
     pub estimate: Option<Latencies>,
+    /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
+    pub far: Vec<Range<u64>>,
 }
 
 /// What an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
@@ -169,7 +172,7 @@ pub struct Latencies {
 pub struct Estimate {
     /// The cycles from start to end of each warp if it were alone, summed over warps.
     pub chain_cycles: u64,
-    /// Sectors of loads that L1 did not have.
+    /// Sectors of loads from near memory that L1 did not have.
     pub l1_missed_sectors: u64,
     /// Lines of loads of which L1 lacked a sector, each a request to L2.
     pub l1_missed_lines: u64,
@@ -181,6 +184,10 @@ pub struct Estimate {
     pub dram_whole_sectors_written: u64,
     /// Sectors of which some bytes were written: memory has to read the others.
     pub dram_partial_sectors_written: u64,
+    /// Sectors of loads from far memory that the block's own L1 did not have; nothing else keeps them.
+    pub far_sectors_read: u64,
+    /// Sectors of far memory that each store or atomic reached for, summed over requests.
+    pub far_sectors_written: u64,
 }
 
 impl Default for Options {
@@ -196,6 +203,7 @@ impl Default for Options {
             limits: Limits::default(),
             findings_max: 100,
             estimate: None,
+            far: Vec::new(),
         }
     }
 }

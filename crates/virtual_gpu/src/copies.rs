@@ -60,7 +60,9 @@ impl Machine {
             }
             _ => (Engine::None, Direction::Host),
         };
-        Some((engine, model::copy_ns(&self.profile, direction, copy.bytes())))
+        // What the host has staged has crossed the bus when the call returned, but for the last piece.
+        let bytes = if copy.staged.is_some() { 0 } else { copy.bytes() };
+        Some((engine, model::copy_ns(&self.profile, direction, bytes)))
     }
 
     fn copy_row(

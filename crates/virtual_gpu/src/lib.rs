@@ -46,6 +46,6 @@ pub use model::{Larger, Parts};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use source::{
-    Options, Order, StartError, VirtualGpu, assume_registers, launches, leaks, misuse,
+    Options, Order, StartError, VirtualGpu, assume_registers, host_reads, launches, leaks, misuse,
     skip_kernels, take_kernels_as_larger,
 };

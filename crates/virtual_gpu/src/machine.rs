@@ -2,7 +2,7 @@
 
 use crate::handles::Handles;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::{self, Footprint, Larger, Load, Parts};
+use crate::model::{self, Larger, Load, Parts};
 use crate::profile::Profile;
 use crate::source::{Options, Order};
 use crate::timeline::{Engine, Timeline};
@@ -12,6 +12,7 @@ use simt::{Memory, Module, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
@@ -25,6 +26,9 @@ pub(crate) const INVALID_HANDLE: ReturnCode = ReturnCode(400);
 pub(crate) const NOT_FOUND: ReturnCode = ReturnCode(500);
 pub(crate) const NOT_PERMITTED: ReturnCode = ReturnCode(800);
 pub(crate) const CAPTURE_UNSUPPORTED: ReturnCode = ReturnCode(900);
+
+/// `CU_MEMHOSTALLOC_WRITECOMBINED`.
+const WRITE_COMBINED: u32 = 4;
 
 /// The legacy default stream's key; the driver's handles 0 and 1 both mean it.
 pub(crate) const LEGACY: usize = 1;
@@ -264,6 +268,25 @@ impl Machine {
             return Err(INVALID_CONTEXT);
         };
         self.fault.map_or(Ok(context), Err)
+    }
+
+    /// The host works on so many bytes, and its clock moves on.
+    pub(crate) fn host_works(&mut self, bytes: usize, bytes_per_second: f64) {
+        self.now += bytes as f64 / bytes_per_second * 1e9;
+    }
+
+    /// The host reads memory of its own.
+    pub(crate) fn host_reads(&mut self, address: u64, bytes: usize) {
+        let region = self.host.range(..=address).next_back();
+        let is_write_combined = region.is_some_and(|(start, region)| {
+            address < start + region.bytes as u64 && region.flags & WRITE_COMBINED != 0
+        });
+        let rate = if is_write_combined {
+            self.profile.write_combined_read_bytes_per_second
+        } else {
+            self.profile.host_read_bytes_per_second
+        };
+        self.host_works(bytes, rate);
     }
 
     /// Notes a mistake of the program.
@@ -684,6 +707,7 @@ impl Machine {
             fuel: self.options.fuel,
             limits: self.limits_of_device(),
             estimate: Some(self.profile.latencies(kernel.shared_bytes)),
+            far: self.mapped_ranges(),
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -708,7 +732,6 @@ impl Machine {
             blocks: report.blocks,
             resident: kernel.resident,
             larger: self.larger,
-            footprint: self.footprint(&kernel.launch.arguments),
         };
         let parts = model::parts(&self.profile, &load);
         let model_ns = self.profile.kernel_minimum_ns + parts.together_ns();
@@ -740,29 +763,10 @@ impl Machine {
         }
     }
 
-    /// The allocations that a kernel's arguments point into, each once.
-    fn footprint(&self, arguments: &[Vec<u8>]) -> Footprint {
-        let mut seen = BTreeSet::new();
-        let mut footprint = Footprint::default();
-        let words = arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
-        for word in words {
-            let Some(allocation) = self.memory.allocation(u64::from_le_bytes(*word)) else {
-                continue;
-            };
-            if !seen.insert(allocation.address) {
-                continue;
-            }
-            let managed = self
-                .host
-                .get(&allocation.address)
-                .is_some_and(|region| region.kind == HostKind::Managed);
-            if allocation.is_mapped && !managed {
-                footprint.mapped_bytes += allocation.bytes;
-            } else {
-                footprint.device_bytes += allocation.bytes;
-            }
-        }
-        footprint
+    /// Page-locked host memory, which kernels reach over the bus. Managed memory moves instead.
+    fn mapped_ranges(&self) -> Vec<Range<u64>> {
+        let mapped = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
+        mapped.map(|(start, region)| *start..start + region.bytes as u64).collect()
     }
 
     /// Whether an address that no allocation holds was once one's.

@@ -13,7 +13,8 @@
 //! start      warps x cycles / (multiprocessors x clock)
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
 //! waiting    cycles that each warp waits, summed / (resident warps x clock)
-//! zero-copy  bytes of mapped host memory / rate of the bus
+//! zero-copy  sectors of mapped host memory that L1 does not have, or stored ones, x 32 / rate of the bus;
+//!            L2 keeps none of them, so that a second read crosses the bus again
 //! ```
 //!
 //! Parts that are nearly as long disturb each other: the times are joined by a p-norm
@@ -21,15 +22,6 @@
 
 use crate::profile::Profile;
 use simt::{Counters, Estimate};
-
-/// What a kernel's arguments point to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Footprint {
-    /// Device memory.
-    pub(crate) device_bytes: u64,
-    /// Mapped host memory.
-    pub(crate) mapped_bytes: u64,
-}
 
 /// A copy's ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +84,6 @@ pub(crate) struct Load<'a> {
     pub(crate) resident: u32,
     /// How much larger the launch is taken to be than what ran.
     pub(crate) larger: Larger,
-    pub(crate) footprint: Footprint,
 }
 
 /// How long each part of the device is busy with a kernel, in nanoseconds.
@@ -157,24 +148,24 @@ impl Parts {
 
 /// How long each part of the device is busy with a kernel.
 pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
-    let Load { counters, estimate, larger, footprint, .. } = *load;
-    let stores = 32 * counters.global_store.sectors;
-    let atomics = 32 * (counters.global_atomic.sectors + counters.global_reduction.sectors);
-    let loads = 32 * (counters.global_load.sectors + counters.async_copy_global.sectors)
-        + counters.bulk_copy.bytes;
+    let Load { counters, estimate, larger, .. } = *load;
+    let stores = counters.global_store.sectors
+        + counters.global_atomic.sectors
+        + counters.global_reduction.sectors;
+    let near_stores = 32 * stores.saturating_sub(estimate.far_sectors_written);
     let local = 32 * (counters.local_load.sectors + counters.local_store.sectors);
 
-    let mapped_part = part(footprint.mapped_bytes, footprint.mapped_bytes + footprint.device_bytes);
-    let device_part = 1.0 - mapped_part;
     let ns = |amount: f64, per_second: f64| larger.work * amount / per_second * 1e9;
     let by_block = |amount: f64, per_second: f64| larger.blocks * amount / per_second * 1e9;
 
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
-    let dram = (estimate.dram_read_bytes + written) as f64 * device_part;
-    let l2 = (32 * estimate.l1_missed_sectors + stores + atomics + local) as f64 * device_part;
-    let zero_copy_ns = ns(loads as f64 * mapped_part, profile.zero_copy_read_bytes_per_second)
-        + ns((stores + atomics) as f64 * mapped_part, profile.zero_copy_write_bytes_per_second);
+    let dram = (estimate.dram_read_bytes + written) as f64;
+    let l2 = (32 * estimate.l1_missed_sectors + near_stores + local) as f64;
+    // The link carries both directions at once.
+    let far = |sectors: u64, rate| ns(32.0 * sectors as f64, rate);
+    let zero_copy_ns = far(estimate.far_sectors_read, profile.zero_copy_read_bytes_per_second)
+        .max(far(estimate.far_sectors_written, profile.zero_copy_write_bytes_per_second));
 
     let multiprocessors = u64::from(profile.multiprocessors);
     let blocks = load.blocks as f64 * larger.blocks;
@@ -189,7 +180,8 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let tags = counters.global_load.lines + counters.global_store.lines;
     let data = (counters.global_load.sectors + counters.global_store.sectors).div_ceil(4);
     let atomic_lanes = counters.global_atomic.lanes + counters.global_reduction.lanes;
-    let requests = estimate.l1_missed_lines + counters.global_store.lines;
+    let near_lines = counters.global_store.lines.saturating_sub(estimate.far_sectors_written);
+    let requests = estimate.l1_missed_lines + near_lines;
     let slots = cycles * f64::from(profile.issue_slots_per_clock);
 
     let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
@@ -201,7 +193,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
         l2_ns: ns(l2, profile.l2_bytes_per_second),
         l1_ns: ns((shared + tags.max(data)) as f64, cycles),
-        requests_ns: ns(requests as f64 * device_part * profile.l2_request_cycles, cycles),
+        requests_ns: ns(requests as f64 * profile.l2_request_cycles, cycles),
         constant_ns: ns(
             counters.constant_load.wavefronts as f64 * profile.constant_pass_cycles,
             cycles,
@@ -217,26 +209,13 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     }
 }
 
-fn part(some: u64, all: u64) -> f64 {
-    if all == 0 { 0.0 } else { some as f64 / all as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn load(counters: &Counters, estimate: Estimate) -> Load<'_> {
         let (warps, blocks) = (8 << 20, 1 << 20);
-        let footprint = Footprint { device_bytes: 1 << 30, mapped_bytes: 0 };
-        Load {
-            counters,
-            estimate,
-            warps,
-            blocks,
-            resident: 8,
-            larger: Larger::default(),
-            footprint,
-        }
+        Load { counters, estimate, warps, blocks, resident: 8, larger: Larger::default() }
     }
 
     #[test]

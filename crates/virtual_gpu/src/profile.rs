@@ -98,6 +98,14 @@ pub struct Profile {
     pub api_call_ns: f64,
     /// Set-up of a copy.
     pub copy_latency_ns: f64,
+    /// The host reading its own memory from front to back.
+    pub host_read_bytes_per_second: f64,
+    /// The same where the memory is write-combined.
+    pub write_combined_read_bytes_per_second: f64,
+    /// Allocating page-locked memory and freeing it, both together.
+    pub page_lock_bytes_per_second: f64,
+    /// Page-locking memory that exists and unlocking it, both together.
+    pub page_register_bytes_per_second: f64,
 }
 
 /// The profiles that come with this crate, by the name to ask for them.

@@ -132,6 +132,11 @@ pub fn skip_kernels(skip: bool) {
     with(|machine| machine.skips_kernels = skip);
 }
 
+/// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows.
+pub fn host_reads(address: usize, bytes: usize) {
+    with(|machine| machine.host_reads(address as u64, bytes));
+}
+
 /// Says how many registers per thread NVIDIA's assembler gave kernels, which decides how many blocks fit on a
 /// multiprocessor; kernels that are not named get an estimate.
 pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {

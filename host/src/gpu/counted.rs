@@ -49,6 +49,14 @@ impl Gpu {
         if self.is_virtual() { misuse() } else { Vec::new() }
     }
 
+    /// Says that the host has just read this memory from front to back: the virtual device's clock, which sees driver
+    /// calls only, moves on by the time that it takes. A GPU's events see the host's real time.
+    pub fn host_has_read<T>(&self, memory: &[T]) {
+        if self.is_virtual() {
+            virtual_gpu::host_reads(memory.as_ptr().addr(), size_of_val(memory));
+        }
+    }
+
     /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.
     pub fn take_counted(&self) -> Option<Counted> {
         if !self.is_virtual() {

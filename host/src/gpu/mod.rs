@@ -5,6 +5,7 @@ mod choice;
 mod counted;
 mod error;
 mod launch;
+mod streams;
 mod timing;
 
 pub use arrays::{Arrays, View, ViewMut, digest};
@@ -12,6 +13,7 @@ pub use choice::{Choice, registers};
 pub use counted::{Counted, Larger, misuse};
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
+pub use streams::Streams;
 pub use timing::{CopyPair, Flush, Stopwatch};
 
 use crate::ptx::Image;

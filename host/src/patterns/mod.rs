@@ -3,16 +3,20 @@
 mod aos_soa;
 mod async_copy;
 mod bank_conflicts;
+mod batching;
 mod bus_utilisation;
 mod coalescing;
 mod constant_memory;
 mod histogram;
 mod matmul_ab;
 mod misalignment;
+mod overlap;
+mod pinned_memory;
 mod reduction;
 mod store_segments;
 mod stride;
 mod transpose;
+mod zero_copy;
 
 use crate::pattern::{Pattern, Variant};
 
@@ -31,6 +35,10 @@ pub const PATTERNS: &[&Pattern] = &[
     &constant_memory::PATTERN,
     &reduction::PATTERN,
     &histogram::PATTERN,
+    &pinned_memory::PATTERN,
+    &batching::PATTERN,
+    &overlap::PATTERN,
+    &zero_copy::PATTERN,
 ];
 
 /// A name that is not in the registry.

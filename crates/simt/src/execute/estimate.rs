@@ -11,6 +11,7 @@ use crate::launch::{Estimate, Latencies};
 use crate::program::{Detail, Instruction, Operation, Row, Space};
 use crate::registers::LANES;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 /// What DRAM hands out at once, as a power of two: 64 bytes.
 const GRANULE_SHIFT: u32 = 6;
@@ -56,6 +57,8 @@ impl Clocks {
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
+    /// Addresses behind a slower link.
+    far: Vec<Range<u64>>,
     /// The L1 cache: sectors by line, and the lines from oldest to youngest.
     lines: HashMap<u64, u8>,
     order: VecDeque<u64>,
@@ -73,13 +76,16 @@ pub(crate) struct Estimator {
     bulk: u32,
     l1_misses: u64,
     l1_missed_lines: u64,
+    far_read: u64,
+    far_written: u64,
     chain_cycles: u64,
 }
 
 impl Estimator {
-    pub fn new(latencies: Latencies) -> Estimator {
+    pub fn new(latencies: Latencies, far: Vec<Range<u64>>) -> Estimator {
         Estimator {
             latencies,
+            far,
             lines: HashMap::new(),
             order: VecDeque::new(),
             read: HashMap::new(),
@@ -90,8 +96,14 @@ impl Estimator {
             bulk: 0,
             l1_misses: 0,
             l1_missed_lines: 0,
+            far_read: 0,
+            far_written: 0,
             chain_cycles: 0,
         }
+    }
+
+    fn is_far(&self, address: u64) -> bool {
+        self.far.iter().any(|range| range.contains(&address))
     }
 
     pub fn start_block(&mut self) {
@@ -116,7 +128,8 @@ impl Estimator {
         let mut missed_line = None;
         for sector in &sectors[..count] {
             let line = Some(sector >> 2);
-            if self.read_sector(*sector, cached) && missed_line != line {
+            let has_missed = self.read_sector(*sector, cached) && !self.is_far(*sector << 5);
+            if has_missed && missed_line != line {
                 self.l1_missed_lines += 1;
                 missed_line = line;
             }
@@ -134,14 +147,19 @@ impl Estimator {
     /// Whether the sector had to come from beyond L1.
     fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
+        let is_far = self.is_far(sector << 5);
         let kept = self.lines.get_mut(&line);
         if cached && kept.as_ref().is_some_and(|mask| **mask & bit != 0) {
             return false;
         }
         self.missed = true;
-        self.l1_misses += 1;
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        *self.read.entry(granule >> 6).or_default() |= 1 << (granule & 63);
+        if is_far {
+            self.far_read += 1;
+        } else {
+            self.l1_misses += 1;
+            let granule = sector >> (GRANULE_SHIFT - 5);
+            *self.read.entry(granule >> 6).or_default() |= 1 << (granule & 63);
+        }
         if !cached {
             return true;
         }
@@ -172,8 +190,15 @@ impl Estimator {
     /// A global store changes its bytes.
     pub fn write(&mut self, request: Request<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
+        let mut far_sector = None;
         for (lane, address) in request.all.iter().enumerate() {
-            if request.mask >> lane & 1 != 0 {
+            if request.mask >> lane & 1 == 0 {
+                continue;
+            }
+            if self.is_far(*address) {
+                self.far_written +=
+                    u64::from(far_sector.replace(address >> 5) != Some(address >> 5));
+            } else {
                 *self.written.entry(address >> 5).or_default() |= bits << (address & 31);
             }
         }
@@ -181,8 +206,11 @@ impl Estimator {
 
     /// A bulk copy changes its bytes.
     pub fn write_range(&mut self, start: u64, bytes: u64) {
-        for sector in start >> 5..(start + bytes).div_ceil(32) {
-            self.written.insert(sector, u32::MAX);
+        let sectors = start >> 5..(start + bytes).div_ceil(32);
+        if self.is_far(start) {
+            self.far_written += sectors.end - sectors.start;
+        } else {
+            self.written.extend(sectors.map(|sector| (sector, u32::MAX)));
         }
     }
 
@@ -256,6 +284,8 @@ impl Estimator {
             for (line, lanes) in part.atomics {
                 *sum.atomics.entry(line).or_default() += lanes;
             }
+            sum.far_read += part.far_read;
+            sum.far_written += part.far_written;
             sum.chain_cycles += part.chain_cycles;
             for (page, granules) in part.read {
                 *sum.read.entry(page).or_default() |= granules;
@@ -274,6 +304,8 @@ impl Estimator {
             dram_read_bytes: granules << GRANULE_SHIFT,
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: sum.written.len() as u64 - whole,
+            far_sectors_read: sum.far_read,
+            far_sectors_written: sum.far_written,
         })
     }
 }

@@ -413,7 +413,10 @@ impl<'r> Machine<'r> {
                 .checks
                 .global_races
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
-            estimator: run.options.estimate.map(|figures| Box::new(Estimator::new(figures))),
+            estimator: run
+                .options
+                .estimate
+                .map(|figures| Box::new(Estimator::new(figures, run.options.far.clone()))),
             blocks: 0,
             warps: 0,
             steps: 0,
