@@ -273,7 +273,17 @@ impl Machine {
         }
         // Work that runs late is no longer in the call that enqueued it.
         let location = if self.is_executing { None } else { crate::misuse::caller() };
-        self.misuse.push(Misuse { kind, call, message, location });
+        let misuse = Misuse { kind, call, message, location };
+        if self.options.announce {
+            eprintln!("virtual {}: {misuse}", self.profile.name);
+        }
+        self.misuse.push(misuse);
+    }
+
+    /// Notes that a call asks for something that is missing here, and gives the code to answer with.
+    pub(crate) fn unsupported(&mut self, what: &str) -> ReturnCode {
+        self.report(MisuseKind::Unsupported, format!("the virtual device does not support {what}"));
+        ReturnCode::NOT_SUPPORTED
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.

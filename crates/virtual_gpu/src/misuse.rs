@@ -22,6 +22,8 @@ pub enum MisuseKind {
     HostMemoryFreed,
     /// A call without a current context, or from a host function.
     Context,
+    /// A call that a GPU's driver answers and the virtual device does not.
+    Unsupported,
     /// A kernel failed.
     KernelFault,
     /// The executor found a hazard inside a kernel.

@@ -31,6 +31,8 @@ pub struct Options {
     pub checks: Checks,
     /// Whether to find host memory that changes under a pending copy, which reads the memory twice.
     pub watch_host_memory: bool,
+    /// Whether mistakes are also written to standard error when they are found.
+    pub announce: bool,
     /// Warp-instructions after which a kernel is taken to run forever.
     pub fuel: u64,
 }
@@ -41,6 +43,7 @@ impl Default for Options {
             order: Order::Late,
             checks: Checks::none(),
             watch_host_memory: true,
+            announce: false,
             fuel: 20_000_000_000,
         }
     }
@@ -94,6 +97,12 @@ unsafe impl SymbolSource for VirtualGpu {
 
     fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
         exports::symbol(name.to_str().ok()?)
+    }
+
+    fn missed(&self, name: &CStr) {
+        if with(|machine| machine.options.announce) {
+            eprintln!("{}: {} is not supported", self.name, name.to_string_lossy());
+        }
     }
 }
 

@@ -101,7 +101,7 @@ exports! {
     fn cuGraphGetNodes(machine, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
         let has = machine.graphs.get(graph.addr())?.nodes.len();
         if !nodes.is_null() {
-            return Err(ReturnCode::NOT_SUPPORTED);
+            return Err(machine.unsupported("handles of a captured graph's nodes"));
         }
         out(count, has)
     }

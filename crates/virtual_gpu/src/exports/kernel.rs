@@ -108,9 +108,7 @@ unsafe fn launch(
     let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
     let kernel = kernel_in(&module, &name)?;
     if let Err(error) = kernel.supported() {
-        machine
-            .report(MisuseKind::KernelFault, format!("kernel `{name}` cannot run here: {error}"));
-        return Err(ReturnCode::NOT_SUPPORTED);
+        return Err(machine.unsupported(&format!("kernel `{name}`: {error}")));
     }
     if shape.dynamic_bytes > most_dynamic {
         return Err(ReturnCode::INVALID_VALUE);
@@ -246,11 +244,7 @@ unsafe fn shape_of(
                 }
                 LaunchAttribute::CLUSTER_DIMENSION => cluster = Some(attribute.value.cluster_dim),
                 other => {
-                    machine.report(
-                        MisuseKind::KernelFault,
-                        format!("launch attribute {other} is not supported here"),
-                    );
-                    return Err(ReturnCode::NOT_SUPPORTED);
+                    return Err(machine.unsupported(&format!("launch attribute {other}")));
                 }
             }
         }
@@ -401,8 +395,7 @@ exports! {
     ) {
         let (shape, cluster) = shape_of(machine, config)?;
         if cluster.is_some() {
-            machine.report(MisuseKind::KernelFault, "launches with clusters are not supported here".to_owned());
-            return Err(ReturnCode::NOT_SUPPORTED);
+            return Err(machine.unsupported("launches with clusters"));
         }
         launch(machine, function.addr(), shape, parameters, extra)
     }

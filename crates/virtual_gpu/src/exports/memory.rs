@@ -249,7 +249,7 @@ exports! {
     ) {
         machine.context()?;
         managed(machine, pointer, bytes)?;
-        Err(ReturnCode::NOT_SUPPORTED)
+        Err(machine.unsupported("attributes of managed memory"))
     }
     fn cuCtxEnablePeerAccess(machine, _peer: cust_raw::CUcontext, _flags: c_uint) {
         machine.context()?;
