@@ -35,6 +35,9 @@ thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
+/// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
+const HOST_FUNCTION_NS: f64 = 10_000.0;
+
 /// Launches that are remembered until they are asked for; older ones are dropped.
 const LAUNCHES_MAX: usize = 4096;
 
@@ -274,7 +277,8 @@ impl Machine {
         // Work that runs late is no longer in the call that enqueued it.
         let location = if self.is_executing { None } else { crate::misuse::caller() };
         let misuse = Misuse { kind, call, message, location };
-        if self.options.announce {
+        // Pageable memory costs time and is no error: programs that use it use it everywhere.
+        if self.options.announce && kind != MisuseKind::PageableAsyncCopy {
             eprintln!("virtual {}: {misuse}", self.profile.name);
         }
         self.misuse.push(misuse);
@@ -430,8 +434,8 @@ impl Machine {
         }
     }
 
-    /// Executes an operation and everything that it follows, and nothing else.
-    pub(crate) fn run_until(&mut self, id: usize) -> f64 {
+    /// What is pending of an operation and everything that it follows.
+    fn follows(&self, id: usize) -> BTreeSet<usize> {
         let mut wanted = BTreeSet::new();
         let mut open = vec![id];
         while let Some(id) = open.pop() {
@@ -441,6 +445,12 @@ impl Machine {
                 open.extend(&operation.dependencies);
             }
         }
+        wanted
+    }
+
+    /// Executes an operation and everything that it follows, and nothing else.
+    pub(crate) fn run_until(&mut self, id: usize) -> f64 {
+        let wanted = self.follows(id);
         if let Order::Seeded(_) = self.options.order {
             self.run_permuted(wanted);
         } else {
@@ -543,6 +553,17 @@ impl Machine {
 
     /// Whether an operation has ended by the host's clock.
     pub(crate) fn poll(&mut self, id: usize) -> Outcome {
+        // A host function may wait for what the host does after this call, so it runs no earlier than it must.
+        let waits = self.follows(id).into_iter().any(|id| match &self.slots[id] {
+            Slot::Pending(operation) => {
+                matches!(operation.work, Work::Host(_))
+                    && operation.enqueued + HOST_FUNCTION_NS > self.now
+            }
+            Slot::Done(_) => false,
+        });
+        if waits {
+            return Err(ReturnCode::NOT_READY);
+        }
         let end = self.run_until(id);
         match self.fault {
             Some(code) => Err(code),
@@ -560,7 +581,8 @@ impl Machine {
         let latency = match operation.work {
             Work::Kernel(_) | Work::Fill(_) | Work::Marker => self.profile.launch_latency_ns,
             Work::Copy(_) | Work::Prefetch(..) => self.profile.copy_latency_ns,
-            Work::Host(_) | Work::Release(_) => 0.0,
+            Work::Host(_) => HOST_FUNCTION_NS,
+            Work::Release(_) => 0.0,
         };
         let ready = operation
             .dependencies

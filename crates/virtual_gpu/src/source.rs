@@ -31,7 +31,7 @@ pub struct Options {
     pub checks: Checks,
     /// Whether to find host memory that changes under a pending copy, which reads the memory twice.
     pub watch_host_memory: bool,
-    /// Whether mistakes are also written to standard error when they are found.
+    /// Whether mistakes that do more harm than to cost time are also written to standard error when they are found.
     pub announce: bool,
     /// Warp-instructions after which a kernel is taken to run forever.
     pub fuel: u64,

@@ -62,7 +62,8 @@ fn newest(name: &str, version: c_int) -> Result<*mut c_void, c_uint> {
         None => DATED.iter().find(|(dated, _)| *dated == name).map_or(0, |(_, since)| *since),
     };
     let mut status = SYMBOL_NOT_FOUND;
-    for name in [format!("{name}_v3"), format!("{name}_v2"), name.to_owned()] {
+    for name in [format!("{name}_v4"), format!("{name}_v3"), format!("{name}_v2"), name.to_owned()]
+    {
         let known = |symbol: &&Symbol| symbol.c_name().to_bytes() == name.as_bytes();
         if let Some(symbol) = Symbol::ALL.iter().find(known) {
             if since(*symbol, &name) <= version {

@@ -13,6 +13,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 const INVALID_PTX: ReturnCode = ReturnCode(218);
+const UNSUPPORTED_PTX_VERSION: ReturnCode = ReturnCode(222);
 const INVALID_IMAGE: ReturnCode = ReturnCode(200);
 const NO_BINARY: ReturnCode = ReturnCode(209);
 const OUT_OF_RESOURCES: ReturnCode = ReturnCode(701);
@@ -22,7 +23,8 @@ fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
     machine.context()?;
     let module = Module::parse(ptx).map_err(|error| {
         machine.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
-        INVALID_PTX
+        let newer = matches!(error, simt::Error::Unsupported { .. });
+        if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
     let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
     if target.parse::<u32>().is_ok_and(|target| target > machine.profile.architecture()) {
@@ -313,6 +315,29 @@ fn suggest(
     Ok((grid.cast_signed(), best.1.cast_signed()))
 }
 
+/// # Safety
+/// The targets are null or valid for writes; `dynamic_of_block` may be called with any block size.
+unsafe fn potential(
+    machine: &Machine,
+    [grid, block]: [*mut c_int; 2],
+    function: CUfunction,
+    dynamic_of_block: CUoccupancyB2DSize,
+    dynamic_bytes: usize,
+    limit: c_int,
+) -> Outcome {
+    let dynamic = |threads: c_int| match dynamic_of_block {
+        // SAFETY: by the contract.
+        Some(function) => unsafe { function(threads) },
+        None => dynamic_bytes,
+    };
+    let (suggested_grid, suggested_block) = suggest(machine, function.addr(), dynamic, limit)?;
+    // SAFETY: by the contract.
+    unsafe {
+        out(grid, suggested_grid)?;
+        out(block, suggested_block)
+    }
+}
+
 exports! {
     fn cuModuleLoadData(machine, module: *mut CUmodule, image: *const c_void) {
         let loaded = load(machine, &ptx_of(image)?)?;
@@ -419,13 +444,13 @@ exports! {
         machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
         dynamic_bytes: usize, limit: c_int
     ) {
-        let dynamic = |threads: c_int| match dynamic_of_block {
-            Some(function) => function(threads),
-            None => dynamic_bytes,
-        };
-        let (suggested_grid, suggested_block) = suggest(machine, function.addr(), dynamic, limit)?;
-        out(grid, suggested_grid)?;
-        out(block, suggested_block)
+        potential(machine, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
+    }
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        dynamic_bytes: usize, limit: c_int, _flags: c_uint
+    ) {
+        potential(machine, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
     }
     fn cuOccupancyAvailableDynamicSMemPerBlock(
         machine, bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int
