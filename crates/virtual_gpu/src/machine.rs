@@ -38,6 +38,10 @@ thread_local! {
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 const HOST_FUNCTION_NS: f64 = 10_000.0;
 
+/// Blocks that a cluster may have on every device that has clusters, and when the program asks for more.
+pub(crate) const PORTABLE_CLUSTER: u32 = 8;
+const LARGEST_CLUSTER: u32 = 16;
+
 /// Launches that are remembered until they are asked for; older ones are dropped.
 const LAUNCHES_MAX: usize = 4096;
 
@@ -104,6 +108,8 @@ pub(crate) struct FunctionState {
     pub(crate) name: String,
     pub(crate) max_dynamic_shared_bytes: u32,
     pub(crate) carveout: i32,
+    /// Clusters of more than [`PORTABLE_CLUSTER`] blocks are allowed.
+    pub(crate) large_clusters: bool,
 }
 
 #[derive(Debug, Default)]
@@ -757,6 +763,7 @@ impl Machine {
             threads_per_block: self.profile.max_threads_per_block,
             multiprocessors: self.profile.multiprocessors,
             blocks_per_multiprocessor: self.profile.blocks_per_multiprocessor,
+            blocks_per_cluster: if self.profile.has_clusters() { LARGEST_CLUSTER } else { 1 },
             ..simt::Limits::default()
         }
     }

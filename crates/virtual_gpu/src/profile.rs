@@ -139,6 +139,11 @@ impl Profile {
         self.compute_capability[0] * 10 + self.compute_capability[1]
     }
 
+    /// Whether blocks can be grouped into clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.compute_capability[0] >= 9
+    }
+
     /// What a warp waits for, when so many blocks share a multiprocessor's L1.
     pub(crate) fn latencies(&self, resident: u32) -> simt::Latencies {
         let l1_lines = self.shared_bytes_per_multiprocessor / 128;
@@ -185,7 +190,7 @@ impl Profile {
             108 => modern * clamp(self.persisting_l2_bytes),
             109 => modern * clamp(self.max_access_window_bytes),
             111 => self.reserved_shared_bytes_per_block,
-            120 => u32::from(major >= 9),
+            120 => u32::from(self.has_clusters()),
             0 | 150.. => return None,
             _ => 0,
         };

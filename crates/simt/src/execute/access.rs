@@ -221,6 +221,11 @@ impl Machine<'_> {
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
         let request = Request { pc, mask, all, bytes: access.total_bytes() };
+        if self.reaches_blocks(space, mask, all) {
+            return self.in_blocks(block, warp, request, false, |machine, block, warp, request| {
+                machine.load_in(block, warp, pc, request.mask, access, (space, request.all))
+            });
+        }
         match space {
             Space::Global | Space::Constant | Space::Generic => {
                 let window = self.window(block, warp, request, false)?;
@@ -367,6 +372,11 @@ impl Machine<'_> {
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
         let request = Request { pc, mask, all, bytes: access.total_bytes() };
+        if self.reaches_blocks(space, mask, all) {
+            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+                machine.store_in(block, warp, pc, request.mask, access, (space, request.all))
+            });
+        }
         match space {
             Space::Global | Space::Generic => {
                 let window = self.window(block, warp, request, true)?;
