@@ -90,8 +90,7 @@ impl Machine<'_> {
     fn run_blocks(&mut self) -> Result<bool, Error> {
         loop {
             let (mut progress, mut spins) = (false, false);
-            for position in 0..self.cluster.len() {
-                let rank = self.rank_at(position);
+            for rank in self.order_of_ranks() {
                 let Some(mut block) = self.cluster[rank].take() else { continue };
                 match self.run_block(&mut block)? {
                     Turn::Ended => {
@@ -117,13 +116,19 @@ impl Machine<'_> {
         }
     }
 
-    fn rank_at(&self, position: usize) -> usize {
+    /// The order in which the blocks of the cluster take a turn each.
+    fn order_of_ranks(&self) -> impl Iterator<Item = usize> + use<> {
         let count = self.cluster.len();
-        match self.run.options.schedule {
-            Schedule::Forward => position,
-            Schedule::Reverse => count - 1 - position,
-            Schedule::Seeded(seed) => (mix(seed ^ self.steps) as usize % count + position) % count,
-        }
+        let (start, reverse) = match self.run.options.schedule {
+            Schedule::Forward => (0, false),
+            Schedule::Reverse => (0, true),
+            Schedule::Seeded(seed) => (mix(seed ^ self.steps) as usize % count, false),
+        };
+        (0..count).map(
+            move |position| {
+                if reverse { count - 1 - position } else { (start + position) % count }
+            },
+        )
     }
 
     /// Lanes arrive at the barrier of their cluster.
