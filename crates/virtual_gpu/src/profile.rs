@@ -182,7 +182,7 @@ impl Profile {
             40 => self.copy_engines,
             75 => major,
             76 => minor,
-            78 | 79 | 80 | 83 | 85 | 90 | 91 | 95 | 96 | 115 => 1,
+            78 | 79 | 80 | 83 | 85 | 89 | 90 | 91 | 95 | 96 | 115 => 1,
             81 => self.shared_bytes_per_multiprocessor,
             82 => self.registers_per_multiprocessor,
             97 => self.shared_bytes_per_block_opt_in,
