@@ -221,11 +221,6 @@ impl Machine<'_> {
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
         let request = Request { pc, mask, all, bytes: access.total_bytes() };
-        if self.reaches_blocks(space, mask, all) {
-            return self.in_blocks(block, warp, request, false, |machine, block, warp, request| {
-                machine.load_in(block, warp, pc, request.mask, access, (space, request.all))
-            });
-        }
         match space {
             Space::Global | Space::Constant | Space::Generic => {
                 let window = self.window(block, warp, request, false)?;
@@ -258,6 +253,9 @@ impl Machine<'_> {
                 });
             }
             Space::Shared => {
+                if self.reaches_blocks(request) {
+                    return self.load_across(block, warp, request, access);
+                }
                 self.shared_bounds(block, warp, request)?;
                 if self.counting {
                     self.count_shared(request);
@@ -308,6 +306,36 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A load of shared memory of several blocks.
+    #[cold]
+    fn load_across(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.in_blocks(block, warp, request, false, |machine, block, warp, request| {
+            let Request { pc, mask, all, .. } = request;
+            machine.load_in(block, warp, pc, mask, access, (Space::Shared, all))
+        })
+    }
+
+    /// A store to shared memory of several blocks.
+    #[cold]
+    fn store_across(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+            let Request { pc, mask, all, .. } = request;
+            machine.store_in(block, warp, pc, mask, access, (Space::Shared, all))
+        })
     }
 
     /// Executes a store with the widest instructions that the CPU has.
@@ -372,11 +400,6 @@ impl Machine<'_> {
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
         let request = Request { pc, mask, all, bytes: access.total_bytes() };
-        if self.reaches_blocks(space, mask, all) {
-            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
-                machine.store_in(block, warp, pc, request.mask, access, (space, request.all))
-            });
-        }
         match space {
             Space::Global | Space::Generic => {
                 let window = self.window(block, warp, request, true)?;
@@ -396,6 +419,9 @@ impl Machine<'_> {
                 });
             }
             Space::Shared => {
+                if self.reaches_blocks(request) {
+                    return self.store_across(block, warp, request, access);
+                }
                 self.shared_bounds(block, warp, request)?;
                 if self.counting {
                     self.count_shared(request);

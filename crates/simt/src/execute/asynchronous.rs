@@ -376,7 +376,7 @@ impl Machine<'_> {
                 | MbarrierOperation::ExpectTransaction { .. }
                 | MbarrierOperation::CompleteTransaction { .. }
         );
-        if arrives && self.reaches_blocks(Space::Shared, mask, &all) {
+        if arrives && self.reaches_blocks(request) {
             return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
                 machine.mbarrier_in(block, warp, request, operation)
             });

@@ -140,7 +140,7 @@ impl Machine<'_> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
         let request = Request { pc, mask, all, bytes: bytes * elements };
-        if self.reaches_blocks(space, mask, all) {
+        if space == Space::Shared && self.reaches_blocks(request) {
             return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
                 machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
             });

@@ -9,7 +9,7 @@ use super::warp::{Split, State, Warp};
 use super::{Machine, Run, mix};
 use crate::error::Error;
 use crate::launch::Schedule;
-use crate::program::{CLUSTER_SHIFT, Space};
+use crate::program::CLUSTER_SHIFT;
 use crate::registers::LANES;
 
 /// The number under which lanes wait at the barrier of their cluster; a block's own barriers have smaller ones.
@@ -250,11 +250,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether lanes of an access to a space may address another block's memory.
+    /// Whether lanes of an access to shared memory name a block.
     #[inline(always)]
-    pub fn reaches_blocks(&self, space: Space, mask: u32, all: &[u64; LANES]) -> bool {
-        space == Space::Shared
-            && self.run.program.maps_shared
-            && (0..LANES).any(|lane| mask >> lane & 1 != 0 && all[lane] >> CLUSTER_SHIFT != 0)
+    pub fn reaches_blocks(&self, request: Request<'_>) -> bool {
+        self.run.program.maps_shared
+            && (0..LANES).any(|lane| {
+                request.mask >> lane & 1 != 0 && request.all[lane] >> CLUSTER_SHIFT != 0
+            })
     }
 }
