@@ -8,7 +8,9 @@
 //! not declare, with the CUDA version that introduced it.
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
-use crate::types::{CUkernel, CUlibrary, LaunchConfig, MemoryLocation, TensorMap};
+use crate::types::{
+    CUkernel, CUlibrary, ContextParameters, LaunchConfig, MemoryLocation, TensorMap,
+};
 use crate::{check, local};
 use cust_raw::*;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
@@ -440,6 +442,7 @@ crate::driver_api! {
     #[since(12, 4)] fn cuFuncGetParamInfo(function: CUfunction, param_index: usize, param_offset: *mut usize, param_size: *mut usize);
     #[since(12, 4)] fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule);
     #[since(12, 4)] fn cuModuleEnumerateFunctions(functions: *mut CUfunction, num_functions: c_uint, module: CUmodule);
+    #[since(12, 5)] fn cuCtxCreate_v4(context: *mut CUcontext, params: *mut ContextParameters, flags: c_uint, device: CUdevice);
     #[since(12, 8)] fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
     #[since(12, 8)] fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: CUevent, end: CUevent);
 }

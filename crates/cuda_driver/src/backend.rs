@@ -30,4 +30,7 @@ pub unsafe trait SymbolSource: Sync + Send {
 
     /// The function's address, or nothing when this source does not have it.
     fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>>;
+
+    /// Told of each function that was called and is not here, once.
+    fn missed(&self, _name: &CStr) {}
 }

@@ -17,6 +17,7 @@ pub(crate) struct Driver {
 }
 
 struct Opened {
+    source: &'static dyn SymbolSource,
     name: String,
     is_virtual: bool,
     version: CudaVersion,
@@ -124,6 +125,7 @@ impl Driver {
     fn fill(source: &'static dyn SymbolSource) -> Driver {
         let functions = Symbol::ALL.iter().map(|symbol| source.symbol(symbol.c_name())).collect();
         let opened = Opened {
+            source,
             name: source.name(),
             is_virtual: source.is_virtual(),
             version: library::version(source),
@@ -154,6 +156,10 @@ impl Driver {
                 needs: symbol.since(),
                 has,
             });
+            drop(calls);
+            if let Ok(opened) = &self.opened {
+                opened.source.missed(symbol.c_name());
+            }
         }
         code
     }

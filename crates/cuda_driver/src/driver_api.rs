@@ -41,6 +41,12 @@ macro_rules! driver_api {
                 Symbol::NAMES[self as usize]
             }
 
+            /// The function that this crate exports under the name, for programs that ask for addresses
+            /// (`cuGetProcAddress`).
+            pub fn address(self) -> *mut std::ffi::c_void {
+                match self { $(Symbol::$name => $name as *mut std::ffi::c_void),* }
+            }
+
             /// The CUDA version that introduced the function, when that is newer than CUDA 11.4.
             pub const fn since(self) -> Option<$crate::CudaVersion> {
                 Symbol::SINCE[self as usize]

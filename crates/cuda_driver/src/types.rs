@@ -25,6 +25,18 @@ pub struct CUkern_st {
 /// A handle to a kernel of a library (`cuLibraryGetKernel`).
 pub type CUkernel = *mut CUkern_st;
 
+/// What a context is made with (`CUctxCreateParams`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ContextParameters {
+    /// `num_execution_affinities` of them, or null.
+    pub execution_affinities: *mut cust_raw::CUexecAffinityParam,
+    /// How many follow `execution_affinities`.
+    pub num_execution_affinities: c_int,
+    /// Parameters of sharing with graphics, or null.
+    pub graphics: *mut std::ffi::c_void,
+}
+
 /// Where managed memory should live (`CUmemLocation`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +144,7 @@ mod tests {
     #[test]
     fn layouts_are_those_of_the_header() {
         assert_eq!(size_of::<MemoryLocation>(), 8);
+        assert_eq!(size_of::<ContextParameters>(), 24);
         assert_eq!(size_of::<LaunchAttributeValue>(), 64);
         assert_eq!(size_of::<LaunchAttribute>(), 72);
         assert_eq!(offset_of!(LaunchAttribute, value), 8);

@@ -22,6 +22,8 @@ pub struct Launch {
     pub arguments: Vec<Vec<u8>>,
     /// All blocks must be able to wait for each other: a cooperative launch.
     pub cooperative: bool,
+    /// Blocks per cluster in x, y, z; what the kernel requires, or else 1, when `None`.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl Launch {
@@ -67,6 +69,17 @@ impl Launch {
         self
     }
 
+    /// Groups blocks into clusters.
+    pub fn clusters(mut self, blocks: [u32; 3]) -> Launch {
+        self.cluster = Some(blocks);
+        self
+    }
+
+    /// Blocks per cluster of a launch of this kernel.
+    pub fn cluster_of(&self, kernel: &Kernel) -> [u32; 3] {
+        self.cluster.or(kernel.required_cluster).unwrap_or([1; 3])
+    }
+
     /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|n| *n as u64).product()
@@ -93,6 +106,8 @@ pub struct Limits {
     pub multiprocessors: u32,
     /// Blocks that one multiprocessor holds at most.
     pub blocks_per_multiprocessor: u32,
+    /// Blocks that a cluster has at most; 1 where there are no clusters.
+    pub blocks_per_cluster: u32,
     /// Largest number of bytes of static shared memory.
     pub static_shared_bytes: u32,
 }
@@ -107,6 +122,7 @@ impl Default for Limits {
             grid: [0x7fff_ffff, 65535, 65535],
             multiprocessors: 132,
             blocks_per_multiprocessor: 32,
+            blocks_per_cluster: 16,
             static_shared_bytes: 48 << 10,
         }
     }
@@ -140,7 +156,7 @@ pub struct Options {
     /// Run blocks one after the other where their order could change results. Results are then
     /// the same for every number of threads.
     pub deterministic: bool,
-    /// Run only these blocks, by linear index; all when `None`.
+    /// Run only these blocks, by linear index, with those of their clusters; all when `None`.
     pub sample: Option<Vec<u64>>,
     /// The device's limits.
     pub limits: Limits,
@@ -298,6 +314,7 @@ pub fn validate<'m>(
             launch.block
         ));
     }
+    validate_cluster(kernel, launch, limits)?;
     let static_bytes = kernel.static_shared_bytes();
     if static_bytes > limits.static_shared_bytes {
         return configuration(format!(
@@ -338,6 +355,30 @@ pub fn validate<'m>(
         }
     }
     Ok(kernel)
+}
+
+fn validate_cluster(kernel: &Kernel, launch: &Launch, limits: &Limits) -> Result<(), Error> {
+    let cluster = launch.cluster_of(kernel);
+    let configuration = |message: String| Err(Error::LaunchConfiguration { message });
+    let blocks = cluster.iter().map(|n| *n as u64).product();
+    if !(1..=limits.blocks_per_cluster as u64).contains(&blocks) {
+        let most = limits.blocks_per_cluster;
+        return configuration(format!("{blocks} blocks per cluster, allowed are 1 to {most}"));
+    }
+    if kernel.required_cluster.is_some_and(|required| required != cluster) {
+        let required = kernel.required_cluster.unwrap_or_default();
+        return configuration(format!(
+            "the cluster is {cluster:?}, the kernel requires {required:?}"
+        ));
+    }
+    for (axis, (grid, blocks)) in "xyz".chars().zip(launch.grid.into_iter().zip(cluster)) {
+        if !grid.is_multiple_of(blocks) {
+            return configuration(format!(
+                "grid {axis} is {grid}, no multiple of the cluster's {blocks}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Runs a launch to its end.

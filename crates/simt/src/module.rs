@@ -47,6 +47,8 @@ pub struct Kernel {
     pub max_threads: Option<u32>,
     /// `.reqntid`: the block must have these extents.
     pub required_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: the launch has clusters of these extents.
+    pub required_cluster: Option<[u32; 3]>,
     pub(crate) program: Result<Program, Error>,
 }
 
@@ -212,13 +214,8 @@ impl Module {
                     .or(function.required_threads)
                     .map(|n| n.iter().fold(1u32, |a, b| a.saturating_mul(*b))),
                 required_block: function.required_threads,
-                program: match function.cluster.map(|extent| extent.iter().product::<u32>()) {
-                    Some(blocks @ 2..) => Err(Error::Unsupported {
-                        position: function.position,
-                        what: format!("a kernel in clusters of {blocks} blocks"),
-                    }),
-                    _ => decode(&context, index),
-                },
+                required_cluster: function.cluster,
+                program: decode(&context, index),
             });
         }
         let variables = variables(&tree, &context)?;

@@ -336,8 +336,10 @@ pub(crate) enum Operation {
     },
     /// Hints without an effect on results.
     Nothing,
-    /// Arrival at or waiting for the barrier of a cluster of one block.
-    ClusterBarrier,
+    /// Arrival at the barrier of a cluster, or waiting there.
+    ClusterBarrier {
+        arrives: bool,
+    },
 }
 
 /// One instruction with its guard.
@@ -397,8 +399,13 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     TotalShared,
     DynamicShared,
-    Zero,
-    One,
+    ClusterIndex(u8),
+    ClusterCount(u8),
+    PlaceInCluster(u8),
+    ClusterSize(u8),
+    ClusterRank,
+    ClusterBlocks,
+    IsExplicitCluster,
 }
 
 /// The `%lanemask_` registers.
@@ -447,6 +454,8 @@ pub(crate) struct Program {
     pub irreproducible: bool,
     /// Names of module variables that the code refers to.
     pub symbols: Vec<String>,
+    /// Forms addresses in the shared memory of other blocks.
+    pub maps_shared: bool,
     /// Waits on other threads by polling memory.
     pub polls: bool,
     /// Function of each instruction: start pcs in ascending order with names.
@@ -457,6 +466,9 @@ pub(crate) struct Program {
 
 /// Where the shared window starts in the generic address space.
 pub(crate) const SHARED_WINDOW: u64 = 0x0100_0000_0000;
+/// Where a shared address has the rank of a block of the cluster, plus one; zero there is the own block. A block has
+/// less shared memory than this many bits address.
+pub(crate) const CLUSTER_SHIFT: u32 = 18;
 /// Where the local window starts in the generic address space.
 pub(crate) const LOCAL_WINDOW: u64 = 0x0101_0000_0000;
 /// Where kernel parameters start in the generic address space.

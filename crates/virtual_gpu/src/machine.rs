@@ -39,6 +39,13 @@ thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
+/// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
+const HOST_FUNCTION_NS: f64 = 10_000.0;
+
+/// Blocks that a cluster may have on every device that has clusters, and when the program asks for more.
+pub(crate) const PORTABLE_CLUSTER: u32 = 8;
+const LARGEST_CLUSTER: u32 = 16;
+
 /// Launches that are remembered until they are asked for; older ones are dropped.
 const LAUNCHES_MAX: usize = 4096;
 
@@ -105,6 +112,8 @@ pub(crate) struct FunctionState {
     pub(crate) name: String,
     pub(crate) max_dynamic_shared_bytes: u32,
     pub(crate) carveout: i32,
+    /// Clusters of more than [`PORTABLE_CLUSTER`] blocks are allowed.
+    pub(crate) large_clusters: bool,
 }
 
 #[derive(Debug, Default)]
@@ -299,7 +308,18 @@ impl Machine {
         }
         // Work that runs late is no longer in the call that enqueued it.
         let location = if self.is_executing { None } else { crate::misuse::caller() };
-        self.misuse.push(Misuse { kind, call, message, location });
+        let misuse = Misuse { kind, call, message, location };
+        // Pageable memory costs time and is no error: programs that use it use it everywhere.
+        if self.options.announce && kind != MisuseKind::PageableAsyncCopy {
+            eprintln!("virtual {}: {misuse}", self.profile.name);
+        }
+        self.misuse.push(misuse);
+    }
+
+    /// Notes that a call asks for something that is missing here, and gives the code to answer with.
+    pub(crate) fn unsupported(&mut self, what: &str) -> ReturnCode {
+        self.report(MisuseKind::Unsupported, format!("the virtual device does not support {what}"));
+        ReturnCode::NOT_SUPPORTED
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.
@@ -446,8 +466,8 @@ impl Machine {
         }
     }
 
-    /// Executes an operation and everything that it follows, and nothing else.
-    pub(crate) fn run_until(&mut self, id: usize) -> f64 {
+    /// What is pending of an operation and everything that it follows.
+    fn follows(&self, id: usize) -> BTreeSet<usize> {
         let mut wanted = BTreeSet::new();
         let mut open = vec![id];
         while let Some(id) = open.pop() {
@@ -457,6 +477,12 @@ impl Machine {
                 open.extend(&operation.dependencies);
             }
         }
+        wanted
+    }
+
+    /// Executes an operation and everything that it follows, and nothing else.
+    pub(crate) fn run_until(&mut self, id: usize) -> f64 {
+        let wanted = self.follows(id);
         if let Order::Seeded(_) = self.options.order {
             self.run_permuted(wanted);
         } else {
@@ -559,6 +585,17 @@ impl Machine {
 
     /// Whether an operation has ended by the host's clock.
     pub(crate) fn poll(&mut self, id: usize) -> Outcome {
+        // A host function may wait for what the host does after this call, so it runs no earlier than it must.
+        let waits = self.follows(id).into_iter().any(|id| match &self.slots[id] {
+            Slot::Pending(operation) => {
+                matches!(operation.work, Work::Host(_))
+                    && operation.enqueued + HOST_FUNCTION_NS > self.now
+            }
+            Slot::Done(_) => false,
+        });
+        if waits {
+            return Err(ReturnCode::NOT_READY);
+        }
         let end = self.run_until(id);
         match self.fault {
             Some(code) => Err(code),
@@ -576,7 +613,8 @@ impl Machine {
         let latency = match operation.work {
             Work::Kernel(_) | Work::Fill(_) | Work::Marker => self.profile.launch_latency_ns,
             Work::Copy(_) | Work::Prefetch(..) => self.profile.copy_latency_ns,
-            Work::Host(_) | Work::Release(_) => 0.0,
+            Work::Host(_) => HOST_FUNCTION_NS,
+            Work::Release(_) => 0.0,
         };
         let ready = operation
             .dependencies
@@ -759,6 +797,7 @@ impl Machine {
             threads_per_block: self.profile.max_threads_per_block,
             multiprocessors: self.profile.multiprocessors,
             blocks_per_multiprocessor: self.profile.blocks_per_multiprocessor,
+            blocks_per_cluster: if self.profile.has_clusters() { LARGEST_CLUSTER } else { 1 },
             ..simt::Limits::default()
         }
     }

@@ -22,6 +22,8 @@ pub enum MisuseKind {
     HostMemoryFreed,
     /// A call without a current context, or from a host function.
     Context,
+    /// A call that a GPU's driver answers and the virtual device does not.
+    Unsupported,
     /// A kernel failed.
     KernelFault,
     /// The executor found a hazard inside a kernel.
@@ -84,13 +86,20 @@ fn first_of_program(trace: &str) -> Option<String> {
     ];
     let mut below_driver = false;
     let mut is_program = false;
+    let mut is_placed = true;
     for line in trace.lines().map(str::trim) {
         if let Some(place) = line.strip_prefix("at ") {
+            is_placed = true;
             if is_program && !OTHERS_FILES.iter().any(|other| place.contains(other)) {
                 let (file_and_line, _column) = place.rsplit_once(':')?;
                 return Some(file_and_line.to_owned());
             }
         } else if let Some((_number, function)) = line.split_once(": ") {
+            if is_program && !is_placed {
+                // The program has no debug information; frames further out are not where it made the call.
+                return None;
+            }
+            is_placed = false;
             let name = function.trim_start_matches(['<', '&']);
             let is_driver = name.starts_with("cu") && name[2..].starts_with(char::is_uppercase);
             below_driver |= is_driver;
@@ -126,5 +135,7 @@ mod tests {
              at ./src/main.rs:3:5";
         assert_eq!(first_of_program(trace).as_deref(), Some("./src/upload.rs:17"));
         assert_eq!(first_of_program("   0: std::main"), None);
+        let stripped = trace.replace("             at ./src/upload.rs:17:9\n", "");
+        assert_eq!(first_of_program(&stripped), None);
     }
 }

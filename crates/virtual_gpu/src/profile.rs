@@ -155,6 +155,11 @@ impl Profile {
         self.compute_capability[0] * 10 + self.compute_capability[1]
     }
 
+    /// Whether blocks can be grouped into clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.compute_capability[0] >= 9
+    }
+
     /// What a warp waits for, when the resident blocks take so much of L1 for shared memory.
     pub(crate) fn latencies(&self, shared_bytes: u32) -> simt::Latencies {
         let l1_bytes = self.shared_bytes_per_multiprocessor.saturating_sub(shared_bytes);
@@ -194,7 +199,7 @@ impl Profile {
             40 => self.copy_engines,
             75 => major,
             76 => minor,
-            78 | 79 | 80 | 83 | 85 | 90 | 91 | 95 | 96 | 115 => 1,
+            78 | 79 | 80 | 83 | 85 | 89 | 90 | 91 | 95 | 96 | 115 => 1,
             81 => self.shared_bytes_per_multiprocessor,
             82 => self.registers_per_multiprocessor,
             97 => self.shared_bytes_per_block_opt_in,
@@ -202,7 +207,7 @@ impl Profile {
             108 => modern * clamp(self.persisting_l2_bytes),
             109 => modern * clamp(self.max_access_window_bytes),
             111 => self.reserved_shared_bytes_per_block,
-            120 => u32::from(major >= 9),
+            120 => u32::from(self.has_clusters()),
             0 | 150.. => return None,
             _ => 0,
         };

@@ -32,6 +32,8 @@ pub struct Options {
     pub checks: Checks,
     /// Whether to find host memory that changes under a pending copy, which reads the memory twice.
     pub watch_host_memory: bool,
+    /// Whether mistakes that do more harm than to cost time are also written to standard error when they are found.
+    pub announce: bool,
     /// Warp-instructions after which a kernel is taken to run forever.
     pub fuel: u64,
 }
@@ -42,6 +44,7 @@ impl Default for Options {
             order: Order::Late,
             checks: Checks::none(),
             watch_host_memory: true,
+            announce: false,
             fuel: 20_000_000_000,
         }
     }
@@ -95,6 +98,12 @@ unsafe impl SymbolSource for VirtualGpu {
 
     fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
         exports::symbol(name.to_str().ok()?)
+    }
+
+    fn missed(&self, name: &CStr) {
+        if with(|machine| machine.options.announce) {
+            eprintln!("{}: {} is not supported", self.name, name.to_string_lossy());
+        }
     }
 }
 

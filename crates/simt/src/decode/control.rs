@@ -287,10 +287,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(true);
         }
         if modifiers.take("cluster") {
-            modifiers.take_where(|m| {
-                matches!(m, "arrive" | "wait" | "aligned" | "release" | "acquire" | "relaxed")
-            });
-            self.emit(Operation::ClusterBarrier);
+            let arrives = modifiers.take("arrive");
+            if !arrives && !modifiers.take("wait") {
+                return Ok(false);
+            }
+            modifiers.take_where(|m| matches!(m, "aligned" | "release" | "acquire" | "relaxed"));
+            self.emit(Operation::ClusterBarrier { arrives });
             return Ok(true);
         }
         // `bar` is `barrier.aligned`; only an explicit `barrier` without it may diverge.

@@ -161,10 +161,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             ("%ntid", Some(axis)) => Special::BlockSize(axis),
             ("%ctaid", Some(axis)) => Special::BlockIndex(axis),
             ("%nctaid", Some(axis)) => Special::GridSize(axis),
-            ("%clusterid", Some(axis)) => Special::BlockIndex(axis),
-            ("%nclusterid", Some(axis)) => Special::GridSize(axis),
-            ("%cluster_ctaid", Some(_)) | ("%cluster_ctarank", None) => Special::Zero,
-            ("%cluster_nctaid", Some(_)) | ("%cluster_nctarank", None) => Special::One,
+            ("%clusterid", Some(axis)) => Special::ClusterIndex(axis),
+            ("%nclusterid", Some(axis)) => Special::ClusterCount(axis),
+            ("%cluster_ctaid", Some(axis)) => Special::PlaceInCluster(axis),
+            ("%cluster_nctaid", Some(axis)) => Special::ClusterSize(axis),
+            ("%cluster_ctarank", None) => Special::ClusterRank,
+            ("%cluster_nctarank", None) => Special::ClusterBlocks,
+            ("%is_explicit_cluster", None) => Special::IsExplicitCluster,
             ("%laneid", None) => Special::Lane,
             ("%warpid", None) => Special::Warp,
             ("%nwarpid", None) => Special::WarpCount,
@@ -186,7 +189,14 @@ impl<'a> Decoder<'_, '_, 'a> {
         if matches!(special, Special::Multiprocessor | Special::Warp | Special::GridId) {
             self.program.irreproducible = true;
         }
-        Ok(Row::Word(self.special(special)))
+        let row = Row::Word(self.special(special));
+        if special != Special::IsExplicitCluster {
+            return Ok(row);
+        }
+        let predicate = self.new_row(Type::Pred);
+        let operands = Operands { d: predicate.index(), a: row.index(), ..Operands::default() };
+        self.helper_compute(lanes!(|a: u32| -> bool { a != 0 }), operands, row, predicate);
+        Ok(predicate)
     }
 
     /// Brings a register's row to the width that the instruction's type asks for.

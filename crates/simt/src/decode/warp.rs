@@ -2,9 +2,11 @@
 
 use super::Decoder;
 use super::modifiers::{Modifiers, Type};
+use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::program::{
-    Access, Constant, Operation, ReduceMode, Row, ShuffleMode, Space, VoteMode, WarpOperands,
+    Access, CLUSTER_SHIFT, Constant, Operation, ReduceMode, Row, ShuffleMode, Space, Special,
+    VoteMode, WINDOW_BYTES, WarpOperands,
 };
 use crate::syntax::tree::{Instruction, Operand};
 
@@ -255,7 +257,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         Ok(true)
     }
 
-    /// Clusters have one block here: the mapped address is the address itself.
+    /// A shared address of a block of the cluster has the block's rank plus one above its offset.
     fn cluster_address(
         &mut self,
         opcode: &str,
@@ -269,17 +271,40 @@ impl<'a> Decoder<'_, '_, 'a> {
         let (Some(target), Some(source)) = (operands.first(), operands.get(1)) else {
             return Ok(false);
         };
+        const RANKS: u32 = (WINDOW_BYTES >> CLUSTER_SHIFT) as u32 - 1;
         let a = self.source(source, t)?.index();
-        let (function, result) = if opcode == "getctarank" {
-            (crate::compute::lanes!(|_a: u32| -> u32 { 0 }), Type::U32)
-        } else if t.bytes() == 8 {
-            (crate::compute::lanes!(|a: u64| -> u64 { a }), t)
+        let is_long = t.bytes() == 8;
+        let (b, function, result) = if opcode == "getctarank" {
+            let own = self.special(Special::ClusterRank);
+            let function = if is_long {
+                lanes!(|a: u64, b: u32| -> u32 {
+                    ((a >> CLUSTER_SHIFT) as u32 & RANKS).checked_sub(1).unwrap_or(b)
+                })
+            } else {
+                lanes!(|a: u32, b: u32| -> u32 {
+                    (a >> CLUSTER_SHIFT & RANKS).checked_sub(1).unwrap_or(b)
+                })
+            };
+            (own, function, Type::U32)
         } else {
-            (crate::compute::lanes!(|a: u32| -> u32 { a }), t)
+            let Some(rank) = operands.get(2) else {
+                return Ok(false);
+            };
+            self.program.maps_shared = true;
+            let function = if is_long {
+                lanes!(|a: u64, b: u32| -> u64 {
+                    a & !((RANKS as u64) << CLUSTER_SHIFT)
+                        | ((b.min(RANKS - 1) + 1) as u64) << CLUSTER_SHIFT
+                })
+            } else {
+                lanes!(|a: u32, b: u32| -> u32 {
+                    a & !(RANKS << CLUSTER_SHIFT) | (b.min(RANKS - 1) + 1) << CLUSTER_SHIFT
+                })
+            };
+            (self.source(rank, Type::U32)?.index(), function, t)
         };
-        let a = if opcode == "getctarank" { 0 } else { a };
         let d = self.destination(target, result)?.index();
-        let operands = crate::compute::Operands { d, a, ..Default::default() };
+        let operands = Operands { d, a, b, ..Operands::default() };
         self.emit(Operation::Compute { function, operands });
         Ok(true)
     }

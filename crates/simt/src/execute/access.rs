@@ -253,6 +253,9 @@ impl Machine<'_> {
                 });
             }
             Space::Shared => {
+                if self.reaches_blocks(request) {
+                    return self.load_across(block, warp, request, access);
+                }
                 self.shared_bounds(block, warp, request)?;
                 if self.counting {
                     self.count_shared(request);
@@ -309,6 +312,36 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A load of shared memory of several blocks.
+    #[cold]
+    fn load_across(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.in_blocks(block, warp, request, false, |machine, block, warp, request| {
+            let Request { pc, mask, all, .. } = request;
+            machine.load_in(block, warp, pc, mask, access, (Space::Shared, all))
+        })
+    }
+
+    /// A store to shared memory of several blocks.
+    #[cold]
+    fn store_across(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+            let Request { pc, mask, all, .. } = request;
+            machine.store_in(block, warp, pc, mask, access, (Space::Shared, all))
+        })
     }
 
     /// Executes a store with the widest instructions that the CPU has.
@@ -392,6 +425,9 @@ impl Machine<'_> {
                 });
             }
             Space::Shared => {
+                if self.reaches_blocks(request) {
+                    return self.store_across(block, warp, request, access);
+                }
                 self.shared_bounds(block, warp, request)?;
                 if self.counting {
                     self.count_shared(request);

@@ -369,7 +369,30 @@ impl Machine<'_> {
             return Ok(());
         }
         let all = addresses(warp, target.0, target.1).map(shared_offset);
-        self.shared_bounds(block, warp, Request { pc, mask, all: &all, bytes: 8 })?;
+        let request = Request { pc, mask, all: &all, bytes: 8 };
+        let arrives = matches!(
+            operation,
+            MbarrierOperation::Arrive { .. }
+                | MbarrierOperation::ExpectTransaction { .. }
+                | MbarrierOperation::CompleteTransaction { .. }
+        );
+        if arrives && self.reaches_blocks(request) {
+            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+                machine.mbarrier_in(block, warp, request, operation)
+            });
+        }
+        self.mbarrier_in(block, warp, request, operation)
+    }
+
+    fn mbarrier_in(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        operation: &MbarrierOperation,
+    ) -> Result<(), Error> {
+        let Request { pc, mask, all, .. } = request;
+        self.shared_bounds(block, warp, request)?;
         if matches!(operation, MbarrierOperation::Test { .. }) {
             self.deliver_bulk(block)?;
         }

@@ -140,6 +140,11 @@ impl Machine<'_> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
         let request = Request { pc, mask, all, bytes: bytes * elements };
+        if space == Space::Shared && self.reaches_blocks(request) {
+            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+                machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
+            });
+        }
         let source_of = |element: usize| match element {
             0 => atomic.source,
             n => atomic.more_sources[n - 1],

@@ -1,5 +1,6 @@
 //! A block: its warps, its shared memory, its barriers, and whose turn it is.
 
+use super::cluster::CLUSTER_BARRIER;
 use super::shadow::SharedShadow;
 use super::warp::{Split, State, Warp};
 use super::{Machine, POISON, mix};
@@ -28,6 +29,10 @@ pub(crate) struct Barrier {
 pub(crate) struct Block {
     pub linear: u64,
     pub index: [u32; 3],
+    /// Its number in its cluster.
+    pub rank: u32,
+    /// The linear index of its cluster's first block.
+    pub leader: u64,
     pub warps: Vec<Warp>,
     pub shared: Vec<u8>,
     pub barriers: [Barrier; BARRIERS],
@@ -35,6 +40,17 @@ pub(crate) struct Block {
     /// Turns taken, for seeded schedules.
     pub turn: u64,
     pub bulk: Vec<super::asynchronous::PendingBulk>,
+}
+
+/// How a block's turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// All of it has ended.
+    Ended,
+    /// It spins, perhaps for other blocks.
+    Spins,
+    /// All of it waits for other blocks of its cluster.
+    Waits,
 }
 
 /// Why a warp stopped.
@@ -49,8 +65,8 @@ pub(crate) enum Stop {
 impl Machine<'_> {
     pub fn start_block(&mut self, linear: u64) -> Block {
         let run = self.run;
-        let [gx, gy, _] = run.launch.grid.map(u64::from);
-        let index = [linear % gx, linear / gx % gy, linear / gx / gy].map(|n| n as u32);
+        let index = run.block_index(linear);
+        let place = run.place_in_cluster(index);
         let threads = run.launch.threads() as u32;
         let mut warps = Vec::with_capacity(run.warps_per_block as usize);
         for w in 0..run.warps_per_block {
@@ -69,6 +85,8 @@ impl Machine<'_> {
         Block {
             linear,
             index,
+            rank: run.rank(index),
+            leader: run.linear(std::array::from_fn(|axis| index[axis] - place[axis])),
             warps,
             shared: vec![POISON; run.shared_bytes.next_multiple_of(16) as usize],
             barriers: [Barrier::default(); BARRIERS],
@@ -119,6 +137,7 @@ impl Machine<'_> {
         warp.copies.clear();
         warp.copy_group = 0;
         warp.rotate = 0;
+        warp.at_cluster = 0;
         if self.estimator.is_some() {
             warp.clocks.reset(program.words, program.longs, program.predicates);
         }
@@ -153,10 +172,7 @@ impl Machine<'_> {
             Special::Warp => [w; LANES],
             Special::WarpCount => [self.run.warps_per_block; LANES],
             Special::Multiprocessor => {
-                let [x, y, z] = block.map(u64::from);
-                let [gx, gy, _] = launch.grid.map(u64::from);
-                let linear = x + gx * (y + gy * z);
-                [(linear % limits.multiprocessors.max(1) as u64) as u32; LANES]
+                [(self.run.linear(block) % limits.multiprocessors.max(1) as u64) as u32; LANES]
             }
             Special::MultiprocessorCount => [limits.multiprocessors; LANES],
             Special::GridId => [1; LANES],
@@ -172,13 +188,22 @@ impl Machine<'_> {
             }),
             Special::TotalShared => [self.run.shared_bytes; LANES],
             Special::DynamicShared => [launch.dynamic_shared_bytes; LANES],
-            Special::Zero => [0; LANES],
-            Special::One => [1; LANES],
+            Special::ClusterIndex(axis) => {
+                [block[axis as usize] / self.run.cluster[axis as usize]; LANES]
+            }
+            Special::ClusterCount(axis) => [self.run.clusters()[axis as usize] as u32; LANES],
+            Special::PlaceInCluster(axis) => {
+                [self.run.place_in_cluster(block)[axis as usize]; LANES]
+            }
+            Special::ClusterSize(axis) => [self.run.cluster[axis as usize]; LANES],
+            Special::ClusterRank => [self.run.rank(block); LANES],
+            Special::ClusterBlocks => [self.run.blocks_per_cluster() as u32; LANES],
+            Special::IsExplicitCluster => [u32::from(self.run.is_explicit_cluster); LANES],
         }
     }
 
-    /// Gives every warp turns; true when the block has ended, false when it only spins.
-    pub fn run_block(&mut self, block: &mut Block) -> Result<bool, Error> {
+    /// Gives every warp turns.
+    pub fn run_block(&mut self, block: &mut Block) -> Result<Turn, Error> {
         loop {
             let mut ran = false;
             let mut spins = false;
@@ -197,14 +222,19 @@ impl Machine<'_> {
             }
             if block.warps.iter().all(Warp::is_finished) {
                 self.deliver_bulk(block)?;
-                return Ok(true);
+                return Ok(Turn::Ended);
             }
             if !ran && !self.deliver_bulk(block)? && !self.force_warp_level(block) {
-                return Err(self.deadlock(block));
+                let waits = |split: &Split| split.state == State::AtBarrier(CLUSTER_BARRIER);
+                return if block.warps.iter().any(|warp| warp.splits.iter().any(waits)) {
+                    Ok(Turn::Waits)
+                } else {
+                    Err(self.deadlock(block))
+                };
             }
             if spins {
                 self.deliver_bulk(block)?;
-                return Ok(false);
+                return Ok(Turn::Spins);
             }
         }
     }
@@ -321,7 +351,7 @@ impl Machine<'_> {
     }
 
     /// Nothing can run: says who waits where.
-    fn deadlock(&self, block: &Block) -> Error {
+    pub fn deadlock(&self, block: &Block) -> Error {
         let mut groups: Vec<(u32, State, u32, u32)> = Vec::new();
         for warp in &block.warps {
             for split in &warp.splits {
@@ -335,6 +365,7 @@ impl Machine<'_> {
         for (pc, state, _, count) in &groups {
             let line = self.run.program.details[*pc as usize].position.line;
             let what = match state {
+                State::AtBarrier(CLUSTER_BARRIER) => "the cluster's barrier".into(),
                 State::AtBarrier(id) => {
                     let barrier = block.barriers[*id as usize];
                     let wanted = barrier.expected.map_or("all live".into(), |n| n.to_string());

@@ -5,6 +5,7 @@ mod asynchronous;
 mod atomic;
 mod block;
 mod builtin;
+mod cluster;
 mod estimate;
 mod exchange;
 mod matrix;
@@ -22,7 +23,7 @@ use crate::launch::{InstructionReport, Launch, Options, Report, Schedule, Source
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
 use crate::program::{AtomicOperation, Constant, Operation, Program, Row, Space};
-use block::Block;
+use cluster::Cluster;
 use estimate::Estimator;
 pub(crate) use shadow::Doubt;
 use shadow::{GlobalShadow, Undo};
@@ -48,6 +49,12 @@ pub(crate) struct Run<'r> {
     pub long_constants: Vec<(u32, u64)>,
     pub shared_bytes: u32,
     pub warps_per_block: u32,
+    /// Blocks of a cluster in x, y, z.
+    pub cluster: [u32; 3],
+    /// The launch or the kernel asked for clusters.
+    pub is_explicit_cluster: bool,
+    /// The clusters to run, by linear index; all when `None`.
+    sample: Option<Vec<u64>>,
     /// Bytes per entry of the race shadows.
     pub granule: u32,
     pub fuel: AtomicU64,
@@ -88,6 +95,8 @@ pub(crate) struct Machine<'r> {
     pub findings: Vec<Finding>,
     pub seen: HashSet<(Hazard, u32)>,
     pub spare_warps: Vec<Warp>,
+    /// The cluster that runs.
+    pub cluster: Cluster,
     pub printed: Vec<(u64, String)>,
     pub counting: bool,
     /// The CPU has the features of the wide functions.
@@ -242,11 +251,15 @@ fn prepare<'r>(
     } else {
         &CERTAIN
     };
-    Ok(Run {
+    let cluster = launch.cluster_of(kernel);
+    let mut run = Run {
         program,
         memory,
         launch,
         options,
+        cluster,
+        is_explicit_cluster: launch.cluster.or(kernel.required_cluster).is_some(),
+        sample: None,
         parameters,
         word_constants,
         long_constants,
@@ -260,7 +273,18 @@ fn prepare<'r>(
         failed: Mutex::new(None),
         failed_at: AtomicU64::new(u64::MAX),
         disturbed: AtomicBool::new(false),
-    })
+    };
+    if let Some(blocks) = &options.sample {
+        let last = launch.blocks() - 1;
+        let mut clusters: Vec<u64> =
+            blocks.iter().map(|block| run.cluster_of((*block).min(last))).collect();
+        if cluster != [1; 3] {
+            clusters.sort_unstable();
+            clusters.dedup();
+        }
+        run.sample = Some(clusters);
+    }
+    Ok(run)
 }
 
 impl Run<'_> {
@@ -335,11 +359,11 @@ impl Run<'_> {
             .is_ok()
     }
 
-    /// The linear block index of a position in launch order; `None` past the end.
-    fn block_at(&self, order: u64) -> Option<u64> {
-        let count = match &self.options.sample {
+    /// The linear index of the cluster at a position in launch order; `None` past the end.
+    fn cluster_at(&self, order: u64) -> Option<u64> {
+        let count = match &self.sample {
             Some(sample) => sample.len() as u64,
-            None => self.launch.blocks(),
+            None => self.clusters().iter().product(),
         };
         if order >= count {
             return None;
@@ -349,8 +373,8 @@ impl Run<'_> {
             Schedule::Reverse => count - 1 - order,
             Schedule::Seeded(seed) => permuted(order, count, seed),
         };
-        match &self.options.sample {
-            Some(sample) => sample.get(order as usize).map(|b| (*b).min(self.launch.blocks() - 1)),
+        match &self.sample {
+            Some(sample) => sample.get(order as usize).copied(),
             None => Some(order),
         }
     }
@@ -403,6 +427,7 @@ impl<'r> Machine<'r> {
             findings: Vec::new(),
             seen: HashSet::new(),
             spare_warps: Vec::new(),
+            cluster: Cluster::new(),
             printed: Vec::new(),
             counting: run.options.counters,
             wide: crate::cpu::has_wide(),
@@ -423,7 +448,7 @@ impl<'r> Machine<'r> {
         }
     }
 
-    /// Blocks one after the other, each to its end, beside other workers doing the same.
+    /// Clusters one after the other, each to its end, beside other workers doing the same.
     fn run_independent(&mut self) {
         loop {
             let order = self.run.next.fetch_add(1, Ordering::Relaxed);
@@ -432,12 +457,12 @@ impl<'r> Machine<'r> {
             {
                 return;
             }
-            let Some(linear) = self.run.block_at(order) else {
+            let Some(linear) = self.run.cluster_at(order) else {
                 return;
             };
-            let mut block = self.start_block(linear);
+            let mut cluster = self.start_cluster(linear);
             loop {
-                match self.run_block(&mut block) {
+                match self.run_cluster(&mut cluster) {
                     Ok(true) => break,
                     Ok(false) => {}
                     Err(error) => {
@@ -446,14 +471,13 @@ impl<'r> Machine<'r> {
                     }
                 }
             }
-            self.end_block(block);
             if self.global.as_ref().is_some_and(|shadow| shadow.disturbed) {
                 self.run.disturbed.store(true, Ordering::Relaxed);
             }
         }
     }
 
-    /// Blocks in order on one thread; one that spins gives way to the next, as long as the
+    /// Clusters in order on one thread; one that spins gives way to the next, as long as the
     /// device could hold both.
     fn run_in_turns(&mut self) {
         let limits = &self.run.options.limits;
@@ -461,29 +485,29 @@ impl<'r> Machine<'r> {
             u64::MAX
         } else {
             limits.multiprocessors as u64 * limits.blocks_per_multiprocessor as u64
+                / self.run.blocks_per_cluster()
         };
-        let mut turns: VecDeque<(u64, Block)> = VecDeque::new();
+        let mut turns: VecDeque<(u64, Cluster)> = VecDeque::new();
         let mut order = 0;
         let mut start_next = true;
         loop {
             if start_next
                 && (turns.len() as u64) < resident
-                && let Some(linear) = self.run.block_at(order)
+                && let Some(linear) = self.run.cluster_at(order)
             {
-                let block = self.start_block(linear);
-                turns.push_front((order, block));
+                let cluster = self.start_cluster(linear);
+                turns.push_front((order, cluster));
                 order += 1;
             }
-            let Some((place, mut block)) = turns.pop_front() else {
+            let Some((place, mut cluster)) = turns.pop_front() else {
                 return;
             };
-            match self.run_block(&mut block) {
+            match self.run_cluster(&mut cluster) {
                 Ok(true) => {
-                    self.end_block(block);
                     start_next = turns.is_empty() || self.run.launch.cooperative;
                 }
                 Ok(false) => {
-                    turns.push_back((place, block));
+                    turns.push_back((place, cluster));
                     start_next = true;
                 }
                 Err(error) => {

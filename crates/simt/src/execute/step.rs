@@ -259,7 +259,13 @@ impl Machine<'_> {
             Operation::StoreMatrix { access, transpose } => {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
-            Operation::Nothing | Operation::ClusterBarrier => {}
+            Operation::ClusterBarrier { arrives: true } => {
+                self.arrive_at_cluster(block, warp, pc, mask)?;
+            }
+            Operation::ClusterBarrier { arrives: false } => {
+                return Ok(self.wait_for_cluster(block, warp, split, mask));
+            }
+            Operation::Nothing => {}
             Operation::Compute { .. } | Operation::Branch { .. } => {}
         }
         Ok(Flow::Next)

@@ -9,7 +9,7 @@ pub(crate) enum State {
     Ready,
     /// Waits at a warp-level instruction for other lanes of the warp.
     AtWarp,
-    /// Waits at a block barrier.
+    /// Waits at a barrier of its block or its cluster.
     AtBarrier(u32),
 }
 
@@ -62,6 +62,8 @@ pub(crate) struct Warp {
     pub clock: Vec<u32>,
     /// All warps' accesses up to this time happened before what this warp does now.
     pub settled: u32,
+    /// Lanes that have arrived at the barrier of their cluster, which is not complete yet.
+    pub at_cluster: u32,
     /// Lets another split run first after a turn that made no progress.
     pub rotate: u32,
     /// The next warp-level instruction runs without the lanes that cannot come.

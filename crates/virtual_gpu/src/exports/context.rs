@@ -5,7 +5,8 @@ use crate::machine::{
     CONTEXTS, INVALID_CONTEXT, INVALID_DEVICE, Machine, NOT_INITIALIZED, Outcome,
 };
 use cuda_driver::ReturnCode;
-use cust_raw::{CUcontext, CUdevice};
+use cuda_driver::types::ContextParameters;
+use cust_raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use std::ffi::{c_int, c_uint};
 
 /// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
@@ -16,6 +17,14 @@ fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
         return Err(NOT_INITIALIZED);
     }
     if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+/// Makes a context and makes it current.
+fn create(machine: &mut Machine, flags: c_uint, device: CUdevice) -> Outcome<usize> {
+    check_device(machine, device)?;
+    let created = machine.contexts.add(flags);
+    CONTEXTS.with_borrow_mut(|contexts| contexts.push(created));
+    Ok(created)
 }
 
 fn limit(number: c_uint) -> Outcome<usize> {
@@ -64,9 +73,26 @@ exports! {
         Ok(())
     }
     fn cuCtxCreate_v2(machine, context: *mut CUcontext, flags: c_uint, device: CUdevice) {
-        check_device(machine, device)?;
-        let created = machine.contexts.add(flags);
-        CONTEXTS.with_borrow_mut(|contexts| contexts.push(created));
+        let created = create(machine, flags, device)?;
+        out(context, handle(created))
+    }
+    fn cuCtxCreate_v3(
+        machine, context: *mut CUcontext, affinities: *mut CUexecAffinityParam, _count: c_int, flags: c_uint,
+        device: CUdevice
+    ) {
+        if !affinities.is_null() {
+            return Err(machine.unsupported("execution affinity"));
+        }
+        let created = create(machine, flags, device)?;
+        out(context, handle(created))
+    }
+    fn cuCtxCreate_v4(
+        machine, context: *mut CUcontext, parameters: *mut ContextParameters, flags: c_uint, device: CUdevice
+    ) {
+        if !parameters.is_null() {
+            return Err(machine.unsupported("execution affinity and sharing with graphics"));
+        }
+        let created = create(machine, flags, device)?;
         out(context, handle(created))
     }
     fn cuCtxDestroy_v2(machine, context: CUcontext) {
@@ -112,6 +138,11 @@ exports! {
     fn cuCtxGetFlags(machine, flags: *mut c_uint) {
         machine.context()?;
         out(flags, machine.primary_flags)
+    }
+    fn cuCtxSetFlags(machine, flags: c_uint) {
+        machine.context()?;
+        machine.primary_flags = flags;
+        Ok(())
     }
     fn cuCtxGetApiVersion(_machine, _context: CUcontext, version: *mut c_uint) {
         out(version, 3020)

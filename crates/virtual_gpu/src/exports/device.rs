@@ -3,6 +3,7 @@
 use super::{exports, out, out_optional, text};
 use crate::machine::{INVALID_DEVICE, Machine, NOT_FOUND, NOT_INITIALIZED, Outcome};
 use cuda_driver::ReturnCode;
+use cuda_driver::api::Symbol;
 use cust_raw::{CUdevice, CUuuid};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -33,25 +34,60 @@ unsafe fn copy_text(source: &str, target: *mut c_char, length: c_int) -> Outcome
     Ok(())
 }
 
-/// The newest variant of a function: programs ask for `cuMemAlloc` and mean `cuMemAlloc_v2`.
-fn newest(name: &str) -> Outcome<*mut c_void> {
-    let names = [format!("{name}_v3"), format!("{name}_v2"), name.to_owned()];
-    let found = names.iter().find_map(|name| super::symbol(name));
-    found.map(std::ptr::NonNull::as_ptr).ok_or(NOT_FOUND)
+/// Variants that the table does not date, being no newer than CUDA 11.4, and whose signature is not the older one's.
+const DATED: [(&str, c_int); 3] = [
+    ("cuStreamGetCaptureInfo_v2", 11_030),
+    ("cuDeviceGetUuid_v2", 11_040),
+    ("cuCtxCreate_v3", 11_040),
+];
+
+/// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`.
+const SYMBOL_NOT_FOUND: c_uint = 1;
+/// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`.
+const VERSION_NOT_SUFFICIENT: c_uint = 2;
+
+/// The newest variant of a function that CUDA had in a version: programs ask for `cuMemAlloc` and mean
+/// `cuMemAlloc_v2`. A function that is missing here has an address, too: called, it says so.
+///
+/// # Errors
+/// The status that `cuGetProcAddress_v2` reports.
+fn newest(name: &str, version: c_int) -> Result<*mut c_void, c_uint> {
+    // The header's `cuGraphInstantiate` has been another function since CUDA 12.0.
+    let name = match name {
+        "cuGraphInstantiate" if version >= 12_000 => "cuGraphInstantiateWithFlags",
+        other => other,
+    };
+    let since = |symbol: Symbol, name: &str| match symbol.since() {
+        Some(since) => (since.major * 1000 + since.minor * 10).cast_signed(),
+        None => DATED.iter().find(|(dated, _)| *dated == name).map_or(0, |(_, since)| *since),
+    };
+    let mut status = SYMBOL_NOT_FOUND;
+    for name in [format!("{name}_v4"), format!("{name}_v3"), format!("{name}_v2"), name.to_owned()]
+    {
+        let known = |symbol: &&Symbol| symbol.c_name().to_bytes() == name.as_bytes();
+        if let Some(symbol) = Symbol::ALL.iter().find(known) {
+            if since(*symbol, &name) <= version {
+                return Ok(symbol.address());
+            }
+            status = VERSION_NOT_SUFFICIENT;
+        }
+    }
+    Err(status)
 }
 
 exports! {
-    fn cuGetProcAddress(_machine, name: *const c_char, address: *mut *mut c_void, _version: c_int, _flags: u64) {
-        let found = newest(&text(name)?)?;
-        out(address, found)
+    fn cuGetProcAddress(_machine, name: *const c_char, address: *mut *mut c_void, version: c_int, _flags: u64) {
+        let found = newest(&text(name)?, version);
+        out(address, found.unwrap_or(std::ptr::null_mut()))?;
+        found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
     fn cuGetProcAddress_v2(
-        _machine, name: *const c_char, address: *mut *mut c_void, _version: c_int, _flags: u64, status: *mut c_uint
+        _machine, name: *const c_char, address: *mut *mut c_void, version: c_int, _flags: u64, status: *mut c_uint
     ) {
-        let found = newest(&text(name)?);
-        out_optional(status, u32::from(found.is_err()));
+        let found = newest(&text(name)?, version);
+        out_optional(status, found.err().unwrap_or(0));
         out(address, found.unwrap_or(std::ptr::null_mut()))?;
-        found.map(|_| ())
+        found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
     fn cuInit(machine, flags: c_uint) {
         if flags != 0 {

@@ -101,11 +101,18 @@ exports! {
     fn cuGraphGetNodes(machine, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
         let has = machine.graphs.get(graph.addr())?.nodes.len();
         if !nodes.is_null() {
-            return Err(ReturnCode::NOT_SUPPORTED);
+            return Err(machine.unsupported("handles of a captured graph's nodes"));
         }
         out(count, has)
     }
-    fn cuGraphInstantiateWithFlags(machine, executable: *mut CUgraphExec, graph: CUgraph, _flags: c_ulonglong) {
+    fn cuGraphInstantiateWithFlags(machine, executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) {
+        // Freeing on launch (1) and launches from the device (4) exclude each other.
+        if flags > 15 || flags & 5 == 5 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        if flags & 4 != 0 {
+            return Err(machine.unsupported("graphs that kernels launch"));
+        }
         let made = instantiate(machine, graph.addr())?;
         out(executable, handle(made))
     }

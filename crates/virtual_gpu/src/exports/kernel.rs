@@ -1,7 +1,9 @@
 //! Modules, functions, launches and occupancy.
 
 use super::{exports, handle, out, out_optional, text};
-use crate::machine::{FunctionState, INVALID_HANDLE, Machine, NOT_FOUND, Outcome};
+use crate::machine::{
+    FunctionState, INVALID_HANDLE, Machine, NOT_FOUND, Outcome, PORTABLE_CLUSTER,
+};
 use crate::misuse::MisuseKind;
 use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
 use crate::work::{KernelLaunch, Work};
@@ -13,16 +15,19 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 const INVALID_PTX: ReturnCode = ReturnCode(218);
+const UNSUPPORTED_PTX_VERSION: ReturnCode = ReturnCode(222);
 const INVALID_IMAGE: ReturnCode = ReturnCode(200);
 const NO_BINARY: ReturnCode = ReturnCode(209);
 const OUT_OF_RESOURCES: ReturnCode = ReturnCode(701);
 const COOPERATIVE_TOO_LARGE: ReturnCode = ReturnCode(720);
+const INVALID_CLUSTER_SIZE: ReturnCode = ReturnCode(912);
 
 fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
     machine.context()?;
     let module = Module::parse(ptx).map_err(|error| {
         machine.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
-        INVALID_PTX
+        let newer = matches!(error, simt::Error::Unsupported { .. });
+        if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
     let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
     if target.parse::<u32>().is_ok_and(|target| target > machine.profile.architecture()) {
@@ -90,6 +95,7 @@ struct Shape {
     block: [u32; 3],
     dynamic_bytes: u32,
     cooperative: bool,
+    cluster: Option<[u32; 3]>,
     stream: usize,
 }
 
@@ -106,11 +112,10 @@ unsafe fn launch(
     machine.context()?;
     let (module, state) = kernel_of(machine, function)?;
     let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
+    let large_clusters = state.large_clusters;
     let kernel = kernel_in(&module, &name)?;
     if let Err(error) = kernel.supported() {
-        machine
-            .report(MisuseKind::KernelFault, format!("kernel `{name}` cannot run here: {error}"));
-        return Err(ReturnCode::NOT_SUPPORTED);
+        return Err(machine.unsupported(&format!("kernel `{name}`: {error}")));
     }
     if shape.dynamic_bytes > most_dynamic {
         return Err(ReturnCode::INVALID_VALUE);
@@ -118,9 +123,13 @@ unsafe fn launch(
     let mut launch = Launch::new(&name, shape.grid, shape.block);
     launch.dynamic_shared_bytes = shape.dynamic_bytes;
     launch.cooperative = shape.cooperative;
+    launch.cluster = shape.cluster;
     // SAFETY: by the contract.
     launch.arguments = unsafe { arguments(kernel, parameters, extra) }?;
-    let limits = machine.limits_of_device();
+    let mut limits = machine.limits_of_device();
+    if !large_clusters {
+        limits.blocks_per_cluster = limits.blocks_per_cluster.min(PORTABLE_CLUSTER);
+    }
     if let Err(error) = simt::validate(&module, &launch, &limits) {
         let threads = launch.threads();
         machine.report(
@@ -129,8 +138,13 @@ unsafe fn launch(
         );
         let fits_device = threads <= u64::from(machine.profile.max_threads_per_block);
         let too_many = kernel.max_threads.is_some_and(|most| threads > u64::from(most));
+        let cluster = launch.cluster_of(kernel);
+        let fits_cluster = cluster.iter().product::<u32>() <= limits.blocks_per_cluster
+            && kernel.required_cluster.is_none_or(|required| required == cluster);
         return Err(if fits_device && too_many {
             OUT_OF_RESOURCES
+        } else if !fits_cluster {
+            INVALID_CLUSTER_SIZE
         } else {
             ReturnCode::INVALID_VALUE
         });
@@ -221,10 +235,7 @@ unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> Outcome<
 
 /// # Safety
 /// `config` is null or valid, with as many attributes as it says.
-unsafe fn shape_of(
-    machine: &mut Machine,
-    config: *const LaunchConfig,
-) -> Outcome<(Shape, Option<[u32; 3]>)> {
+unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> Outcome<Shape> {
     if config.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -235,9 +246,9 @@ unsafe fn shape_of(
         block: [config.block_dim_x, config.block_dim_y, config.block_dim_z],
         dynamic_bytes: config.shared_mem_bytes,
         cooperative: false,
+        cluster: None,
         stream: config.stream.addr(),
     };
-    let mut cluster = None;
     for index in 0..config.num_attributes as usize {
         // SAFETY: by the contract there are as many attributes; the number says which part of the value is set.
         unsafe {
@@ -249,18 +260,16 @@ unsafe fn shape_of(
                 LaunchAttribute::COOPERATIVE => {
                     shape.cooperative = attribute.value.cooperative != 0
                 }
-                LaunchAttribute::CLUSTER_DIMENSION => cluster = Some(attribute.value.cluster_dim),
+                LaunchAttribute::CLUSTER_DIMENSION => {
+                    shape.cluster = Some(attribute.value.cluster_dim);
+                }
                 other => {
-                    machine.report(
-                        MisuseKind::KernelFault,
-                        format!("launch attribute {other} is not supported here"),
-                    );
-                    return Err(ReturnCode::NOT_SUPPORTED);
+                    return Err(machine.unsupported(&format!("launch attribute {other}")));
                 }
             }
         }
     }
-    Ok((shape, cluster.filter(|cluster| *cluster != [1, 1, 1])))
+    Ok(shape)
 }
 
 fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> Outcome<u32> {
@@ -277,7 +286,9 @@ fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> 
         6 => machine.profile.architecture(),
         8 => state.max_dynamic_shared_bytes,
         9 => state.carveout.cast_unsigned(),
-        10..=14 => 0,
+        10 => u32::from(kernel.required_cluster.is_some()),
+        11..=13 => kernel.required_cluster.map_or(0, |blocks| blocks[attribute as usize - 11]),
+        14 => u32::from(state.large_clusters),
         _ => return Err(ReturnCode::INVALID_VALUE),
     })
 }
@@ -298,7 +309,7 @@ fn set_function_attribute(
             _ => return Err(ReturnCode::INVALID_VALUE),
         },
         9 if (-1..=100).contains(&value) => state.carveout = value,
-        14 => {}
+        14 => state.large_clusters = value != 0,
         _ => return Err(ReturnCode::INVALID_VALUE),
     }
     Ok(())
@@ -322,6 +333,29 @@ fn suggest(
     }
     let grid = best.2 * machine.profile.multiprocessors;
     Ok((grid.cast_signed(), best.1.cast_signed()))
+}
+
+/// # Safety
+/// The targets are null or valid for writes; `dynamic_of_block` may be called with any block size.
+unsafe fn potential(
+    machine: &Machine,
+    [grid, block]: [*mut c_int; 2],
+    function: CUfunction,
+    dynamic_of_block: CUoccupancyB2DSize,
+    dynamic_bytes: usize,
+    limit: c_int,
+) -> Outcome {
+    let dynamic = |threads: c_int| match dynamic_of_block {
+        // SAFETY: by the contract.
+        Some(function) => unsafe { function(threads) },
+        None => dynamic_bytes,
+    };
+    let (suggested_grid, suggested_block) = suggest(machine, function.addr(), dynamic, limit)?;
+    // SAFETY: by the contract.
+    unsafe {
+        out(grid, suggested_grid)?;
+        out(block, suggested_block)
+    }
 }
 
 exports! {
@@ -351,7 +385,7 @@ exports! {
         let name = text(name)?;
         let most = machine.profile.shared_bytes_per_block;
         machine.modules.get(module.addr())?.kernel(&name).map_err(|_| NOT_FOUND)?;
-        let state = FunctionState { module: module.addr(), name, max_dynamic_shared_bytes: most, carveout: -1 };
+        let state = FunctionState { module: module.addr(), name, max_dynamic_shared_bytes: most, carveout: -1, large_clusters: false };
         let known = machine.functions.iter().find(|(_, other)| other.module == state.module && other.name == state.name);
         let found = known.map(|(handle, _)| handle);
         let found = found.unwrap_or_else(|| machine.functions.add(state));
@@ -389,7 +423,7 @@ exports! {
         extra: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, dynamic_bytes, cooperative: false, stream: stream.addr() };
+        let shape = Shape { grid, block, dynamic_bytes, cooperative: false, cluster: None, stream: stream.addr() };
         launch(machine, function.addr(), shape, parameters, extra)
     }
     fn cuLaunchCooperativeKernel(
@@ -397,18 +431,14 @@ exports! {
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, dynamic_bytes, cooperative: true, stream: stream.addr() };
+        let shape = Shape { grid, block, dynamic_bytes, cooperative: true, cluster: None, stream: stream.addr() };
         launch(machine, function.addr(), shape, parameters, std::ptr::null_mut())
     }
     fn cuLaunchKernelEx(
         machine, config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void
     ) {
-        let (shape, cluster) = shape_of(machine, config)?;
-        if cluster.is_some() {
-            machine.report(MisuseKind::KernelFault, "launches with clusters are not supported here".to_owned());
-            return Err(ReturnCode::NOT_SUPPORTED);
-        }
+        let shape = shape_of(machine, config)?;
         launch(machine, function.addr(), shape, parameters, extra)
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -431,13 +461,13 @@ exports! {
         machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
         dynamic_bytes: usize, limit: c_int
     ) {
-        let dynamic = |threads: c_int| match dynamic_of_block {
-            Some(function) => function(threads),
-            None => dynamic_bytes,
-        };
-        let (suggested_grid, suggested_block) = suggest(machine, function.addr(), dynamic, limit)?;
-        out(grid, suggested_grid)?;
-        out(block, suggested_block)
+        potential(machine, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
+    }
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        dynamic_bytes: usize, limit: c_int, _flags: c_uint
+    ) {
+        potential(machine, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
     }
     fn cuOccupancyAvailableDynamicSMemPerBlock(
         machine, bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int

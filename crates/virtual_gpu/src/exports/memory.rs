@@ -6,6 +6,7 @@ use crate::machine::{HostKind, HostRegion, INVALID_HANDLE, Machine, Outcome};
 use crate::misuse::MisuseKind;
 use crate::work::Work;
 use cuda_driver::ReturnCode;
+use cuda_driver::types::MemoryLocation;
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -226,6 +227,24 @@ exports! {
         }
         managed(machine, pointer, bytes)
     }
+    fn cuMemAdvise_v2(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, _location: MemoryLocation) {
+        machine.context()?;
+        if !(1..=6).contains(&advice) {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        managed(machine, pointer, bytes)
+    }
+    fn cuMemPrefetchAsync_v2(
+        machine, pointer: CUdeviceptr, bytes: usize, location: MemoryLocation, flags: c_uint, stream: CUstream
+    ) {
+        machine.context()?;
+        if flags != 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        managed(machine, pointer, bytes)?;
+        let to_device = location.kind == MemoryLocation::device(0).kind;
+        machine.submit(stream.addr(), Work::Prefetch(bytes as u64, to_device)).map(|_| ())
+    }
     fn cuMemPrefetchAsync(machine, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
         machine.context()?;
         managed(machine, pointer, bytes)?;
@@ -253,7 +272,7 @@ exports! {
     ) {
         machine.context()?;
         managed(machine, pointer, bytes)?;
-        Err(ReturnCode::NOT_SUPPORTED)
+        Err(machine.unsupported("attributes of managed memory"))
     }
     fn cuCtxEnablePeerAccess(machine, _peer: cust_raw::CUcontext, _flags: c_uint) {
         machine.context()?;

@@ -11,6 +11,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 /// `CU_EVENT_DISABLE_TIMING`.
 const DISABLE_TIMING: u32 = 2;
+const CAPTURED_EVENT: ReturnCode = ReturnCode(907);
 
 fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> Outcome<usize> {
     machine.context()?;
@@ -54,6 +55,19 @@ fn wait(machine: &mut Machine, stream: usize, event: usize) -> Outcome {
         None => state.capture = Some(StreamCapture { ..captured }),
     }
     Ok(())
+}
+
+/// The operation that an event was last recorded after.
+fn recorded(machine: &mut Machine, event: usize) -> Outcome<Option<usize>> {
+    let event = machine.events.get(event)?;
+    let recorded = event.recorded;
+    let Some(captured) = &event.captured else { return Ok(recorded) };
+    // To ask for what was captured and did not run is a mistake that costs the capture, if that is still under way.
+    let capture = captured.capture;
+    if let Ok(capture) = machine.captures.get_mut(capture) {
+        capture.invalid = true;
+    }
+    Err(CAPTURED_EVENT)
 }
 
 fn elapsed(machine: &mut Machine, start: usize, end: usize) -> Outcome<f32> {
@@ -140,14 +154,14 @@ exports! {
     }
     fn cuEventQuery(machine, event: CUevent) {
         machine.context()?;
-        match machine.events.get(event.addr())?.recorded {
+        match recorded(machine, event.addr())? {
             Some(recorded) => machine.poll(recorded),
             None => Ok(()),
         }
     }
     fn cuEventSynchronize(machine, event: CUevent) {
         machine.context()?;
-        match machine.events.get(event.addr())?.recorded {
+        match recorded(machine, event.addr())? {
             Some(recorded) => machine.wait(recorded),
             None => Ok(()),
         }

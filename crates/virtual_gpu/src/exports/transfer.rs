@@ -120,16 +120,16 @@ fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
 ///
 /// # Safety
 /// `descriptor` is null or valid for reads.
-unsafe fn copy_2d(descriptor: *const CUDA_MEMCPY2D) -> Outcome<Copy> {
+unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> Outcome<Copy> {
     if descriptor.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    let side =
+    let mut side =
         |kind: c_uint, host: usize, device: u64, x: usize, y: usize, pitch: usize, width: usize| {
             let base = match kind {
                 1 => host as u64,
                 2 | 4 => device,
-                _ => return Err(ReturnCode::NOT_SUPPORTED),
+                _ => return Err(machine.unsupported("copies of arrays")),
             };
             let pitch = if pitch == 0 { width } else { pitch };
             Ok(Side { address: base + (y * pitch + x) as u64, pitch })
@@ -203,13 +203,16 @@ exports! {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     fn cuMemcpy2D_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
-        copy(machine, None, copy_2d(descriptor)?, Said::Any, Said::Any)
+        let planned = copy_2d(machine, descriptor)?;
+        copy(machine, None, planned, Said::Any, Said::Any)
     }
     fn cuMemcpy2DUnaligned_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
-        copy(machine, None, copy_2d(descriptor)?, Said::Any, Said::Any)
+        let planned = copy_2d(machine, descriptor)?;
+        copy(machine, None, planned, Said::Any, Said::Any)
     }
     fn cuMemcpy2DAsync_v2(machine, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
-        copy(machine, Some(stream.addr()), copy_2d(descriptor)?, Said::Any, Said::Any)
+        let planned = copy_2d(machine, descriptor)?;
+        copy(machine, Some(stream.addr()), planned, Said::Any, Said::Any)
     }
     fn cuMemsetD8_v2(machine, target: CUdeviceptr, value: c_uchar, count: usize) {
         fill(machine, None, linear_fill(target, value.into(), 1, count))

@@ -220,7 +220,7 @@ impl Machine<'_> {
     fn release_block(&mut self, block: &Block) {
         let fenced = block.shadow.as_ref().is_some_and(|s| s.fenced);
         if let (true, Some(shadow)) = (fenced, &mut self.global) {
-            shadow.released.insert(block.linear);
+            shadow.released.insert(block.leader);
         }
     }
 
@@ -234,7 +234,8 @@ impl Machine<'_> {
     ) {
         let Some(mut shadow) = self.global.take() else { return };
         let run = self.run;
-        let me = (block.linear + 1) & BLOCK_FIELD;
+        // The blocks of a cluster may wait for each other: they count as one.
+        let me = (block.leader + 1) & BLOCK_FIELD;
         // The entry of a granule that only this block accesses, all in this way.
         let settled = match kind {
             GlobalAccess::Read => me << READER_SHIFT,

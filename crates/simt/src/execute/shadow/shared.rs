@@ -404,6 +404,23 @@ impl Machine<'_> {
         warp.tick();
     }
 
+    /// A warp that passes a barrier without waiting learns what those who arrived knew.
+    pub fn barrier_passed(&mut self, block: &mut Block, warp: &mut Warp, id: u32) {
+        let Some(shadow) = &mut block.shadow else { return };
+        if let Some(joined) = shadow.barrier_clocks.get(&id) {
+            join(&mut warp.clock, joined);
+        }
+    }
+
+    /// Another block of the cluster wrote.
+    pub fn mark_written(&mut self, block: &mut Block, request: Request<'_>) {
+        let Some(shadow) = &mut block.shadow else { return };
+        for lane in lanes(request.mask) {
+            let granules = shadow.touched(request.all[lane], request.bytes);
+            granules.fill(Granule { written: true, ..Granule::default() });
+        }
+    }
+
     /// The warps that waited at a barrier learn what all who arrived knew.
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
         let Some(shadow) = &mut block.shadow else { return };

@@ -1,0 +1,261 @@
+//! Clusters: blocks that run together, wait for each other and reach each other's shared memory.
+//!
+//! A launch without clusters is one of clusters of one block each. The blocks of a cluster take turns on one worker.
+
+use super::access::Request;
+use super::block::{Block, Turn};
+use super::step::Flow;
+use super::warp::{Split, State, Warp};
+use super::{Machine, Run, mix};
+use crate::error::Error;
+use crate::launch::Schedule;
+use crate::program::CLUSTER_SHIFT;
+use crate::registers::LANES;
+
+/// The number under which lanes wait at the barrier of their cluster; a block's own barriers have smaller ones.
+pub(crate) const CLUSTER_BARRIER: u32 = 16;
+
+/// The blocks of a cluster by rank; one that has ended, or runs at the moment, is not there.
+pub(crate) type Cluster = Vec<Option<Block>>;
+
+impl Run<'_> {
+    /// Blocks of a cluster.
+    pub fn blocks_per_cluster(&self) -> u64 {
+        self.cluster.iter().map(|n| *n as u64).product()
+    }
+
+    /// Clusters along each axis.
+    pub fn clusters(&self) -> [u64; 3] {
+        std::array::from_fn(|axis| (self.launch.grid[axis] / self.cluster[axis]) as u64)
+    }
+
+    /// The place of a block in its cluster.
+    pub fn place_in_cluster(&self, block: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|axis| block[axis] % self.cluster[axis])
+    }
+
+    /// The number of a block in its cluster.
+    pub fn rank(&self, block: [u32; 3]) -> u32 {
+        let [x, y, z] = self.place_in_cluster(block);
+        x + self.cluster[0] * (y + self.cluster[1] * z)
+    }
+
+    /// The linear index of a block.
+    pub fn linear(&self, block: [u32; 3]) -> u64 {
+        let [x, y, z] = block.map(u64::from);
+        let [gx, gy, _] = self.launch.grid.map(u64::from);
+        x + gx * (y + gy * z)
+    }
+
+    /// A block from its linear index.
+    pub fn block_index(&self, linear: u64) -> [u32; 3] {
+        let [gx, gy, _] = self.launch.grid.map(u64::from);
+        [linear % gx, linear / gx % gy, linear / gx / gy].map(|n| n as u32)
+    }
+
+    /// The cluster that a block belongs to.
+    pub fn cluster_of(&self, linear: u64) -> u64 {
+        let block = self.block_index(linear);
+        let [x, y, z]: [u64; 3] =
+            std::array::from_fn(|axis| (block[axis] / self.cluster[axis]) as u64);
+        let [nx, ny, _] = self.clusters();
+        x + nx * (y + ny * z)
+    }
+
+    /// The linear index of a cluster's block of a rank.
+    fn block_of(&self, cluster: u64, rank: u32) -> u64 {
+        let [nx, ny, _] = self.clusters();
+        let [cx, cy, _] = self.cluster;
+        let origin = [cluster % nx, cluster / nx % ny, cluster / nx / ny].map(|n| n as u32);
+        let place = [rank % cx, rank / cx % cy, rank / cx / cy];
+        self.linear(std::array::from_fn(|axis| origin[axis] * self.cluster[axis] + place[axis]))
+    }
+}
+
+impl Machine<'_> {
+    /// Starts the blocks of a cluster.
+    pub fn start_cluster(&mut self, cluster: u64) -> Cluster {
+        let ranks = 0..self.run.blocks_per_cluster() as u32;
+        ranks.map(|rank| Some(self.start_block(self.run.block_of(cluster, rank)))).collect()
+    }
+
+    /// Gives every block turns; true when all have ended, false when some only spin.
+    pub fn run_cluster(&mut self, cluster: &mut Cluster) -> Result<bool, Error> {
+        self.cluster = std::mem::take(cluster);
+        let ended = self.run_blocks();
+        *cluster = std::mem::take(&mut self.cluster);
+        ended
+    }
+
+    fn run_blocks(&mut self) -> Result<bool, Error> {
+        loop {
+            let (mut progress, mut spins) = (false, false);
+            for rank in self.order_of_ranks() {
+                let Some(mut block) = self.cluster[rank].take() else { continue };
+                match self.run_block(&mut block)? {
+                    Turn::Ended => {
+                        self.end_block(block);
+                        progress = true;
+                    }
+                    turn => {
+                        spins |= turn == Turn::Spins;
+                        self.cluster[rank] = Some(block);
+                    }
+                }
+                progress |= self.release_cluster();
+            }
+            if self.cluster.iter().all(Option::is_none) {
+                return Ok(true);
+            }
+            if spins {
+                return Ok(false);
+            }
+            if let (false, Some(block)) = (progress, self.cluster.iter().flatten().next()) {
+                return Err(self.deadlock(block));
+            }
+        }
+    }
+
+    /// The order in which the blocks of the cluster take a turn each.
+    fn order_of_ranks(&self) -> impl Iterator<Item = usize> + use<> {
+        let count = self.cluster.len();
+        let (start, reverse) = match self.run.options.schedule {
+            Schedule::Forward => (0, false),
+            Schedule::Reverse => (0, true),
+            Schedule::Seeded(seed) => (mix(seed ^ self.steps) as usize % count, false),
+        };
+        (0..count).map(
+            move |position| {
+                if reverse { count - 1 - position } else { (start + position) % count }
+            },
+        )
+    }
+
+    /// Lanes arrive at the barrier of their cluster.
+    pub fn arrive_at_cluster(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+    ) -> Result<(), Error> {
+        let again = warp.at_cluster & mask;
+        if again != 0 {
+            return Err(Error::IllegalInstruction {
+                place: Box::new(self.run.place(block.index, warp.index, again, pc)),
+                message: "a second arrival at the barrier of the cluster without a wait".into(),
+            });
+        }
+        warp.at_cluster |= mask;
+        self.barrier_arrived(block, warp, CLUSTER_BARRIER);
+        Ok(())
+    }
+
+    /// Lanes wait until all threads of the cluster have arrived.
+    pub fn wait_for_cluster(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+    ) -> Flow {
+        if warp.at_cluster & mask == 0 {
+            self.barrier_passed(block, warp, CLUSTER_BARRIER);
+            return Flow::Next;
+        }
+        let (pc, frames) = (split.pc, split.frames.clone());
+        warp.splits.push(Split { pc, mask, frames, state: State::AtBarrier(CLUSTER_BARRIER) });
+        split.mask &= !mask;
+        if split.mask == 0 {
+            return Flow::Left;
+        }
+        split.pc += 1;
+        Flow::Jumped
+    }
+
+    /// Lets go of the cluster's barrier when all threads that live have arrived; whether it did.
+    fn release_cluster(&mut self) -> bool {
+        let warps = || self.cluster.iter().flatten().flat_map(|block| &block.warps);
+        let complete = warps().all(|warp| warp.live & !warp.at_cluster == 0);
+        if !complete || warps().all(|warp| warp.at_cluster == 0) {
+            return false;
+        }
+        let mut cluster = std::mem::take(&mut self.cluster);
+        for block in cluster.iter_mut().flatten() {
+            if self.checking {
+                self.join_clocks(block, CLUSTER_BARRIER);
+            }
+            for warp in &mut block.warps {
+                warp.at_cluster = 0;
+                let waiting = |split: &&mut Split| split.state == State::AtBarrier(CLUSTER_BARRIER);
+                for split in warp.splits.iter_mut().filter(waiting) {
+                    split.state = State::Ready;
+                    split.pc += 1;
+                }
+            }
+        }
+        self.cluster = cluster;
+        true
+    }
+
+    /// Runs an access to shared memory once for each block of the cluster that the lanes address, with addresses in
+    /// that block's shared memory and that memory in the place of the own.
+    ///
+    /// Accesses to another block's memory are not checked for races. What they write counts as written there.
+    pub fn in_blocks(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        writes: bool,
+        mut access: impl FnMut(&mut Self, &mut Block, &mut Warp, Request<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut left = request.mask;
+        while left != 0 {
+            let part = request.all[left.trailing_zeros() as usize] >> CLUSTER_SHIFT;
+            let mask = (0..LANES)
+                .filter(|lane| left >> lane & 1 != 0 && request.all[*lane] >> CLUSTER_SHIFT == part)
+                .fold(0u32, |mask, lane| mask | 1 << lane);
+            left &= !mask;
+            let all = request.all.map(|address| address & ((1 << CLUSTER_SHIFT) - 1));
+            let request = Request { mask, all: &all, ..request };
+            // Part 0 is the own block without saying so; others are a rank plus one.
+            let rank = part.checked_sub(1).filter(|rank| *rank != block.rank as u64);
+            let Some(rank) = rank else {
+                access(self, block, warp, request)?;
+                continue;
+            };
+            let Some(mut other) = self.cluster.get_mut(rank as usize).and_then(Option::take) else {
+                return Err(Error::IllegalAddress {
+                    place: Box::new(self.run.place(block.index, warp.index, mask, request.pc)),
+                    address: all[mask.trailing_zeros() as usize],
+                    bytes: request.bytes,
+                    message: format!(
+                        "shared memory of the block of rank {rank}, which the cluster does not have or which has \
+                         ended; blocks whose memory others reach have to wait for them at the cluster's barrier"
+                    ),
+                });
+            };
+            std::mem::swap(&mut block.shared, &mut other.shared);
+            let own = block.shadow.take();
+            let done = access(self, block, warp, request);
+            block.shadow = own;
+            std::mem::swap(&mut block.shared, &mut other.shared);
+            if writes {
+                self.mark_written(&mut other, request);
+            }
+            self.cluster[rank as usize] = Some(other);
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Whether lanes of an access to shared memory name a block.
+    #[inline(always)]
+    pub fn reaches_blocks(&self, request: Request<'_>) -> bool {
+        self.run.program.maps_shared
+            && (0..LANES).any(|lane| {
+                request.mask >> lane & 1 != 0 && request.all[lane] >> CLUSTER_SHIFT != 0
+            })
+    }
+}

@@ -1,0 +1,67 @@
+//! The virtual GPU as a library that programs load as `libcuda.so.1`.
+//!
+//! The exported functions are those of `cuda_driver`'s table, defined there and nowhere else. This crate only starts the
+//! virtual GPU and selects it, before any of them can be called. `crates/virtual_gpu/README.md` says how to use it.
+
+use cuda_driver::{Backend, ReturnCode, SymbolSource};
+use std::error::Error;
+use std::ffi::{CStr, c_uint, c_void};
+use std::ptr::NonNull;
+use virtual_gpu::{Options, Profile, VirtualGpu};
+
+/// The environment variable that chooses the device: `virtual:PROFILE`.
+const VARIABLE: &str = "COALESCE_DEVICE";
+/// The profile when none is named.
+const DEFAULT_PROFILE: &str = "h200";
+
+/// The loader calls what this section lists when it has loaded the library.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
+    let gpu: &'static dyn SymbolSource = match device() {
+        Ok(gpu) => gpu,
+        Err(error) => {
+            eprintln!("the virtual GPU cannot start: {error}");
+            &NoDevice
+        }
+    };
+    if let Err(error) = cuda_driver::select(Backend::Table(gpu)) {
+        eprintln!("the virtual GPU cannot be selected: {error}");
+    }
+}
+
+fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
+    let chosen = std::env::var(VARIABLE).unwrap_or_default();
+    let profile = match chosen.split_once(':').unwrap_or((&chosen, DEFAULT_PROFILE)) {
+        ("" | "auto" | "virtual", profile) => Profile::named(profile)?,
+        _ => {
+            return Err(
+                format!("{VARIABLE} is `{chosen}`: write virtual or virtual:PROFILE").into()
+            );
+        }
+    };
+    Ok(VirtualGpu::start(profile, Options { announce: true, ..Options::default() })?)
+}
+
+/// Answers when there is no device to start: programs find no GPU.
+struct NoDevice;
+
+// SAFETY: the one address is that of a function with the signature that the driver API gives the name.
+unsafe impl SymbolSource for NoDevice {
+    fn name(&self) -> String {
+        "no virtual GPU".to_owned()
+    }
+
+    fn is_virtual(&self) -> bool {
+        true
+    }
+
+    fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        extern "C" fn init(_flags: c_uint) -> ReturnCode {
+            ReturnCode::NO_DEVICE
+        }
+        if name == c"cuInit" { NonNull::new(init as *mut c_void) } else { None }
+    }
+}

@@ -1,0 +1,216 @@
+//! A program that knows nothing of this workspace: it loads the library by its path, asks for functions by their names
+//! and runs a kernel.
+
+use libloading::Library;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::path::PathBuf;
+use std::process::Command;
+use std::ptr::null_mut;
+
+/// out[i] = in[i] * factor + i for i < n.
+const PTX: &CStr = cr#"
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 target, .param .u64 source, .param .f32 factor, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<5>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.u32 %r4, %r1, %r2, %r3;
+    ld.param.u32 %r5, [n];
+    setp.ge.u32 %p, %r4, %r5;
+    @%p ret;
+    ld.param.u64 %rd1, [target];
+    ld.param.u64 %rd2, [source];
+    ld.param.f32 %f1, [factor];
+    mul.wide.u32 %rd3, %r4, 4;
+    add.u64 %rd4, %rd2, %rd3;
+    add.u64 %rd5, %rd1, %rd3;
+    ld.global.f32 %f2, [%rd4];
+    cvt.rn.f32.u32 %f3, %r4;
+    fma.rn.f32 %f4, %f2, %f1, %f3;
+    st.global.f32 [%rd5], %f4;
+    ret;
+}
+"#;
+
+/// The library that cargo built beside this test.
+fn path() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    test.with_file_name("libvirtual_libcuda.so")
+}
+
+/// Calls a function of the driver by its name; the types are those of NVIDIA's header.
+macro_rules! call {
+    ($library:ident, $name:ident($($argument:expr => $type:ty),*)) => {{
+        let name = concat!(stringify!($name), "\0").as_bytes();
+        // SAFETY: the name's signature in the driver API is the one given, and the arguments are valid for it.
+        unsafe {
+            let function: libloading::Symbol<'_, unsafe extern "C" fn($($type),*) -> c_uint> =
+                $library.get(name).expect(stringify!($name));
+            function($($argument),*)
+        }
+    }};
+}
+
+/// As `call`, where only success is right.
+macro_rules! done {
+    ($library:ident, $name:ident($($argument:expr => $type:ty),*)) => {
+        assert_eq!(call!($library, $name($($argument => $type),*)), 0, stringify!($name))
+    };
+}
+
+fn open() -> Library {
+    // SAFETY: the library's initialiser starts the virtual GPU, which may run on any thread.
+    unsafe { Library::new(path()) }.expect("cargo builds the library with its tests")
+}
+
+fn start(library: &Library) {
+    let (mut device, mut context) = (-1, null_mut());
+    done!(library, cuInit(0 => c_uint));
+    done!(library, cuDeviceGet(&mut device => *mut c_int, 0 => c_int));
+    done!(library, cuDevicePrimaryCtxRetain(&mut context => *mut *mut c_void, device => c_int));
+    done!(library, cuCtxSetCurrent(context => *mut c_void));
+}
+
+#[test]
+fn a_program_runs_a_kernel() {
+    let library = &open();
+    start(library);
+    let (mut module, mut function) = (null_mut(), null_mut());
+    done!(library, cuModuleLoadData(&mut module => *mut *mut c_void, PTX.as_ptr() => *const c_char));
+    done!(library, cuModuleGetFunction(&mut function => *mut *mut c_void, module => *mut c_void, c"scale".as_ptr() => *const c_char));
+    for n in [1usize, 31, 32, 33, 255, 256, 257, 1001] {
+        let input: Vec<f32> = (0..n).map(|i| i as f32 * 0.25 - 7.0).collect();
+        let (bytes, guarded) = (4 * n, 4 * (n + 1));
+        let (mut source, mut target) = (0u64, 0u64);
+        done!(library, cuMemAlloc_v2(&mut source => *mut u64, bytes => usize));
+        done!(library, cuMemAlloc_v2(&mut target => *mut u64, guarded => usize));
+        done!(library, cuMemsetD8_v2(target => u64, 0xff => u8, guarded => usize));
+        done!(library, cuMemcpyHtoD_v2(source => u64, input.as_ptr() => *const f32, bytes => usize));
+        let (mut factor, mut count) = (3.0f32, n as u32);
+        let mut arguments: [*mut c_void; 4] = [
+            (&raw mut target).cast(),
+            (&raw mut source).cast(),
+            (&raw mut factor).cast(),
+            (&raw mut count).cast(),
+        ];
+        let blocks = count.div_ceil(256);
+        done!(library, cuLaunchKernel(
+            function => *mut c_void, blocks => c_uint, 1 => c_uint, 1 => c_uint, 256 => c_uint, 1 => c_uint,
+            1 => c_uint, 0 => c_uint, null_mut() => *mut c_void, arguments.as_mut_ptr() => *mut *mut c_void,
+            null_mut() => *mut *mut c_void
+        ));
+        let mut output = vec![0u32; n + 1];
+        done!(library, cuMemcpyDtoH_v2(output.as_mut_ptr() => *mut u32, target => u64, guarded => usize));
+        let mut expected: Vec<u32> = input
+            .iter()
+            .enumerate()
+            .map(|(i, value)| value.mul_add(3.0, i as f32).to_bits())
+            .collect();
+        expected.push(u32::MAX);
+        assert_eq!(output, expected, "n = {n}");
+        done!(library, cuMemFree_v2(source => u64));
+        done!(library, cuMemFree_v2(target => u64));
+    }
+    done!(library, cuModuleUnload(module => *mut c_void));
+}
+
+/// The address and status that `cuGetProcAddress_v2` gives.
+fn address(library: &Library, name: &CStr, version: c_int) -> (*mut c_void, c_uint) {
+    let (mut address, mut status) = (null_mut(), 9);
+    let code = call!(library, cuGetProcAddress_v2(
+        name.as_ptr() => *const c_char, &mut address => *mut *mut c_void, version => c_int, 0 => u64,
+        &mut status => *mut c_uint
+    ));
+    assert_eq!(code, if status == 0 { 0 } else { 500 }, "{name:?}");
+    assert_eq!(address.is_null(), status != 0, "{name:?}");
+    (address, status)
+}
+
+#[test]
+fn functions_are_found_by_name_and_version() {
+    let library = &open();
+    let mut version = 0;
+    done!(library, cuDriverGetVersion(&mut version => *mut c_int));
+    assert_eq!(version, 13_000);
+    let exported = |name: &[u8]| {
+        // SAFETY: the symbol is only compared.
+        let symbol = unsafe { library.get::<*mut c_void>(name) };
+        (*symbol.expect("an exported name"), 0)
+    };
+    assert_eq!(address(library, c"cuInit", 12_000), exported(b"cuInit\0"));
+    assert_eq!(address(library, c"cuMemAlloc", 12_000), exported(b"cuMemAlloc_v2\0"));
+    assert_eq!(address(library, c"cuMemAdvise", 12_010), exported(b"cuMemAdvise\0"));
+    assert_eq!(address(library, c"cuMemAdvise", 12_020), exported(b"cuMemAdvise_v2\0"));
+    assert_eq!(address(library, c"cuCtxCreate", 3_020), exported(b"cuCtxCreate_v2\0"));
+    assert_eq!(address(library, c"cuCtxCreate", 11_040), exported(b"cuCtxCreate_v3\0"));
+    let with_flags = exported(b"cuGraphInstantiateWithFlags\0");
+    assert_eq!(address(library, c"cuGraphInstantiate", 12_000), with_flags);
+    assert_eq!(
+        address(library, c"cuGraphInstantiate", 11_000),
+        exported(b"cuGraphInstantiate_v2\0")
+    );
+    assert_eq!(address(library, c"cuLaunchKernelEx", 11_040), (null_mut(), 2));
+    assert_eq!(address(library, c"cuNoSuchFunction", 12_000), (null_mut(), 1));
+}
+
+/// Runs `inner`, an ignored test of this file, in a process with another choice of device; gives its standard error.
+fn elsewhere(inner: &str, device: &str) -> String {
+    let output = Command::new(std::env::current_exe().expect("a test knows where it is"))
+        .args([inner, "--exact", "--ignored", "--nocapture"])
+        .env("COALESCE_DEVICE", device)
+        .output()
+        .expect("the test starts");
+    let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert!(output.status.success(), "{inner} with {device}: {errors}");
+    errors
+}
+
+#[test]
+fn the_variable_chooses_the_profile_and_what_is_missing_is_named_once() {
+    let errors = elsewhere("inner_device", "virtual:a100");
+    assert_eq!(errors, "virtual NVIDIA A100-SXM4-40GB: cuArrayCreate_v2 is not supported\n");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_device() {
+    let library = &open();
+    start(library);
+    let mut major = 0;
+    done!(library, cuDeviceGetAttribute(&mut major => *mut c_int, 75 => c_uint, 0 => c_int));
+    assert_eq!(major, 8);
+    for _ in 0..2 {
+        let mut array = null_mut();
+        let code = call!(library, cuArrayCreate_v2(&mut array => *mut *mut c_void, null_mut() => *mut c_void));
+        assert_eq!(code, 801);
+    }
+}
+
+#[test]
+fn a_wrong_choice_is_explained_and_leaves_no_device() {
+    let known = "h200, a100, v100, rtx4090, t4";
+    assert_eq!(
+        elsewhere("inner_no_device", "virtual:z9"),
+        format!(
+            "the virtual GPU cannot start: there is no virtual device \"z9\", choose one of: {known}\n"
+        )
+    );
+    assert_eq!(
+        elsewhere("inner_no_device", "gpu:0"),
+        "the virtual GPU cannot start: COALESCE_DEVICE is `gpu:0`: write virtual or virtual:PROFILE\n"
+    );
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_no_device() {
+    let library = &open();
+    assert_eq!(call!(library, cuInit(0 => c_uint)), 100);
+}
