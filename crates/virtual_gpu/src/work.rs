@@ -55,6 +55,8 @@ pub(crate) struct KernelLaunch {
     pub(crate) share: f64,
     /// Blocks that fit on a multiprocessor at once.
     pub(crate) resident: u32,
+    /// A graph launches it.
+    pub(crate) in_graph: bool,
 }
 
 /// A function of the host's.

@@ -1,18 +1,22 @@
 //! The registry: every pattern, in teaching order.
 
+mod allocation;
 mod aos_soa;
 mod async_copy;
 mod bank_conflicts;
 mod bus_utilisation;
 mod coalescing;
 mod constant_memory;
+mod graphs;
 mod histogram;
 mod matmul_ab;
 mod misalignment;
 mod reduction;
 mod store_segments;
+mod stream_semantics;
 mod stride;
 mod transpose;
+mod unified_addressing;
 
 use crate::pattern::{Pattern, Variant};
 
@@ -31,6 +35,10 @@ pub const PATTERNS: &[&Pattern] = &[
     &constant_memory::PATTERN,
     &reduction::PATTERN,
     &histogram::PATTERN,
+    &stream_semantics::PATTERN,
+    &unified_addressing::PATTERN,
+    &allocation::PATTERN,
+    &graphs::PATTERN,
 ];
 
 /// A name that is not in the registry.
