@@ -169,11 +169,23 @@ enum Kind {
 
 /// Memory of a kind: the input, and the output where there is one.
 enum Memory {
-    Device { source: DeviceBuffer<u32>, target: DeviceBuffer<u32> },
-    PageLocked { source: HostBuffer<u32>, target: HostBuffer<u32> },
-    Registered { source: RegisteredBuffer<u32>, target: RegisteredBuffer<u32> },
-    Managed { source: UnifiedBuffer<u32>, target: UnifiedBuffer<u32> },
-    Plain { source: Vec<u32> },
+    Device {
+        source: DeviceBuffer<u32>,
+        target: DeviceBuffer<u32>,
+    },
+    PageLocked {
+        source: HostBuffer<u32>,
+        target: HostBuffer<u32>,
+    },
+    /// Input and output in one vector: pages are locked whole, and two small vectors may share one.
+    Registered(RegisteredBuffer<u32>),
+    Managed {
+        source: UnifiedBuffer<u32>,
+        target: UnifiedBuffer<u32>,
+    },
+    Plain {
+        source: Vec<u32>,
+    },
 }
 
 impl Memory {
@@ -190,10 +202,9 @@ impl Memory {
             },
             Kind::Pinned => page_locked(HostFlags::PINNED)?,
             Kind::Mapped => page_locked(HostFlags::MAPPED)?,
-            Kind::Registered => Memory::Registered {
-                source: RegisteredBuffer::new(source.to_vec(), true)?,
-                target: RegisteredBuffer::new(poison, true)?,
-            },
+            Kind::Registered => {
+                Memory::Registered(RegisteredBuffer::new([source, &poison].concat(), true)?)
+            }
             Kind::Managed => Memory::Managed {
                 source: UnifiedBuffer::from_slice(source)?,
                 target: UnifiedBuffer::from_slice(&poison)?,
@@ -207,7 +218,7 @@ impl Memory {
         match self {
             Memory::Device { source, .. } => source.len(),
             Memory::PageLocked { source, .. } => source.len(),
-            Memory::Registered { source, .. } => source.len(),
+            Memory::Registered(both) => both.len() / 2,
             Memory::Managed { source, .. } => source.len(),
             Memory::Plain { source } => source.len(),
         }
@@ -218,7 +229,7 @@ impl Memory {
         match self {
             Memory::Device { source, .. } => source.as_device_ptr().as_raw(),
             Memory::PageLocked { source, .. } => host_address(source),
-            Memory::Registered { source, .. } => host_address(source),
+            Memory::Registered(both) => host_address(both),
             Memory::Managed { source, .. } => host_address(source),
             Memory::Plain { source } => host_address(source),
         }
@@ -235,8 +246,9 @@ impl Memory {
                 Some([source.device_pointer()?, target.device_pointer()?])
             }
             Memory::PageLocked { source, target } => Some([same(source), same(target)]),
-            Memory::Registered { source, target } => {
-                Some([source.device_pointer()?, target.device_pointer()?])
+            Memory::Registered(both) => {
+                let (source, bytes) = (both.device_pointer()?, 4 * self.len() as u64);
+                Some([source, DevicePointer::from_raw(source.as_raw() + bytes)])
             }
             Memory::Managed { source, target } => Some([same(source), same(target)]),
             Memory::Plain { .. } => None,
@@ -252,7 +264,7 @@ impl Memory {
                 Some(values)
             }
             Memory::PageLocked { target, .. } => Some(target.to_vec()),
-            Memory::Registered { target, .. } => Some(target.to_vec()),
+            Memory::Registered(both) => Some(both[self.len()..].to_vec()),
             Memory::Managed { target, .. } => Some(target.to_vec()),
             Memory::Plain { .. } => None,
         })
