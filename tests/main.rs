@@ -13,4 +13,5 @@ mod kernels_source;
 mod references;
 mod regressions;
 mod snapshots;
+mod streams;
 mod tidy;

@@ -218,6 +218,47 @@ fn histogram_counts_each_distribution() {
 }
 
 #[test]
+fn stream_semantics_chains_works_and_keeps_them_apart() {
+    let case = case("stream_semantics", &[1, 2, 2]);
+    let source = values::<u32>(&case.inputs[0])[0];
+    let turn = |value: u32, addend: u32| value.wrapping_mul(1_664_525).wrapping_add(addend);
+    let first = turn(turn(source, 1), 1);
+    assert_eq!(values::<u32>(&case.outputs[0].reference), [turn(turn(first, 3), 3)]);
+    let apart = [first, turn(turn(source, 3), 3)];
+    assert_eq!(values::<u32>(&case.outputs[1].reference), apart);
+    assert_eq!(values::<u32>(&case.outputs[2].reference), [1]);
+}
+
+#[test]
+fn unified_addressing_adds_one_and_knows_each_kind() {
+    let case = case("unified_addressing", &[2]);
+    let source = values::<u32>(&case.inputs[0]);
+    let added = [source[0].wrapping_add(1), source[1].wrapping_add(1)];
+    assert_eq!(values::<u32>(&case.outputs[0].reference), added);
+    let kinds: Vec<u32> =
+        case.outputs[1..].iter().map(|facts| values::<u32>(&facts.reference)[0]).collect();
+    assert_eq!(kinds, [2, 1, 1, 1, 4, 0]);
+    let is_host: Vec<u32> =
+        case.outputs[1..].iter().map(|facts| values::<u32>(&facts.reference)[1]).collect();
+    assert_eq!(is_host, [0, 1, 1, 1, 0, 0]);
+}
+
+#[test]
+fn allocation_passes_its_input_through() {
+    let case = case("allocation", &[70, 3]);
+    assert_eq!(values::<u32>(&case.inputs[0]), values::<u32>(&case.outputs[0].reference));
+}
+
+#[test]
+fn graphs_applies_every_kernel_in_order() {
+    let case = case("graphs", &[1, 3]);
+    // ((3 x + 0) * 3 + 1) * 3 + 2 = 27 x + 5.
+    let source = values::<u32>(&case.inputs[0])[0];
+    let expected = source.wrapping_mul(27).wrapping_add(5);
+    assert_eq!(values::<u32>(&case.outputs[0].reference), [expected]);
+}
+
+#[test]
 fn every_pattern_is_checked_at_the_sizes_that_break_kernels() {
     for pattern in PATTERNS {
         let sizes: Vec<usize> = pattern.verify_sizes.iter().map(|size| size[0]).collect();

@@ -51,7 +51,10 @@ fn instructions() {
                 }
             }
         }
-        compare(&format!("{}.txt", pattern.name), &text);
+        // Work of the host may have no kernels at all.
+        if !text.is_empty() {
+            compare(&format!("{}.txt", pattern.name), &text);
+        }
     }
 }
 

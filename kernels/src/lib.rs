@@ -18,14 +18,17 @@ pub mod batching;
 pub mod bus_utilisation;
 pub mod coalescing;
 pub mod constant_memory;
+pub mod graphs;
 pub mod histogram;
 pub mod matmul_ab;
 pub mod misalignment;
 pub mod overlap;
 pub mod reduction;
 pub mod store_segments;
+pub mod stream_semantics;
 pub mod stride;
 pub mod transpose;
+pub mod unified_addressing;
 pub mod zero_copy;
 
 pub mod measurement;

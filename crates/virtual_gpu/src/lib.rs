@@ -12,7 +12,8 @@
 //! # What is exact and what is a model
 //! Kernels are executed from their PTX bit for bit by `simt`, and its counters are exact. *Time* is a model: events are
 //! answered from a simulated timeline of copy engines and a compute engine, whose durations come from the counters and a
-//! [`Profile`]. The host's own computing takes no simulated time; each call of the driver costs a fixed amount.
+//! [`Profile`]. The host's own computing takes no simulated time; each call of the driver costs what the profile says of
+//! its kind.
 //!
 //! # Order
 //! Work runs as late as its order allows: when the host waits for it, directly or through a dependency. What a program

@@ -196,9 +196,11 @@ pub(crate) fn enter(call: &'static str, body: impl FnOnce(&mut Machine) -> Outco
     let Some(machine) = crate::source::machine() else { return NOT_INITIALIZED };
     let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
     machine.call = call;
-    machine.now += machine.profile.api_call_ns;
     // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
-    match catch_unwind(AssertUnwindSafe(|| body(&mut machine))) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
+    // Work is enqueued when the call begins; the host is held up until the call has ended.
+    machine.now += machine.profile.call_ns(call);
+    match outcome {
         Ok(Ok(())) => ReturnCode::SUCCESS,
         Ok(Err(code)) => code,
         Err(_) => ReturnCode::UNKNOWN,
@@ -389,8 +391,11 @@ impl Machine {
     }
 
     /// Enqueues work on a stream, or records it when the stream is being captured.
-    pub(crate) fn submit(&mut self, stream: usize, work: Work) -> Outcome<Option<usize>> {
+    pub(crate) fn submit(&mut self, stream: usize, mut work: Work) -> Outcome<Option<usize>> {
         if let Some(capturing) = self.stream(stream)?.capture.clone() {
+            if let Work::Kernel(kernel) = &mut work {
+                kernel.in_graph = true;
+            }
             let capture = self.captures.get_mut(capturing.capture)?;
             capture.graph.nodes.push((work, capturing.tails));
             let node = capture.graph.nodes.len() - 1;
@@ -566,10 +571,14 @@ impl Machine {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// A pool gives back what it keeps above its threshold when the host synchronises.
+    /// A pool gives back what it keeps above its threshold when the host synchronises, which takes the host's time.
     fn settle_pools(&mut self) {
         for pool in self.pools.values_mut() {
-            pool.reserved = pool.used.max(pool.reserved.min(pool.threshold));
+            let kept = pool.used.max(pool.reserved.min(pool.threshold));
+            if kept < pool.reserved {
+                pool.reserved = kept;
+                self.now += self.profile.device_memory_call_ns;
+            }
         }
     }
 
@@ -703,18 +712,12 @@ impl Machine {
     }
 
     fn release(&mut self, address: u64) {
-        let bytes = self.memory.allocation(address).map_or(0, |allocation| allocation.bytes);
         if let Err(error) = self.memory.free(address) {
             self.fail(
                 MisuseKind::DoubleFree,
                 ReturnCode::INVALID_VALUE,
                 format!("freeing {address:#x}: {error}"),
             );
-        }
-        if let Some(pool) = self.pool_of.remove(&address)
-            && let Ok(pool) = self.pools.get_mut(pool)
-        {
-            pool.used -= bytes.min(pool.used);
         }
     }
 
@@ -772,7 +775,12 @@ impl Machine {
             larger: self.larger,
         };
         let parts = model::parts(&self.profile, &load);
-        let model_ns = self.profile.kernel_minimum_ns + parts.together_ns();
+        let minimum_ns = if kernel.in_graph {
+            self.profile.graph_kernel_minimum_ns
+        } else {
+            self.profile.kernel_minimum_ns
+        };
+        let model_ns = minimum_ns + parts.together_ns();
         self.remember(kernel, report, parts, model_ns);
         Some(model_ns)
     }

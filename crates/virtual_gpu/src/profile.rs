@@ -92,10 +92,18 @@ pub struct Profile {
     pub atomics_per_second_of_one_line: f64,
     /// From the launch call to the kernel's start.
     pub launch_latency_ns: f64,
-    /// The shortest kernel.
+    /// The shortest kernel that is launched by itself.
     pub kernel_minimum_ns: f64,
-    /// What a call costs the host.
+    /// The shortest kernel of a graph.
+    pub graph_kernel_minimum_ns: f64,
+    /// What a call costs the host, unless it is one of the following.
     pub api_call_ns: f64,
+    /// What launching a kernel or a graph costs the host.
+    pub launch_call_ns: f64,
+    /// What it costs the host to take memory from the device and map it, or to unmap it and give it back.
+    pub device_memory_call_ns: f64,
+    /// What taking memory from a pool that has it, or giving it back to the pool, costs the host.
+    pub pool_call_ns: f64,
     /// Set-up of a copy.
     pub copy_latency_ns: f64,
     /// The host reading its own memory from front to back.
@@ -153,6 +161,19 @@ impl Profile {
     /// 90 for sm_90.
     pub fn architecture(&self) -> u32 {
         self.compute_capability[0] * 10 + self.compute_capability[1]
+    }
+
+    /// What a call of the driver costs the host.
+    pub(crate) fn call_ns(&self, call: &str) -> f64 {
+        match call {
+            "cuLaunchKernel"
+            | "cuLaunchKernelEx"
+            | "cuLaunchCooperativeKernel"
+            | "cuGraphLaunch" => self.launch_call_ns,
+            "cuMemAlloc_v2" | "cuMemAllocPitch_v2" | "cuMemFree_v2" => self.device_memory_call_ns,
+            "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync" => self.pool_call_ns,
+            _ => self.api_call_ns,
+        }
     }
 
     /// Whether blocks can be grouped into clusters.

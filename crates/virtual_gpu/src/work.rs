@@ -57,6 +57,8 @@ pub(crate) struct KernelLaunch {
     pub(crate) resident: u32,
     /// Shared memory that they have together, in bytes.
     pub(crate) shared_bytes: u32,
+    /// A graph launches it.
+    pub(crate) in_graph: bool,
 }
 
 /// A function of the host's.

@@ -1,5 +1,6 @@
 //! The registry: every pattern, in teaching order.
 
+mod allocation;
 mod aos_soa;
 mod async_copy;
 mod bank_conflicts;
@@ -7,6 +8,7 @@ mod batching;
 mod bus_utilisation;
 mod coalescing;
 mod constant_memory;
+mod graphs;
 mod histogram;
 mod matmul_ab;
 mod misalignment;
@@ -14,8 +16,10 @@ mod overlap;
 mod pinned_memory;
 mod reduction;
 mod store_segments;
+mod stream_semantics;
 mod stride;
 mod transpose;
+mod unified_addressing;
 mod zero_copy;
 
 use crate::pattern::{Pattern, Variant};
@@ -39,6 +43,10 @@ pub const PATTERNS: &[&Pattern] = &[
     &batching::PATTERN,
     &overlap::PATTERN,
     &zero_copy::PATTERN,
+    &stream_semantics::PATTERN,
+    &unified_addressing::PATTERN,
+    &allocation::PATTERN,
+    &graphs::PATTERN,
 ];
 
 /// A name that is not in the registry.

@@ -161,12 +161,8 @@ unsafe fn launch(
         return Err(COOPERATIVE_TOO_LARGE);
     }
     let share = (launch.blocks() as f64 / room as f64).min(1.0);
-    machine
-        .submit(
-            shape.stream,
-            Work::Kernel(KernelLaunch { module, launch, share, resident, shared_bytes }),
-        )
-        .map(|_| ())
+    let work = KernelLaunch { module, launch, share, resident, shared_bytes, in_graph: false };
+    machine.submit(shape.stream, Work::Kernel(work)).map(|_| ())
 }
 
 /// The bytes of each parameter.

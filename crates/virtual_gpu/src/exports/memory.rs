@@ -91,11 +91,7 @@ fn free(machine: &mut Machine, address: u64) -> Outcome {
         machine.report(MisuseKind::DoubleFree, message);
         return Err(ReturnCode::INVALID_VALUE);
     }
-    if let Some(pool) = machine.pool_of.remove(&address) {
-        let pool = machine.pools.get_mut(pool)?;
-        pool.used -= bytes.min(pool.used);
-    }
-    Ok(())
+    super::pool::give_back(machine, address, bytes)
 }
 
 /// # Safety

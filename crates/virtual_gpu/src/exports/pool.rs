@@ -9,6 +9,9 @@ use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
 use std::ffi::{c_uint, c_void};
 
 /// Takes memory from a pool. It has its address at once; the end of its life is ordered on a stream.
+///
+/// What was freed on any stream counts as the pool's again: the device orders its next use behind the free. Memory that
+/// the pool lacks is taken from the device, which holds up the host.
 fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> Outcome<u64> {
     machine.stream(stream)?;
     machine.pools.get(pool)?;
@@ -16,10 +19,23 @@ fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> Outc
     machine.pool_of.insert(address, pool);
     let pool = machine.pools.get_mut(pool)?;
     pool.used += bytes as u64;
+    let lacks = pool.used > pool.reserved;
     pool.reserved = pool.reserved.max(pool.used);
     pool.used_max = pool.used_max.max(pool.used);
     pool.reserved_max = pool.reserved_max.max(pool.reserved);
+    if lacks {
+        machine.now += machine.profile.device_memory_call_ns;
+    }
     Ok(address)
+}
+
+/// The pool of an allocation has its bytes again.
+pub(super) fn give_back(machine: &mut Machine, address: u64, bytes: u64) -> Outcome {
+    if let Some(pool) = machine.pool_of.remove(&address) {
+        let pool = machine.pools.get_mut(pool)?;
+        pool.used -= bytes.min(pool.used);
+    }
+    Ok(())
 }
 
 fn device(device: CUdevice) -> Outcome {
@@ -51,7 +67,9 @@ exports! {
             machine.report(MisuseKind::DoubleFree, message);
             return Err(ReturnCode::INVALID_VALUE);
         }
-        machine.submit(stream.addr(), Work::Release(pointer)).map(|_| ())
+        let bytes = machine.memory.allocation(pointer).map_or(0, |found| found.bytes);
+        machine.submit(stream.addr(), Work::Release(pointer))?;
+        give_back(machine, pointer, bytes)
     }
     fn cuDeviceGetDefaultMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
         device(ordinal)?;

@@ -1,0 +1,134 @@
+//! Streams, addresses, allocations and graphs on the virtual device: their claims, and how they use the driver.
+
+use crate::executor::device;
+use coalesce::gpu::{Arrays, Checks, Gpu};
+use coalesce::measure::{Plan, run};
+use coalesce::pattern::Size;
+use coalesce::patterns::{PATTERNS, Selection};
+use coalesce::results::Outcome as Measured;
+use coalesce::verify::{Outcome, case, verify};
+use std::collections::BTreeMap;
+use virtual_gpu::{Options, Order, Profile, VirtualGpu};
+
+/// Each variant of each pattern whose work is the host's, at each size; `seen` gets its name after it was dropped.
+fn verify_work_of_the_host(gpu: &Gpu, seed: u64, mut seen: impl FnMut(&str)) {
+    for pattern in PATTERNS.iter().filter(|pattern| pattern.is_host_work()) {
+        for size in pattern.verify_sizes {
+            let size = Size::new(size);
+            let case = case(pattern, &size, seed);
+            let mut arrays = Arrays::of(gpu, pattern, &case).expect("the arrays fit");
+            for variant in pattern.variants {
+                let name =
+                    format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
+                let outcome = verify(gpu, &case, &mut arrays, variant, &size).expect("it runs");
+                assert!(!matches!(outcome, Outcome::Wrong(_)), "{name}: {outcome:?}");
+                seen(&name);
+            }
+        }
+    }
+}
+
+#[test]
+fn work_of_the_host_makes_no_mistakes_and_leaves_nothing_behind() {
+    let (_guard, gpu) = device();
+    virtual_gpu::misuse();
+    let before = virtual_gpu::leaks().len();
+    verify_work_of_the_host(&gpu, 5, |name| {
+        let mistakes = virtual_gpu::misuse();
+        assert!(mistakes.is_empty(), "{name}: {}", mistakes[0]);
+        let leaks = virtual_gpu::leaks();
+        assert_eq!(leaks.len(), before, "{name}: {:?}", leaks.last());
+    });
+}
+
+/// What CUDA leaves open is drawn: a variant that relies on an order that it does not make is wrong for some seed.
+#[test]
+fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
+    let (_guard, gpu) = device();
+    for seed in 0..8 {
+        let profile = Profile::named("h200").expect("a known profile");
+        let options =
+            Options { order: Order::Seeded(seed), checks: Checks::all(), ..Options::default() };
+        VirtualGpu::start(profile, options).expect("the same device runs on");
+        verify_work_of_the_host(&gpu, seed, |_| {});
+    }
+}
+
+/// The time of each variant at a size, in milliseconds.
+fn times(gpu: &Gpu, pattern: &str, size: &[(&str, usize)]) -> BTreeMap<String, f64> {
+    let selection = Selection::parse(pattern).expect("a pattern of the registry");
+    let size = size.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let plan = Plan { sweeps: false, size, ..Plan::new(vec![selection]) };
+    let results = run(gpu, &plan, |_| {}).expect("it runs");
+    let rows = results.rows.into_iter().map(|row| match row.outcome {
+        Measured::Measured { time_ms, .. } => (row.variant, time_ms.median),
+        other => panic!("{pattern}/{}: {other:?}", row.variant),
+    });
+    rows.collect()
+}
+
+/// Works whose order is open take the time of one and the calls of the others; the rest take the sum.
+#[test]
+fn works_overlap_where_nothing_orders_them() {
+    let (_guard, gpu) = device();
+    let at = |works| times(&gpu, "stream_semantics", &[("works", works), ("turns", 20_000)]);
+    let (one, four) = (at(1), at(4));
+    let single = one["one_stream"];
+    for (variant, time) in &four {
+        let promised = !matches!(variant.as_str(), "blocking" | "non_blocking");
+        let expected = if promised { 4.0 * single } else { single };
+        // Each further work is five calls of the driver, some microseconds, that the host may have to wait for.
+        let calls = 3.0 * 0.01;
+        assert!(
+            *time > 0.85 * expected && *time < 1.05 * expected + calls,
+            "{variant}: {time} ms, expected {expected} ms"
+        );
+    }
+}
+
+#[test]
+fn a_pool_that_keeps_its_memory_is_a_hundred_times_faster() {
+    let (_guard, gpu) = device();
+    let time = times(&gpu, "allocation", &[]);
+    assert!(time["each_step"] >= 100.0 * time["pool_in_order"], "{time:?}");
+    // A pool that keeps nothing has the costs of the device again; one that keeps all pays for the synchronisation.
+    assert!((time["pool_released"] / time["each_step"] - 1.0).abs() < 0.1, "{time:?}");
+    assert!(time["pool_kept"] < 0.05 * time["pool_released"], "{time:?}");
+    assert!(time["arena"] < 0.1 * time["pool_in_order"], "{time:?}");
+    // One block per run is one allocation, however many steps there are.
+    let more = times(&gpu, "allocation", &[("steps", 512)]);
+    assert!((more["sub_allocated"] / time["sub_allocated"] - 1.0).abs() < 0.01, "{more:?}");
+    assert!((more["each_step"] / time["each_step"] - 2.0).abs() < 0.01, "{more:?}");
+}
+
+/// 2.5 us from launch to launch and 1.37 us per kernel of a graph, for kernels of 64 KiB.
+#[test]
+fn a_graph_launches_kernels_faster_than_calls_do() {
+    let (_guard, gpu) = device();
+    let (few, many) = (16, 80);
+    let at = |kernels| times(&gpu, "graphs", &[("kernels", kernels)]);
+    let (first, second) = (at(few), at(many));
+    for (variant, expected_us) in [("one_by_one", 2.5), ("recorded_once", 1.37)] {
+        let per_kernel_us = 1e3 * (second[variant] - first[variant]) / (many - few) as f64;
+        assert!(
+            (per_kernel_us / expected_us - 1.0).abs() < 0.1,
+            "{variant}: {per_kernel_us} us per kernel"
+        );
+    }
+    assert!(second["recorded_anew"] > second["one_by_one"], "{second:?}");
+}
+
+/// The kernel takes the time of the memory that its addresses are in.
+#[test]
+fn an_address_has_the_speed_of_its_memory() {
+    let (_guard, gpu) = device();
+    let n = 1 << 20;
+    let time = times(&gpu, "unified_addressing", &[("n", n)]);
+    // 4 MiB each way, one after the other, at 51.4 and 52.6 GB/s.
+    let bus_ms = 4.0 * n as f64 * (1.0 / 51.4e9 + 1.0 / 52.6e9) * 1e3;
+    for variant in ["pinned", "mapped", "registered"] {
+        assert!((time[variant] / bus_ms - 1.0).abs() < 0.2, "{variant}: {time:?}, {bus_ms} ms");
+        assert!(time[variant] > 5.0 * time["device"], "{time:?}");
+    }
+    assert!(time["plain"] < time["device"], "{time:?}");
+}
