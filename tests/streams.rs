@@ -126,8 +126,10 @@ fn an_address_has_the_speed_of_its_memory() {
     let time = times(&gpu, "unified_addressing", &[("n", n)]);
     // 4 MiB each way, one after the other, at 51.4 and 52.6 GB/s.
     let bus_ms = 4.0 * n as f64 * (1.0 / 51.4e9 + 1.0 / 52.6e9) * 1e3;
-    for variant in ["pinned", "mapped", "registered"] {
-        assert!((time[variant] / bus_ms - 1.0).abs() < 0.2, "{variant}: {time:?}, {bus_ms} ms");
+    // A vector may begin in the middle of a sector: then a warp touches five instead of four, in each of both halves.
+    for (variant, excess) in [("pinned", 1.0), ("mapped", 1.0), ("registered", 1.25)] {
+        let of_bus = time[variant] / bus_ms;
+        assert!(of_bus > 0.95 && of_bus < 1.1 * excess, "{variant}: {time:?}, {bus_ms} ms");
         assert!(time[variant] > 5.0 * time["device"], "{time:?}");
     }
     assert!(time["plain"] < time["device"], "{time:?}");

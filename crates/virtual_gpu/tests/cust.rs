@@ -72,6 +72,17 @@ fn the_device_introduces_itself() {
 }
 
 #[test]
+fn page_locked_and_managed_memory_begins_with_a_page() {
+    let _device = device();
+    for length in [1, 31, 4096, 100_003] {
+        let locked = LockedBuffer::new(&1u32, length).unwrap();
+        let managed = UnifiedBuffer::new(&1u32, length).unwrap();
+        assert_eq!((locked.as_ptr().addr() % 4096, managed.as_ptr().addr() % 4096), (0, 0));
+        assert!(locked.iter().chain(managed.iter()).all(|value| *value == 1));
+    }
+}
+
+#[test]
 fn a_kernel_computes_and_is_counted() {
     let _device = device();
     let module = Module::from_ptx(PTX, &[]).unwrap();

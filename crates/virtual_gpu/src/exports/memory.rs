@@ -15,6 +15,9 @@ const ALREADY_REGISTERED: ReturnCode = ReturnCode(712);
 /// `CU_MEMHOSTALLOC_DEVICEMAP`: with unified addressing all page-locked memory is mapped.
 const DEVICE_MAP: u32 = 2;
 
+/// A page of the host's memory.
+const HOST_PAGE: usize = 4096;
+
 /// Allocates device memory.
 pub(super) fn allocate(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
     machine.context()?;
@@ -29,10 +32,13 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     if bytes == 0 {
         return Err(ReturnCode::INVALID_VALUE);
     }
+    // What is page-locked begins with a page, and so with a line and a sector.
+    let length = (bytes + HOST_PAGE).div_ceil(16);
     let mut owned = Vec::new();
-    owned.try_reserve_exact(bytes.div_ceil(16)).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
-    owned.resize(bytes.div_ceil(16), 0u128);
-    let pointer = owned.as_mut_ptr();
+    owned.try_reserve_exact(length).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    owned.resize(length, 0u128);
+    let before = owned.as_ptr().align_offset(HOST_PAGE);
+    let pointer = owned[before..].as_mut_ptr();
     let address = pointer.expose_provenance() as u64;
     map(machine, address, bytes)?;
     if kind == HostKind::Pinned {
