@@ -14,3 +14,4 @@ mod references;
 mod regressions;
 mod snapshots;
 mod tidy;
+mod transfers;
