@@ -112,25 +112,28 @@ fn batching_gains_what_the_formula_says() {
 #[test]
 fn pieces_overlap_as_the_formula_says() {
     let (_guard, gpu) = fast_device();
-    let time =
-        |name: &str, pieces: usize| time(&gpu, &format!("overlap/{name}"), &[1 << 20, 16, pieces]);
-    let parts = ["upload", "kernel", "download"].map(|part| time(part, 1));
+    let time_of = |name: &str, n: usize, pieces: usize| {
+        time(&gpu, &format!("overlap/{name}"), &[n, 16, pieces])
+    };
+    let parts_of = |n: usize| ["upload", "kernel", "download"].map(|part| time_of(part, n, 1));
     let formula = |parts: &[f64], n: usize| {
         let (sum, max) = (parts.iter().sum::<f64>(), parts.iter().copied().fold(0.0, f64::max));
         max + (sum - max) / n as f64
     };
-    let whole = formula(&parts, 1);
+    let time = |name: &str, pieces: usize| time_of(name, 1 << 20, pieces);
+    let whole = formula(&parts_of(1 << 20), 1);
     assert!(near(time("serial", 1), whole, 15.0));
     assert!(near(time("one_stream", 4), whole, 20.0));
     assert!(near(time("pageable", 1), time("pageable", 4), 15.0));
     assert!(time("pageable", 4) > 1.5 * whole);
-    let pieces = [2, 4, 8];
+    let (large, pieces) = (1 << 21, [4, 8]);
+    let parts = parts_of(large);
     for (name, parts) in
         [("two_engines", &parts[..2]), ("depth_first", &parts[..]), ("breadth_first", &parts[..])]
     {
-        let times = pieces.map(|n| (n, time(name, n)));
+        let times = pieces.map(|n| (n, time_of(name, large, n)));
         println!("{name}: {times:?}, parts {parts:?}");
-        let best = times.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("three times");
+        let best = times.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are times");
         let expected = formula(parts, best.0);
         assert!(near(best.1, expected, 10.0), "{name}: {best:?}, the formula says {expected}");
     }
@@ -148,8 +151,10 @@ fn zero_copy_pays_per_pass() {
     let over_the_bus = (4 * n) as f64 / 51.4e9 * 1e3;
     assert!(near(time("mapped_read", 1), over_the_bus, 15.0));
     assert!(time("mapped", 1) < 0.75 * time("staged", 1));
-    assert!(near(time("mapped_write", 1), over_the_bus, 15.0));
-    assert!(time("strided_read", 1) > 2.0 * time("mapped_read", 1));
+    let write = time("mapped_write", 1);
+    assert!(near(write, over_the_bus, 15.0), "{write} and {over_the_bus}");
+    // The eight warps of a block use each of its sectors whole, and L1 keeps them; stores have no such help.
+    assert!(near(time("strided_read", 1), time("mapped_read", 1), 15.0));
     assert!(time("strided_write", 1) > 7.0 * time("mapped_write", 1));
     for passes in [2, 4] {
         let expected = passes as f64 * over_the_bus;
