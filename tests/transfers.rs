@@ -113,7 +113,7 @@ fn batching_gains_what_the_formula_says() {
 fn pieces_overlap_as_the_formula_says() {
     let (_guard, gpu) = fast_device();
     let time_of = |name: &str, n: usize, pieces: usize| {
-        time(&gpu, &format!("overlap/{name}"), &[n, 16, pieces])
+        time(&gpu, &format!("overlap/{name}"), &[n, 8, pieces])
     };
     let parts_of = |n: usize| ["upload", "kernel", "download"].map(|part| time_of(part, n, 1));
     let formula = |parts: &[f64], n: usize| {
@@ -126,7 +126,7 @@ fn pieces_overlap_as_the_formula_says() {
     assert!(near(time("one_stream", 4), whole, 20.0));
     assert!(near(time("pageable", 1), time("pageable", 4), 15.0));
     assert!(time("pageable", 4) > 1.5 * whole);
-    let (large, pieces) = (1 << 21, [4, 8]);
+    let (large, pieces) = (1 << 22, [4, 8]);
     let parts = parts_of(large);
     for (name, parts) in
         [("two_engines", &parts[..2]), ("depth_first", &parts[..]), ("breadth_first", &parts[..])]

@@ -14,6 +14,9 @@ const ALREADY_REGISTERED: ReturnCode = ReturnCode(712);
 /// `CU_MEMHOSTALLOC_DEVICEMAP`: with unified addressing all page-locked memory is mapped.
 const DEVICE_MAP: u32 = 2;
 
+/// Bytes of a page of the host, at whose start its allocations begin.
+const PAGE: usize = 4096;
+
 /// Allocates device memory.
 pub(super) fn allocate(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
     machine.context()?;
@@ -29,10 +32,11 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
         return Err(ReturnCode::INVALID_VALUE);
     }
     let mut owned = Vec::new();
-    owned.try_reserve_exact(bytes.div_ceil(16)).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
-    owned.resize(bytes.div_ceil(16), 0u128);
+    let length = bytes.div_ceil(16) + PAGE / 16;
+    owned.try_reserve_exact(length).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    owned.resize(length, 0u128);
     let pointer = owned.as_mut_ptr();
-    let address = pointer.expose_provenance() as u64;
+    let address = pointer.expose_provenance().next_multiple_of(PAGE) as u64;
     map(machine, address, bytes)?;
     if kind == HostKind::Pinned {
         machine.locks_pages(bytes, machine.profile.page_lock_bytes_per_second);
