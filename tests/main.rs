@@ -15,3 +15,4 @@ mod regressions;
 mod snapshots;
 mod streams;
 mod tidy;
+mod transfers;

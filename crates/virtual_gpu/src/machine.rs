@@ -282,8 +282,14 @@ impl Machine {
     }
 
     /// The host works on so many bytes, and its clock moves on.
-    pub(crate) fn host_works(&mut self, bytes: usize, bytes_per_second: f64) {
+    fn host_works(&mut self, bytes: usize, bytes_per_second: f64) {
         self.now += bytes as f64 / bytes_per_second * 1e9;
+    }
+
+    /// The driver locks pages while the host waits.
+    pub(crate) fn locks_pages(&mut self, bytes: usize, bytes_per_second: f64) {
+        self.now += self.profile.page_lock_latency_ns;
+        self.host_works(bytes, bytes_per_second);
     }
 
     /// The host reads memory of its own.

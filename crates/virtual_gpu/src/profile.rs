@@ -110,6 +110,8 @@ pub struct Profile {
     pub host_read_bytes_per_second: f64,
     /// The same where the memory is write-combined.
     pub write_combined_read_bytes_per_second: f64,
+    /// What locking pages costs, however few.
+    pub page_lock_latency_ns: f64,
     /// Allocating page-locked memory and freeing it, both together.
     pub page_lock_bytes_per_second: f64,
     /// Page-locking memory that exists and unlocking it, both together.

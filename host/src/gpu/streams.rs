@@ -24,13 +24,16 @@ impl Streams {
         })
     }
 
-    /// Makes the streams wait for what the device's own stream has.
+    /// Marks what the device's own stream has: streams that are entered from here on wait for it.
     pub fn fork(&self, gpu: &Gpu) -> Result<()> {
-        self.begin.record(gpu.stream())?;
-        for stream in &self.streams {
-            wait_event(stream, &self.begin)?;
-        }
-        Ok(())
+        Ok(self.begin.record(gpu.stream())?)
+    }
+
+    /// A stream, whose first work after [`Streams::fork`] is enqueued next.
+    pub fn enter(&self, index: usize) -> Result<&Stream> {
+        let stream = &self.streams[index];
+        wait_event(stream, &self.begin)?;
+        Ok(stream)
     }
 
     /// Makes the device's own stream wait for what the streams have.

@@ -75,8 +75,8 @@ pub const PATTERN: Pattern = Pattern {
         &[100_003, 2, 7],
         &[1 << 18, 1, 8],
     ],
-    bench_size: &[1 << 22, 24, 8],
-    count_size: &[1 << 22, 24, 8],
+    bench_size: &[1 << 22, 8, 8],
+    count_size: &[1 << 22, 8, 8],
     sweeps: &[Sweep { dimension: 2, values: &[1, 2, 4, 16], variants: &[2, 3, 4] }],
     case,
     bytes: both,
@@ -269,9 +269,9 @@ impl Overlap {
     }
 
     /// Every piece goes through all steps on its stream.
-    fn depth_first(&mut self, streams: &[Stream], walk: &Function<'_>) -> Result<()> {
-        for (index, stream) in streams.iter().enumerate() {
-            let piece = self.pieces[index].clone();
+    fn depth_first(&mut self, streams: &Streams, walk: &Function<'_>) -> Result<()> {
+        for (index, piece) in self.pieces.clone().into_iter().enumerate() {
+            let stream = streams.enter(index)?;
             self.upload(&piece, stream)?;
             self.compute(walk, &piece, stream)?;
             if self.plan != Plan::TwoEngines {
@@ -282,15 +282,15 @@ impl Overlap {
     }
 
     /// Every step is enqueued for all pieces.
-    fn breadth_first(&mut self, streams: &[Stream], walk: &Function<'_>) -> Result<()> {
+    fn breadth_first(&mut self, streams: &Streams, walk: &Function<'_>) -> Result<()> {
         let pieces = self.pieces.clone();
-        for (piece, stream) in pieces.iter().zip(streams) {
-            self.upload(piece, stream)?;
+        for (index, piece) in pieces.iter().enumerate() {
+            self.upload(piece, streams.enter(index)?)?;
         }
-        for (piece, stream) in pieces.iter().zip(streams) {
+        for (piece, stream) in pieces.iter().zip(streams.all()) {
             self.compute(walk, piece, stream)?;
         }
-        for (piece, stream) in pieces.iter().zip(streams) {
+        for (piece, stream) in pieces.iter().zip(streams.all()) {
             self.download(piece, stream)?;
         }
         Ok(())
@@ -325,9 +325,9 @@ impl Procedure for Overlap {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
                 if plan == Plan::BreadthFirst {
-                    self.breadth_first(streams.all(), &walk)?;
+                    self.breadth_first(&streams, &walk)?;
                 } else {
-                    self.depth_first(streams.all(), &walk)?;
+                    self.depth_first(&streams, &walk)?;
                 }
                 streams.join(gpu)?;
                 if plan == Plan::HostAfter {

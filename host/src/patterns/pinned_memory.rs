@@ -324,8 +324,8 @@ impl BothWays {
 impl Procedure for BothWays {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.streams.fork(gpu)?;
-        start_upload(&mut self.target, &self.host_source, &self.streams.all()[0])?;
-        start_download(&self.device_source, &mut self.host_target, &self.streams.all()[1])?;
+        start_upload(&mut self.target, &self.host_source, self.streams.enter(0)?)?;
+        start_download(&self.device_source, &mut self.host_target, self.streams.enter(1)?)?;
         self.streams.join(gpu)
     }
 

@@ -25,7 +25,8 @@
 //!
 //! Expected: with V bytes, up and down at b bytes per second, `staged` takes 2 V/b and the kernel, `mapped` little more than V/b,
 //! because the bus carries both directions at once. A strided warp asks for 32 sectors and uses 4 bytes of each: 8 V bytes
-//! cross, less what L1 keeps until it is asked for. Whether a second read crosses the bus again is for the measurement to decide: the
+//! cross when nothing keeps them, as with stores. Of what it reads the 8 warps of a block use each sector whole, 8 x 4 B = 32 B,
+//! if L1 keeps it for so long. Whether a second read crosses the bus again is for the measurement to decide: the
 //! virtual device's model takes it that L1 keeps host memory while a block runs and L2 never does, so that
 //! `mapped_reread` takes passes V/b, `staged_reread` and `cached_reread` V/b and what device memory takes. If L2 keeps it, the three are alike.
 //! In the same way the model sends every store over the bus.
