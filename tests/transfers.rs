@@ -1,7 +1,7 @@
 //! What the patterns of the host claim of time, on the virtual device's clock.
 
 use crate::executor::device;
-use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Stopwatch};
+use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Larger, Stopwatch};
 use coalesce::pattern::Size;
 use coalesce::patterns::Selection;
 use coalesce::verify::{Outcome, Ready, case};
@@ -13,7 +13,7 @@ fn fast_device() -> (MutexGuard<'static, ()>, Gpu) {
     let (guard, _) = device();
     let choice = Choice::Virtual("h200".to_owned());
     let gpu = Gpu::open(&choice, Checks::none()).expect("the virtual device starts everywhere");
-    gpu.take_kernels_as_larger(1.0);
+    gpu.take_kernels_as_larger(Larger::default());
     virtual_gpu::misuse();
     (guard, gpu)
 }
