@@ -12,7 +12,8 @@ pub const TABLE_SHIFT: u32 = 20;
 /// The steps of a word follow from each other, so their number sets the kernel's duration.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, `table` for
+/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32,
+/// `table` for
 /// `1 << TABLE_SHIFT` u32; `target` overlaps neither.
 #[kernel]
 pub unsafe fn overlap_walk(

@@ -753,7 +753,7 @@ impl Machine {
             checks: self.options.checks,
             fuel: self.options.fuel,
             limits: self.limits_of_device(),
-            estimate: Some(self.profile.latencies(kernel.shared_bytes)),
+            estimate: Some(self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.mapped_ranges(),
             ..simt::Options::default()
         };

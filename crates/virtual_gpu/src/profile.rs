@@ -183,15 +183,15 @@ impl Profile {
         self.compute_capability[0] >= 9
     }
 
-    /// What a warp waits for, when the resident blocks take so much of L1 for shared memory.
-    pub(crate) fn latencies(&self, shared_bytes: u32) -> simt::Latencies {
+    /// What a warp waits for, when so many resident blocks share L1, which their shared memory is a part of.
+    pub(crate) fn latencies(&self, shared_bytes: u32, resident: u32) -> simt::Latencies {
         let l1_bytes = self.shared_bytes_per_multiprocessor.saturating_sub(shared_bytes);
         simt::Latencies {
             global: self.global_latency_cycles,
             shared: self.shared_latency_cycles,
             arithmetic: self.arithmetic_latency_cycles,
             barrier: self.barrier_latency_cycles,
-            l1_lines: (l1_bytes / 128).max(64),
+            l1_lines: (l1_bytes / 128 / resident.max(1)).max(64),
         }
     }
 

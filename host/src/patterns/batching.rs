@@ -19,7 +19,8 @@
 //! | `mapped` | no copy: the kernel reads mapped memory | a launch | the bus |
 //!
 //! Expected: with n copies of V bytes in all, T = n a + V/b one by one and a + V/b + pack packed, so the gain is
-//! (n a + V/b) / (a + V/b + pack), with pack the time to pack and unpack. It is n for small rows and 1 for rows that are long
+//! (n a + V/b) / (a + V/b + pack), with pack the time to pack and unpack. It is n for small rows and 1 for rows
+//! that are long
 //! against a b bytes. a and b are those of `pinned_memory`; for calls that follow each other on one stream a is the
 //! longer of what a call costs the host and what a copy costs the engine, and less than that of a copy alone.
 //!
@@ -54,6 +55,7 @@ pub const PATTERN: Pattern = Pattern {
         &[33, 31],
         &[32, 257],
         &[255, 1],
+        &[1001, 3],
         &[100, 1023],
         &[17, 10_007],
     ],

@@ -2,7 +2,8 @@
 //!
 //! Shows: work in pieces on several streams keeps upload, kernel and download busy at the same time.
 //!
-//! A device has an engine for copies to it, one for copies from it, and its multiprocessors. Work on one stream uses one
+//! A device has an engine for copies to it, one for copies from it, and its multiprocessors. Work on one stream
+//! uses one
 //! of them after the other. In pieces on several streams they work on different pieces:
 //!
 //! ```text
@@ -25,8 +26,10 @@
 //! | `kernel` | the part alone | kernel | free |
 //! | `download` | the part alone | download | free |
 //!
-//! Expected: with the times tE of the kernel and tT of the upload, `two_engines` takes tE + tT/n if tE > tT, else tT + tE/n.
-//! With three engines and their times u, k, d it is max(u, k, d) + (u + k + d - max(u, k, d)) / n. More pieces pay the fixed costs of
+//! Expected: with the times tE of the kernel and tT of the upload, `two_engines` takes tE + tT/n if tE > tT, else
+//! tT + tE/n.
+//! With three engines and their times u, k, d it is max(u, k, d) + (u + k + d - max(u, k, d)) / n. More pieces pay
+//! the fixed costs of
 //! copies and launches more often, so that there is a best n. Both orders of enqueueing are alike on devices with
 //! a queue per stream. `host_beside` takes the longer of both instead of the sum. `pageable` is asynchronous by name
 //! only: no call fails, nothing overlaps, because the driver stages each piece through its own page-locked memory
@@ -34,7 +37,8 @@
 //!
 //! Preconditions: n at most 2^31.
 //!
-//! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with Computation"; CUDA C++ Programming
+//! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with Computation"; CUDA C++
+//! Programming
 //! Guide, "Asynchronous Concurrent Execution".
 
 use crate::data::{Data, Element, POISON, Random};

@@ -1,9 +1,11 @@
 //! # Pinned memory: the copy engine reaches only pages that stay where they are
 //!
-//! Shows: page-locked memory crosses the bus at its full rate and both ways at once; locking the pages is what it costs.
+//! Shows: page-locked memory crosses the bus at its full rate and both ways at once; locking the pages is what it
+//! costs.
 //!
 //! The copy engines address physical memory. Pages that the operating system may move cannot be given to them, so the
-//! driver copies pageable memory piece by piece through page-locked memory of its own, and the host is busy meanwhile:
+//! driver copies pageable memory piece by piece through page-locked memory of its own, and the host is busy
+//! meanwhile:
 //!
 //! ```text
 //! pageable  array --host copies--> staging buffer --engine--> device     the call returns when all is staged
@@ -37,10 +39,13 @@
 //! | `read_portable` | from portable memory | host to host | host memory |
 //!
 //! Expected: T = a + V/b for each kind: a is what a copy costs whatever its size, b the rate. Half of b is reached at
-//! V = a b bytes. PCIe 5.0 x16 carries 32 GT/s x 16 x 128/130 / 8 = 63.0 GB/s before the headers of its packets. All page-locked
-//! kinds have the same b; `both_ways` moves 2 V in little more than the time of one. Pinned memory is no win where its
+//! V = a b bytes. PCIe 5.0 x16 carries 32 GT/s x 16 x 128/130 / 8 = 63.0 GB/s before the headers of its packets.
+//! All page-locked
+//! kinds have the same b; `both_ways` moves 2 V in little more than the time of one. Pinned memory is no win where
+//! its
 //! allocation is paid for each copy: V/b_lock + V/b_pinned against V/b_pageable. The host's reads of write-combined
-//! memory miss every cache, so `read_write_combined` is the slowest way to read. On the virtual device the costs of locking
+//! memory miss every cache, so `read_write_combined` is the slowest way to read. On the virtual device the costs of
+//! locking
 //! and reading are estimates, and the two directions do not disturb each other.
 //!
 //! Preconditions: none.
@@ -289,7 +294,8 @@ impl Procedure for Transfer {
 
 /// Enqueues a copy of the whole of page-locked memory.
 fn start_upload(device: &mut DeviceBuffer<f32>, host: &[f32], stream: &Stream) -> Result<()> {
-    // SAFETY: the procedures here own both buffers, touch neither before the device was waited for, and drop the device's
+    // SAFETY: the procedures here own both buffers, touch neither before the device was waited for, and drop the
+    // device's
     // first, which waits for the copy.
     Ok(unsafe { device.async_copy_from(host, stream) }?)
 }
@@ -300,7 +306,8 @@ fn start_download(device: &DeviceBuffer<f32>, host: &mut [f32], stream: &Stream)
     Ok(unsafe { device.async_copy_to(host, stream) }?)
 }
 
-/// Two copies in opposite directions on two streams. The device's buffers are dropped first, which waits for the copies.
+/// Two copies in opposite directions on two streams. The device's buffers are dropped first, which waits for the
+/// copies.
 struct BothWays {
     target: DeviceBuffer<f32>,
     device_source: DeviceBuffer<f32>,

@@ -1,8 +1,10 @@
 //! # Zero-copy: kernels reach host memory over the bus
 //!
-//! Shows: reading mapped memory once needs no copy and overlaps by itself; what is read again should be kept on the device.
+//! Shows: reading mapped memory once needs no copy and overlaps by itself; what is read again should be kept on the
+//! device.
 //!
-//! Page-locked memory that is mapped has an address on the device. A kernel that uses it sends each sector over the bus:
+//! Page-locked memory that is mapped has an address on the device. A kernel that uses it sends each sector over the
+//! bus:
 //!
 //! ```text
 //! staged  host --copy--> device memory --kernel--> device memory --copy--> host     three steps, one after the other
@@ -23,12 +25,16 @@
 //! | `staged_rewrite` | each word is written `passes` times, then a copy down | device | device |
 //! | `mapped_rewrite` | no copy | device | mapped, `passes` times |
 //!
-//! Expected: with V bytes, up and down at b bytes per second, `staged` takes 2 V/b and the kernel, `mapped` little more than V/b,
-//! because the bus carries both directions at once. A strided warp asks for 32 sectors and uses 4 bytes of each: 8 V bytes
-//! cross when nothing keeps them, as with stores. Of what it reads the 8 warps of a block use each sector whole, 8 x 4 B = 32 B,
+//! Expected: with V bytes, up and down at b bytes per second, `staged` takes 2 V/b and the kernel, `mapped` little
+//! more than V/b,
+//! because the bus carries both directions at once. A strided warp asks for 32 sectors and uses 4 bytes of each: 8
+//! V bytes
+//! cross when nothing keeps them, as with stores. Of what it reads the 8 warps of a block use each sector whole, 8
+//! x 4 B = 32 B,
 //! if L1 keeps it for so long. Whether a second read crosses the bus again is for the measurement to decide: the
 //! virtual device's model takes it that L1 keeps host memory while a block runs and L2 never does, so that
-//! `mapped_reread` takes passes V/b, `staged_reread` and `cached_reread` V/b and what device memory takes. If L2 keeps it, the three are alike.
+//! `mapped_reread` takes passes V/b, `staged_reread` and `cached_reread` V/b and what device memory takes. If L2
+//! keeps it, the three are alike.
 //! In the same way the model sends every store over the bus.
 //!
 //! Preconditions: n at most 2^31.
@@ -259,7 +265,8 @@ impl ZeroCopy {
         let n = self.host_source.len() as u32;
         // A whole number of warps, as the strided kernel needs it.
         let (grid, stream) = ((n.div_ceil(32) * 32).div_ceil(BLOCK), gpu.stream());
-        // SAFETY: the kernels of this pattern have these parameters. The grid covers their threads; each array holds n
+        // SAFETY: the kernels of this pattern have these parameters. The grid covers their threads; each array
+        // holds n
         // words and is another allocation; all live in `self`, which waits for the device when dropped, and the
         // host touches its own only after it has waited.
         unsafe { cust::launch!(function<<<grid, BLOCK, 0, stream>>>(source, target, n, amount))? };
