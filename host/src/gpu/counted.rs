@@ -4,6 +4,7 @@ use super::Gpu;
 use anyhow::Result;
 use simt::{Counters, Finding, Traffic};
 pub use virtual_gpu::Larger;
+use virtual_gpu::MisuseKind;
 
 /// The counts of one or more launches.
 #[derive(Clone, Debug, Default)]
@@ -44,9 +45,14 @@ impl Gpu {
 
     /// Mistakes of the host's that the virtual device noticed since the last call, each as a sentence with its call and,
     /// where it is known, its line: use after free, a copy past an allocation, host memory that changed too early. A GPU
-    /// notices none.
+    /// notices none. Asynchronous copies of pageable memory, which only cost time, are left out.
     pub fn take_misuse(&self) -> Vec<String> {
-        if self.is_virtual() { misuse() } else { Vec::new() }
+        if !self.is_virtual() {
+            return Vec::new();
+        }
+        let mistakes = virtual_gpu::misuse().into_iter();
+        let wrong = mistakes.filter(|mistake| mistake.kind != MisuseKind::PageableAsyncCopy);
+        wrong.map(|mistake| mistake.to_string()).collect()
     }
 
     /// Says that the host has just read this memory from front to back: the virtual device's clock, which sees driver
