@@ -1,6 +1,6 @@
 //! # Allocation: memory that is kept costs nothing, memory that is given back is paid for again
 //!
-//! Shows: taking memory from the device per step is at least a hundred times dearer than taking it from a pool that kept it.
+//! Shows: taking memory from the device per step is about a hundred times dearer than taking it from a pool that kept it.
 //!
 //! A program that works in steps needs memory in each of them. `cuMemAlloc` takes it from the device and maps it into the
 //! address space, `cuMemFree` waits for the device, unmaps the memory and gives it back; both are the host's time, and
@@ -29,7 +29,7 @@
 //! | `sub_allocated` | one block is allocated per run, and each step has a part of its own | nothing |
 //! | `arena` | the block is there before, and each step begins at its start again | nothing |
 //!
-//! Expected: `pool_in_order` is at least 100 times faster than `each_step`: some tenths of a microsecond per call against
+//! Expected: `pool_in_order` is about 100 times faster than `each_step`: some tenths of a microsecond per call against
 //! tens to hundreds of microseconds. `pool_released` is near `each_step`. `pool_kept` pays for the synchronisation only.
 //! `arena` leaves no more than the copies of the last step. Larger memory makes `each_step` dearer, for more is mapped,
 //! and changes nothing for a pool that kept it.
