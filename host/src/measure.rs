@@ -7,7 +7,6 @@ use crate::results::{Ceiling, Environment, Outcome, Results, Row, SCHEMA, Spread
 use crate::verify;
 use crate::verify::{Outcome as Verdict, Ready};
 use anyhow::{Result, bail};
-use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What to measure, and how long to try.
@@ -17,8 +16,6 @@ pub struct Plan {
     pub selections: Vec<Selection>,
     /// Sizes that replace the patterns' own, by dimension name.
     pub size: Vec<(String, usize)>,
-    /// The program that times peers, if they are wanted.
-    pub peers: Option<PathBuf>,
     /// Whether to measure the sweeps as well as the ladders.
     pub sweeps: bool,
     /// The seed of the inputs.
@@ -37,7 +34,6 @@ impl Plan {
         Plan {
             selections,
             size: Vec::new(),
-            peers: None,
             sweeps: true,
             seed: 1,
             min_samples: 15,
@@ -155,9 +151,6 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
                 rows.push(row);
             })?;
         }
-    }
-    if let Some(program) = &plan.peers {
-        crate::peers::add(program, device_copy.bandwidth_gb_s, &mut rows)?;
     }
     let environment = Environment {
         is_prediction: gpu.is_virtual(),

@@ -33,7 +33,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     plan.size = work.size.clone();
     plan.sweeps = !arguments.no_sweeps;
     plan.seed = work.seed;
-    plan.peers = arguments.peers.clone();
     for selection in &plan.selections {
         resize(selection.pattern, selection.pattern.bench_size, &plan.size)
             .map_err(|error| super::WrongArgument(error.to_string()))?;
@@ -44,7 +43,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let gpu = Gpu::open(&work.device, Checks::none())?;
     println!("device: {}", gpu.origin());
     let bar = progress(plan.len(&gpu)?);
-    let results = measure(&gpu, &plan, |row| {
+    if arguments.peers.is_some() && gpu.is_virtual() {
+        return Err(super::WrongArgument(
+            "--peers needs a GPU: leave it out, or add --device gpu".to_owned(),
+        )
+        .into());
+    }
+    let mut results = measure(&gpu, &plan, |row| {
         bar.set_message(format!("{}/{}", row.pattern, row.variant));
         bar.inc(1);
         if bar.is_hidden() && !row.sweep {
@@ -52,11 +57,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     })?;
     bar.finish_and_clear();
+    // What was measured is kept whatever becomes of the peers.
+    let copy_gb_s = results.device_copy.bandwidth_gb_s;
+    let peers = match &arguments.peers {
+        Some(program) => coalesce::peers::add(program, copy_gb_s, &mut results.rows),
+        None => Ok(()),
+    };
     print(&results);
     if let Some(path) = &arguments.json {
         results.save(path)?;
         println!("\nwritten to {}", path.display());
     }
+    peers?;
     let wrong = results.rows.iter().any(|row| matches!(row.outcome, Outcome::Wrong { .. }));
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
