@@ -1,6 +1,6 @@
 //! Compares two result files: a prediction with a measurement, or one measurement with another.
 
-use crate::results::{Environment, Outcome, Results, Row, Spread};
+use crate::results::{Environment, Results, Row, Spread};
 use std::collections::BTreeMap;
 
 /// Medians that are nearer than this, as a part of the first, are the same.
@@ -70,11 +70,9 @@ impl Pair<'_> {
 
 /// The rows that both files measured, in the first file's order, and how many only one of them has.
 pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usize) {
-    let key = |row: &Row| (row.pattern.clone(), row.variant.clone(), row.size.clone(), row.sweep);
-    let time = |row: &Row| match row.outcome {
-        Outcome::Measured { time_ms, .. } => Some(time_ms),
-        _ => None,
-    };
+    let key =
+        |row: &Row| (row.pattern.clone(), row.variant.clone(), row.size.clone(), row.sweep.clone());
+    let time = |row: &Row| row.measured().map(|measured| measured.time_ms);
     let mut others: BTreeMap<_, _> =
         second.rows.iter().filter_map(|row| Some((key(row), time(row)?))).collect();
     let mut found = Vec::new();
@@ -105,7 +103,7 @@ pub struct Agreement {
 /// How well predictions, the first times, agree with measurements, the second.
 pub fn agreement(pairs: &[Pair<'_>]) -> Agreement {
     let ladder: Vec<&Pair<'_>> =
-        pairs.iter().filter(|pair| !pair.row.sweep && !pair.row.peer).collect();
+        pairs.iter().filter(|pair| pair.row.sweep.is_none() && !pair.row.peer).collect();
     let (mut neighbours, mut in_order) = (0, 0);
     for two in ladder.windows(2) {
         let [a, b] = [two[0], two[1]];
@@ -142,14 +140,18 @@ pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Outcome;
 
     fn row(pattern: &str, variant: &str) -> Row {
         Row {
             pattern: pattern.to_owned(),
             variant: variant.to_owned(),
             size: BTreeMap::new(),
-            sweep: false,
+            sweep: None,
             peer: false,
+            resources: None,
+            traffic: None,
+            predicted_ms: None,
             outcome: Outcome::NotRun { reason: String::new() },
         }
     }

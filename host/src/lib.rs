@@ -7,11 +7,11 @@
 
 pub mod compare;
 pub mod data;
+pub mod environment;
 pub mod gpu;
 pub mod measure;
 pub mod pattern;
 pub mod patterns;
-pub mod peers;
 pub mod ptx;
 pub mod results;
 pub mod traffic;

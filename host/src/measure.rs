@@ -146,7 +146,7 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
     let mut rows = Vec::new();
     for selection in &plan.selections {
         for point in plan.points(selection, gpu.is_virtual())? {
-            bench.point(selection.pattern, &point, device_copy.bandwidth_gb_s, &mut |row| {
+            bench.point(selection.pattern, &point, device_copy.bandwidth_gb_s(), &mut |row| {
                 on_row(&row);
                 rows.push(row);
             })?;
@@ -155,6 +155,9 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
     let environment = Environment {
         is_prediction: gpu.is_virtual(),
         device: gpu.facts()?,
+        board: if gpu.is_virtual() { None } else { crate::environment::board(&gpu.pci_address()?) },
+        host: crate::environment::host(),
+        duration_s: 0.0,
         commit: crate::ptx::COMMIT.to_owned(),
         compiler: crate::ptx::COMPILER.to_owned(),
         ptx_target: format!("sm_{}", gpu.image().capability),
@@ -162,7 +165,13 @@ pub fn run(gpu: &Gpu, plan: &Plan, mut on_row: impl FnMut(&Row)) -> Result<Resul
         seed: plan.seed,
         started_unix_s: started,
     };
-    Ok(Results { schema: SCHEMA, environment, device_copy, rows })
+    Ok(Results {
+        schema: SCHEMA,
+        environment,
+        interrupted: false,
+        ceilings: vec![device_copy],
+        rows,
+    })
 }
 
 /// What a measurement asks of the work it times.
@@ -216,13 +225,27 @@ impl Bench<'_> {
                             let bytes = own.total();
                             let bandwidth_gb_s = gb_s(bytes, time_ms.median);
                             let naive = *naive_ms.get_or_insert(time_ms.median);
-                            Outcome::Measured {
+                            Outcome::Measured(crate::results::Measured {
                                 time_ms,
+                                hot_ms: None,
+                                graph_ms: None,
+                                clock_mhz: None,
+                                throttled: 0,
                                 bytes,
                                 bandwidth_gb_s,
-                                percent_of_copy: 100.0 * bandwidth_gb_s / copy_gb_s,
+                                floor: (pattern.floor)(variant, &point.size)
+                                    .filter(|(limit, _)| *limit == crate::pattern::Limit::Copy)
+                                    .map(|(limit, amount)| {
+                                        let floor = amount as f64 / copy_gb_s / 1e6;
+                                        crate::results::Floor {
+                                            limit,
+                                            amount,
+                                            time_ms: floor,
+                                            percent: 100.0 * floor / time_ms.median,
+                                        }
+                                    }),
                                 speed_up: naive / time_ms.median,
-                            }
+                            })
                         }
                     }
                 }
@@ -232,8 +255,11 @@ impl Bench<'_> {
                 pattern: pattern.name.to_owned(),
                 variant: variant.name.to_owned(),
                 size: names.zip(point.size.values().iter().copied()).collect(),
-                sweep: point.sweep,
+                sweep: point.sweep.then(|| String::from("x")),
                 peer: false,
+                resources: None,
+                traffic: None,
+                predicted_ms: None,
                 outcome,
             });
         }
@@ -316,11 +342,7 @@ impl Bench<'_> {
                 Step::Prepare => Ok(()),
                 Step::Run => Ok(pair.enqueue(self.gpu)?),
             })?;
-        Ok(Ceiling {
-            bytes: pair.bytes(),
-            time_ms,
-            bandwidth_gb_s: gb_s(pair.bytes(), time_ms.median),
-        })
+        Ok(Ceiling { limit: crate::pattern::Limit::Copy, amount: pair.bytes(), time_ms })
     }
 }
 

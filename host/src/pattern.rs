@@ -3,6 +3,8 @@
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Gpu, Launcher};
 use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
 #[derive(Debug)]
@@ -30,8 +32,67 @@ pub struct Pattern {
     pub case: fn(&Size, &mut Random) -> Case,
     /// The bytes any implementation must move through device memory.
     pub bytes: fn(&Size) -> Bytes,
+    /// What bounds a variant's time from below, and how much of it the variant takes; `None` where no measured
+    /// ceiling does.
+    pub floor: fn(&Variant, &Size) -> Option<(Limit, usize)>,
     /// Naive first; the order is the lesson.
     pub variants: &'static [Variant],
+}
+
+/// What a device has so much of and no more. Amounts are bytes unless said otherwise.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Device memory, as much read as written.
+    Copy,
+    /// Device memory, read.
+    Read,
+    /// Device memory, written.
+    Write,
+    /// The second-level cache, read.
+    L2,
+    /// Shared memory, read without conflicts.
+    Shared,
+    /// The bus, to the device.
+    Upload,
+    /// The bus, from the device.
+    Download,
+    /// The bus, as much to the device as from it at the same time.
+    BothWays,
+    /// Launches, one after another on a stream. The amount counts them.
+    Launch,
+}
+
+impl Limit {
+    /// All of them.
+    pub const ALL: [Limit; 9] = [
+        Limit::Copy,
+        Limit::Read,
+        Limit::Write,
+        Limit::L2,
+        Limit::Shared,
+        Limit::Upload,
+        Limit::Download,
+        Limit::BothWays,
+        Limit::Launch,
+    ];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Copy => "device copy",
+            Limit::Read => "device read",
+            Limit::Write => "device write",
+            Limit::L2 => "L2 read",
+            Limit::Shared => "shared read",
+            Limit::Upload => "upload",
+            Limit::Download => "download",
+            Limit::BothWays => "both ways",
+            Limit::Launch => "launch",
+        }
+    }
 }
 
 /// One number of a size.
@@ -43,6 +104,8 @@ pub struct Dimension {
     pub meaning: &'static str,
     /// The smallest value that makes sense: 1 for a length, 0 for an offset.
     pub least: usize,
+    /// What its values mean, when they are choices rather than amounts: value i is the i-th name.
+    pub names: &'static [&'static str],
 }
 
 /// A curve: one dimension varies, the others stay as in `bench_size`.

@@ -1,35 +1,45 @@
 //! Result files: what was measured, where, and with what.
 
 use crate::gpu::DeviceFacts;
+use crate::pattern::Limit;
 use anyhow::{Context, Result, bail};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The version of the file format. A reader refuses files of a newer one.
-pub const SCHEMA: u32 = 1;
+/// The version of the file format. A reader refuses files of another one.
+pub const SCHEMA: u32 = 2;
 
 /// A whole run.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Results {
     /// [`SCHEMA`].
     pub schema: u32,
     /// Where and with what.
     pub environment: Environment,
-    /// The driver's device-to-device copy, measured in this run: the ceiling of a copying kernel.
-    pub device_copy: Ceiling,
+    /// Whether the run was interrupted: rows are missing, those that are here are whole.
+    pub interrupted: bool,
+    /// What the machine could do at most, measured in this run; the device-to-device copy is always among them.
+    pub ceilings: Vec<Ceiling>,
     /// One row per variant and size.
     pub rows: Vec<Row>,
 }
 
 /// Where and with what a run was made.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Environment {
     /// Whether the device was virtual: its times are predictions of a model.
     pub is_prediction: bool,
     /// The GPU.
     pub device: DeviceFacts,
+    /// The GPU as NVIDIA's management library sees it; `None` without that library and on the virtual device.
+    pub board: Option<Board>,
+    /// The machine around the GPU.
+    pub host: Host,
     /// The commit of the binary.
     pub commit: String,
     /// The compiler of the kernels.
@@ -42,21 +52,77 @@ pub struct Environment {
     pub seed: u64,
     /// Seconds since 1970 when the run began.
     pub started_unix_s: u64,
+    /// How long the run took, seconds.
+    pub duration_s: f64,
+}
+
+/// The GPU's board: what NVIDIA's management library says of it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Board {
+    /// The version of the driver, such as `580.65.06`.
+    pub driver: String,
+    /// The highest clock of the multiprocessors, MHz.
+    pub max_clock_mhz: Option<u32>,
+    /// The highest clock of the memory, MHz.
+    pub max_memory_clock_mhz: Option<u32>,
+    /// The power limit, W.
+    pub power_limit_w: Option<f64>,
+    /// Power when the run began, W.
+    pub power_w: Option<f64>,
+    /// Temperature when the run began, degrees Celsius.
+    pub temperature_c: Option<u32>,
+    /// The generation of the PCIe link.
+    pub pcie_generation: Option<u32>,
+    /// The lanes of the PCIe link.
+    pub pcie_lanes: Option<u32>,
+    /// What held the clocks down during the run, in the library's words.
+    pub throttle_reasons: Vec<String>,
+}
+
+/// The machine around the GPU.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// The processor's name.
+    pub cpu: String,
+    /// Its logical cores.
+    pub logical_cores: usize,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// The operating system.
+    pub system: String,
+    /// The version of its kernel.
+    pub kernel: String,
 }
 
 /// A ceiling measured in the run.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Ceiling {
-    /// Bytes per pass, read and written.
-    pub bytes: usize,
+    /// What it limits.
+    pub limit: Limit,
+    /// Per pass: bytes, or launches for [`Limit::Launch`].
+    pub amount: usize,
     /// Time per pass.
     pub time_ms: Spread,
-    /// Bytes over the median time.
-    pub bandwidth_gb_s: f64,
+}
+
+impl Ceiling {
+    /// 10^9 bytes per second, from the median.
+    pub fn bandwidth_gb_s(&self) -> f64 {
+        self.amount as f64 / self.time_ms.median / 1e6
+    }
+
+    /// The least time of an amount, milliseconds.
+    pub fn floor_ms(&self, amount: usize) -> f64 {
+        self.time_ms.median * amount as f64 / self.amount as f64
+    }
 }
 
 /// One variant at one size.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// The pattern.
     pub pattern: String,
@@ -64,46 +130,113 @@ pub struct Row {
     pub variant: String,
     /// The size, by dimension.
     pub size: BTreeMap<String, usize>,
-    /// Whether the row belongs to a sweep rather than the ladder.
-    pub sweep: bool,
+    /// The dimension that varies, if the row belongs to a curve rather than to the ladder.
+    pub sweep: Option<String>,
     /// Whether it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
-    #[serde(default)]
     pub peer: bool,
+    /// What the variant's kernel takes of a multiprocessor; `None` for work of the host and for peers.
+    pub resources: Option<Resources>,
+    /// What its kernel asks of memory, counted by executing it; `None` where that was not done.
+    pub traffic: Option<Traffic>,
+    /// What the model of the virtual device says, milliseconds.
+    pub predicted_ms: Option<f64>,
     /// What came of it.
     pub outcome: Outcome,
 }
 
+/// What a kernel takes of a multiprocessor.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Shared memory per block, bytes, dynamic included.
+    pub shared_bytes: u32,
+    /// Local memory per thread, bytes.
+    pub local_bytes: u32,
+    /// Threads per block.
+    pub block_threads: u32,
+    /// Warps that fit on a multiprocessor over those that it can hold, percent.
+    pub occupancy_percent: f64,
+}
+
+/// What a kernel asks of memory, per warp-level request; `None`: it makes no such requests.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// 32-byte sectors per global load request.
+    pub load_sectors: Option<f64>,
+    /// 32-byte sectors per global store request.
+    pub store_sectors: Option<f64>,
+    /// Passes per shared load request.
+    pub shared_load_wavefronts: Option<f64>,
+    /// Passes per shared store request.
+    pub shared_store_wavefronts: Option<f64>,
+    /// Passes per constant request.
+    pub constant_passes: Option<f64>,
+    /// Distinct bytes asked for over bytes of the sectors moved, percent.
+    pub efficiency_percent: Option<f64>,
+}
+
 /// What came of a row.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Outcome {
     /// Correct before and after, and timed.
-    Measured {
-        /// Time per launch.
-        time_ms: Spread,
-        /// The bytes that any implementation must move.
-        bytes: usize,
-        /// Those bytes over the median time.
-        bandwidth_gb_s: f64,
-        /// That bandwidth over the device copy's.
-        percent_of_copy: f64,
-        /// The naive variant's median time over this one's, at the same size.
-        speed_up: f64,
-    },
+    Measured(Measured),
     /// It cannot run on this device or at this size.
     NotRun {
         /// Why.
         reason: String,
     },
-    /// A wrong result, before or after timing.
+    /// A wrong result before or after timing, a launch that failed, or a figure that cannot be.
     Wrong {
         /// What was wrong.
         reason: String,
     },
 }
 
+/// The figures of a row.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Time per run with cold caches.
+    pub time_ms: Spread,
+    /// Time per run right after another: what fits the caches is there.
+    pub hot_ms: Option<Spread>,
+    /// Time per run as one of many in a graph, caches as for `hot_ms`.
+    pub graph_ms: Option<Spread>,
+    /// The clock of the multiprocessors after each sample, MHz.
+    pub clock_mhz: Option<Spread>,
+    /// Samples that were thrown away because the clock was below three quarters of its maximum.
+    pub throttled: usize,
+    /// The bytes that any implementation must move.
+    pub bytes: usize,
+    /// Those bytes over the median time.
+    pub bandwidth_gb_s: f64,
+    /// What bounds the time from below, if a ceiling does.
+    pub floor: Option<Floor>,
+    /// The naive variant's median time over this one's, at the same size.
+    pub speed_up: f64,
+}
+
+/// What bounds a time from below.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Floor {
+    /// The ceiling.
+    pub limit: Limit,
+    /// Bytes, or launches, that must go through it.
+    pub amount: usize,
+    /// The time that this takes at the ceiling, milliseconds.
+    pub time_ms: f64,
+    /// That time over the median, percent.
+    pub percent: f64,
+}
+
 /// The distribution of a set of samples.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Spread {
     /// How many.
     pub samples: usize,
@@ -144,6 +277,12 @@ impl Spread {
     pub fn noise_percent(&self) -> f64 {
         100.0 * (self.q3 - self.q1) / self.median
     }
+
+    /// Whether it can be the distribution of positive samples.
+    fn is_sound(&self) -> bool {
+        let Spread { samples, min, q1, median, q3, max } = *self;
+        samples > 0 && 0.0 < min && min <= q1 && q1 <= median && median <= q3 && q3 <= max
+    }
 }
 
 impl Results {
@@ -170,7 +309,58 @@ impl Results {
                 version.schema
             );
         }
-        serde_json::from_str(&text).with_context(not_results)
+        let results: Results = serde_json::from_str(&text).with_context(not_results)?;
+        results.validate().with_context(|| format!("{} is damaged", path.display()))?;
+        Ok(results)
+    }
+
+    /// The ceiling of a resource, if it was measured.
+    pub fn ceiling(&self, limit: Limit) -> Option<&Ceiling> {
+        self.ceilings.iter().find(|ceiling| ceiling.limit == limit)
+    }
+
+    /// The rows of the ladders, peers included.
+    pub fn ladders(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.sweep.is_none())
+    }
+
+    /// What no types say: figures are positive and in order.
+    fn validate(&self) -> Result<()> {
+        for ceiling in &self.ceilings {
+            if ceiling.amount == 0 || !ceiling.time_ms.is_sound() {
+                bail!("its ceiling {:?} cannot be", ceiling.limit);
+            }
+        }
+        for row in &self.rows {
+            if let Outcome::Measured(measured) = &row.outcome {
+                let spreads = [Some(measured.time_ms), measured.hot_ms, measured.graph_ms];
+                if !spreads.iter().flatten().all(Spread::is_sound) {
+                    bail!("the times of {} cannot be", row.name());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    /// `pattern/variant`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.pattern, self.variant)
+    }
+
+    /// The size as `columns=64 rows=32`.
+    pub fn show_size(&self) -> String {
+        let parts = self.size.iter().map(|(name, value)| format!("{name}={value}"));
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The figures, if it was measured.
+    pub fn measured(&self) -> Option<&Measured> {
+        match &self.outcome {
+            Outcome::Measured(measured) => Some(measured),
+            _ => None,
+        }
     }
 }
 
@@ -218,7 +408,7 @@ mod tests {
         for (text, part) in [
             ("", "not a result file"),
             ("{\"schema\": 99}", "has result schema 99"),
-            ("{\"schema\": 1}", "not a result file"),
+            ("{\"schema\": 2}", "not a result file"),
         ] {
             std::fs::write(&path, text).expect("a writable folder");
             let error = Results::load(&path).expect_err("not a result file");

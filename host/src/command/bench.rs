@@ -49,26 +49,19 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         )
         .into());
     }
-    let mut results = measure(&gpu, &plan, |row| {
+    let results = measure(&gpu, &plan, |row| {
         bar.set_message(format!("{}/{}", row.pattern, row.variant));
         bar.inc(1);
-        if bar.is_hidden() && !row.sweep {
+        if bar.is_hidden() && row.sweep.is_none() {
             eprintln!("{}", cells(&row.pattern, row).join("  "));
         }
     })?;
     bar.finish_and_clear();
-    // What was measured is kept whatever becomes of the peers.
-    let copy_gb_s = results.device_copy.bandwidth_gb_s;
-    let peers = match &arguments.peers {
-        Some(program) => coalesce::peers::add(program, copy_gb_s, &mut results.rows),
-        None => Ok(()),
-    };
     print(&results);
     if let Some(path) = &arguments.json {
         results.save(path)?;
         println!("\nwritten to {}", path.display());
     }
-    peers?;
     let wrong = results.rows.iter().any(|row| matches!(row.outcome, Outcome::Wrong { .. }));
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -102,22 +95,16 @@ fn print(results: &Results) {
             "PREDICTIONS of a model, from smaller sizes that were executed; nothing was measured"
         );
     }
-    let copy = &results.device_copy;
-    println!(
-        "driver's copy of {} MiB: {:.0} GB/s read + written\n",
-        copy.bytes >> 21,
-        copy.bandwidth_gb_s
-    );
     let mut ladder =
         table(["pattern", "variant", "size", "median", "noise", "GB/s", "of copy", "speed-up"]);
     let mut previous = "";
-    for row in results.rows.iter().filter(|row| !row.sweep) {
+    for row in results.rows.iter().filter(|row| row.sweep.is_none()) {
         let name = if row.pattern == previous { "" } else { &row.pattern };
         previous = &row.pattern;
         ladder.add_row(cells(name, row));
     }
     println!("{ladder}");
-    let swept = results.rows.iter().filter(|row| row.sweep).count();
+    let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if swept > 0 {
         println!("and {swept} rows of sweeps (in --json)");
     }
@@ -136,14 +123,20 @@ fn cells(name: &str, row: &Row) -> [String; 8] {
     let (head, size) = ([name.to_owned(), row.variant.clone()], size(row));
     let [pattern, variant] = head;
     match &row.outcome {
-        Outcome::Measured { time_ms, bandwidth_gb_s, percent_of_copy, speed_up, .. } => [
+        Outcome::Measured(coalesce::results::Measured {
+            time_ms,
+            bandwidth_gb_s,
+            floor,
+            speed_up,
+            ..
+        }) => [
             pattern,
             variant,
             size,
             format!("{:.4} ms", time_ms.median),
             format!("{:.1} %", time_ms.noise_percent()),
             format!("{bandwidth_gb_s:.0}"),
-            format!("{percent_of_copy:.1} %"),
+            floor.map_or_else(String::new, |floor| format!("{:.1} %", floor.percent)),
             format!("{speed_up:.2} x"),
         ],
         Outcome::NotRun { reason } => [

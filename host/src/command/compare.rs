@@ -75,7 +75,7 @@ fn name(pair: &Pair<'_>) -> [String; 2] {
 /// Whether the predictions are as good as was asked.
 fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let mut rows = table(["variant", "size", "predicted", "measured", "measured / predicted"]);
-    for pair in found.iter().filter(|pair| !pair.row.sweep) {
+    for pair in found.iter().filter(|pair| pair.row.sweep.is_none()) {
         let [variant, size] = name(pair);
         let ms = |time: f64| format!("{time:.4} ms");
         let ratio = format!("{:.2}", pair.ratio());
@@ -102,7 +102,7 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     for pair in found {
         let verdict = pair.verdict();
         counts[verdict as usize] += 1;
-        if pair.row.sweep && verdict == Verdict::Same {
+        if pair.row.sweep.is_some() && verdict == Verdict::Same {
             continue;
         }
         let [variant, size] = name(pair);

@@ -1,7 +1,8 @@
 //! `coalesce results`: a result file as a table, for the terminal or between markers of a document.
 
 use anyhow::{Context, Result, bail};
-use coalesce::results::{Outcome, Results};
+use coalesce::pattern::Limit;
+use coalesce::results::{Measured, Outcome, Results};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -70,17 +71,20 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 /// The ladders of a run as a table, with its circumstances below.
 fn markdown(results: &Results) -> String {
     let mut out = String::from(
-        "| pattern | variant | time | GB/s | of copy | speed-up |\n|---|---|--:|--:|--:|--:|\n",
+        "| pattern | variant | time | GB/s | of its limit | speed-up |\n|---|---|--:|--:|--:|--:|\n",
     );
     let mut previous = "";
-    for row in results.rows.iter().filter(|row| !row.sweep) {
+    for row in results.ladders() {
         let name =
             if row.pattern == previous { String::new() } else { format!("`{}`", row.pattern) };
         previous = &row.pattern;
         let cells = match &row.outcome {
-            Outcome::Measured { time_ms, bandwidth_gb_s, percent_of_copy, speed_up, .. } => {
+            Outcome::Measured(Measured { time_ms, bandwidth_gb_s, floor, speed_up, .. }) => {
+                let of_limit = floor.map_or_else(String::new, |floor| {
+                    format!("{:.1} % of {}", floor.percent, floor.limit.name())
+                });
                 format!(
-                    "{:.3} ms | {bandwidth_gb_s:.0} | {percent_of_copy:.1} % | {speed_up:.2} x",
+                    "{:.3} ms | {bandwidth_gb_s:.0} | {of_limit} | {speed_up:.2} x",
                     time_ms.median
                 )
             }
@@ -101,14 +105,10 @@ fn markdown(results: &Results) -> String {
         environment.ptx_hash,
         environment.compiler,
         environment.commit,
-        results.device_copy.bandwidth_gb_s,
+        results.ceiling(Limit::Copy).map_or(0.0, coalesce::results::Ceiling::bandwidth_gb_s),
         results
-            .rows
-            .iter()
-            .filter_map(|row| match &row.outcome {
-                Outcome::Measured { time_ms, .. } if !row.sweep => Some(time_ms.samples),
-                _ => None,
-            })
+            .ladders()
+            .filter_map(|row| Some(row.measured()?.time_ms.samples))
             .min()
             .unwrap_or(0),
     );

@@ -43,7 +43,8 @@ pub struct Gpu {
 }
 
 /// What the device is, for a result's environment.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, PartialEq)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct DeviceFacts {
     /// The name the driver gives.
     pub name: String,
@@ -184,6 +185,14 @@ impl Gpu {
                 .map_err(|error| GpuError::driver("asking for memory", error))?,
             ecc: attribute(DeviceAttribute::EccEnabled)? != 0,
         })
+    }
+
+    /// The address on the PCI bus, such as `0000:3b:00.0`.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn pci_address(&self) -> anyhow::Result<String> {
+        Ok(cust_ext::device::pci_address(&self.device)?)
     }
 
     /// The stream between whose events work is measured.

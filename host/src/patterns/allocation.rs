@@ -63,8 +63,18 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Memory Allocation\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements of the memory that a step takes", least: 1 },
-        Dimension { name: "steps", meaning: "times that memory is taken and given back", least: 1 },
+        Dimension {
+            name: "n",
+            meaning: "elements of the memory that a step takes",
+            least: 1,
+            names: &[],
+        },
+        Dimension {
+            name: "steps",
+            meaning: "times that memory is taken and given back",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -90,6 +100,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes,
+    floor: |_, _| None,
     variants: &[
         variant("each_step", "`cuMemAlloc` and `cuMemFree` per step", |_, case, size| {
             steps(case, size, Memory::Device)

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
+};
 use anyhow::Result;
 use kernels::aos_soa as device;
 use kernels::aos_soa::{BLOCK, FACTOR};
@@ -20,7 +22,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "points, and particles", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "points, and particles", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -39,6 +41,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor,
     variants: &[
         Variant {
             name: "one_field_aos",
@@ -166,6 +169,17 @@ fn reference(points: &[f32], particles: &[f32]) -> (Vec<f32>, Vec<f32>, Vec<f32>
 fn bytes(size: &Size) -> Bytes {
     let [n] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
+}
+
+/// The fields that a task needs, and its result.
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    let [n] = size.get();
+    let words = match variant.name.split('_').next() {
+        Some("particle") => 7 + 1,
+        Some("both") => 2 + 1,
+        _ => 1 + 1,
+    };
+    Some((Limit::Copy, 4 * words * n))
 }
 
 /// Declares the launch of a kernel that takes one input, one output and n.

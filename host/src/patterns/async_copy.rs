@@ -3,7 +3,7 @@
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::async_copy as device;
@@ -26,7 +26,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Asynchronous Data Copies\"",
         "PTX ISA, `cp.async` and `cp.async.bulk`",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "elements", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -48,6 +48,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 0, values: SIZES, variants: &[0, 1, 2, 3, 4, 5, 6, 7] }],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
         Variant {
             name: "registers_4",

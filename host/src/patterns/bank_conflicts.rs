@@ -3,7 +3,7 @@
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::bank_conflicts as device;
@@ -29,8 +29,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Shared Memory\" of compute capability 5.x and later",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "threads, each with its walk", least: 1 },
-        Dimension { name: "stride", meaning: "words from one lane to the next", least: 1 },
+        Dimension { name: "n", meaning: "threads, each with its walk", least: 1, names: &[] },
+        Dimension {
+            name: "stride",
+            meaning: "words from one lane to the next",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -49,6 +54,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: STRIDES, variants: &[0, 1] }],
     case,
     bytes,
+    floor,
     variants: &[
         Variant {
             name: "strided_read",
@@ -245,6 +251,17 @@ fn columns(next: &[u32], n: usize) -> Vec<u32> {
 fn bytes(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * TABLE as usize, written: 4 * n }
+}
+
+/// Every thread reads or writes a word of its width in each step.
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    let [n, _] = size.get();
+    let width = match variant.name {
+        "eight_bytes" => 8,
+        "sixteen_bytes" => 16,
+        _ => 4,
+    };
+    Some((Limit::Shared, n * STEPS as usize * width))
 }
 
 fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

@@ -31,7 +31,8 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Work,
 };
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -45,8 +46,8 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("batching.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Data Transfer Between Host and Device\""],
     dimensions: &[
-        Dimension { name: "copies", meaning: "rows that are copied", least: 1 },
-        Dimension { name: "width", meaning: "words of four bytes per row", least: 1 },
+        Dimension { name: "copies", meaning: "rows that are copied", least: 1, names: &[] },
+        Dimension { name: "width", meaning: "words of four bytes per row", least: 1, names: &[] },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -67,6 +68,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Upload, bytes(size).total())),
     variants: &[
         variant("one_by_one", "a copy per row", |_, case, size| build(case, size, Way::OneByOne)),
         variant(

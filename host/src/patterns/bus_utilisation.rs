@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
+};
 use anyhow::Result;
 use kernels::bus_utilisation as device;
 use kernels::bus_utilisation::{BLOCK, REACH};
@@ -19,7 +21,7 @@ pub const PATTERN: Pattern = Pattern {
         "PTX ISA, \"Cache Operators\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements loaded", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "elements loaded", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -38,6 +40,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
         Variant {
             name: "random_ca",

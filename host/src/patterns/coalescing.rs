@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
+};
 use anyhow::Result;
 use kernels::coalescing as device;
 use kernels::coalescing::{BLOCK, LOADS_IN_FLIGHT};
@@ -15,7 +17,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements copied", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "elements copied", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -35,6 +37,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
         Variant {
             name: "strided",

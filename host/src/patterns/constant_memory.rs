@@ -25,8 +25,13 @@ pub const PATTERN: Pattern = Pattern {
         "Jia et al., \"Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "threads, each with its walk", least: 1 },
-        Dimension { name: "distinct", meaning: "different words per warp and step", least: 1 },
+        Dimension { name: "n", meaning: "threads, each with its walk", least: 1, names: &[] },
+        Dimension {
+            name: "distinct",
+            meaning: "different words per warp and step",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -45,6 +50,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: DISTINCT, variants: &[0, 1, 2, 3, 4, 5, 6] }],
     case,
     bytes,
+    floor: |_, _| None,
     variants: &[
         Variant {
             name: "global",

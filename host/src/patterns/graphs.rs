@@ -36,7 +36,8 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Work,
 };
 use anyhow::Result;
 use cust::function::Function;
@@ -54,8 +55,18 @@ pub const PATTERN: Pattern = Pattern {
         "RRZE gpu-benches, gpu-small-kernels, GH200",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements that each kernel works on", least: 1 },
-        Dimension { name: "kernels", meaning: "kernels, each after the one before", least: 1 },
+        Dimension {
+            name: "n",
+            meaning: "elements that each kernel works on",
+            least: 1,
+            names: &[],
+        },
+        Dimension {
+            name: "kernels",
+            meaning: "kernels, each after the one before",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -73,6 +84,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: &[1, 2, 4, 16, 64], variants: &[0, 1, 2] }],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Launch, kernels(size))),
     variants: &[
         variant("one_by_one", "a launch per kernel", |_, case, size| {
             Ok(Box::new(Chain::new(case, size, Mode::OneByOne)?))
@@ -124,6 +136,11 @@ fn reference(source: &[u32], kernels: usize) -> Vec<u32> {
 fn bytes(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
+}
+
+fn kernels(size: &Size) -> usize {
+    let [_, kernels] = size.get();
+    kernels
 }
 
 /// How the kernels are launched.

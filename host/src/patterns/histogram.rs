@@ -3,7 +3,7 @@
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::histogram as device;
@@ -36,8 +36,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUB, `DeviceHistogram`",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "bytes of the input", least: 1 },
-        Dimension { name: "distribution", meaning: "0 uniform, 1 skewed, 2 constant", least: 0 },
+        Dimension { name: "n", meaning: "bytes of the input", least: 1, names: &[] },
+        Dimension {
+            name: "distribution",
+            meaning: "of the values",
+            least: 0,
+            names: &["uniform", "skewed", "constant"],
+        },
     ],
     verify_sizes: &[
         &[1, 0],
@@ -58,6 +63,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: &[0, 1, 2], variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8] }],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Read, bytes(size).total())),
     variants: &[
         Variant {
             name: "global_atomic",

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
+};
 use anyhow::Result;
 use kernels::matmul_ab as device;
 use kernels::matmul_ab::{BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE};
@@ -14,8 +16,8 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/matmul_ab.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
     dimensions: &[
-        Dimension { name: "m", meaning: "rows of A and C", least: 1 },
-        Dimension { name: "n", meaning: "columns of B and C", least: 1 },
+        Dimension { name: "m", meaning: "rows of A and C", least: 1, names: &[] },
+        Dimension { name: "n", meaning: "columns of B and C", least: 1, names: &[] },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -36,6 +38,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Write, bytes(size).total())),
     variants: &[
         Variant {
             name: "simple",

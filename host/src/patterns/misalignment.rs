@@ -3,7 +3,7 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::misalignment as device;
@@ -21,11 +21,12 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/misalignment.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Effects of Misaligned Accesses\""],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements copied", least: 1 },
+        Dimension { name: "n", meaning: "elements copied", least: 1, names: &[] },
         Dimension {
             name: "offset",
             meaning: "words between a line and the first element",
             least: 0,
+            names: &[],
         },
     ],
     verify_sizes: &[
@@ -48,6 +49,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: OFFSETS, variants: &[0, 1, 2, 3] }],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
         Variant {
             name: "shifted",

@@ -44,7 +44,8 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::{Gpu, Streams};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Work,
 };
 use anyhow::Result;
 use cust::function::Function;
@@ -64,9 +65,9 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Asynchronous Concurrent Execution\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "words of four bytes", least: 1 },
-        Dimension { name: "steps", meaning: "steps of the kernel per word", least: 0 },
-        Dimension { name: "pieces", meaning: "pieces, each on its stream", least: 1 },
+        Dimension { name: "n", meaning: "words of four bytes", least: 1, names: &[] },
+        Dimension { name: "steps", meaning: "steps of the kernel per word", least: 0, names: &[] },
+        Dimension { name: "pieces", meaning: "pieces, each on its stream", least: 1, names: &[] },
     ],
     verify_sizes: &[
         &[1, 1, 1],
@@ -84,6 +85,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 2, values: &[1, 2, 4, 16], variants: &[2, 3, 4] }],
     case,
     bytes: both,
+    floor,
     variants: &[
         variant("serial", "the host waits for each step", &[0], both, |_, case, size| {
             build(case, size, Plan::Serial)
@@ -173,6 +175,16 @@ fn both(size: &Size) -> Bytes {
 fn one(size: &Size) -> Bytes {
     let [n, _, _] = size.get();
     Bytes { read: 4 * n, written: 0 }
+}
+
+/// The bus; the kernel has no ceiling of its own.
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    match variant.name {
+        "kernel" => None,
+        "two_engines" | "upload" => Some((Limit::Upload, one(size).total())),
+        "download" => Some((Limit::Download, one(size).total())),
+        _ => Some((Limit::BothWays, both(size).total())),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

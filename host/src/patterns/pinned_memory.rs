@@ -56,7 +56,8 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::{Gpu, Streams};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Work,
 };
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
@@ -72,7 +73,12 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Pinned Memory\"",
         "CUDA C++ Programming Guide, \"Page-Locked Host Memory\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements of four bytes copied", least: 1 }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "elements of four bytes copied",
+        least: 1,
+        names: &[],
+    }],
     verify_sizes: &[&[1], &[31], &[32], &[33], &[1023], &[100_003], &[1 << 20]],
     bench_size: &[1 << 24],
     count_size: &[1 << 24],
@@ -83,6 +89,7 @@ pub const PATTERN: Pattern = Pattern {
     }],
     case,
     bytes: up,
+    floor,
     variants: &[
         variant("upload_pageable", "ordinary memory", &[0], up, |_, case, _| {
             upload(case, Kind::Pageable)
@@ -191,6 +198,17 @@ fn down(size: &Size) -> Bytes {
 fn both(size: &Size) -> Bytes {
     let [n] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
+}
+
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    let limit = match variant.name.split_once('_') {
+        Some(("upload", _)) => Limit::Upload,
+        Some(("download", _)) => Limit::Download,
+        Some(("both", _)) => Limit::BothWays,
+        _ => return None,
+    };
+    let [n] = size.get();
+    Some((limit, if limit == Limit::BothWays { 8 * n } else { 4 * n }))
 }
 
 /// Kinds of host memory.

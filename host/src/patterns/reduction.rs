@@ -3,7 +3,7 @@
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::reduction as device;
@@ -22,7 +22,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Warp Shuffle Functions\"",
         "CUB, `DeviceReduce`",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "32-bit elements", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "32-bit elements", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[2],
@@ -46,6 +46,7 @@ pub const PATTERN: Pattern = Pattern {
     }],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Read, bytes(size).total())),
     variants: &[
         Variant {
             name: "global_atomic",

@@ -2,7 +2,9 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
+};
 use anyhow::Result;
 use kernels::store_segments as device;
 use kernels::store_segments::{BLOCK, FILLED, HALF, RANGE, SECTOR};
@@ -18,7 +20,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "words stored", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "words stored", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -37,6 +39,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Write, bytes(size).total())),
     variants: &[
         Variant {
             name: "partial",

@@ -73,9 +73,19 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Streams\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements that each work is done on", least: 1 },
-        Dimension { name: "works", meaning: "works, each a kernel", least: 1 },
-        Dimension { name: "turns", meaning: "turns of each work's loop: its duration", least: 1 },
+        Dimension {
+            name: "n",
+            meaning: "elements that each work is done on",
+            least: 1,
+            names: &[],
+        },
+        Dimension { name: "works", meaning: "works, each a kernel", least: 1, names: &[] },
+        Dimension {
+            name: "turns",
+            meaning: "turns of each work's loop: its duration",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1, 1],
@@ -93,6 +103,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: &[1, 2, 8, 16], variants: &[1, 3, 4] }],
     case,
     bytes,
+    floor: |_, _| None,
     variants: &[
         variant("one_stream", "all works on one stream", ORDERED, |_, case, size| {
             Works::build(case, size, Order::OneStream)

@@ -3,7 +3,7 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
 use kernels::stride as device;
@@ -23,8 +23,13 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/stride.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements used", least: 1 },
-        Dimension { name: "stride", meaning: "words from one used element to the next", least: 1 },
+        Dimension { name: "n", meaning: "elements used", least: 1, names: &[] },
+        Dimension {
+            name: "stride",
+            meaning: "words from one used element to the next",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -48,6 +53,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: STRIDES, variants: &[0, 1, 2] }],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
         Variant {
             name: "copy",

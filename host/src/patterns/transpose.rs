@@ -2,7 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, Work};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
+};
 use anyhow::Result;
 use kernels::transpose as device;
 use kernels::transpose::{BLOCK_ROWS, TILE, WIDE_BLOCK, WIDE_TILE};
@@ -17,8 +19,8 @@ pub const PATTERN: Pattern = Pattern {
         "NVIDIA developer blog, \"An Efficient Matrix Transpose in CUDA C/C++\"",
     ],
     dimensions: &[
-        Dimension { name: "rows", meaning: "rows of the source", least: 1 },
-        Dimension { name: "columns", meaning: "columns of the source", least: 1 },
+        Dimension { name: "rows", meaning: "rows of the source", least: 1, names: &[] },
+        Dimension { name: "columns", meaning: "columns of the source", least: 1, names: &[] },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -45,6 +47,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
         Variant {
             name: "column_write",

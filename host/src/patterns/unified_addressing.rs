@@ -45,7 +45,7 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Variant, Work,
 };
 use anyhow::Result;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
@@ -69,7 +69,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Unified Virtual Address Space\"",
         "CUDA Driver API, \"Unified Addressing\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements of each array", least: 1 }],
+    dimensions: &[Dimension { name: "n", meaning: "elements of each array", least: 1, names: &[] }],
     verify_sizes: &[
         &[1],
         &[31],
@@ -88,6 +88,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
+    floor,
     variants: &[
         variant("device", "device memory", &[0, 1], |gpu, case, _| build(gpu, case, Kind::Device)),
         variant("pinned", "page-locked memory, by its host address", &[0, 2], |gpu, case, _| {
@@ -156,6 +157,15 @@ fn facts_of_kinds() -> [[u32; FACTS]; 6] {
 fn bytes(size: &Size) -> Bytes {
     let [n] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
+}
+
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    let limit = match variant.name {
+        "device" | "managed" => Limit::Copy,
+        "plain" => return None,
+        _ => Limit::BothWays,
+    };
+    Some((limit, bytes(size).total()))
 }
 
 /// A kind of memory.

@@ -44,7 +44,8 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Work,
 };
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -61,8 +62,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Mapped Memory\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "words of four bytes", least: 1 },
-        Dimension { name: "passes", meaning: "times each word is read or written", least: 1 },
+        Dimension { name: "n", meaning: "words of four bytes", least: 1, names: &[] },
+        Dimension {
+            name: "passes",
+            meaning: "times each word is read or written",
+            least: 1,
+            names: &[],
+        },
     ],
     verify_sizes: &[
         &[1, 1],
@@ -87,6 +93,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes: both,
+    floor,
     variants: &[
         variant("staged", "a copy, the kernel, a copy", SCALED, both, |_, case, size| {
             build(case, size, SCALE, Source::Staged, Target::Staged)
@@ -180,6 +187,17 @@ fn both(size: &Size) -> Bytes {
 fn one(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * n, written: 0 }
+}
+
+/// The bus, which what is read or written again need not cross again.
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    match variant.name {
+        "staged" | "mapped" => Some((Limit::BothWays, both(size).total())),
+        "mapped_write" | "strided_write" | "staged_rewrite" | "mapped_rewrite" => {
+            Some((Limit::Download, one(size).total()))
+        }
+        _ => Some((Limit::Upload, one(size).total())),
+    }
 }
 
 /// A kernel of this pattern, all of which take source, target, n and an amount.
