@@ -14,10 +14,9 @@ fn every_variant_is_correct_at_every_size() {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, 11);
-            let mut arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+            let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
             for variant in pattern.variants {
-                match verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds")
-                {
+                match verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds") {
                     Outcome::Correct => correct += 1,
                     Outcome::NotRun(_) => not_run += 1,
                     Outcome::Wrong(fault) => {

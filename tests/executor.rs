@@ -27,12 +27,11 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, 5);
-            let mut arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+            let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
             for variant in pattern.variants {
                 let name =
                     format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
-                match verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds")
-                {
+                match verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds") {
                     Outcome::Correct => correct += 1,
                     Outcome::NotRun(_) => not_run += 1,
                     Outcome::Wrong(fault) => panic!("{name}: {fault}"),
@@ -134,9 +133,9 @@ fn strides_cost_the_sectors_of_the_formula() {
     for stride in 1..=64 {
         let size = Size::new(&[1024, stride]);
         let case = case(pattern, &size, 5);
-        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
-        let outcome = verify(&gpu, &case, &mut arrays, &pattern.variants[1], &size)
-            .expect("the launch succeeds");
+        let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        let outcome =
+            verify(&gpu, &case, &arrays, &pattern.variants[1], &size).expect("the launch succeeds");
         assert_eq!(outcome, Outcome::Correct);
         let loads = gpu.take_counted().expect("the device is virtual").counters.global_load;
         assert_eq!(loads.requests, 32);
@@ -156,9 +155,9 @@ fn offsets_cost_the_sectors_of_the_formula() {
     for offset in 0..=32 {
         let size = Size::new(&[1024, offset]);
         let case = case(pattern, &size, 5);
-        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
-        let outcome = verify(&gpu, &case, &mut arrays, &pattern.variants[0], &size)
-            .expect("the launch succeeds");
+        let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        let outcome =
+            verify(&gpu, &case, &arrays, &pattern.variants[0], &size).expect("the launch succeeds");
         assert_eq!(outcome, Outcome::Correct);
         let loads = gpu.take_counted().expect("the device is virtual").counters.global_load;
         assert_eq!(loads.sectors, 32 * if offset % 8 == 0 { 4 } else { 5 }, "offset {offset}");
@@ -177,11 +176,11 @@ fn strides_conflict_by_the_greatest_common_divisor() {
     for stride in 1..=33_u32 {
         let size = Size::new(&[1024, stride as usize]);
         let case = case(pattern, &size, 5);
-        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
         // The largest power of two in the stride, up to 32.
         let degree = 1_u64 << stride.trailing_zeros();
         for variant in 0..2 {
-            let outcome = verify(&gpu, &case, &mut arrays, &pattern.variants[variant], &size)
+            let outcome = verify(&gpu, &case, &arrays, &pattern.variants[variant], &size)
                 .expect("the launch succeeds");
             assert_eq!(outcome, Outcome::Correct);
             let counters = gpu.take_counted().expect("the device is virtual").counters;
@@ -207,8 +206,8 @@ fn random_banks_conflict_three_and_a_half_times() {
         .expect("a variant of the pattern");
     let size = Size::new(&[1 << 17, 1]);
     let case = case(pattern, &size, 5);
-    let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
-    let outcome = verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds");
+    let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+    let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
     assert_eq!(outcome, Outcome::Correct);
     let loads = gpu.take_counted().expect("the device is virtual").counters.shared_load;
     let average = loads.wavefronts as f64 / loads.requests as f64;
@@ -253,7 +252,7 @@ fn constant_requests_take_a_pass_per_distinct_word() {
     for distinct in 1..=32 {
         let size = Size::new(&[256, distinct]);
         let case = case(pattern, &size, 5);
-        let mut arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
+        let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
         for name in ["parameter", "constant"] {
             let variant = pattern
                 .variants
@@ -261,7 +260,7 @@ fn constant_requests_take_a_pass_per_distinct_word() {
                 .find(|variant| variant.name == name)
                 .expect("a variant of the pattern");
             let outcome =
-                verify(&gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds");
+                verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
             assert_eq!(outcome, Outcome::Correct);
             let counters = gpu.take_counted().expect("the device is virtual").counters;
             assert_eq!(counters.constant_load.requests, 8 * 256, "{name}");
@@ -312,9 +311,9 @@ fn counters_of(gpu: &Gpu, pattern: &str, variant: &str, size: &[usize]) -> Count
         Selection::parse(&format!("{pattern}/{variant}")).expect("a variant of the registry");
     let size = Size::new(size);
     let case = case(selection.pattern, &size, 5);
-    let mut arrays = Arrays::new(gpu, &case).expect("the arrays fit");
+    let arrays = Arrays::new(gpu, &case).expect("the arrays fit");
     let variant = selection.variant.expect("a variant was named");
-    let outcome = verify(gpu, &case, &mut arrays, variant, &size).expect("the launch succeeds");
+    let outcome = verify(gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
     assert_eq!(outcome, Outcome::Correct);
     gpu.take_counted().expect("the device is virtual")
 }

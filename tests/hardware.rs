@@ -118,11 +118,10 @@ fn outputs_of_every_variant_equal_those_of_the_gpu() {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, SEED);
-            let mut arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+            let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
             for variant in pattern.variants {
-                let (outcome, digests) =
-                    verify_with_digests(&gpu, &case, &mut arrays, variant, &size)
-                        .expect("the launch succeeds");
+                let (outcome, digests) = verify_with_digests(&gpu, &case, &arrays, variant, &size)
+                    .expect("the launch succeeds");
                 if outcome == Outcome::Correct {
                     ours.insert(launch_name(pattern, variant, &size), digests);
                 }

@@ -16,11 +16,11 @@ fn verify_work_of_the_host(gpu: &Gpu, seed: u64, mut seen: impl FnMut(&str)) {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, seed);
-            let mut arrays = Arrays::of(gpu, pattern, &case).expect("the arrays fit");
+            let arrays = Arrays::of(gpu, pattern, &case).expect("the arrays fit");
             for variant in pattern.variants {
                 let name =
                     format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
-                let outcome = verify(gpu, &case, &mut arrays, variant, &size).expect("it runs");
+                let outcome = verify(gpu, &case, &arrays, variant, &size).expect("it runs");
                 assert!(!matches!(outcome, Outcome::Wrong(_)), "{name}: {outcome:?}");
                 seen(&name);
             }

@@ -23,9 +23,9 @@ fn time(gpu: &Gpu, name: &str, size: &[usize]) -> f64 {
     let selection = Selection::parse(name).expect("a variant of the registry");
     let size = Size::new(size);
     let case = case(selection.pattern, &size, 5);
-    let mut arrays = Arrays::of(gpu, selection.pattern, &case).expect("the arrays fit");
+    let arrays = Arrays::of(gpu, selection.pattern, &case).expect("the arrays fit");
     let variant = selection.variant.expect("a variant was named");
-    let mut ready = Ready::new(gpu, &case, &mut arrays, variant, &size).expect("it is built");
+    let mut ready = Ready::new(gpu, &case, &arrays, variant, &size).expect("it is built");
     let stopwatch = Stopwatch::new().expect("events");
     stopwatch.start(gpu).expect("an event");
     ready.run().expect("it runs");

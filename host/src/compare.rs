@@ -1,5 +1,6 @@
 //! Compares two result files: a prediction with a measurement, or one measurement with another.
 
+use crate::pattern::Limit;
 use crate::results::{Environment, Results, Row, Spread};
 use std::collections::BTreeMap;
 
@@ -122,6 +123,53 @@ pub fn agreement(pairs: &[Pair<'_>]) -> Agreement {
         errors.get(index.min(errors.len().saturating_sub(1))).map_or(0.0, |e| 100.0 * e.exp_m1())
     };
     Agreement { neighbours, in_order, error_percent: at(0.5), worst_tenth_percent: at(0.9) }
+}
+
+/// A row of a ladder beside the same row of a reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// `pattern/variant`.
+    pub name: String,
+    /// The reference's median, milliseconds.
+    pub reference_ms: f64,
+    /// The median here, milliseconds.
+    pub here_ms: f64,
+    /// The largest ratio of here to the reference that is as it should be.
+    pub allowed: f64,
+}
+
+impl Checked {
+    /// The time here over the reference's.
+    pub fn ratio(&self) -> f64 {
+        self.here_ms / self.reference_ms
+    }
+
+    /// Whether it is as fast as it should be. A figure that is none is not.
+    pub fn behaves(&self) -> bool {
+        self.ratio() <= self.allowed
+    }
+}
+
+/// How much slower a row may be that device memory, a cache or the bus bounds.
+const DEVICE_ALLOWANCE: f64 = 1.1;
+/// The same of all others: the host's processor has its part in them.
+const HOST_ALLOWANCE: f64 = 1.5;
+
+/// The ladders' rows that both runs have; peers are nobody's promise.
+pub fn check(reference: &Results, here: &Results) -> Vec<Checked> {
+    let (pairs, _) = pairs(reference, here);
+    let ladders = pairs.iter().filter(|pair| pair.row.sweep.is_none() && !pair.row.peer);
+    let one = |pair: &Pair<'_>| {
+        let floor = pair.row.measured().and_then(|measured| measured.floor);
+        let is_the_devices = floor.is_some_and(|floor| floor.limit != Limit::Launch);
+        Checked {
+            name: pair.row.name(),
+            reference_ms: pair.first.median,
+            here_ms: pair.second.median,
+            allowed: if is_the_devices { DEVICE_ALLOWANCE } else { HOST_ALLOWANCE },
+        }
+    };
+    ladders.map(one).collect()
 }
 
 /// What differs between the places of two measurements, as sentences.

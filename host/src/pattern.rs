@@ -2,6 +2,7 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Gpu, Launcher};
+use crate::peers::Peer;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,8 @@ pub enum Work {
         /// Enqueues its work, and only that.
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
     },
+    /// It is not ours: CUDA C++ or a library, on the case's arrays.
+    Peer(Peer),
     /// It is the host's: memory, copies, streams, events, graphs.
     Host {
         /// The bytes that it moves, where they are others than the pattern's.
@@ -322,7 +325,7 @@ impl Pattern {
     pub fn kernel_name(&self, variant: &Variant) -> Option<String> {
         match variant.work {
             Work::Kernel { .. } => Some(format!("{}_{}", self.name, variant.name)),
-            Work::Host { .. } => None,
+            Work::Peer(_) | Work::Host { .. } => None,
         }
     }
 

@@ -273,6 +273,13 @@ impl Spread {
         }
     }
 
+    /// The same distribution of samples so many times as long.
+    pub fn scaled(&self, factor: f64) -> Spread {
+        let Spread { samples, min, q1, median, q3, max } = *self;
+        let [min, q1, median, q3, max] = [min, q1, median, q3, max].map(|time| time * factor);
+        Spread { samples, min, q1, median, q3, max }
+    }
+
     /// The interquartile range over the median, in percent.
     pub fn noise_percent(&self) -> f64 {
         100.0 * (self.q3 - self.q1) / self.median
@@ -367,14 +374,23 @@ impl Row {
 /// Writes a value as JSON, the whole file or nothing of it.
 ///
 /// # Errors
-/// When the folder or the disk does not take it; a file that was there stays as it was.
+/// As for [`write`].
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(value).context("a result is plain data")?;
+    text.push(b'\n');
+    write(path, &text)
+}
+
+/// Writes a file, the whole of it or nothing.
+///
+/// # Errors
+/// When the folder or the disk does not take it; a file that was there stays as it was.
+pub fn write(path: &Path, text: &[u8]) -> Result<()> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let cannot = || format!("cannot write {}: choose another file", path.display());
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
-    serde_json::to_writer_pretty(&mut file, value).with_context(cannot)?;
-    file.write_all(b"\n").with_context(cannot)?;
+    file.write_all(text).with_context(cannot)?;
     file.as_file().sync_all().with_context(cannot)?;
     let file = file.persist(path).with_context(cannot)?;
     #[cfg(unix)]

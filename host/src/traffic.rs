@@ -1,7 +1,7 @@
 //! The traffic that variants cause, counted by executing their PTX, beside what they promise.
 
 use crate::gpu::{Arrays, Checks, Choice, Counted, Gpu};
-use crate::pattern::{Expectation, Pattern, Size, Variant, Work};
+use crate::pattern::{Expectation, Pattern, Size, Variant};
 use crate::verify::{Outcome, case, verify};
 use anyhow::{Result, bail};
 
@@ -22,14 +22,14 @@ pub fn count(pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted
     let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
     let size = Size::new(pattern.count_size);
     let case = case(pattern, &size, 1);
-    let mut arrays = Arrays::of(&gpu, pattern, &case)?;
+    let arrays = Arrays::of(&gpu, pattern, &case)?;
     let mut counts = Vec::new();
     for variant in pattern.variants {
-        if let Work::Host { .. } = variant.work {
+        if pattern.kernel_name(variant).is_none() {
             continue;
         }
         gpu.take_counted();
-        match verify(&gpu, &case, &mut arrays, variant, &size)? {
+        match verify(&gpu, &case, &arrays, variant, &size)? {
             Outcome::Correct => counts.push((variant, gpu.take_counted().unwrap_or_default())),
             Outcome::NotRun(reason) => {
                 bail!("{}/{} cannot run at its count size: {reason}", pattern.name, variant.name)

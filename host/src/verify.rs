@@ -3,6 +3,8 @@
 use crate::data::{Mismatch, Random, Tolerance, compare};
 use crate::gpu::{Arrays, Gpu, Launcher, digest};
 use crate::pattern::{Before, Case, Pattern, Procedure, Size, Variant, Work};
+use crate::peers::Peer;
+use crate::results::Resources;
 use anyhow::Result;
 use std::collections::BTreeMap;
 
@@ -73,40 +75,64 @@ pub struct Ready<'a> {
 /// What runs.
 enum Means<'a> {
     Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
+    Peer { arrays: &'a Arrays, peer: Peer },
     Host(Box<dyn Procedure>),
 }
 
 impl<'a> Ready<'a> {
     /// Makes a variant ready that has no [`obstacle`].
     ///
+    /// Several variants may be ready on the same arrays: each is [`reset`](Ready::reset) before a run that is checked.
+    ///
     /// # Errors
     /// The driver's.
     pub fn new(
         gpu: &'a Gpu,
         case: &'a Case,
-        arrays: &'a mut Arrays,
+        arrays: &'a Arrays,
         variant: &'static Variant,
         size: &'a Size,
     ) -> Result<Ready<'a>> {
         let means = match variant.work {
-            Work::Kernel { prepare, .. } => {
-                arrays.reset(gpu, case)?;
-                let launcher = gpu.launcher();
-                if let Some(prepare) = prepare {
-                    prepare(&launcher)?;
-                }
-                Means::Kernel { arrays, launcher }
-            }
+            Work::Kernel { .. } => Means::Kernel { arrays, launcher: gpu.launcher() },
+            Work::Peer(peer) => Means::Peer { arrays, peer },
             Work::Host { build, .. } => Means::Host(build(gpu, case, size)?),
         };
-        Ok(Ready { gpu, case, variant, size, means })
+        let ready = Ready { gpu, case, variant, size, means };
+        ready.reset()?;
+        Ok(ready)
+    }
+
+    /// Brings shared arrays and the device into the state before the first run. The host's work has its own memory.
+    pub fn reset(&self) -> Result<()> {
+        match &self.means {
+            Means::Kernel { arrays, launcher } => {
+                arrays.reset(self.gpu, self.case)?;
+                match self.variant.work {
+                    Work::Kernel { prepare: Some(prepare), .. } => prepare(launcher),
+                    _ => Ok(()),
+                }
+            }
+            Means::Peer { arrays, .. } => Ok(arrays.reset(self.gpu, self.case)?),
+            Means::Host(_) => Ok(()),
+        }
     }
 
     /// Brings outputs that accumulate back to zero, as a run needs it.
     pub fn rewind(&self) -> Result<()> {
         match &self.means {
-            Means::Kernel { arrays, .. } => Ok(arrays.zero_sums(self.gpu, self.case)?),
+            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+                Ok(arrays.zero_sums(self.gpu, self.case)?)
+            }
             Means::Host(_) => Ok(()),
+        }
+    }
+
+    /// What the kernel that was launched last takes of a multiprocessor; `None` for all but kernels of ours.
+    pub fn resources(&self) -> Result<Option<Resources>> {
+        match &self.means {
+            Means::Kernel { launcher, .. } => launcher.resources(),
+            _ => Ok(None),
         }
     }
 
@@ -116,8 +142,9 @@ impl<'a> Ready<'a> {
             (Means::Kernel { arrays, launcher }, Work::Kernel { launch, .. }) => {
                 launch(launcher, arrays, self.size)
             }
+            (Means::Peer { arrays, peer }, _) => peer.run(self.gpu, arrays, self.size),
             (Means::Host(procedure), _) => procedure.run(self.gpu),
-            (Means::Kernel { .. }, Work::Host { .. }) => unreachable!("`new` made both alike"),
+            (Means::Kernel { .. }, _) => unreachable!("`new` made both alike"),
         }
     }
 
@@ -139,14 +166,16 @@ impl<'a> Ready<'a> {
     pub fn finish(&self) -> Result<()> {
         match &self.means {
             Means::Kernel { launcher, .. } => Ok(launcher.finish()?),
-            Means::Host(_) => Ok(self.gpu.synchronize()?),
+            Means::Peer { .. } | Means::Host(_) => Ok(self.gpu.synchronize()?),
         }
     }
 
     /// Checks the outputs as they are now.
     pub fn check(&mut self) -> Result<Outcome> {
         match &mut self.means {
-            Means::Kernel { arrays, .. } => check_arrays(self.gpu, self.case, arrays, self.variant),
+            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+                check_arrays(self.gpu, self.case, arrays, self.variant)
+            }
             Means::Host(procedure) => {
                 let results = procedure.outputs(self.gpu)?;
                 assert_eq!(
@@ -168,7 +197,7 @@ impl<'a> Ready<'a> {
     /// The digest of each output that the variant writes, as it is now.
     pub fn digests(&mut self) -> Result<Vec<String>> {
         match &mut self.means {
-            Means::Kernel { arrays, .. } => {
+            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
                 let outputs = self.variant.outputs.iter();
                 Ok(outputs
                     .map(|index| arrays.digest(self.gpu, *index))
@@ -188,7 +217,7 @@ impl<'a> Ready<'a> {
 pub fn verify(
     gpu: &Gpu,
     case: &Case,
-    arrays: &mut Arrays,
+    arrays: &Arrays,
     variant: &'static Variant,
     size: &Size,
 ) -> Result<Outcome> {
@@ -202,7 +231,7 @@ pub fn verify(
 pub fn verify_with_digests(
     gpu: &Gpu,
     case: &Case,
-    arrays: &mut Arrays,
+    arrays: &Arrays,
     variant: &'static Variant,
     size: &Size,
 ) -> Result<(Outcome, Vec<String>)> {

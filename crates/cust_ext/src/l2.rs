@@ -119,13 +119,8 @@ impl<'a> AccessWindow<'a> {
 
 impl Drop for AccessWindow<'_> {
     fn drop(&mut self) {
-        let none = WindowPolicy {
-            hit_ratio: 0.0,
-            hit: AccessProperty::Normal,
-            miss: AccessProperty::Normal,
-        };
         // An error cannot be reported from here.
-        let _ = apply(self.stream, 0, 0, none).and_then(|()| reset_persisting());
+        let _ = remove_window(self.stream);
     }
 }
 
@@ -133,6 +128,29 @@ impl Drop for AccessWindow<'_> {
 pub fn reset_persisting() -> Result<()> {
     // SAFETY: no memory is involved.
     unsafe { call!(cuCtxResetPersistingL2Cache()) }
+}
+
+/// Leaves L2 as it is by default: nothing set aside, no window on `stream`, no line that persists.
+///
+/// Returns the bytes that were set aside until now.
+pub fn restore_default(stream: &Stream) -> Result<usize> {
+    let mut bytes = 0;
+    // SAFETY: a local to write to.
+    unsafe { call!(cuCtxGetLimit(&mut bytes, PERSISTING_LIMIT))? };
+    if bytes > 0 {
+        // SAFETY: a limit of the current context, no memory is involved.
+        unsafe { call!(cuCtxSetLimit(PERSISTING_LIMIT, 0))? };
+        remove_window(stream)?;
+    }
+    Ok(bytes)
+}
+
+/// Removes a stream's window and returns all lines that persist to normal.
+fn remove_window(stream: &Stream) -> Result<()> {
+    let none =
+        WindowPolicy { hit_ratio: 0.0, hit: AccessProperty::Normal, miss: AccessProperty::Normal };
+    apply(stream, 0, 0, none)?;
+    reset_persisting()
 }
 
 fn check_window(bytes: usize, most: usize, policy: WindowPolicy) -> Result<()> {

@@ -1,163 +1,240 @@
-//! `coalesce bench`: the ladders and sweeps, measured.
+//! `coalesce bench`: the ladders and curves, measured.
 
-use super::{Work, progress, table};
-use anyhow::Result;
+use super::{Work, WrongArgument, progress, table, writable};
+use anyhow::{Context, Result};
+use coalesce::compare::check;
 use coalesce::gpu::{Checks, Gpu};
-use coalesce::measure::{Plan, resize, run as measure};
-use coalesce::results::{Outcome, Results, Row};
+use coalesce::measure::{Plan, predict, profile, run as measure};
+use coalesce::results::{Outcome, Results, Row, write};
+use coalesce::{peers, tabulate};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measure variants on the GPU, checked before and after.
+/// The exit code of a run that was interrupted, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// Measure variants on the GPU, checked before and after; without one, predict their times.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce bench\n  coalesce bench transpose --json transpose.json\n  coalesce bench coalescing --size n=2^26 --no-sweeps"
+    after_help = "Examples:\n  coalesce bench\n  coalesce bench transpose --json transpose.json\n  coalesce bench coalescing --size 2^20..2^28 --csv sizes.csv\n  coalesce bench stride --axis stride=1..32\n  coalesce bench --check results/nvidia-h200/reference.json\n  ncu --clock-control none coalesce bench reduction --profile"
 )]
 pub struct Arguments {
     #[command(flatten)]
     work: Work,
-    /// Measure the ladders only, not the sweeps over offsets, strides and the like.
+    /// Only variants whose `pattern/variant` contains this text.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    filter: String,
+    /// Say what would be measured, and measure nothing.
+    #[arg(long)]
+    list: bool,
+    /// A first look: ladders only, few samples.
+    #[arg(long)]
+    quick: bool,
+    /// Run each variant of the ladders once, unchecked and untimed: for a profiler.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "check", "quick"])]
+    profile: bool,
+    /// Measure the ladders only, not the curves over offsets, strides and the like.
     #[arg(long)]
     no_sweeps: bool,
-    /// Time peers, too, with this program: `peers/peers.cu`, built by nvcc.
-    #[arg(long, value_name = "PROGRAM")]
+    /// On a GPU: do not predict the times as well.
+    #[arg(long)]
+    no_predictions: bool,
+    /// Measure peers, too, from this library: `peers/peers.cu`, built by nvcc.
+    #[arg(long, value_name = "LIBRARY")]
     peers: Option<PathBuf>,
-    /// Write everything that was measured to this file.
+    /// Say whether this machine behaves as one of its kind did: a file of the same GPU.
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+    /// Write all figures to this file; `results/schema.json` describes it.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write all figures to this file for spreadsheets.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the table to this file as Markdown.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let work = &arguments.work;
-    let mut plan = Plan::new(work.selections()?);
-    plan.size = work.size.clone();
-    plan.sweeps = !arguments.no_sweeps;
-    plan.seed = work.seed;
-    for selection in &plan.selections {
-        resize(selection.pattern, selection.pattern.bench_size, &plan.size)
-            .map_err(|error| super::WrongArgument(error.to_string()))?;
-    }
-    if let Some(path) = &arguments.json {
+    let mut plan = plan(arguments)?;
+    for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
         writable(path)?;
     }
-    let gpu = Gpu::open(&work.device, Checks::none())?;
-    println!("device: {}", gpu.origin());
-    let bar = progress(plan.len(&gpu)?);
-    if arguments.peers.is_some() && gpu.is_virtual() {
-        return Err(super::WrongArgument(
-            "--peers needs a GPU: leave it out, or add --device gpu".to_owned(),
-        )
+    let reference = arguments.check.as_deref().map(Results::load).transpose()?;
+    let rows = plan.len(false).map_err(|error| WrongArgument(error.to_string()))?;
+    if rows == 0 {
+        let filter = &arguments.filter;
+        return Err(WrongArgument(format!(
+            "no variant contains `{filter}`: `coalesce list` names them"
+        ))
         .into());
     }
-    let results = measure(&gpu, &plan, |row| {
-        bar.set_message(format!("{}/{}", row.pattern, row.variant));
+    if arguments.list {
+        return list(&plan);
+    }
+    let gpu = Gpu::open(&arguments.work.device, Checks::none())?;
+    println!("device: {}", gpu.origin());
+    if let Some(library) = &arguments.peers {
+        if gpu.is_virtual() {
+            let message = "--peers needs a GPU: leave it out, or add --device gpu";
+            return Err(WrongArgument(message.to_owned()).into());
+        }
+        plan.peers = peers::load(library)?;
+    }
+    if let Some(reference) = &reference {
+        let (theirs, ours) = (&reference.environment.device.name, gpu.facts()?.name);
+        if *theirs != ours || reference.environment.is_prediction != gpu.is_virtual() {
+            return Err(WrongArgument(format!(
+                "the reference is of {theirs}, this is {ours}: give a file that was measured on the same GPU"
+            ))
+            .into());
+        }
+    }
+    if arguments.profile {
+        profile(&gpu, &plan, |launch| println!("ran {launch}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = stop_on_interrupt()?;
+    let bar = progress(plan.len(gpu.is_virtual())?);
+    let mut results = measure(&gpu, &plan, &stop, |row| {
+        bar.set_message(row.name());
         bar.inc(1);
         if bar.is_hidden() && row.sweep.is_none() {
-            eprintln!("{}", cells(&row.pattern, row).join("  "));
+            eprintln!("{}", tabulate::cells(row)[..5].join("  "));
         }
     })?;
     bar.finish_and_clear();
-    print(&results);
-    if let Some(path) = &arguments.json {
-        results.save(path)?;
-        println!("\nwritten to {}", path.display());
+    // What was measured is kept whatever becomes of the predictions.
+    save(arguments, &results)?;
+    if !gpu.is_virtual() && !arguments.no_predictions && !results.interrupted {
+        drop(gpu);
+        match predict(&mut results, &for_predictions(arguments)) {
+            Ok(()) => save(arguments, &results)?,
+            Err(error) => eprintln!("warning: {error:#}"),
+        }
     }
-    let wrong = results.rows.iter().any(|row| matches!(row.outcome, Outcome::Wrong { .. }));
-    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    print(&results);
+    for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
+        println!("written to {}", path.display());
+    }
+    let behaves = reference.is_none_or(|reference| print_check(&reference, &results));
+    let is_wrong = |row: &Row| matches!(row.outcome, Outcome::Wrong { .. });
+    Ok(if results.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else if results.rows.iter().any(is_wrong) || !behaves {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
-/// Fails now rather than after minutes of measuring.
-fn writable(path: &std::path::Path) -> Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(std::path::Path::new("."));
-    tempfile::NamedTempFile::new_in(folder).map_err(|error| {
-        super::WrongArgument(format!("cannot write {}: {error}", path.display()))
-    })?;
+fn plan(arguments: &Arguments) -> Result<Plan> {
+    let mut plan = Plan::new(arguments.work.selections()?);
+    if arguments.quick {
+        plan = plan.quick();
+    }
+    plan.axes = arguments.work.axes();
+    plan.sweeps &= !arguments.no_sweeps;
+    plan.filter.clone_from(&arguments.filter);
+    plan.seed = arguments.work.seed;
+    Ok(plan)
+}
+
+/// The arguments with which the virtual device predicts the same rows.
+fn for_predictions(arguments: &Arguments) -> Vec<String> {
+    let mut list = arguments.work.to_arguments();
+    list.extend(["--filter".to_owned(), arguments.filter.clone()]);
+    list.extend(arguments.quick.then(|| "--quick".to_owned()));
+    list.extend(arguments.no_sweeps.then(|| "--no-sweeps".to_owned()));
+    list
+}
+
+/// A flag that an interrupt sets; a second interrupt ends the program.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+        eprintln!("\ninterrupted: finishing what is under way; press again to give up");
+    })
+    .context("cannot listen for interrupts")?;
+    Ok(stop)
+}
+
+fn list(plan: &Plan) -> Result<ExitCode> {
+    for selection in &plan.selections {
+        for point in plan.points(selection, false)? {
+            let size = selection.pattern.show_size(&point.size);
+            for variant in &point.variants {
+                println!("{}/{} at {size}", selection.pattern.name, variant.name);
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the files that were asked for.
+fn save(arguments: &Arguments, results: &Results) -> Result<()> {
+    if let Some(path) = &arguments.json {
+        results.save(path)?;
+    }
+    if let Some(path) = &arguments.csv {
+        write(path, tabulate::csv(results)?.as_bytes())?;
+    }
+    if let Some(path) = &arguments.markdown {
+        write(path, tabulate::markdown(results).as_bytes())?;
+    }
     Ok(())
 }
 
 fn print(results: &Results) {
-    let environment = &results.environment;
-    println!(
-        "{} (compute capability {}.{}), CUDA {}, kernels {} {}, seed {}",
-        environment.device.name,
-        environment.device.capability / 10,
-        environment.device.capability % 10,
-        environment.device.driver_version,
-        environment.ptx_target,
-        environment.ptx_hash,
-        environment.seed
-    );
-    if environment.is_prediction {
-        println!(
-            "PREDICTIONS of a model, from smaller sizes that were executed; nothing was measured"
-        );
-    }
-    let mut ladder =
-        table(["pattern", "variant", "size", "median", "noise", "GB/s", "of copy", "speed-up"]);
+    let mut ladder = table(tabulate::COLUMNS);
     let mut previous = "";
-    for row in results.rows.iter().filter(|row| row.sweep.is_none()) {
-        let name = if row.pattern == previous { "" } else { &row.pattern };
+    for row in results.ladders() {
+        let mut cells = tabulate::cells(row);
+        if row.pattern == previous {
+            cells[0].clear();
+        }
         previous = &row.pattern;
-        ladder.add_row(cells(name, row));
+        ladder.add_row(cells);
     }
     println!("{ladder}");
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if swept > 0 {
-        println!("and {swept} rows of sweeps (in --json)");
+        println!("and {swept} rows of curves (in --json, --csv and the report)");
     }
     for row in &results.rows {
         if let Outcome::Wrong { reason } = &row.outcome {
-            println!("WRONG {}/{} at {}: {reason}", row.pattern, row.variant, size(row));
+            println!("WRONG {} at {}: {reason}", row.name(), row.show_size());
         }
     }
+    println!("{}", tabulate::circumstances(results));
 }
 
-fn size(row: &Row) -> String {
-    row.size.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
-}
-
-fn cells(name: &str, row: &Row) -> [String; 8] {
-    let (head, size) = ([name.to_owned(), row.variant.clone()], size(row));
-    let [pattern, variant] = head;
-    match &row.outcome {
-        Outcome::Measured(coalesce::results::Measured {
-            time_ms,
-            bandwidth_gb_s,
-            floor,
-            speed_up,
-            ..
-        }) => [
-            pattern,
-            variant,
-            size,
-            format!("{:.4} ms", time_ms.median),
-            format!("{:.1} %", time_ms.noise_percent()),
-            format!("{bandwidth_gb_s:.0}"),
-            floor.map_or_else(String::new, |floor| format!("{:.1} %", floor.percent)),
-            format!("{speed_up:.2} x"),
-        ],
-        Outcome::NotRun { reason } => [
-            pattern,
-            variant,
-            size,
-            "not run".to_owned(),
-            reason.clone(),
-            String::new(),
-            String::new(),
-            String::new(),
-        ],
-        Outcome::Wrong { .. } => [
-            pattern,
-            variant,
-            size,
-            "WRONG".to_owned(),
-            String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-        ],
+/// Whether the machine behaves like the reference.
+fn print_check(reference: &Results, results: &Results) -> bool {
+    let checked = check(reference, results);
+    let mut rows = table(["variant", "reference", "here", "ratio", "allowed", "verdict"]);
+    for one in &checked {
+        let ms = |time: f64| format!("{time:.4} ms");
+        let verdict = if one.behaves() { "ok" } else { "SLOW" };
+        rows.add_row([
+            one.name.clone(),
+            ms(one.reference_ms),
+            ms(one.here_ms),
+            format!("{:.3}", one.ratio()),
+            format!("{:.2}", one.allowed),
+            verdict.to_owned(),
+        ]);
     }
+    println!("{rows}");
+    let slow = checked.iter().filter(|one| !one.behaves()).count();
+    let count = checked.len();
+    println!("{} of {count} ladder rows are as fast as the reference allows", count - slow);
+    slow == 0 && count > 0
 }

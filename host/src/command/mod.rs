@@ -10,11 +10,13 @@ pub mod verify;
 use anyhow::Result;
 use clap::Args;
 use coalesce::gpu::Choice;
+use coalesce::measure::{Axes, Axis};
 use coalesce::pattern::Size;
 use coalesce::patterns::{Selection, UnknownName};
 use comfy_table::presets::UTF8_NO_BORDERS;
 use comfy_table::{ColumnConstraint, Table};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::path::Path;
 
 /// An argument that is well-formed but means nothing here.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +29,10 @@ pub struct Work {
     /// Patterns or variants, such as `transpose` or `transpose/padded`; all when none is named.
     #[arg(value_name = "PATTERN[/VARIANT]")]
     selections: Vec<String>,
-    /// Replace numbers of the size, such as `n=1048576` or `rows=4096,columns=8192`.
-    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = dimension)]
-    pub size: Vec<(String, usize)>,
+    /// Replace numbers of the size, such as `n=2^20` or `distribution=skewed`; the first one needs no name. For `bench`
+    /// several values make a curve: `stride=1..32`, `2^20..2^28`, `n=1000,2000`.
+    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES")]
+    size: Vec<Axes>,
     /// The seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -46,21 +49,21 @@ impl Work {
         }
         self.selections.iter().map(|text| Selection::parse(text)).collect()
     }
-}
 
-/// Parses `name=value`; the value may be a power of two written `2^20`.
-fn dimension(text: &str) -> Result<(String, usize), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as n=1048576")?;
-    let number = match value.split_once('^') {
-        Some((base, exponent)) => {
-            let parts = (base.parse::<usize>().ok(), exponent.parse::<u32>().ok());
-            if let (Some(base), Some(exponent)) = parts { base.checked_pow(exponent) } else { None }
+    /// The same selection for another process, without the device.
+    pub fn to_arguments(&self) -> Vec<String> {
+        let mut list = self.selections.clone();
+        for axes in &self.size {
+            list.extend(["--size".to_owned(), axes.to_string()]);
         }
-        None => value.parse().ok(),
-    };
-    let number =
-        number.ok_or_else(|| format!("`{value}` is not a number such as 1048576 or 2^20"))?;
-    Ok((name.to_owned(), number))
+        list.extend(["--seed".to_owned(), self.seed.to_string()]);
+        list
+    }
+
+    /// The values of `--size`.
+    pub fn axes(&self) -> Vec<Axis> {
+        self.size.iter().flat_map(|axes| axes.0.clone()).collect()
+    }
 }
 
 /// A table with this header, in the style of all our tables.
@@ -159,4 +162,12 @@ mod tests {
             assert!(dimension(wrong).is_err(), "{wrong}");
         }
     }
+}
+
+/// Fails now rather than after minutes of work.
+pub fn writable(path: &Path) -> Result<(), WrongArgument> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+        .map(drop)
+        .map_err(|error| WrongArgument(format!("cannot write {}: {error}", path.display())))
 }

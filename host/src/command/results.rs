@@ -1,10 +1,8 @@
 //! `coalesce results`: a result file as a table, for the terminal or between markers of a document.
 
 use anyhow::{Context, Result, bail};
-use coalesce::pattern::Limit;
-use coalesce::results::{Measured, Outcome, Results};
-use std::fmt::Write as _;
-use std::io::Write as _;
+use coalesce::results::{Results, write};
+use coalesce::tabulate;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,7 +23,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let table = markdown(&Results::load(&arguments.file)?);
+    let table = tabulate::markdown(&Results::load(&arguments.file)?);
     let Some(document) = &arguments.splice else {
         print!("{table}");
         return Ok(ExitCode::SUCCESS);
@@ -44,8 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         );
     }
     if spliced != text {
-        replace(document, &spliced)
-            .with_context(|| format!("cannot write {}", document.display()))?;
+        write(document, spliced.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -56,63 +53,6 @@ fn splice(text: &str, file: &Path, table: &str) -> Option<String> {
     let start = begin + text[begin..].find("-->\n")? + "-->\n".len();
     let end = start + text[start..].find("<!-- END results -->")?;
     Some(format!("{}{table}{}", &text[..start], &text[end..]))
-}
-
-/// Writes a file whole or not at all.
-fn replace(path: &Path, text: &str) -> Result<()> {
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// The ladders of a run as a table, with its circumstances below.
-fn markdown(results: &Results) -> String {
-    let mut out = String::from(
-        "| pattern | variant | time | GB/s | of its limit | speed-up |\n|---|---|--:|--:|--:|--:|\n",
-    );
-    let mut previous = "";
-    for row in results.ladders() {
-        let name =
-            if row.pattern == previous { String::new() } else { format!("`{}`", row.pattern) };
-        previous = &row.pattern;
-        let cells = match &row.outcome {
-            Outcome::Measured(Measured { time_ms, bandwidth_gb_s, floor, speed_up, .. }) => {
-                let of_limit = floor.map_or_else(String::new, |floor| {
-                    format!("{:.1} % of {}", floor.percent, floor.limit.name())
-                });
-                format!(
-                    "{:.3} ms | {bandwidth_gb_s:.0} | {of_limit} | {speed_up:.2} x",
-                    time_ms.median
-                )
-            }
-            Outcome::NotRun { reason } => format!("not run: {reason} | | |"),
-            Outcome::Wrong { reason } => format!("WRONG: {reason} | | |"),
-        };
-        let variant =
-            if row.peer { format!("*{}*", row.variant) } else { format!("`{}`", row.variant) };
-        let _ = writeln!(out, "| {name} | {variant} | {cells} |");
-    }
-    let environment = &results.environment;
-    let _ = writeln!(
-        out,
-        "\n{}, CUDA {}, kernels for {} ({}) by {}, commit {}; the driver's copy reached {:.0} GB/s; medians of at least {} launches.",
-        environment.device.name,
-        environment.device.driver_version,
-        environment.ptx_target,
-        environment.ptx_hash,
-        environment.compiler,
-        environment.commit,
-        results.ceiling(Limit::Copy).map_or(0.0, coalesce::results::Ceiling::bandwidth_gb_s),
-        results
-            .ladders()
-            .filter_map(|row| Some(row.measured()?.time_ms.samples))
-            .min()
-            .unwrap_or(0),
-    );
-    out
 }
 
 #[cfg(test)]

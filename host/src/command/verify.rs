@@ -3,7 +3,7 @@
 use super::{Work, progress};
 use anyhow::{Result, bail};
 use coalesce::gpu::{Arrays, Checks, Gpu};
-use coalesce::measure::resize;
+use coalesce::measure::{Axis, resize};
 use coalesce::pattern::Size;
 use coalesce::results::write_json;
 use coalesce::verify::{self, Digests, Outcome};
@@ -32,17 +32,26 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let work = &arguments.work;
     let selections = work.selections()?;
+    let axes = work.axes();
+    if axes.iter().any(Axis::is_curve) {
+        let message =
+            "verify takes one value per dimension: give --size several times to bench only";
+        return Err(super::WrongArgument(message.to_owned()).into());
+    }
+    if let Some(path) = &arguments.digests {
+        super::writable(path)?;
+    }
     let mut jobs = Vec::new();
     for selection in &selections {
         let pattern = selection.pattern;
         if arguments.counted {
             jobs.push((selection, Size::new(pattern.count_size)));
-        } else if work.size.is_empty() {
+        } else if axes.is_empty() {
             jobs.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
         } else {
             jobs.push((
                 selection,
-                resize(pattern, pattern.bench_size, &work.size)
+                resize(pattern, pattern.bench_size, &axes)
                     .map_err(|error| super::WrongArgument(error.to_string()))?,
             ));
         }
@@ -62,13 +71,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for (selection, size) in jobs {
         let pattern = selection.pattern;
         let case = verify::case(pattern, &size, work.seed);
-        let mut arrays = Arrays::of(&gpu, pattern, &case)?;
+        let arrays = Arrays::of(&gpu, pattern, &case)?;
         for variant in selection.variants() {
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, &size);
             let line = |text: String| bar.suspend(|| println!("{name}: {text}"));
             let (outcome, written) =
-                verify::verify_with_digests(&gpu, &case, &mut arrays, variant, &size)?;
+                verify::verify_with_digests(&gpu, &case, &arrays, variant, &size)?;
             match outcome {
                 Outcome::Correct => {
                     correct += 1;

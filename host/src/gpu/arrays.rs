@@ -74,17 +74,18 @@ impl Arrays {
         let inputs = inputs.collect::<Result<_, GpuError>>()?;
         let outputs = case.outputs.iter().map(|output| Array::new(&output.reference));
         let outputs = outputs.collect::<Result<_, _>>()?;
-        let mut arrays = Arrays { inputs, outputs };
+        let arrays = Arrays { inputs, outputs };
         arrays.reset(gpu, case)?;
         Ok(arrays)
     }
 
     /// Sets every output and its guard zones to what they hold before a launch.
-    pub fn reset(&mut self, gpu: &Gpu, case: &Case) -> Result<(), GpuError> {
-        for array in &mut self.outputs {
+    pub fn reset(&self, gpu: &Gpu, case: &Case) -> Result<(), GpuError> {
+        for array in &self.outputs {
             let fail = |error| GpuError::driver("resetting an output", error);
+            let mut whole = array.buffer.index(..);
             // SAFETY: the buffer lives until the stream is synchronised below.
-            unsafe { array.buffer.set_8_async(POISON, &gpu.stream) }.map_err(fail)?;
+            unsafe { whole.set_8_async(POISON, &gpu.stream) }.map_err(fail)?;
         }
         self.zero_sums(gpu, case)?;
         gpu.synchronize()
@@ -149,6 +150,12 @@ impl Arrays {
         Ok(broken)
     }
 
+    /// The addresses of all inputs and of all outputs.
+    pub fn addresses(&self) -> (Vec<u64>, Vec<u64>) {
+        let of = |arrays: &[Array]| arrays.iter().map(Array::start).collect();
+        (of(&self.inputs), of(&self.outputs))
+    }
+
     /// The view of an input.
     ///
     /// # Panics
@@ -188,6 +195,11 @@ impl Array {
     /// The device address of the first element.
     fn address<T: Element>(&self) -> u64 {
         assert_eq!(self.element, T::NAME, "a launch asks for the element type its case declared");
+        self.start()
+    }
+
+    /// The address of the first byte between the guards.
+    fn start(&self) -> u64 {
         self.buffer.as_device_ptr().as_raw() + GUARD as u64
     }
 

@@ -131,6 +131,18 @@ impl Counted {
         )
     }
 
+    /// All that a result file holds of it.
+    pub fn traffic(&self) -> crate::results::Traffic {
+        crate::results::Traffic {
+            load_sectors: self.load_sectors(),
+            store_sectors: self.store_sectors(),
+            shared_load_wavefronts: self.shared_load_wavefronts(),
+            shared_store_wavefronts: self.shared_store_wavefronts(),
+            constant_passes: self.constant_passes(),
+            efficiency_percent: self.efficiency_percent(),
+        }
+    }
+
     /// The bytes that lanes asked of global memory, to load and to store.
     pub fn global_bytes(&self) -> u64 {
         let counters = &self.counters;

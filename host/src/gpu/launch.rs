@@ -2,11 +2,13 @@
 
 use super::{Gpu, GpuError, View, ViewMut};
 use crate::data::Element;
+use crate::results::Resources;
 use anyhow::{Context, Result};
 use cuda_std::kernel::Kernel;
 use cust::context::CurrentContext;
 use cust::function::{BlockSize, GridSize};
 use cust::memory::DeviceCopy;
+use cust_ext::device::Attribute;
 use cust_ext::symbol::symbol;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -18,7 +20,7 @@ const SHARED_WITHOUT_OPTING_IN: u32 = 48 << 10;
 pub struct Launcher<'a> {
     gpu: &'a Gpu,
     /// The last launch, for the message of a fault that surfaces later.
-    last: RefCell<String>,
+    last: RefCell<Option<Launched>>,
 }
 
 /// The arguments of a launch as the driver takes them: each in as many 8-byte slots as it needs.
@@ -219,19 +221,8 @@ impl<'a> Launcher<'a> {
         arguments: A,
     ) -> Result<()> {
         let (grid, block) = (grid.into(), block.into());
-        let describe = || {
-            format!(
-                "{}<<<({}, {}, {}), ({}, {}, {}), {dynamic_shared_bytes} B>>>",
-                kernel.name(),
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z
-            )
-        };
-        let refused = |cause: String| GpuError::Refused { launch: describe(), cause };
+        let launch = Launched { kernel: kernel.name(), grid, block, dynamic_shared_bytes };
+        let refused = |cause: String| GpuError::Refused { launch: launch.to_string(), cause };
         let function = self.gpu.module.get_function(kernel.name()).map_err(|error| {
             if kernel.since() > self.gpu.image.capability {
                 refused(format!(
@@ -260,7 +251,7 @@ impl<'a> Launcher<'a> {
         // call, and the caller vouches for the rest of the launch contract.
         unsafe { self.gpu.stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers) }
             .map_err(|error| refused(error.to_string()))?;
-        self.last.replace(describe());
+        self.last.replace(Some(launch));
         Ok(())
     }
 
@@ -280,10 +271,59 @@ impl<'a> Launcher<'a> {
 
     /// Waits for the launches; a fault is reported with the launch that was last enqueued.
     pub fn finish(&self) -> Result<(), GpuError> {
-        self.gpu
-            .stream
-            .synchronize()
-            .map_err(|cause| GpuError::Fault { launch: self.last.borrow().clone(), cause })
+        self.gpu.stream.synchronize().map_err(|cause| {
+            let last = self.last.borrow();
+            let launch = last.as_ref().map_or_else(String::new, ToString::to_string);
+            GpuError::Fault { launch, cause }
+        })
+    }
+
+    /// What the last launch took of a multiprocessor.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn resources(&self) -> Result<Option<Resources>> {
+        let last = self.last.borrow();
+        let Some(Launched { kernel, block, dynamic_shared_bytes, .. }) = *last else {
+            return Ok(None);
+        };
+        let function = self.gpu.module.get_function(kernel)?;
+        let info = cust_ext::function::info(&function)?;
+        let threads = block.x * block.y * block.z;
+        let blocks = cust_ext::function::blocks_per_multiprocessor(
+            &function,
+            threads,
+            dynamic_shared_bytes as usize,
+        )?;
+        let most = self.gpu.attribute(Attribute::MaxThreadsPerMultiprocessor)?;
+        Ok(Some(Resources {
+            registers: info.registers,
+            shared_bytes: info.static_shared_bytes + dynamic_shared_bytes,
+            local_bytes: info.local_bytes,
+            block_threads: threads,
+            // Warps are whole, also those of a block whose threads do not fill them.
+            occupancy_percent: 100.0 * f64::from(blocks * threads.next_multiple_of(32))
+                / f64::from(most),
+        }))
+    }
+}
+
+/// A launch, to be named.
+struct Launched {
+    kernel: &'static str,
+    grid: GridSize,
+    block: BlockSize,
+    dynamic_shared_bytes: u32,
+}
+
+impl std::fmt::Display for Launched {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Launched { kernel, grid, block, dynamic_shared_bytes } = self;
+        write!(
+            formatter,
+            "{kernel}<<<({}, {}, {}), ({}, {}, {}), {dynamic_shared_bytes} B>>>",
+            grid.x, grid.y, grid.z, block.x, block.y, block.z
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! The device, as patterns see it: arrays, typed launches, events. Only this module knows cust.
 
 mod arrays;
+mod ceilings;
 mod choice;
 mod counted;
 mod error;
@@ -9,12 +10,13 @@ mod streams;
 mod timing;
 
 pub use arrays::{Arrays, View, ViewMut, digest};
+pub use ceilings::Saturation;
 pub use choice::{Choice, registers};
 pub use counted::{Counted, Larger, misuse};
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
 pub use streams::Streams;
-pub use timing::{CopyPair, Flush, Stopwatch};
+pub use timing::{Clock, Flush, Gate, Stopwatch};
 
 use crate::ptx::Image;
 use cust::context::Context;
@@ -23,6 +25,7 @@ use cust::memory::{LockedBuffer, mem_get_info};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust_ext::device::Attribute;
+use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
 pub use simt::Checks;
 use std::cell::RefCell;
 
@@ -213,6 +216,18 @@ impl Gpu {
     /// Waits for everything enqueued; a fault of a kernel surfaces here.
     pub fn synchronize(&self) -> Result<(), GpuError> {
         self.stream.synchronize().map_err(|error| GpuError::driver("waiting for the device", error))
+    }
+
+    /// Records what `body` enqueues on the stream instead of running it.
+    ///
+    /// # Errors
+    /// The driver's, also when `body` does what no graph can hold.
+    pub fn record(&self, body: impl FnOnce()) -> cust_ext::Result<ExecutableGraph> {
+        let record = |_: &Stream| {
+            body();
+            Ok(())
+        };
+        capture(&self.stream, CaptureMode::Relaxed, record)?.instantiate()
     }
 
     /// A launcher on this device's stream.

@@ -1,8 +1,13 @@
-//! Device time by events.
+//! Device time by events, and what keeps it clean: a gate, cold caches, the clock.
 
 use super::{Gpu, GpuError};
+use anyhow::Result;
 use cust::event::{Event, EventFlags};
-use cust::memory::{AsyncCopyDestination, DeviceBuffer};
+use cust::function::Function;
+use cust::memory::DeviceBuffer;
+use cust_ext::host_memory::{HostBuffer, HostFlags};
+use kernels::measurement;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Two events around work on the stream.
 pub struct Stopwatch {
@@ -40,38 +45,6 @@ impl Stopwatch {
     }
 }
 
-/// Two halves of device memory, for the driver's own copy: the ceiling of a copying kernel.
-pub struct CopyPair {
-    source: DeviceBuffer<u8>,
-    target: DeviceBuffer<u8>,
-}
-
-impl CopyPair {
-    /// Allocates two buffers of `bytes` each.
-    pub fn new(bytes: usize) -> Result<CopyPair, GpuError> {
-        let fail = |error| GpuError::driver("allocating device memory", error);
-        // SAFETY: the source is set below; the target is only written.
-        let mut source = unsafe { DeviceBuffer::<u8>::uninitialized(bytes) }.map_err(fail)?;
-        // SAFETY: as above.
-        let target = unsafe { DeviceBuffer::uninitialized(bytes) }.map_err(fail)?;
-        source.set_8(0x5A).map_err(fail)?;
-        Ok(CopyPair { source, target })
-    }
-
-    /// Enqueues one copy.
-    pub fn enqueue(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
-        // SAFETY: both buffers live as long as `self`, which outlives the synchronisation that
-        // every measurement ends with.
-        unsafe { self.target.async_copy_from(&self.source, &gpu.stream) }
-            .map_err(|error| GpuError::driver("copying on the device", error))
-    }
-
-    /// The bytes one copy moves: read and written.
-    pub fn bytes(&self) -> usize {
-        self.source.len() * 2
-    }
-}
-
 /// Reads a buffer larger than the caches, so that they hold clean lines of it and nothing else.
 ///
 /// Reading rather than writing: dirty lines would be written back while the next kernel is timed.
@@ -92,11 +65,10 @@ impl Flush {
 
     /// Enqueues one pass over the buffer.
     pub fn enqueue(&self, gpu: &Gpu) -> Result<(), GpuError> {
-        let kernel = kernels::measurement::measurement_read;
-        let block = kernels::measurement::BLOCK;
+        let block = measurement::BLOCK;
         let quads = self.source.len() as u32 / 4;
         let fail = |error| GpuError::driver("flushing the cache", error);
-        let function = gpu.module.get_function(kernel.name()).map_err(fail)?;
+        let function = kernel(gpu, measurement::measurement_read.name())?;
         let grid = quads.div_ceil(block * 8);
         let (source, target) = (self.source.as_device_ptr(), self.target.as_device_ptr());
         // SAFETY: the kernel's parameters are a pointer to `quads` times four f32, a pointer to one f32
@@ -106,4 +78,84 @@ impl Flush {
             cust::launch!(function<<<grid, block, 0, stream>>>(source, target, quads)).map_err(fail)
         }
     }
+}
+
+/// Holds the stream back until the host has enqueued all that is to be timed, so that no host work lies between the
+/// events.
+pub struct Gate {
+    open: HostBuffer<u32>,
+}
+
+impl Gate {
+    /// The longest that the stream waits: if the host is away for longer, the sample is as it is.
+    const MOST_NS: u64 = 20_000_000;
+
+    /// A gate that is open.
+    pub fn new() -> Result<Gate> {
+        Ok(Gate { open: HostBuffer::from_slice(&[1], HostFlags::MAPPED)? })
+    }
+
+    /// Shuts the gate and enqueues the wait for it. The stream must have passed it since it was opened last.
+    pub fn shut(&self, gpu: &Gpu) -> Result<()> {
+        self.flag().store(0, Ordering::Release);
+        let function = kernel(gpu, measurement::measurement_wait.name())?;
+        let (gate, most_ns) = (self.open.device_pointer()?, Gate::MOST_NS);
+        let stream = &gpu.stream;
+        // SAFETY: one thread, a pointer to one u32 and a u64; the word lives until the stream has passed, because every
+        // sample waits for the stream.
+        unsafe { cust::launch!(function<<<1, 1, 0, stream>>>(gate, most_ns)) }
+            .map_err(|error| GpuError::driver("shutting the gate before a sample", error))?;
+        Ok(())
+    }
+
+    /// Lets the stream go on.
+    pub fn open(&self) {
+        self.flag().store(1, Ordering::Release);
+    }
+
+    fn flag(&self) -> &AtomicU32 {
+        // SAFETY: the word is aligned, lives as long as `self`, and is only touched atomically while `self` lives.
+        unsafe { AtomicU32::from_ptr(self.open.as_ptr().cast_mut()) }
+    }
+}
+
+/// Measures the clock of the multiprocessors.
+pub struct Clock {
+    ticks: HostBuffer<u64>,
+}
+
+impl Clock {
+    /// How long the cycles are counted at least.
+    const LEAST_NS: u64 = 10_000;
+
+    /// Two words that the device writes.
+    pub fn new() -> Result<Clock> {
+        Ok(Clock { ticks: HostBuffer::zeroed(2, HostFlags::MAPPED)? })
+    }
+
+    /// Enqueues a measurement.
+    pub fn enqueue(&self, gpu: &Gpu) -> Result<()> {
+        let function = kernel(gpu, measurement::measurement_clock.name())?;
+        let (ticks, least_ns) = (self.ticks.device_pointer()?, Clock::LEAST_NS);
+        let stream = &gpu.stream;
+        // SAFETY: one thread, a pointer to two u64 and a u64; the words live until the stream has ended, because every
+        // sample waits for the stream before it reads them.
+        unsafe { cust::launch!(function<<<1, 1, 0, stream>>>(ticks, least_ns)) }
+            .map_err(|error| GpuError::driver("measuring the clock", error))?;
+        Ok(())
+    }
+
+    /// What was measured last, MHz. The stream has ended.
+    pub fn mhz(&self) -> f64 {
+        // SAFETY: both words are aligned and live; the device, which wrote them, has ended.
+        let [cycles, ns] = [0, 1].map(|i| unsafe { self.ticks.as_ptr().add(i).read_volatile() });
+        1e3 * cycles as f64 / ns.max(1) as f64
+    }
+}
+
+/// A kernel of the measurement's own.
+pub(super) fn kernel<'a>(gpu: &'a Gpu, name: &str) -> Result<Function<'a>, GpuError> {
+    gpu.module
+        .get_function(name)
+        .map_err(|error| GpuError::driver("finding a kernel of the measurement", error))
 }

@@ -1,0 +1,202 @@
+//! Work that saturates one part of the device: what the ceilings of a run are measured with.
+
+use super::{Gpu, GpuError, Streams, timing};
+use crate::data::Random;
+use crate::pattern::Limit;
+use anyhow::Result;
+use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
+use kernels::measurement::{self, BLOCK, SHARED_AT_ONCE};
+
+/// Bytes of a 16-byte word.
+const QUAD: usize = 16;
+/// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
+const BLOCKS: u32 = 8;
+
+/// Work that a [`Limit`] bounds and nothing else.
+pub struct Saturation {
+    /// Bytes, or launches, of one pass.
+    pub amount: usize,
+    means: Means,
+}
+
+/// What is saturated, with what memory.
+enum Means {
+    Copy { source: DeviceBuffer<u8>, target: DeviceBuffer<u8> },
+    Read { source: DeviceBuffer<u8>, target: DeviceBuffer<f32>, passes: u32 },
+    Write(DeviceBuffer<u8>),
+    Shared { target: DeviceBuffer<u32>, passes: u32 },
+    Upload { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
+    Download { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
+    BothWays { streams: Streams, hosts: [HostBuffer<u8>; 2], devices: [DeviceBuffer<u8>; 2] },
+    Launch(usize),
+}
+
+/// Sizes of the work: large on a GPU, small where every instruction is executed by a processor.
+struct Sizes {
+    copied: usize,
+    read: usize,
+    cached: usize,
+    passes: u32,
+    over_the_bus: usize,
+    launches: usize,
+}
+
+impl Saturation {
+    /// The work for a limit, with at most an eighth of the free memory per array.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(gpu: &Gpu, limit: Limit) -> Result<Saturation> {
+        let (free, _) = gpu.memory()?;
+        let share = (free / 8).next_multiple_of(1 << 20) - (1 << 20);
+        let l2 = usize::try_from(gpu.facts()?.l2_bytes).unwrap_or(0).max(1 << 22);
+        let sizes = if gpu.is_virtual() {
+            Sizes {
+                copied: share.min(1 << 30),
+                read: share.min(1 << 26),
+                cached: 1 << 22,
+                passes: 4,
+                over_the_bus: share.min(1 << 26),
+                launches: 64,
+            }
+        } else {
+            Sizes {
+                copied: share.min(1 << 30),
+                read: share.min(1 << 30),
+                cached: (l2 / 4).next_power_of_two() / 2,
+                passes: 64,
+                over_the_bus: share.min(1 << 28),
+                launches: 256,
+            }
+        };
+        let (amount, means) = match limit {
+            Limit::Copy => {
+                let (source, target) = (bytes(sizes.copied)?, bytes(sizes.copied)?);
+                (2 * sizes.copied, Means::Copy { source, target })
+            }
+            Limit::Read => (sizes.read, Means::read(sizes.read, 1)?),
+            Limit::Write => (sizes.copied, Means::Write(bytes(sizes.copied)?)),
+            Limit::L2 => {
+                (sizes.cached * sizes.passes as usize, Means::read(sizes.cached, sizes.passes)?)
+            }
+            Limit::Shared => {
+                let passes = sizes.passes * 16;
+                let threads = (gpu.multiprocessors()? * BLOCKS * BLOCK) as usize;
+                let amount = threads * (passes * SHARED_AT_ONCE) as usize * QUAD;
+                (amount, Means::Shared { target: DeviceBuffer::zeroed(1)?, passes })
+            }
+            Limit::Upload => {
+                let (host, device) = pair(sizes.over_the_bus)?;
+                (sizes.over_the_bus, Means::Upload { host, device })
+            }
+            Limit::Download => {
+                let (host, device) = pair(sizes.over_the_bus)?;
+                (sizes.over_the_bus, Means::Download { host, device })
+            }
+            Limit::BothWays => {
+                let [one, other] = [pair(sizes.over_the_bus)?, pair(sizes.over_the_bus)?];
+                let streams = Streams::new(2)?;
+                let (hosts, devices) = ([one.0, other.0], [one.1, other.1]);
+                (2 * sizes.over_the_bus, Means::BothWays { streams, hosts, devices })
+            }
+            Limit::Launch => (sizes.launches, Means::Launch(sizes.launches)),
+        };
+        Ok(Saturation { amount, means })
+    }
+
+    /// Enqueues one pass.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn run(&mut self, gpu: &Gpu) -> Result<()> {
+        let stream = &gpu.stream;
+        // SAFETY of all copies: `self` owns both ends, and whoever measures waits for the stream before it is dropped;
+        // nobody else touches them.
+        match &mut self.means {
+            Means::Copy { source, target } => unsafe { target.async_copy_from(source, stream) }?,
+            Means::Read { source, target, passes } => {
+                let quads = (source.len() / QUAD) as u32;
+                let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
+                let grid = gpu.multiprocessors()? * BLOCKS;
+                if *passes == 1 {
+                    let function = timing::kernel(gpu, measurement::measurement_read.name())?;
+                    // SAFETY: the kernel takes a pointer to `quads` times four f32, one to an f32, and `quads`.
+                    unsafe {
+                        cust::launch!(function<<<grid, BLOCK, 0, stream>>>(source, target, quads))?;
+                    }
+                } else {
+                    let name = measurement::measurement_read_again.name();
+                    let function = timing::kernel(gpu, name)?;
+                    // SAFETY: as above, and the number of passes.
+                    unsafe {
+                        cust::launch!(
+                            function<<<grid, BLOCK, 0, stream>>>(source, target, quads, *passes)
+                        )?;
+                    }
+                }
+            }
+            Means::Write(target) => unsafe { target.set_8_async(0x5A, stream) }?,
+            Means::Shared { target, passes } => {
+                let function = timing::kernel(gpu, measurement::measurement_shared.name())?;
+                let grid = gpu.multiprocessors()? * BLOCKS;
+                let target = target.as_device_ptr();
+                // SAFETY: the kernel takes a pointer to one u32 and a number of passes.
+                unsafe {
+                    cust::launch!(function<<<grid, BLOCK, 0, stream>>>(target, *passes))?;
+                }
+            }
+            Means::Upload { host, device } => {
+                // SAFETY: as above.
+                unsafe { device.async_copy_from(&host[..], stream) }?;
+            }
+            Means::Download { host, device } => {
+                // SAFETY: as above.
+                unsafe { device.async_copy_to(&mut host[..], stream) }?;
+            }
+            Means::BothWays { streams, hosts, devices } => {
+                streams.fork(gpu)?;
+                // SAFETY: as above.
+                unsafe { devices[0].async_copy_from(&hosts[0][..], streams.enter(0)?) }?;
+                // SAFETY: as above.
+                unsafe { devices[1].async_copy_to(&mut hosts[1][..], streams.enter(1)?) }?;
+                streams.join(gpu)?;
+            }
+            Means::Launch(count) => {
+                let function = timing::kernel(gpu, measurement::measurement_nothing.name())?;
+                for _ in 0..*count {
+                    // SAFETY: the kernel takes nothing and does nothing.
+                    unsafe { cust::launch!(function<<<1, 1, 0, stream>>>())? };
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Means {
+    fn read(bytes: usize, passes: u32) -> Result<Means, GpuError> {
+        let target = DeviceBuffer::zeroed(1)
+            .map_err(|error| GpuError::driver("allocating device memory", error))?;
+        Ok(Means::Read { source: self::bytes(bytes)?, target, passes })
+    }
+}
+
+/// Device memory with random bytes, none of which is part of an infinite float: equal ones cost less power.
+fn bytes(length: usize) -> Result<DeviceBuffer<u8>, GpuError> {
+    const PIECE: usize = 1 << 20;
+    let fail = |error| GpuError::driver("allocating device memory", error);
+    let piece: Vec<u8> = Random::new(1).u8s(PIECE).iter().map(|byte| byte & 0x3F).collect();
+    // SAFETY: all of it is written below.
+    let buffer = unsafe { DeviceBuffer::<u8>::uninitialized(length) }.map_err(fail)?;
+    for first in (0..length).step_by(PIECE) {
+        let last = length.min(first + PIECE);
+        buffer.index(first..last).copy_from(&piece[..last - first]).map_err(fail)?;
+    }
+    Ok(buffer)
+}
+
+/// Page-locked host memory and device memory of the same length.
+fn pair(length: usize) -> Result<(HostBuffer<u8>, DeviceBuffer<u8>)> {
+    Ok((HostBuffer::zeroed(length, HostFlags::PINNED)?, bytes(length)?))
+}
