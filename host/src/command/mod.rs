@@ -13,7 +13,7 @@ use coalesce::gpu::Choice;
 use coalesce::measure::{Axes, Axis};
 use coalesce::pattern::Size;
 use coalesce::patterns::{Selection, UnknownName};
-use comfy_table::presets::UTF8_NO_BORDERS;
+use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
@@ -69,7 +69,7 @@ impl Work {
 /// A table with this header, in the style of all our tables.
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_NO_BORDERS).set_header(header);
+    table.load_style(NOTHING).set_header(header);
     table
 }
 

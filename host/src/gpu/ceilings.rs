@@ -1,6 +1,6 @@
 //! Work that saturates one part of the device: what the ceilings of a run are measured with.
 
-use super::{Gpu, GpuError, Streams, timing};
+use super::{Gpu, GpuError, Larger, Streams, timing};
 use crate::data::Random;
 use crate::pattern::Limit;
 use anyhow::Result;
@@ -17,6 +17,8 @@ const BLOCKS: u32 = 8;
 pub struct Saturation {
     /// Bytes, or launches, of one pass.
     pub amount: usize,
+    /// How much larger the work is taken to be than what a virtual device executes.
+    pub larger: Larger,
     means: Means,
 }
 
@@ -40,6 +42,7 @@ struct Sizes {
     passes: u32,
     over_the_bus: usize,
     launches: usize,
+    larger: Larger,
 }
 
 impl Saturation {
@@ -59,6 +62,7 @@ impl Saturation {
                 passes: 4,
                 over_the_bus: share.min(1 << 26),
                 launches: 64,
+                larger: Larger { work: 16.0, blocks: 1.0 },
             }
         } else {
             Sizes {
@@ -68,6 +72,7 @@ impl Saturation {
                 passes: 64,
                 over_the_bus: share.min(1 << 28),
                 launches: 256,
+                larger: Larger::default(),
             }
         };
         let (amount, means) = match limit {
@@ -102,7 +107,9 @@ impl Saturation {
             }
             Limit::Launch => (sizes.launches, Means::Launch(sizes.launches)),
         };
-        Ok(Saturation { amount, means })
+        let is_kernel = matches!(means, Means::Read { .. } | Means::Shared { .. });
+        let larger = if is_kernel { sizes.larger } else { Larger::default() };
+        Ok(Saturation { amount: amount * larger.work as usize, larger, means })
     }
 
     /// Enqueues one pass.

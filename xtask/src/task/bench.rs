@@ -32,19 +32,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Builds the program that times peers.
+/// Builds the library of peers.
 fn build_peers() -> Result<PathBuf> {
     let nvcc = which::which("nvcc").context(
         "nvcc is not on PATH: peers are CUDA C++, put the CUDA toolkit's bin folder on PATH or leave out --peers",
     )?;
-    let program = workspace::target_dir().join("peers");
+    let library = workspace::target_dir().join("libpeers.so");
+    // The toolkit's libraries lie beside its programs, where the loader does not look.
+    let toolkit = nvcc.canonicalize()?;
+    let libraries = toolkit.ancestors().nth(2).map(|toolkit| toolkit.join("lib64"));
+    let mut build = Command::new(nvcc);
+    build.args(["-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC"]);
+    if let Some(libraries) = libraries {
+        build.arg("-Xlinker").arg(format!("-rpath,{}", libraries.display()));
+    }
     workspace::succeed(
-        Command::new(nvcc)
-            .args(["-O3", "-std=c++17", "-arch=native", "-lcublas", "-o"])
-            .arg(&program)
-            .arg(workspace::root().join("peers/peers.cu")),
+        build.arg(workspace::root().join("peers/peers.cu")).args(["-lcublas", "-o"]).arg(&library),
     )?;
-    Ok(program)
+    Ok(library)
 }
 
 /// What is known about the kernels on a machine that cannot run them.
