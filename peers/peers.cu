@@ -12,13 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace {
-
+// Outside the anonymous namespace: a function that names it would otherwise not be exported.
 struct Peer {
     const char *pattern, *variant;
     size_t output; // the number of the output that it writes
     const char *(*run)(cudaStream_t, void *const *inputs, void *const *outputs, const size_t *size);
 };
+
+namespace {
 
 const uint32_t VERSION = 1;
 

@@ -34,3 +34,10 @@ fn every_variant_is_correct_at_every_size() {
     println!("{correct} correct, {not_run} not run");
     assert!(correct > 0);
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn measurement_notices_what_is_planted() {
+    crate::measurement::three_percent_are_noticed(&Choice::Gpu(0));
+    crate::measurement::what_is_wrong_is_no_figure(&Choice::Gpu(0));
+}

@@ -2,12 +2,13 @@
 
 use crate::executor::device;
 use coalesce::gpu::{Arrays, Checks, Gpu};
-use coalesce::measure::{Plan, run};
+use coalesce::measure::{Axes, Plan, run};
 use coalesce::pattern::Size;
 use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::results::Outcome as Measured;
 use coalesce::verify::{Outcome, case, verify};
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use virtual_gpu::{Options, Order, Profile, VirtualGpu};
 
 /// Each variant of each pattern whose work is the host's, at each size; `seen` gets its name after it was dropped.
@@ -59,11 +60,13 @@ fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
 /// The time of each variant at a size, in milliseconds.
 fn times(gpu: &Gpu, pattern: &str, size: &[(&str, usize)]) -> BTreeMap<String, f64> {
     let selection = Selection::parse(pattern).expect("a pattern of the registry");
-    let size = size.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let plan = Plan { sweeps: false, size, ..Plan::new(vec![selection]) };
-    let results = run(gpu, &plan, |_| {}).expect("it runs");
+    let size: Vec<_> = size.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let axes = size.iter().flat_map(|one| one.parse::<Axes>().expect("it names a dimension").0);
+    let axes = axes.collect();
+    let plan = Plan { sweeps: false, axes, ..Plan::new(vec![selection]) };
+    let results = run(gpu, &plan, &AtomicBool::new(false), |_| {}).expect("it runs");
     let rows = results.rows.into_iter().map(|row| match row.outcome {
-        Measured::Measured { time_ms, .. } => (row.variant, time_ms.median),
+        Measured::Measured(measured) => (row.variant, measured.time_ms.median),
         other => panic!("{pattern}/{}: {other:?}", row.variant),
     });
     rows.collect()

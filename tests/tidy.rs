@@ -189,12 +189,20 @@ fn rooms_know_only_what_they_may() {
     for folder in SOURCES {
         for (path, _) in files(folder, "toml") {
             let path = path.to_string_lossy();
+            let may_open = path.ends_with("crates/cuda_driver/Cargo.toml")
+                || path.ends_with("host/Cargo.toml");
             assert!(
-                !dependencies(&path).contains("libloading")
-                    || path.ends_with("crates/cuda_driver/Cargo.toml"),
-                "{path}: only cuda_driver opens libraries",
+                may_open || !dependencies(&path).contains("libloading"),
+                "{path}: only cuda_driver opens libraries, and host those of peers",
             );
         }
+    }
+    for (path, text) in files("host", "rs") {
+        assert!(
+            path.ends_with("host/src/peers.rs") || !text.contains("libloading::"),
+            "{}: of the host only peers.rs opens libraries",
+            path.display()
+        );
     }
 }
 

@@ -33,26 +33,30 @@ pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u3
     }
 }
 
-/// Reads `quads` 16-byte words `passes` times through the second-level cache, not the first. Nothing is
-/// written unless their sum is infinite, as in [`measurement_read`].
+/// Reads `quads` 16-byte words `passes` times through the second-level cache, not the first, each thread
+/// with four loads in flight. Nothing is written unless their sum is infinite, as in
+/// [`measurement_read`].
 ///
 /// # Safety
-/// Launch contract: as for [`measurement_read`].
+/// Launch contract: as for [`measurement_read`]; what is left of `quads` after a multiple of four times
+/// the number of threads is not read.
 #[kernel]
-pub unsafe fn measurement_read_again(
+pub unsafe fn measurement_read_fast(
     source: *const F32x4,
     target: *mut f32,
     quads: u32,
     passes: u32,
 ) {
-    let step = thread::grid_dim_x() * BLOCK;
+    let threads = thread::grid_dim_x() * BLOCK;
     let mut sum = F32x4::splat(0.0);
     for _ in 0..passes {
         let mut i = thread::index_1d();
-        while i < quads {
-            // SAFETY: i < quads, the length of the array (launch contract).
-            sum += unsafe { memory::load_cg(source.add(i as usize)) };
-            i += step;
+        while i + 3 * threads < quads {
+            let at = |part: u32| (i + part * threads) as usize;
+            // SAFETY: the largest index is below quads, the length of the array (launch contract).
+            let words = unsafe { [0, 1, 2, 3].map(|part| memory::load_cg(source.add(at(part)))) };
+            sum += (words[0] + words[1]) + (words[2] + words[3]);
+            i += 4 * threads;
         }
     }
     let total = sum.x + sum.y + sum.z + sum.w;

@@ -56,7 +56,7 @@ impl Saturation {
         let l2 = usize::try_from(gpu.facts()?.l2_bytes).unwrap_or(0).max(1 << 22);
         let sizes = if gpu.is_virtual() {
             Sizes {
-                copied: share.min(1 << 30),
+                copied: share.min(1 << 26),
                 read: share.min(1 << 26),
                 cached: 1 << 22,
                 passes: 4,
@@ -80,10 +80,14 @@ impl Saturation {
                 let (source, target) = (bytes(sizes.copied)?, bytes(sizes.copied)?);
                 (2 * sizes.copied, Means::Copy { source, target })
             }
-            Limit::Read => (sizes.read, Means::read(sizes.read, 1)?),
+            Limit::Read => {
+                let bytes = whole_rounds(gpu, sizes.read)?;
+                (bytes, Means::read(bytes, 1)?)
+            }
             Limit::Write => (sizes.copied, Means::Write(bytes(sizes.copied)?)),
             Limit::L2 => {
-                (sizes.cached * sizes.passes as usize, Means::read(sizes.cached, sizes.passes)?)
+                let bytes = whole_rounds(gpu, sizes.cached)?;
+                (bytes * sizes.passes as usize, Means::read(bytes, sizes.passes)?)
             }
             Limit::Shared => {
                 let passes = sizes.passes * 16;
@@ -126,21 +130,12 @@ impl Saturation {
                 let quads = (source.len() / QUAD) as u32;
                 let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
                 let grid = gpu.multiprocessors()? * BLOCKS;
-                if *passes == 1 {
-                    let function = timing::kernel(gpu, measurement::measurement_read.name())?;
-                    // SAFETY: the kernel takes a pointer to `quads` times four f32, one to an f32, and `quads`.
-                    unsafe {
-                        cust::launch!(function<<<grid, BLOCK, 0, stream>>>(source, target, quads))?;
-                    }
-                } else {
-                    let name = measurement::measurement_read_again.name();
-                    let function = timing::kernel(gpu, name)?;
-                    // SAFETY: as above, and the number of passes.
-                    unsafe {
-                        cust::launch!(
-                            function<<<grid, BLOCK, 0, stream>>>(source, target, quads, *passes)
-                        )?;
-                    }
+                let function = timing::kernel(gpu, measurement::measurement_read_fast.name())?;
+                // SAFETY: the kernel takes a pointer to `quads` times four f32, one to an f32, and two numbers.
+                unsafe {
+                    cust::launch!(
+                        function<<<grid, BLOCK, 0, stream>>>(source, target, quads, *passes)
+                    )?;
                 }
             }
             Means::Write(target) => unsafe { target.set_8_async(0x5A, stream) }?,
@@ -189,9 +184,15 @@ impl Means {
     }
 }
 
+/// At most `bytes`, and as many as the reading kernel reads: four words per thread and round.
+fn whole_rounds(gpu: &Gpu, bytes: usize) -> Result<usize> {
+    let round = (gpu.multiprocessors()? * BLOCKS * BLOCK) as usize * 4 * QUAD;
+    Ok((bytes / round).max(1) * round)
+}
+
 /// Device memory with random bytes, none of which is part of an infinite float: equal ones cost less power.
 fn bytes(length: usize) -> Result<DeviceBuffer<u8>, GpuError> {
-    const PIECE: usize = 1 << 20;
+    const PIECE: usize = 1 << 24;
     let fail = |error| GpuError::driver("allocating device memory", error);
     let piece: Vec<u8> = Random::new(1).u8s(PIECE).iter().map(|byte| byte & 0x3F).collect();
     // SAFETY: all of it is written below.

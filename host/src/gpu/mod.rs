@@ -218,6 +218,15 @@ impl Gpu {
         self.stream.synchronize().map_err(|error| GpuError::driver("waiting for the device", error))
     }
 
+    /// Leaves L2 as it is by default: nothing set aside, no window on the stream, no line that persists. Returns the
+    /// bytes that were set aside until now.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn restore_l2(&self) -> anyhow::Result<usize> {
+        Ok(cust_ext::l2::restore_default(&self.stream)?)
+    }
+
     /// Records what `body` enqueues on the stream instead of running it.
     ///
     /// # Errors

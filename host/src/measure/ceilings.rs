@@ -6,11 +6,16 @@ use crate::pattern::Limit;
 use crate::results::Ceiling;
 use anyhow::{Context, Result};
 
-/// Measures every ceiling.
+/// Measures these ceilings.
 ///
 /// # Errors
 /// The driver's, and when the device is throttled all the time.
-pub(super) fn measure(gpu: &Gpu, sampler: &Sampler<'_>, rule: &StopRule) -> Result<Vec<Ceiling>> {
+pub(super) fn measure(
+    gpu: &Gpu,
+    sampler: &Sampler<'_>,
+    rule: &StopRule,
+    limits: &[Limit],
+) -> Result<Vec<Ceiling>> {
     let one = |limit: Limit| -> Result<Ceiling> {
         let mut work = Saturation::new(gpu, limit)?;
         gpu.take_kernels_as_larger(work.larger);
@@ -25,8 +30,8 @@ pub(super) fn measure(gpu: &Gpu, sampler: &Sampler<'_>, rule: &StopRule) -> Resu
         let time_ms = series.spread().context("the device was throttled all the time")?;
         Ok(Ceiling { limit, amount: work.amount, time_ms })
     };
-    let measured = Limit::ALL.map(|limit| {
-        one(limit).with_context(|| format!("measuring the ceiling `{}` failed", limit.name()))
+    let measured = limits.iter().map(|limit| {
+        one(*limit).with_context(|| format!("measuring the ceiling `{}` failed", limit.name()))
     });
-    measured.into_iter().collect()
+    measured.collect()
 }

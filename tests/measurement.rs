@@ -1,0 +1,127 @@
+//! What measurement must notice: planted slowness, wrong results, failed launches, a cache left in another state.
+//!
+//! Here on the virtual device; on a GPU in `device.rs`.
+
+use anyhow::Result;
+use coalesce::compare::{Verdict, pairs};
+use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Launcher};
+use coalesce::measure::{Plan, run};
+use coalesce::pattern::{Pattern, Size, Variant, Work};
+use coalesce::patterns::{PATTERNS, Selection};
+use coalesce::results::{Outcome, Results};
+use cust_ext::l2::PersistingLimit;
+use kernels::coalescing::{BLOCK, coalescing_quad};
+use std::sync::atomic::AtomicBool;
+
+/// `coalescing` with other variants, at a size that runs for more than the launch takes.
+fn planted(variants: Vec<Variant>) -> Selection {
+    let pattern = PATTERNS.iter().find(|one| one.name == "coalescing").expect("it exists");
+    let pattern =
+        Pattern { variants: variants.leak(), bench_size: &[1 << 26], sweeps: &[], ..**pattern };
+    Selection { pattern: Box::leak(Box::new(pattern)), variant: None }
+}
+
+fn variant(name: &'static str, launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Variant {
+    let pattern = PATTERNS.iter().find(|one| one.name == "coalescing").expect("it exists");
+    Variant {
+        name,
+        change: "planted",
+        since: 70,
+        precondition: Variant::ANY_SIZE,
+        outputs: Variant::FIRST_OUTPUT,
+        work: Work::kernel(launch),
+        expect: pattern.variants[0].expect,
+    }
+}
+
+/// Copies the first `n` words.
+fn copy(launcher: &Launcher<'_>, arrays: &Arrays, n: u32) -> Result<()> {
+    let arguments = (arrays.input(0), arrays.output(0), n);
+    // SAFETY: a thread per 16 bytes; both arrays hold at least n elements, at a multiple of 256 bytes.
+    unsafe { launcher.launch(coalescing_quad, n.div_ceil(4 * BLOCK), BLOCK, 0, arguments) }
+}
+
+fn length(size: &Size) -> u32 {
+    let [n] = size.get();
+    n as u32
+}
+
+fn measure(choice: &Choice, variants: Vec<Variant>) -> Results {
+    let gpu = Gpu::open(choice, Checks::none()).expect("the device opens");
+    let plan = Plan { modes: false, ..Plan::new(vec![planted(variants)]) };
+    run(&gpu, &plan, &AtomicBool::new(false), |_| {}).expect("the ceilings are measured")
+}
+
+/// Why a variant's row is no figure.
+fn fault(results: &Results, variant: &str) -> String {
+    let row = results.rows.iter().find(|row| row.variant == variant).expect("it has a row");
+    match &row.outcome {
+        Outcome::Wrong { reason } => reason.clone(),
+        other => panic!("{variant}: {other:?}"),
+    }
+}
+
+pub fn three_percent_are_noticed(choice: &Choice) {
+    let good = || variant("copy", |launcher, arrays, size| copy(launcher, arrays, length(size)));
+    let slow = || {
+        variant("copy", |launcher, arrays, size| {
+            copy(launcher, arrays, length(size))?;
+            copy(launcher, arrays, length(size) / 100 * 3)
+        })
+    };
+    let (before, same, after) = (
+        measure(choice, vec![good()]),
+        measure(choice, vec![good()]),
+        measure(choice, vec![slow()]),
+    );
+    let verdict = |first, second| {
+        let (pairs, alone) = pairs(first, second);
+        assert_eq!((pairs.len(), alone), (1, 0));
+        (pairs[0].verdict(), pairs[0].ratio())
+    };
+    let (again, ratio) = verdict(&before, &same);
+    assert_eq!(again, Verdict::Same, "the same kernel again: ratio {ratio}");
+    let (slower, ratio) = verdict(&before, &after);
+    assert_eq!(slower, Verdict::Slower, "3 % more work: ratio {ratio}");
+    assert!(ratio < 1.15, "3 % more work is no more than that: ratio {ratio}");
+    assert_eq!(verdict(&after, &before).0, Verdict::Faster);
+}
+
+pub fn what_is_wrong_is_no_figure(choice: &Choice) {
+    let results = measure(
+        choice,
+        vec![
+            variant("good", |launcher, arrays, size| copy(launcher, arrays, length(size))),
+            variant("last_word_missing", |launcher, arrays, size| {
+                copy(launcher, arrays, length(size) - 1)
+            }),
+            variant("refused", |launcher, arrays, _| {
+                let arguments = (arrays.input(0), arrays.output(0), 1_u32);
+                // SAFETY: more shared memory than any device has; the launch is refused.
+                unsafe { launcher.launch(coalescing_quad, 1, BLOCK, 1 << 30, arguments) }
+            }),
+            variant("window_left_on", |launcher, arrays, size| {
+                std::mem::forget(PersistingLimit::set(1 << 20)?);
+                copy(launcher, arrays, length(size))
+            }),
+            variant("good_again", |launcher, arrays, size| copy(launcher, arrays, length(size))),
+        ],
+    );
+    for good in ["good", "good_again"] {
+        let row = results.rows.iter().find(|row| row.variant == good).expect("it has a row");
+        assert!(row.measured().is_some(), "{good}: {:?}", row.outcome);
+    }
+    let missing = fault(&results, "last_word_missing");
+    assert!(missing.contains("1 element(s) differ"), "{missing}");
+    let refused = fault(&results, "refused");
+    assert!(refused.contains("coalescing_quad<<<"), "{refused}");
+    let left = fault(&results, "window_left_on");
+    assert!(left.contains("bytes of L2 set aside"), "{left}");
+}
+
+#[test]
+fn the_virtual_device_notices_what_is_planted() {
+    let choice = Choice::Virtual("h200".to_owned());
+    three_percent_are_noticed(&choice);
+    what_is_wrong_is_no_figure(&choice);
+}
