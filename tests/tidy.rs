@@ -240,6 +240,14 @@ fn references_know_no_device() {
 }
 
 #[test]
+fn the_schema_of_result_files_is_published() {
+    assert!(
+        read("results/schema.json") == coalesce::results::json_schema(),
+        "results/schema.json is stale: `coalesce results --schema > results/schema.json`"
+    );
+}
+
+#[test]
 fn the_readme_names_no_pattern_that_is_gone() {
     let text = read("README.md");
     let start = text.find("## Read in this order").expect("README.md has its reading order");

@@ -181,6 +181,7 @@ pub struct Traffic {
 /// What came of a row.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind")]
+#[expect(clippy::large_enum_variant, reason = "nearly all rows are of the large one")]
 pub enum Outcome {
     /// Correct before and after, and timed.
     Measured(Measured),
@@ -369,6 +370,12 @@ impl Row {
             _ => None,
         }
     }
+}
+
+/// The JSON schema of result files.
+pub fn json_schema() -> String {
+    let schema = schemars::schema_for!(Results);
+    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
 }
 
 /// Writes a value as JSON, the whole file or nothing of it.

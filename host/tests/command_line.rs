@@ -67,7 +67,7 @@ fn impossible_sizes_are_refused_before_a_device_is_opened() {
     assert_fails(&["bench", "coalescing", "--size", "n=0"], 2, "n = 0 is too small");
     assert_fails(&["bench", "coalescing", "--size", "n=2^40"], 2, "is too large");
     assert_fails(&["bench", "coalescing", "--size", "width=4"], 2, "has no dimension `width`");
-    assert_fails(&["bench", "coalescing", "--size", "n=many"], 2, "`many` is not a number");
+    assert_fails(&["bench", "coalescing", "--size", "n=many"], 2, "n is a number, `many` is none");
 }
 
 #[test]
@@ -77,6 +77,139 @@ fn an_unwritable_file_is_refused_before_measuring() {
         2,
         "cannot write /nonexistent/folder/out.json",
     );
+}
+
+#[test]
+fn a_bench_without_rows_or_with_a_mistake_is_one_sentence() {
+    assert_fails(&["bench", "--filter", "paddle"], 2, "no variant contains `paddle`");
+    assert_fails(&["bench", "stride", "--axis", "stride=9..1"], 2, "is not a range");
+    assert_fails(&["bench", "histogram", "--size", "distribution=odd"], 2, "none of its values");
+    assert_fails(&["bench", "--check", "/nonexistent.json"], 1, "cannot read /nonexistent.json");
+    let virtual_peers = ["bench", "coalescing", "--device", "virtual", "--peers", "x.so"];
+    assert_fails(&virtual_peers, 2, "--peers needs a GPU");
+    assert_fails(&["verify", "coalescing", "--size", "n=1,2"], 2, "one value per dimension");
+    assert_fails(&["verify", "--digests", "/nonexistent/x"], 2, "cannot write /nonexistent/x");
+}
+
+#[test]
+fn a_list_of_a_bench_is_what_it_would_measure() {
+    let output =
+        coalesce(&["bench", "stride", "--filter", "gather", "--axis", "stride=1..3", "--list"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<_> = text.lines().collect();
+    let at = |stride| format!("stride/gather at n=8388608, stride={stride}");
+    assert_eq!(lines, [8, 1, 2, 3].map(at));
+}
+
+/// Measures a little on the virtual device, with every kind of output.
+fn small_bench(folder: &std::path::Path, more: &[&str]) -> Output {
+    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let files = [file("out.json"), file("out.csv"), file("out.md")];
+    let mut arguments = vec!["bench", "transpose", "--size", "rows=512,columns=512"];
+    arguments.extend(["--device", "virtual", "--json", &files[0], "--csv", &files[1]]);
+    arguments.extend(["--markdown", &files[2]]);
+    arguments.extend(more);
+    coalesce(&arguments)
+}
+
+#[test]
+fn every_output_holds_every_row() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = small_bench(folder.path(), &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json = folder.path().join("out.json");
+    let results = coalesce::results::Results::load(&json).expect("it can be read again");
+    let pattern = coalesce::patterns::PATTERNS.iter().find(|one| one.name == "transpose");
+    let variants = pattern.expect("it exists").variants;
+    assert_eq!(results.rows.len(), variants.len());
+    let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+    let (csv, markdown) = (read("out.csv"), read("out.md"));
+    let mut records = csv::Reader::from_reader(csv.as_bytes());
+    let column = |name: &str| {
+        let header = csv.lines().next().expect("a header");
+        header.split(',').position(|one| one == name).expect("a column")
+    };
+    let (variant, median) = (column("variant"), column("time_ms_median"));
+    for (row, record) in results.rows.iter().zip(records.records()) {
+        let record = record.expect("a record");
+        let measured = row.measured().expect("it is predicted");
+        assert_eq!(record[variant], row.variant);
+        assert_eq!(record[median].parse::<f64>().expect("a number"), measured.time_ms.median);
+        assert!(markdown.contains(&format!("| `{}` |", row.variant)), "{markdown}");
+        assert!(row.traffic.is_some() && row.resources.is_some(), "{row:?}");
+    }
+    // The same machine behaves like itself; one that was twice as fast is not reached.
+    let reference = json.to_string_lossy().into_owned();
+    let again = small_bench(folder.path(), &["--check", &reference]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+    let mut faster = results.clone();
+    for row in &mut faster.rows {
+        if let coalesce::results::Outcome::Measured(measured) = &mut row.outcome {
+            measured.time_ms = measured.time_ms.scaled(0.5);
+        }
+    }
+    let path = folder.path().join("faster.json");
+    faster.save(&path).expect("it is written");
+    let slow = small_bench(folder.path(), &["--check", &path.to_string_lossy()]);
+    assert_eq!(slow.status.code(), Some(1), "{}", String::from_utf8_lossy(&slow.stdout));
+    assert!(String::from_utf8_lossy(&slow.stdout).contains("SLOW"));
+    faster.environment.device.name = "another GPU".to_owned();
+    faster.save(&path).expect("it is written");
+    let other = small_bench(folder.path(), &["--check", &path.to_string_lossy()]);
+    assert_eq!(other.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&other.stderr).contains("the reference is of another GPU"));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_keeps_what_was_measured() {
+    use std::process::Stdio;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let json = folder.path().join("out.json");
+    let child = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+        .args(["bench", "--device", "virtual", "--no-sweeps", "--json"])
+        .arg(&json)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // Its first row appears when it measures.
+    let mut child = child;
+    let stderr = child.stderr.take().expect("piped");
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stderr));
+    lines.next().expect("a first row").expect("text");
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(status.expect("kill starts").success());
+    // The pipe must not fill up meanwhile.
+    lines.for_each(drop);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let results = coalesce::results::Results::load(&json).expect("it was saved");
+    assert!(results.interrupted && !results.rows.is_empty());
+    assert!(results.rows.iter().all(|row| row.measured().is_some()));
+}
+
+#[test]
+fn a_result_file_that_cannot_be_read_is_one_sentence() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("x.json");
+    let name = path.to_string_lossy().into_owned();
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
+    let good = std::fs::read_to_string(committed).expect("it is there");
+    let mut damaged = coalesce::results::Results::load(committed.as_ref()).expect("it is sound");
+    damaged.ceilings[0].amount = 0;
+    let damaged = serde_json::to_string(&damaged).expect("plain data");
+    let cases = [
+        (String::new(), "is not a result file"),
+        (good[..good.len() / 2].to_owned(), "is not a result file"),
+        (good.replacen("\"schema\": 2", "\"schema\": 3", 1), "has result schema 3"),
+        (damaged, "is damaged"),
+        (good.replacen("\"rows\"", "\"lines\"", 1), "is not a result file"),
+    ];
+    for (text, part) in cases {
+        std::fs::write(&path, text).expect("a writable folder");
+        assert_fails(&["results", &name], 1, part);
+        assert_fails(&["compare", committed, &name], 1, part);
+    }
 }
 
 #[test]

@@ -150,20 +150,6 @@ pub fn progress(steps: usize) -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_numbers_or_powers() {
-        assert_eq!(dimension("n=100"), Ok(("n".to_owned(), 100)));
-        assert_eq!(dimension("rows=2^14"), Ok(("rows".to_owned(), 16384)));
-        for wrong in ["n", "n=", "n=x", "n=-1", "n=2^", "n=2^99"] {
-            assert!(dimension(wrong).is_err(), "{wrong}");
-        }
-    }
-}
-
 /// Fails now rather than after minutes of work.
 pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

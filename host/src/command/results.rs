@@ -9,11 +9,15 @@ use std::process::ExitCode;
 /// Show a result file as a Markdown table, or write it into a document.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce results results/nvidia-h200/bench.json\n  coalesce results results/nvidia-h200/bench.json --splice README.md"
+    after_help = "Examples:\n  coalesce results results/nvidia-h200/reference.json\n  coalesce results results/nvidia-h200/reference.json --splice README.md"
 )]
 pub struct Arguments {
     /// A file written by `coalesce bench --json`.
-    file: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    file: Option<PathBuf>,
+    /// Print the JSON schema of result files.
+    #[arg(long, conflicts_with_all = ["file", "splice"])]
+    schema: bool,
     /// Replace what stands between the markers of this document that name the file.
     #[arg(long, value_name = "DOCUMENT")]
     splice: Option<PathBuf>,
@@ -23,21 +27,24 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let table = tabulate::markdown(&Results::load(&arguments.file)?);
+    let Some(file) = &arguments.file else {
+        print!("{}", coalesce::results::json_schema());
+        return Ok(ExitCode::SUCCESS);
+    };
+    let table = tabulate::markdown(&Results::load(file)?);
     let Some(document) = &arguments.splice else {
         print!("{table}");
         return Ok(ExitCode::SUCCESS);
     };
     let text = std::fs::read_to_string(document)
         .with_context(|| format!("cannot read {}", document.display()))?;
-    let spliced = splice(&text, &arguments.file, &table).with_context(|| {
-        format!("{} has no markers for {}", document.display(), arguments.file.display())
-    })?;
+    let spliced = splice(&text, file, &table)
+        .with_context(|| format!("{} has no markers for {}", document.display(), file.display()))?;
     if arguments.check && spliced != text {
         bail!(
             "{} is stale: run `coalesce results {} --splice {}`",
             document.display(),
-            arguments.file.display(),
+            file.display(),
             document.display()
         );
     }

@@ -122,10 +122,12 @@ impl Saturation {
     /// The driver's.
     pub fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let stream = &gpu.stream;
-        // SAFETY of all copies: `self` owns both ends, and whoever measures waits for the stream before it is dropped;
-        // nobody else touches them.
         match &mut self.means {
-            Means::Copy { source, target } => unsafe { target.async_copy_from(source, stream) }?,
+            Means::Copy { source, target } => {
+                // SAFETY: `self` owns both ends, nobody else touches them, and whoever measures waits for the stream
+                // before `self` is dropped.
+                unsafe { target.async_copy_from(source, stream) }?;
+            }
             Means::Read { source, target, passes } => {
                 let quads = (source.len() / QUAD) as u32;
                 let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
@@ -138,7 +140,10 @@ impl Saturation {
                     )?;
                 }
             }
-            Means::Write(target) => unsafe { target.set_8_async(0x5A, stream) }?,
+            Means::Write(target) => {
+                // SAFETY: as above.
+                unsafe { target.set_8_async(0x5A, stream) }?;
+            }
             Means::Shared { target, passes } => {
                 let function = timing::kernel(gpu, measurement::measurement_shared.name())?;
                 let grid = gpu.multiprocessors()? * BLOCKS;

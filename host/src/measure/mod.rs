@@ -384,7 +384,7 @@ impl Bench<'_> {
                 ready.run()?;
                 ready.finish()?;
                 entry.resources = ready.resources()?;
-                Ok(entry.check("")?)
+                entry.check("")
             });
             // The host's work is measured at once: it has its own memory, of which there is not enough for all.
             if is_host_work {
@@ -397,7 +397,7 @@ impl Bench<'_> {
                             Step::Run => ready.run(),
                         })?;
                     ready.finish()?;
-                    Ok(entry.check("after timing, ")?)
+                    entry.check("after timing, ")
                 });
                 entry.ready = None;
             }
@@ -422,7 +422,7 @@ impl Bench<'_> {
                         entry.traffic = self.gpu.take_counted().map(|counted| counted.traffic());
                     }
                 }
-                Ok(entry.check("after timing, ")?)
+                entry.check("after timing, ")
             });
             self.leave_l2_alone(entry);
         }
