@@ -10,6 +10,7 @@ mod device;
 mod executor;
 mod hardware;
 mod kernels_source;
+mod pictures;
 mod references;
 mod regressions;
 mod snapshots;
