@@ -67,7 +67,9 @@ impl Requests {
             }
         }
         let mut found: Vec<(u32, Request)> = distinct.into_values().collect();
-        found.sort_by_key(|(ptx_line, request)| (request.line, request.record.kind, *ptx_line));
+        found.sort_by_key(|(ptx_line, request)| {
+            (request.line.unwrap_or(u32::MAX), request.record.kind, *ptx_line)
+        });
         let all = found.len();
         if all > REQUESTS_MAX {
             // One of each line and kind says more than several of one line.
@@ -80,11 +82,11 @@ impl Requests {
 }
 
 /// The line of the kernel's file that an instruction comes from: that of the code itself, or of what it was inlined to.
+/// The compiler gives line 0 to what it merged from several places.
 fn line_in_file(location: &SourceLocation, file: &str) -> Option<u32> {
-    let inside = |path: &str| path.rsplit('/').next() == Some(file);
-    let outermost = location.outermost();
-    let line = if inside(&location.file) { location.line } else { outermost.1 };
-    (line > 0 && (inside(&location.file) || inside(outermost.0))).then_some(line)
+    let own = (location.file.as_str(), location.line);
+    let is_known = |place: &(&str, u32)| place.0.rsplit('/').next() == Some(file) && place.1 > 0;
+    [own, location.outermost()].into_iter().find(is_known).map(|(_, line)| line)
 }
 
 /// Draws the requests of a kernel's first warp; `name` is that of the variant, `file` that of its source.

@@ -11,6 +11,9 @@ const PITCH: f64 = 14.0;
 const LETTER: f64 = 4.3;
 /// Boxes narrower than this are drawn together with their like.
 const NARROW: f64 = 1.5;
+/// Intervals of an engine from which on there is a second picture of the first ones, and how many it has.
+const CROWD: usize = 60;
+const DETAIL: usize = 10;
 /// Ticks of the axis at most.
 const TICKS_MAX: f64 = 6.0;
 
@@ -22,9 +25,37 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
         Origin::Measured => "Measured times",
     };
     page.caption(&format!("{origin}, {}.", timeline.device));
-    let scale = Scale::new(timeline.length_us);
-    let top = page.y + 15.0;
+    let all: Vec<&Interval> = timeline.intervals.iter().collect();
+    draw_panel(&mut page, &Scale::new(timeline.length_us), &all, "whole");
+    page.caption(&figures(timeline));
+    if let Some(until_us) = crowded_until(timeline) {
+        page.y += 4.0;
+        page.caption(&format!("The first {} µs:", number(until_us)));
+        let early: Vec<&Interval> =
+            timeline.intervals.iter().filter(|one| one.start_us < until_us).collect();
+        draw_panel(&mut page, &Scale::new(until_us), &early, "detail");
+    }
+    page.paragraph("caption", &legend(timeline), super::CHARACTERS);
+    page.finish()
+}
+
+/// When there is more in a row than can be told apart: the end of the first that can.
+fn crowded_until(timeline: &Timeline) -> Option<f64> {
+    let engines = [Engine::Host, Engine::Upload, Engine::Kernel, Engine::Download];
+    let rows = engines.map(|engine| {
+        let of_engine = timeline.intervals.iter().filter(|one| one.kind.engine() == Some(engine));
+        of_engine.collect::<Vec<_>>()
+    });
+    // The device's rows say more than the host's, which waits at the end.
+    let crowded = rows.into_iter().rev().find(|row| row.len() > CROWD)?;
+    crowded.get(DETAIL - 1).map(|one| one.end_us)
+}
+
+/// Rows of engines, rows of streams, and the axis.
+fn draw_panel(page: &mut Page, scale: &Scale, intervals: &[&Interval], class: &str) {
+    let top = page.y + 12.0;
     page.y = top;
+    let streams = intervals.iter().filter_map(|one| one.stream).max();
     let mut body = Vec::new();
     for (engine, label) in [
         (Engine::Host, "host"),
@@ -33,17 +64,16 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
         (Engine::Download, "download"),
     ] {
         let of_engine: Vec<&Interval> =
-            timeline.intervals.iter().filter(|one| one.kind.engine() == Some(engine)).collect();
-        draw_rows(&mut page, &scale, label, &of_engine, Row::Engine, &mut body);
+            intervals.iter().copied().filter(|one| one.kind.engine() == Some(engine)).collect();
+        draw_rows(page, scale, label, &of_engine, Row::Engine, &mut body);
     }
     body.push(line("rule", [2.0, page.y], [WIDTH - 2.0, page.y]));
     page.y += 3.0;
-    let streams = timeline.intervals.iter().filter_map(|one| one.stream).max();
     for stream in 0..streams.map_or(0, |last| last + 1) {
         let of_stream: Vec<&Interval> =
-            timeline.intervals.iter().filter(|one| one.stream == Some(stream)).collect();
+            intervals.iter().copied().filter(|one| one.stream == Some(stream)).collect();
         let label = format!("stream {stream}");
-        draw_rows(&mut page, &scale, &label, &of_stream, Row::Stream, &mut body);
+        draw_rows(page, scale, &label, &of_stream, Row::Stream, &mut body);
     }
     for tick in scale.ticks() {
         let x = scale.x(tick);
@@ -51,11 +81,8 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
         page.put(text_at("mark", x, top - 5.0, &number(tick)));
     }
     page.put(text_at("label", LABELS - 4.0, top - 5.0, "µs"));
-    page.put(group("rows", body));
+    page.put(group(class, body));
     page.y += 2.0;
-    page.caption(&figures(timeline));
-    page.paragraph("caption", &legend(timeline), super::CHARACTERS);
-    page.finish()
 }
 
 /// Microseconds to units.
@@ -133,7 +160,8 @@ fn draw_rows(
 fn joined<'a>(scale: &Scale, intervals: &[&'a Interval]) -> Vec<Drawn<'a>> {
     let mut boxes: Vec<Drawn<'a>> = Vec::new();
     for interval in intervals {
-        let (from, to) = (scale.x(interval.start_us), scale.x(interval.end_us));
+        let (from, to) =
+            (scale.x(interval.start_us), scale.x(interval.end_us.min(scale.length_us)));
         if let Some(last) = boxes.last_mut()
             && class_of(&last.first.kind) == class_of(&interval.kind)
             && from - last.to < NARROW / 4.0
@@ -211,7 +239,8 @@ fn figures(timeline: &Timeline) -> String {
             continue;
         }
         let busy = covered(&times);
-        let share = (100.0 * busy / timeline.length_us.max(1e-9)).round();
+        let percent = 100.0 * busy / timeline.length_us.max(1e-9);
+        let share = if percent < 1.0 { "below 1".to_owned() } else { percent.round().to_string() };
         parts.push(format!("{name} busy {} µs ({share} %)", number(busy)));
     }
     format!("{}.", parts.join(", "))
