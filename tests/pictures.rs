@@ -83,7 +83,7 @@ fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
     let (_guard, _gpu) = device();
     let (mut all, mut without_line) = (0, 0);
     for pattern in kernels() {
-        let file = format!("{}.rs", pattern.name);
+        let file = pattern.kernel_file();
         for (variant, counted) in count(pattern).expect("the pattern runs") {
             let name = format!("{}/{}", pattern.name, variant.name);
             let requests = Requests::of(&file, pattern.doc_source, &counted.instructions);

@@ -321,7 +321,7 @@ impl Machine {
     }
 
     /// Remembers what device or host did.
-    fn note(&mut self, kind: OperationKind, stream: Option<usize>, time: Range<f64>) {
+    pub(crate) fn note(&mut self, kind: OperationKind, stream: Option<usize>, time: Range<f64>) {
         if self.operations.len() == OPERATIONS_MAX {
             self.operations.pop_front();
         }
@@ -387,7 +387,7 @@ impl Machine {
     }
 
     /// The key under which a stream handle of the driver's is found.
-    fn key(stream: usize) -> usize {
+    pub(crate) fn key(stream: usize) -> usize {
         if stream == 0 { LEGACY } else { stream }
     }
 
@@ -735,7 +735,9 @@ impl Machine {
             }
         };
         let start = self.timeline.book(engine, ready, duration, share);
-        (Some(kind), start..start + duration)
+        // What a call staged was noted there.
+        let is_staged = matches!(&operation.work, Work::Copy(copy) if copy.staged.is_some());
+        ((!is_staged).then_some(kind), start..start + duration)
     }
 
     /// An event, which takes no time, or a wait, which takes what is left of another stream's work.

@@ -33,8 +33,8 @@ pub struct OperationRecord {
 /// What an [`OperationRecord`] is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperationKind {
-    /// A copy from the host, or managed memory that moves to the device. What the driver staged of pageable memory has
-    /// crossed the bus in the call, before this starts.
+    /// A copy from the host, or managed memory that moves to the device. Of pageable memory that a call stages it is
+    /// the time of the staging.
     Upload {
         /// Its size.
         bytes: u64,

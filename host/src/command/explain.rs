@@ -72,7 +72,7 @@ fn write_pictures(selection: &Selection, folder: &Path) -> Result<()> {
             Work::Kernel { .. } => {
                 let counted = counts.iter().find(|(other, _)| other.name == variant.name);
                 let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
-                let file = format!("{}.rs", pattern.name);
+                let file = pattern.kernel_file();
                 let requests = Requests::of(&file, pattern.doc_source, instructions);
                 picture::access::draw(&name, &file, &requests)
             }

@@ -44,7 +44,8 @@ pub struct Request {
 type Shape = (Option<u32>, RequestKind, u32, Vec<Option<u64>>, [u64; 2]);
 
 impl Requests {
-    /// Those of the instructions of a kernel whose file and its text are given. Of instructions of one line that look
+    /// Those of the instructions of a kernel whose file and its text are given; the file as the compiler names it, below
+    /// the workspace. Of instructions of one line that look
     /// alike, as an unrolled loop has them, the first is taken.
     pub fn of(file: &str, source: &str, instructions: &[InstructionReport]) -> Requests {
         let mut distinct: BTreeMap<Shape, (u32, Request)> = BTreeMap::new();
@@ -85,7 +86,8 @@ impl Requests {
 /// The compiler gives line 0 to what it merged from several places.
 fn line_in_file(location: &SourceLocation, file: &str) -> Option<u32> {
     let own = (location.file.as_str(), location.line);
-    let is_known = |place: &(&str, u32)| place.0.rsplit('/').next() == Some(file) && place.1 > 0;
+    let is_known =
+        |place: &(&str, u32)| std::path::Path::new(place.0).ends_with(file) && place.1 > 0;
     [own, location.outermost()].into_iter().find(is_known).map(|(_, line)| line)
 }
 
@@ -156,7 +158,8 @@ fn picture_of(kind: RequestKind) -> Picture {
 
 fn draw_request(page: &mut Page, file: &str, request: &Request) {
     let record = &request.record;
-    let place = request.line.map_or_else(String::new, |line| format!(", {file}:{line}"));
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let place = request.line.map_or_else(String::new, |line| format!(", {name}:{line}"));
     let head = format!("{}{place}", kind_in_words(record.kind));
     page.y += 6.0;
     page.put(line("rule", [2.0, page.y], [WIDTH - 2.0, page.y]));

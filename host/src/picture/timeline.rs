@@ -2,6 +2,7 @@
 
 use super::{LABELS, Page, WIDTH, box_at, bytes_in_words, group, line, rounded, text_at};
 use crate::timeline::{Engine, Interval, Kind, Origin, Timeline};
+use std::collections::BTreeMap;
 use svg::node::element::Element;
 
 /// The height of a box, and from one row to the next.
@@ -11,9 +12,11 @@ const PITCH: f64 = 14.0;
 const LETTER: f64 = 4.3;
 /// Boxes narrower than this are drawn together with their like.
 const NARROW: f64 = 1.5;
-/// Intervals of an engine from which on there is a second picture of the first ones, and how many it has.
+/// Intervals of an engine from which on there is a second picture of the first ones, and how many it has of the
+/// device's, and of the host's, whose names are long.
 const CROWD: usize = 60;
 const DETAIL: usize = 10;
+const HOST_DETAIL: usize = 5;
 /// Ticks of the axis at most.
 const TICKS_MAX: f64 = 6.0;
 
@@ -48,7 +51,9 @@ fn crowded_until(timeline: &Timeline) -> Option<f64> {
     });
     // The device's rows say more than the host's, which waits at the end.
     let crowded = rows.into_iter().rev().find(|row| row.len() > CROWD)?;
-    crowded.get(DETAIL - 1).map(|one| one.end_us)
+    let is_host = crowded[0].kind.engine() == Some(Engine::Host);
+    let count = if is_host { HOST_DETAIL } else { DETAIL };
+    Some(crowded[count - 1].end_us)
 }
 
 /// Rows of engines, rows of streams, and the axis.
@@ -179,7 +184,8 @@ fn joined<'a>(scale: &Scale, intervals: &[&'a Interval]) -> Vec<Drawn<'a>> {
 
 fn draw_box(y: f64, drawn: &Drawn<'_>, row: Row, boxes: &mut Vec<Element>) {
     let width = drawn.to - drawn.from;
-    let place = [drawn.from, y, width.max(0.4), BOX];
+    // A little light between neighbours.
+    let place = [drawn.from, y, if width > 2.0 { width - 0.5 } else { width.max(0.4) }, BOX];
     let class = format!("box {}", class_of(&drawn.first.kind));
     boxes.push(box_at(&class, place).set("data-count", drawn.count).into());
     let room = (width / LETTER) as usize;
@@ -205,7 +211,7 @@ fn texts(interval: &Interval, row: Row) -> Vec<String> {
         Kind::Kernel(name) => name.clone(),
         Kind::HostFunction => "host function".to_owned(),
         Kind::Wait => "waits".to_owned(),
-        Kind::Call(name) => name.split("_v").next().unwrap_or(name).to_owned(),
+        Kind::Call(name) => call_in_words(name).to_owned(),
         Kind::HostRead(bytes) => format!("reads {}", bytes_in_words(*bytes)),
     }];
     if let (Row::Engine, Some(stream)) = (row, interval.stream) {
@@ -213,6 +219,11 @@ fn texts(interval: &Interval, row: Row) -> Vec<String> {
         texts.push(stream.to_string());
     }
     texts
+}
+
+/// A driver function without its version.
+fn call_in_words(name: &str) -> &str {
+    name.split("_v").next().unwrap_or(name)
 }
 
 fn class_of(kind: &Kind) -> &'static str {
@@ -227,7 +238,7 @@ fn class_of(kind: &Kind) -> &'static str {
     }
 }
 
-/// How long each engine of the device was busy.
+/// How long each engine of the device was busy, and where the host was longest.
 fn figures(timeline: &Timeline) -> String {
     let mut parts = vec![format!("{} µs from event to event", number(timeline.length_us))];
     for (engine, name) in
@@ -242,6 +253,16 @@ fn figures(timeline: &Timeline) -> String {
         let percent = 100.0 * busy / timeline.length_us.max(1e-9);
         let share = if percent < 1.0 { "below 1".to_owned() } else { percent.round().to_string() };
         parts.push(format!("{name} busy {} µs ({share} %)", number(busy)));
+    }
+    let mut calls: BTreeMap<&str, f64> = BTreeMap::new();
+    for one in &timeline.intervals {
+        if let Kind::Call(name) = &one.kind {
+            *calls.entry(call_in_words(name)).or_default() += one.end_us - one.start_us;
+        }
+    }
+    let longest = calls.into_iter().max_by(|one, other| one.1.total_cmp(&other.1));
+    if let Some((name, time_us)) = longest {
+        parts.push(format!("the host longest in {name}: {} µs", number(time_us)));
     }
     format!("{}.", parts.join(", "))
 }
