@@ -353,7 +353,8 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 fn caption(record: &RequestRecord) -> String {
     let traffic = &record.traffic;
     let lanes = counted(traffic.lanes, "lane");
-    let asked = format!("{lanes}, {} each", counted(u64::from(record.bytes), "byte"));
+    let each = if traffic.lanes == 1 { "" } else { " each" };
+    let asked = format!("{lanes}, {}{each}", counted(u64::from(record.bytes), "byte"));
     let sectors = counted(traffic.sectors, "sector");
     let moved = traffic.sectors * 32;
     match picture_of(record.kind) {
@@ -363,7 +364,7 @@ fn caption(record: &RequestRecord) -> String {
         }
         Picture::Lanes => {
             let words = counted(record.passes.len() as u64, "different word");
-            format!("{lanes} want {words}: {}.", counted(traffic.wavefronts, "pass"))
+            format!("{lanes} for {words}: {}.", counted(traffic.wavefronts, "pass"))
         }
         Picture::Sectors => {
             let distinct = traffic.bytes_distinct;

@@ -3,6 +3,7 @@
 use super::{LABELS, Page, WIDTH, box_at, bytes_in_words, group, line, rounded, text_at};
 use crate::timeline::{Engine, Interval, Kind, Origin, Timeline};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use svg::node::element::Element;
 
 /// The height of a box, and from one row to the next.
@@ -29,21 +30,21 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
     };
     page.caption(&format!("{origin}, {}.", timeline.device));
     let all: Vec<&Interval> = timeline.intervals.iter().collect();
-    draw_panel(&mut page, &Scale::new(timeline.length_us), &all, "whole");
+    draw_panel(&mut page, &Scale::new(0.0..timeline.length_us), &all, "whole");
     page.caption(&figures(timeline));
-    if let Some(until_us) = crowded_until(timeline) {
+    if let Some(window) = crowd(timeline) {
         page.y += 4.0;
-        page.caption(&format!("The first {} µs:", number(until_us)));
-        let early: Vec<&Interval> =
-            timeline.intervals.iter().filter(|one| one.start_us < until_us).collect();
-        draw_panel(&mut page, &Scale::new(until_us), &early, "detail");
+        page.caption(&format!("From {} to {} µs:", number(window.start), number(window.end)));
+        let inside = |one: &&Interval| one.start_us < window.end && one.end_us > window.start;
+        let some: Vec<&Interval> = timeline.intervals.iter().filter(inside).collect();
+        draw_panel(&mut page, &Scale::new(window), &some, "detail");
     }
     page.paragraph("caption", &legend(timeline), super::CHARACTERS);
     page.finish()
 }
 
-/// When there is more in a row than can be told apart: the end of the first that can.
-fn crowded_until(timeline: &Timeline) -> Option<f64> {
+/// When there is more in a row than can be told apart: the time of its first ones.
+fn crowd(timeline: &Timeline) -> Option<Range<f64>> {
     let engines = [Engine::Host, Engine::Upload, Engine::Kernel, Engine::Download];
     let rows = engines.map(|engine| {
         let of_engine = timeline.intervals.iter().filter(|one| one.kind.engine() == Some(engine));
@@ -53,7 +54,7 @@ fn crowded_until(timeline: &Timeline) -> Option<f64> {
     let crowded = rows.into_iter().rev().find(|row| row.len() > CROWD)?;
     let is_host = crowded[0].kind.engine() == Some(Engine::Host);
     let count = if is_host { HOST_DETAIL } else { DETAIL };
-    Some(crowded[count - 1].end_us)
+    Some(crowded[0].start_us..crowded[count - 1].end_us)
 }
 
 /// Rows of engines, rows of streams, and the axis.
@@ -92,27 +93,32 @@ fn draw_panel(page: &mut Page, scale: &Scale, intervals: &[&Interval], class: &s
 
 /// Microseconds to units.
 struct Scale {
+    from_us: f64,
     length_us: f64,
     step_us: f64,
 }
 
 impl Scale {
-    fn new(length_us: f64) -> Scale {
+    fn new(window: Range<f64>) -> Scale {
+        let length_us = window.end - window.start;
         let length_us = if length_us > 0.0 { length_us } else { 1.0 };
         let power = 10f64.powf((length_us / TICKS_MAX).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
         let fits = step.into_iter().find(|step| length_us / step <= TICKS_MAX);
-        Scale { length_us, step_us: fits.unwrap_or(10.0 * power) }
+        Scale { from_us: window.start, length_us, step_us: fits.unwrap_or(10.0 * power) }
     }
 
+    /// The place of a time, or the nearest there is.
     fn x(&self, time_us: f64) -> f64 {
+        let part = ((time_us - self.from_us) / self.length_us).clamp(0.0, 1.0);
         // Some room to the right for the last tick's number.
-        LABELS + time_us / self.length_us * (WIDTH - LABELS - 12.0)
+        LABELS + part * (WIDTH - LABELS - 12.0)
     }
 
     fn ticks(&self) -> impl Iterator<Item = f64> {
-        let count = (self.length_us / self.step_us) as usize;
-        (0..=count).map(|tick| tick as f64 * self.step_us)
+        let first = (self.from_us / self.step_us).ceil() as usize;
+        let last = ((self.from_us + self.length_us) / self.step_us) as usize;
+        (first..=last).map(|tick| tick as f64 * self.step_us)
     }
 }
 
@@ -165,8 +171,7 @@ fn draw_rows(
 fn joined<'a>(scale: &Scale, intervals: &[&'a Interval]) -> Vec<Drawn<'a>> {
     let mut boxes: Vec<Drawn<'a>> = Vec::new();
     for interval in intervals {
-        let (from, to) =
-            (scale.x(interval.start_us), scale.x(interval.end_us.min(scale.length_us)));
+        let (from, to) = (scale.x(interval.start_us), scale.x(interval.end_us));
         if let Some(last) = boxes.last_mut()
             && class_of(&last.first.kind) == class_of(&interval.kind)
             && from - last.to < NARROW / 4.0
@@ -313,10 +318,11 @@ mod tests {
     #[test]
     fn ticks_are_round_and_few() {
         for (length, step) in [(443.0, 100.0), (1.0, 0.2), (12.0, 2.0), (60.0, 10.0), (7.0, 2.0)] {
-            let scale = Scale::new(length);
+            let scale = Scale::new(0.0..length);
             assert!((scale.step_us / step - 1.0).abs() < 1e-9, "{length}: {}", scale.step_us);
             assert!(scale.ticks().count() <= 7);
         }
+        assert_eq!(Scale::new(903.0..918.0).ticks().collect::<Vec<_>>(), [905.0, 910.0, 915.0]);
     }
 
     #[test]
@@ -333,6 +339,20 @@ mod tests {
         assert_eq!(text.matches("data-row=\"stream 0\"").count(), 2, "{text}");
         assert!(text.contains("Measured times"), "{text}");
         assert!(text.contains("kernel busy 20 µs (67 %)"), "{text}");
+        assert!(!text.contains("class=\"detail\""), "{text}");
+    }
+
+    #[test]
+    fn a_crowd_is_shown_enlarged() {
+        let kernel = |i| interval(Kind::Kernel("k".to_owned()), 0, 900.0 + i, 900.75 + i);
+        let timeline = Timeline {
+            device: "GPU".to_owned(),
+            origin: Origin::Model,
+            length_us: 1000.0,
+            intervals: (0..100).map(|i| kernel(f64::from(i))).collect(),
+        };
+        assert_eq!(crowd(&timeline), Some(900.0..909.75));
+        assert!(draw("a/b", &timeline).contains("From 900 to 910 µs"));
     }
 
     #[test]
@@ -341,7 +361,7 @@ mod tests {
             .map(|i| interval(Kind::Upload(4), 0, f64::from(i), f64::from(i) + 0.9))
             .collect();
         let references: Vec<&Interval> = intervals.iter().collect();
-        let boxes = joined(&Scale::new(1000.0), &references);
+        let boxes = joined(&Scale::new(0.0..1000.0), &references);
         assert_eq!(boxes.iter().map(|one| one.count).sum::<usize>(), 1000);
         assert!(boxes.len() < 100, "{}", boxes.len());
     }
