@@ -59,7 +59,7 @@ fn crowd(timeline: &Timeline) -> Option<Range<f64>> {
 
 /// Rows of engines, rows of streams, and the axis.
 fn draw_panel(page: &mut Page, scale: &Scale, intervals: &[&Interval], class: &str) {
-    let top = page.y + 12.0;
+    let top = page.y + 15.0;
     page.y = top;
     let streams = intervals.iter().filter_map(|one| one.stream).max();
     let mut body = Vec::new();
