@@ -11,6 +11,7 @@ mod executor;
 mod hardware;
 mod kernels_source;
 mod measurement;
+mod pictures;
 mod references;
 mod regressions;
 mod snapshots;

@@ -321,6 +321,11 @@ impl Pattern {
             .collect()
     }
 
+    /// The file of its kernels, below the workspace.
+    pub fn kernel_file(&self) -> String {
+        format!("kernels/src/{}.rs", self.name)
+    }
+
     /// The name of a variant's kernel, if it is one.
     pub fn kernel_name(&self, variant: &Variant) -> Option<String> {
         match variant.work {

@@ -14,7 +14,8 @@ pub fn agree(counted: f64, expected: f64) -> bool {
     (counted - expected).abs() <= TOLERANCE * expected.abs()
 }
 
-/// Executes every kernel of a pattern at its count size and checks the results.
+/// Executes every kernel of a pattern at its count size and checks the results; the requests of each launch's first
+/// warp are recorded.
 ///
 /// # Errors
 /// A wrong result, or the driver's error.
@@ -29,7 +30,10 @@ pub fn count(pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted
             continue;
         }
         gpu.take_counted();
-        match verify(&gpu, &case, &arrays, variant, &size)? {
+        gpu.watch_first_warp(true);
+        let outcome = verify(&gpu, &case, &arrays, variant, &size);
+        gpu.watch_first_warp(false);
+        match outcome? {
             Outcome::Correct => counts.push((variant, gpu.take_counted().unwrap_or_default())),
             Outcome::NotRun(reason) => {
                 bail!("{}/{} cannot run at its count size: {reason}", pattern.name, variant.name)

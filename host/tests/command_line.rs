@@ -246,3 +246,35 @@ fn explaining_needs_no_device() {
         }
     }
 }
+
+#[test]
+fn pictures_are_written_for_every_selected_variant() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let inside = folder.path().join("pictures");
+    let target = inside.to_str().expect("a plain path");
+    for selection in ["transpose", "stream_semantics/blocking"] {
+        let output = coalesce(&["explain", selection, "--svg", target]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains(&format!("Picture: {target}/")), "{text}");
+    }
+    let names: Vec<String> = std::fs::read_dir(&inside)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    let transposes = coalesce::patterns::Selection::parse("transpose").expect("a pattern");
+    assert_eq!(names.len(), transposes.variants().count() + 1, "{names:?}");
+    assert!(names.contains(&"stream_semantics_blocking.svg".to_owned()), "{names:?}");
+    for name in names {
+        let text = std::fs::read_to_string(inside.join(&name)).expect("a text");
+        assert!(text.starts_with("<svg") && text.ends_with("</svg>\n"), "{name}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_one_sentence() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let below = file.path().join("pictures");
+    let target = below.to_str().expect("a plain path");
+    assert_fails(&["explain", "graphs", "--svg", target], 1, "choose another folder");
+}

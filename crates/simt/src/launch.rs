@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::findings::{Checks, Finding};
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
+use crate::requests::{RequestRecord, Watched};
 use std::ops::Range;
 
 /// One launch of a kernel.
@@ -166,6 +167,8 @@ pub struct Options {
     pub estimate: Option<Latencies>,
     /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
     pub far: Vec<Range<u64>>,
+    /// Record the requests of this warp, if it runs; needs `counters`.
+    pub watched: Option<Watched>,
 }
 
 /// What an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
@@ -220,6 +223,7 @@ impl Default for Options {
             findings_max: 100,
             estimate: None,
             far: Vec::new(),
+            watched: None,
         }
     }
 }
@@ -260,6 +264,8 @@ pub struct InstructionReport {
     pub is_approximate: bool,
     /// What was counted.
     pub counters: Counters,
+    /// The first request of the watched warp, one of each kind; of local memory and matrices none.
+    pub requests: Vec<RequestRecord>,
 }
 
 /// What a launch did.

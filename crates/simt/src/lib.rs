@@ -14,6 +14,7 @@ mod metrics;
 mod module;
 mod program;
 mod registers;
+mod requests;
 mod syntax;
 
 pub use counters::{COUNTERS, Counters, Traffic, Trust};
@@ -28,3 +29,4 @@ pub use metrics::{METRICS, Metric};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };
+pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};

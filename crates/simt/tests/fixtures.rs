@@ -4,7 +4,8 @@
 //! measurement (`fixtures/measured.json`).
 
 use simt::{
-    Checks, Error, Hazard, Launch, METRICS, Memory, Metric, Module, Options, Report, Schedule, run,
+    Checks, Counters, Error, Hazard, Launch, METRICS, Memory, Metric, Module, Options, Report,
+    RequestKind, Schedule, Traffic, Watched, run,
 };
 use std::collections::HashMap;
 
@@ -216,6 +217,84 @@ fn counters_equal_the_measured_ones() {
         assert_eq!(compared.len(), METRICS.len(), "a metric was not measured");
         assert!(compared.values().all(|n| *n == 199), "{compared:?}");
     }
+}
+
+/// The counts of the accesses that are of a kind.
+fn counts_of(kind: RequestKind, counters: &Counters) -> Traffic {
+    let mut atomics = counters.global_atomic;
+    atomics += counters.global_reduction;
+    match kind {
+        RequestKind::GlobalLoad => counters.global_load,
+        RequestKind::GlobalStore => counters.global_store,
+        RequestKind::GlobalAtomic => atomics,
+        RequestKind::AsyncCopySource => counters.async_copy_global,
+        RequestKind::BulkCopy => counters.bulk_copy,
+        RequestKind::AsyncCopyTarget => counters.async_copy_shared,
+        RequestKind::SharedLoad => counters.shared_load,
+        RequestKind::SharedStore => counters.shared_store,
+        RequestKind::SharedAtomic => counters.shared_atomic,
+        RequestKind::ConstantLoad => counters.constant_load,
+    }
+}
+
+/// What is recorded of each warp's requests is what was counted, and recording changes no count.
+#[test]
+fn recorded_requests_are_those_that_were_counted() {
+    let (mut kinds, mut sums) = (HashMap::new(), 0);
+    for case in cases().iter().filter(|c| c.what == "ncu") {
+        let text = std::fs::read_to_string(format!("{FOLDER}/{}", case.file)).unwrap();
+        let plain = execute(case, Checks::none()).0.unwrap();
+        assert!(plain.instructions.iter().all(|i| i.requests.is_empty()), "{}", case.name);
+        let warps = case.block.iter().product::<u32>().div_ceil(32);
+        let blocks = case.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+        let mut recorded = vec![Vec::new(); plain.instructions.len()];
+        for (block, warp) in (0..blocks).flat_map(|b| (0..warps).map(move |w| (b, w))) {
+            let watched = Some(Watched { block, warp });
+            let options = Options { fuel: 10_000_000, watched, ..Options::default() };
+            let report = execute_text(case, &text, options).0.unwrap();
+            assert_eq!(report.counters, plain.counters, "{}", case.name);
+            for (sum, instruction) in recorded.iter_mut().zip(report.instructions) {
+                sum.extend(instruction.requests);
+            }
+        }
+        for (instruction, requests) in plain.instructions.iter().zip(recorded) {
+            let place = format!("{}: line {}", case.name, instruction.ptx_line);
+            for request in &requests {
+                let traffic = &request.traffic;
+                assert_eq!(request.lanes.iter().flatten().count() as u64, traffic.lanes, "{place}");
+                match request.kind {
+                    RequestKind::GlobalLoad
+                    | RequestKind::GlobalStore
+                    | RequestKind::GlobalAtomic
+                    | RequestKind::AsyncCopySource
+                    | RequestKind::BulkCopy => {
+                        assert_eq!(request.sectors().len() as u64, traffic.sectors, "{place}");
+                    }
+                    _ => {
+                        assert_eq!(request.passes.len() as u64, traffic.wavefronts, "{place}");
+                        let lanes = request.passes.iter().flatten().fold(0, |m, w| m | w.lanes);
+                        assert_eq!(u64::from(lanes.count_ones()), traffic.lanes, "{place}");
+                    }
+                }
+                *kinds.entry(request.kind).or_insert(0) += 1;
+            }
+            // Where every warp makes one request, the records are the whole count.
+            let mut each: Vec<RequestKind> = requests.iter().map(|r| r.kind).collect();
+            each.sort();
+            each.dedup();
+            for kind in each {
+                let whole = counts_of(kind, &instruction.counters);
+                let mut sum = Traffic::default();
+                requests.iter().filter(|r| r.kind == kind).for_each(|r| sum += r.traffic);
+                assert!(sum.requests <= whole.requests, "{place}");
+                if sum.requests == whole.requests {
+                    assert_eq!(sum, whole, "{place}");
+                    sums += 1;
+                }
+            }
+        }
+    }
+    assert!(kinds.len() == 10 && sums > 400, "{kinds:?}, {sums} sums");
 }
 
 #[test]

@@ -48,5 +48,6 @@ pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use source::{
     Options, Order, StartError, VirtualGpu, assume_registers, host_reads, launches, leaks, misuse,
-    skip_kernels, take_kernels_as_larger,
+    operations, skip_kernels, take_kernels_as_larger, watch,
 };
+pub use timeline::{OperationKind, OperationRecord};

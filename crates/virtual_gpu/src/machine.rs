@@ -5,10 +5,10 @@ use crate::misuse::{Misuse, MisuseKind};
 use crate::model::{self, Larger, Load, Parts};
 use crate::profile::Profile;
 use crate::source::{Options, Order};
-use crate::timeline::{Engine, Timeline};
+use crate::timeline::{Engine, OperationKind, OperationRecord, Timeline};
 use crate::work::{Fill, HostFunction, KernelLaunch, Operation, Slot, Work};
 use cuda_driver::ReturnCode;
-use simt::{Memory, Module, Report};
+use simt::{Memory, Module, Report, Watched};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::c_void;
@@ -48,6 +48,8 @@ const LARGEST_CLUSTER: u32 = 16;
 
 /// Launches that are remembered until they are asked for; older ones are dropped.
 const LAUNCHES_MAX: usize = 4096;
+/// The same of operations.
+const OPERATIONS_MAX: usize = 1 << 16;
 
 /// A kernel that ran.
 #[derive(Debug, Clone)]
@@ -175,6 +177,9 @@ pub(crate) struct Machine {
     pub(crate) fault: Option<ReturnCode>,
     pub(crate) misuse: Vec<Misuse>,
     pub(crate) launches: VecDeque<LaunchRecord>,
+    /// The warp of each launch whose requests are recorded.
+    pub(crate) watched: Option<Watched>,
+    pub(crate) operations: VecDeque<OperationRecord>,
     /// Work is being executed, possibly long after the call that enqueued it.
     is_executing: bool,
     /// No operation before this one is pending.
@@ -196,10 +201,15 @@ pub(crate) fn enter(call: &'static str, body: impl FnOnce(&mut Machine) -> Outco
     let Some(machine) = crate::source::machine() else { return NOT_INITIALIZED };
     let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
     machine.call = call;
+    let start = machine.now;
     // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
     // Work is enqueued when the call begins; the host is held up until the call has ended.
     machine.now += machine.profile.call_ns(call);
+    let end = machine.now;
+    if end > start {
+        machine.note(OperationKind::Call { name: call }, None, start..end);
+    }
     match outcome {
         Ok(Ok(())) => ReturnCode::SUCCESS,
         Ok(Err(code)) => code,
@@ -242,6 +252,8 @@ impl Machine {
             fault: None,
             misuse: Vec::new(),
             launches: VecDeque::new(),
+            watched: None,
+            operations: VecDeque::new(),
             is_executing: false,
             first_pending: 0,
             executed: 0,
@@ -303,7 +315,18 @@ impl Machine {
         } else {
             self.profile.host_read_bytes_per_second
         };
+        let start = self.now;
         self.host_works(bytes, rate);
+        self.note(OperationKind::HostRead { bytes: bytes as u64 }, None, start..self.now);
+    }
+
+    /// Remembers what device or host did.
+    pub(crate) fn note(&mut self, kind: OperationKind, stream: Option<usize>, time: Range<f64>) {
+        if self.operations.len() == OPERATIONS_MAX {
+            self.operations.pop_front();
+        }
+        let Range { start: start_ns, end: end_ns } = time;
+        self.operations.push_back(OperationRecord { kind, stream, start_ns, end_ns });
     }
 
     /// Notes a mistake of the program.
@@ -364,7 +387,7 @@ impl Machine {
     }
 
     /// The key under which a stream handle of the driver's is found.
-    fn key(stream: usize) -> usize {
+    pub(crate) fn key(stream: usize) -> usize {
         if stream == 0 { LEGACY } else { stream }
     }
 
@@ -416,7 +439,7 @@ impl Machine {
             return Err(ReturnCode(906));
         }
         let dependencies = self.dependencies(stream)?;
-        let id = self.push(work, dependencies);
+        let id = self.push(stream, work, dependencies);
         self.stream(stream)?.tail = Some(id);
         if self.options.order == Order::Immediate {
             self.run_until(id);
@@ -424,12 +447,13 @@ impl Machine {
         Ok(Some(id))
     }
 
-    fn push(&mut self, work: Work, dependencies: Vec<usize>) -> usize {
+    fn push(&mut self, stream: usize, work: Work, dependencies: Vec<usize>) -> usize {
         let fingerprint =
             if self.options.watch_host_memory { self.fingerprint(&work) } else { None };
         let operation = Operation {
             work,
             dependencies,
+            stream: Machine::key(stream),
             enqueued: self.now,
             executed: self.executed,
             call: self.call,
@@ -449,10 +473,10 @@ impl Machine {
             } else {
                 follows.iter().map(|node| ids[*node]).collect()
             };
-            ids.push(self.push(work.clone(), dependencies));
+            ids.push(self.push(stream, work.clone(), dependencies));
         }
         ids.extend(before);
-        let end = self.push(Work::Marker, ids);
+        let end = self.push(stream, Work::Marker, ids);
         self.stream(stream)?.tail = Some(end);
         if self.options.order == Order::Immediate {
             self.run_until(end);
@@ -464,7 +488,7 @@ impl Machine {
     pub(crate) fn follow(&mut self, stream: usize, operation: usize) -> Outcome {
         let mut dependencies = self.dependencies(stream)?;
         dependencies.push(operation);
-        let id = self.push(Work::Marker, dependencies);
+        let id = self.push(stream, Work::Marker, dependencies);
         self.stream(stream)?.tail = Some(id);
         Ok(())
     }
@@ -639,7 +663,16 @@ impl Machine {
         let call = std::mem::replace(&mut self.call, operation.call);
         self.is_executing = true;
         self.notice_overtaking(id, &operation);
-        let end = if self.fault.is_some() { ready } else { self.perform(&operation, ready) };
+        let end = if self.fault.is_some() {
+            ready
+        } else {
+            let (kind, time) = self.perform(&operation, ready);
+            let end = time.end;
+            if let Some(kind) = kind {
+                self.note(kind, Some(operation.stream), time);
+            }
+            end
+        };
         self.is_executing = false;
         self.executed += 1;
         self.note_writes(&operation.work);
@@ -647,30 +680,44 @@ impl Machine {
         self.slots[id] = Slot::Done(end);
     }
 
-    /// Does the work and says when it ends.
-    fn perform(&mut self, operation: &Operation, ready: f64) -> f64 {
-        let (engine, duration, share) = match &operation.work {
-            Work::Marker => return ready,
+    /// Does the work and says when it starts and ends.
+    fn perform(
+        &mut self,
+        operation: &Operation,
+        ready: f64,
+    ) -> (Option<OperationKind>, Range<f64>) {
+        let at_once = |kind| (kind, ready..ready);
+        let (kind, engine, duration, share) = match &operation.work {
+            Work::Marker => return self.marker(operation, ready),
             Work::Host(function) => {
                 call_host(*function);
-                return ready;
+                return at_once(Some(OperationKind::HostFunction));
             }
             Work::Release(address) => {
                 self.release(*address);
-                return ready;
+                return at_once(None);
             }
             Work::Copy(copy) => {
                 self.notice_changes(operation);
-                let Some((engine, duration)) = self.copy(copy) else { return ready };
-                (engine, duration, 1.0)
+                let Some((engine, duration)) = self.copy(copy) else { return at_once(None) };
+                let bytes = copy.bytes();
+                let kind = match engine {
+                    Engine::Upload => OperationKind::Upload { bytes },
+                    Engine::Download => OperationKind::Download { bytes },
+                    Engine::Compute => OperationKind::DeviceCopy { bytes },
+                    Engine::None => OperationKind::HostCopy { bytes },
+                };
+                (kind, engine, duration, 1.0)
             }
             Work::Fill(fill) => {
-                let Some(duration) = self.fill(*fill) else { return ready };
-                (Engine::Compute, duration, 1.0)
+                let Some(duration) = self.fill(*fill) else { return at_once(None) };
+                let bytes = (fill.width * fill.size * fill.height) as u64;
+                (OperationKind::Fill { bytes }, Engine::Compute, duration, 1.0)
             }
             Work::Kernel(kernel) => {
-                let Some(duration) = self.kernel(kernel) else { return ready };
-                (Engine::Compute, duration, kernel.share)
+                let Some(duration) = self.kernel(kernel) else { return at_once(None) };
+                let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
+                (kind, Engine::Compute, duration, kernel.share)
             }
             Work::Prefetch(bytes, to_device) => {
                 let direction = if *to_device {
@@ -678,11 +725,32 @@ impl Machine {
                 } else {
                     model::Direction::Download(false)
                 };
-                let engine = if *to_device { Engine::Upload } else { Engine::Download };
-                (engine, model::copy_ns(&self.profile, direction, *bytes), 1.0)
+                let duration = model::copy_ns(&self.profile, direction, *bytes);
+                let bytes = *bytes;
+                if *to_device {
+                    (OperationKind::Upload { bytes }, Engine::Upload, duration, 1.0)
+                } else {
+                    (OperationKind::Download { bytes }, Engine::Download, duration, 1.0)
+                }
             }
         };
-        self.timeline.book(engine, ready, duration, share) + duration
+        let start = self.timeline.book(engine, ready, duration, share);
+        // What a call staged was noted there.
+        let is_staged = matches!(&operation.work, Work::Copy(copy) if copy.staged.is_some());
+        ((!is_staged).then_some(kind), start..start + duration)
+    }
+
+    /// An event, which takes no time, or a wait, which takes what is left of another stream's work.
+    fn marker(&self, operation: &Operation, ready: f64) -> (Option<OperationKind>, Range<f64>) {
+        if operation.call != "cuStreamWaitEvent" {
+            let kind = operation.call.starts_with("cuEventRecord").then_some(OperationKind::Event);
+            return (kind, ready..ready);
+        }
+        // What the stream waits for is the last; what it has itself comes before.
+        let own = operation.dependencies.split_last().map_or(&[][..], |(_, own)| own);
+        let free = operation.enqueued + self.profile.launch_latency_ns;
+        let start = own.iter().filter_map(|id| self.end(*id)).fold(free, f64::max);
+        ((start < ready).then_some(OperationKind::Wait), start.min(ready)..ready)
     }
 
     /// Remembers which page-locked memory an operation may have written.
@@ -755,6 +823,7 @@ impl Machine {
             limits: self.limits_of_device(),
             estimate: Some(self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.mapped_ranges(),
+            watched: self.watched,
             ..simt::Options::default()
         };
         if self.skips_kernels {

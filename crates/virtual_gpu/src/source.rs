@@ -5,8 +5,9 @@ use crate::machine::{LaunchRecord, Machine};
 use crate::misuse::Misuse;
 use crate::model::Larger;
 use crate::profile::Profile;
+use crate::timeline::OperationRecord;
 use cuda_driver::SymbolSource;
-use simt::Checks;
+use simt::{Checks, Watched};
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -156,4 +157,15 @@ pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {
 /// The kernels that ran since the last call, in the order in which they were executed; of very many the last 4096.
 pub fn launches() -> Vec<LaunchRecord> {
     with(|machine| std::mem::take(&mut machine.launches).into())
+}
+
+/// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.
+pub fn watch(watched: Option<Watched>) {
+    with(|machine| machine.watched = watched);
+}
+
+/// What device and host did since the last call, in the order in which it was executed; of very much the last 65536
+/// operations. Calls are those that took the host time.
+pub fn operations() -> Vec<OperationRecord> {
+    with(|machine| std::mem::take(&mut machine.operations).into())
 }

@@ -17,6 +17,71 @@ pub(crate) enum Engine {
     None,
 }
 
+/// What the device or the host did, on the model's clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationRecord {
+    /// What it was.
+    pub kind: OperationKind,
+    /// The handle of its stream, where 1 is the legacy default stream and 2 the thread's; `None` for what the host did.
+    pub stream: Option<usize>,
+    /// When it started, in nanoseconds.
+    pub start_ns: f64,
+    /// When it ended, in nanoseconds.
+    pub end_ns: f64,
+}
+
+/// What an [`OperationRecord`] is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OperationKind {
+    /// A copy from the host, or managed memory that moves to the device. Of pageable memory that a call stages it is
+    /// the time of the staging.
+    Upload {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy to the host, or managed memory that moves there.
+    Download {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy inside the device.
+    DeviceCopy {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy inside the host's memory.
+    HostCopy {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A fill of device memory.
+    Fill {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A kernel.
+    Kernel {
+        /// Its name.
+        name: String,
+    },
+    /// A function of the host's that a stream called; it takes no time here.
+    HostFunction,
+    /// A stream waits for an event of another.
+    Wait,
+    /// An event is reached, which takes no time.
+    Event,
+    /// The host is in a call of the driver.
+    Call {
+        /// The function.
+        name: &'static str,
+    },
+    /// The host reads memory of its own.
+    HostRead {
+        /// Its size.
+        bytes: u64,
+    },
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     start: f64,

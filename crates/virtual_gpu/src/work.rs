@@ -88,6 +88,8 @@ pub(crate) enum Work {
 pub(crate) struct Operation {
     pub(crate) work: Work,
     pub(crate) dependencies: Vec<usize>,
+    /// The key of its stream.
+    pub(crate) stream: usize,
     /// The host's time when it was enqueued.
     pub(crate) enqueued: f64,
     /// Operations that had been executed when it was enqueued.

@@ -8,7 +8,7 @@ use cust::memory::{
 use cust::module::Module;
 use cust::prelude::{Event, EventFlags};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use virtual_gpu::{Options, Profile, VirtualGpu};
+use virtual_gpu::{OperationKind, Options, Profile, VirtualGpu};
 
 /// `values[i] = factor * values[i]` for `i < n`, and a symbol to read and write.
 const PTX: &str = r#"
@@ -371,4 +371,68 @@ fn copies_in_two_dimensions_keep_their_pitch() {
     let mut back = vec![0u8; 32];
     device.copy_to(&mut back).unwrap();
     assert_eq!(&back[..16], [0, 0, 1, 2, 0, 0, 0, 0, 0, 3, 4, 5, 0, 0, 0, 0]);
+}
+
+/// What ran is told with its stream and times; a warp's requests are told when it is watched.
+#[test]
+fn operations_and_requests_are_told() {
+    let _device = device();
+    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let scale = module.get_function("scale").unwrap();
+    let source = LockedBuffer::new(&1.0f32, 1 << 22).unwrap();
+    let mut target = LockedBuffer::new(&0.0f32, 1 << 22).unwrap();
+    let buffer = DeviceBuffer::from_slice(&source[..]).unwrap();
+    let [stream, other] = [(), ()].map(|()| cust_ext::stream::non_blocking(None).unwrap());
+    let event = || Event::new(EventFlags::DEFAULT).unwrap();
+    let (start, computed, stop) = (event(), event(), event());
+    stream.synchronize().unwrap();
+    virtual_gpu::operations();
+    virtual_gpu::watch(Some(simt::Watched { block: 1, warp: 2 }));
+    start.record(&stream).unwrap();
+    // SAFETY: pointer, u32 and f32 as the kernel declares them; the buffer has as many values; it and the page-locked
+    // memory live until the device was waited for.
+    unsafe {
+        launch!(scale<<<16384, 256, 0, stream>>>(buffer.as_device_ptr(), 1u32 << 22, 3.0f32))
+            .unwrap();
+        computed.record(&stream).unwrap();
+        cust_ext::stream::wait_event(&other, &computed).unwrap();
+        buffer.async_copy_to(&mut target[..], &other).unwrap();
+    }
+    stop.record(&other).unwrap();
+    stop.synchronize().unwrap();
+    virtual_gpu::watch(None);
+    let elapsed_ns = 1e6 * f64::from(stop.elapsed_time_f32(&start).unwrap());
+
+    let told = virtual_gpu::operations();
+    let of_device: Vec<_> = told.iter().filter(|one| one.stream.is_some()).collect();
+    let kinds: Vec<&OperationKind> = of_device.iter().map(|one| &one.kind).collect();
+    let (name, bytes) = ("scale".to_owned(), 1 << 24);
+    assert_eq!(
+        kinds,
+        [
+            &OperationKind::Event,
+            &OperationKind::Kernel { name },
+            &OperationKind::Event,
+            &OperationKind::Wait,
+            &OperationKind::Download { bytes },
+            &OperationKind::Event,
+        ]
+    );
+    let [started, kernel, reached, wait, download, stopped] = of_device[..] else { unreachable!() };
+    assert!(started.end_ns <= kernel.start_ns && kernel.end_ns == reached.end_ns);
+    assert!(wait.start_ns < wait.end_ns && wait.end_ns == kernel.end_ns);
+    assert!(kernel.end_ns <= download.start_ns && download.end_ns == stopped.end_ns);
+    assert!((stopped.end_ns - started.end_ns - elapsed_ns).abs() <= 1e-6 * elapsed_ns);
+    assert_eq!((kernel.stream, wait.stream), (started.stream, stopped.stream));
+    assert_ne!(kernel.stream, wait.stream);
+    let calls = told.iter().filter(|one| one.stream.is_none());
+    assert!(calls.clone().all(|one| matches!(one.kind, OperationKind::Call { .. })), "{told:?}");
+    assert!(calls.count() >= 6);
+
+    let launches = virtual_gpu::launches();
+    let recorded = launches[0].report.instructions.iter().flat_map(|one| &one.requests);
+    // Thread 64 of block 1 is number 320.
+    let first = buffer.as_device_ptr().as_raw() + 4 * 320;
+    let starts: Vec<Option<u64>> = recorded.map(|request| request.lanes[0]).collect();
+    assert_eq!(starts, [Some(first), Some(first)]);
 }

@@ -1,21 +1,28 @@
 //! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
 
 use super::{table, traffic_table};
-use anyhow::Result;
-use coalesce::pattern::{Pattern, Size, Variant};
+use anyhow::{Context, Result};
+use coalesce::pattern::{Pattern, Size, Variant, Work};
 use coalesce::patterns::Selection;
+use coalesce::picture::access::Requests;
 use coalesce::ptx::{IMAGES, KernelFacts};
+use coalesce::results::write;
+use coalesce::{picture, timeline, traffic};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad"
+    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad\n  coalesce explain overlap/depth_first --svg pictures"
 )]
 pub struct Arguments {
     /// The pattern, or one variant of it.
     #[arg(value_name = "PATTERN[/VARIANT]")]
     selection: String,
+    /// Write a picture per variant into this folder: what a warp touches, or what ran when.
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -24,21 +31,60 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if selection.variant.is_none() {
         println!("{}", pattern.doc());
     }
-    if pattern.is_host_work() {
-        println!("Sources: {}", pattern.sources.join("; "));
-        return Ok(ExitCode::SUCCESS);
+    if !pattern.is_host_work() {
+        print_kernels(&selection)?;
     }
+    println!("Sources: {}", pattern.sources.join("; "));
+    if let Some(folder) = &arguments.svg {
+        write_pictures(&selection, folder)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the kernels move, and what they consist of.
+fn print_kernels(selection: &Selection) -> Result<()> {
+    let pattern = selection.pattern;
     let size = Size::new(pattern.count_size);
     println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
-    println!("{}\n", traffic_table(&selection)?);
+    println!("{}\n", traffic_table(selection)?);
     println!("In the PTX:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
     for variant in selection.variants() {
         facts.add_row(fact_cells(pattern, variant));
     }
     println!("{facts}\n");
-    println!("Sources: {}", pattern.sources.join("; "));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// Writes a picture per selected variant and says where.
+fn write_pictures(selection: &Selection, folder: &Path) -> Result<()> {
+    let pattern = selection.pattern;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make {}: choose another folder", folder.display()))?;
+    let counts = if pattern.is_host_work() { Vec::new() } else { traffic::count(pattern)? };
+    for variant in selection.variants() {
+        let name = format!("{}/{}", pattern.name, variant.name);
+        let drawn = match variant.work {
+            // What is not ours is in no registry.
+            Work::Peer(_) => continue,
+            Work::Host { .. } => {
+                let size = Size::new(pattern.count_size);
+                let (timeline, _) = timeline::record(pattern, variant, &size)?;
+                picture::timeline::draw(&name, &timeline)
+            }
+            Work::Kernel { .. } => {
+                let counted = counts.iter().find(|(other, _)| other.name == variant.name);
+                let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
+                let file = pattern.kernel_file();
+                let requests = Requests::of(&file, pattern.doc_source, instructions);
+                picture::access::draw(&name, &file, &requests)
+            }
+        };
+        let path = folder.join(format!("{}_{}.svg", pattern.name, variant.name));
+        write(&path, drawn.as_bytes())?;
+        println!("Picture: {}", path.display());
+    }
+    Ok(())
 }
 
 /// The facts of a variant's kernel in the newest PTX.

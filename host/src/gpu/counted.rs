@@ -2,9 +2,10 @@
 
 use super::Gpu;
 use anyhow::Result;
-use simt::{Counters, Finding, Traffic};
-pub use virtual_gpu::Larger;
+pub use simt::RequestKind;
+use simt::{Counters, Finding, InstructionReport, Traffic, Watched};
 use virtual_gpu::MisuseKind;
+pub use virtual_gpu::{Larger, OperationKind, OperationRecord};
 
 /// The counts of one or more launches.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,8 @@ pub struct Counted {
     pub findings: Vec<Finding>,
     /// Model: the kernels' time, milliseconds.
     pub model_ms: f64,
+    /// Instructions with recorded requests, when a warp was watched.
+    pub instructions: Vec<InstructionReport>,
 }
 
 impl Gpu {
@@ -63,6 +66,18 @@ impl Gpu {
         }
     }
 
+    /// On the virtual device, from here on the requests of each launch's first warp are recorded, or no longer.
+    pub fn watch_first_warp(&self, watch: bool) {
+        if self.is_virtual() {
+            virtual_gpu::watch(watch.then(Watched::default));
+        }
+    }
+
+    /// What the virtual device did since the last call, and when; a GPU tells nothing.
+    pub fn take_operations(&self) -> Vec<OperationRecord> {
+        if self.is_virtual() { virtual_gpu::operations() } else { Vec::new() }
+    }
+
     /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.
     pub fn take_counted(&self) -> Option<Counted> {
         if !self.is_virtual() {
@@ -73,6 +88,8 @@ impl Gpu {
             counted.counters += launch.report.counters;
             counted.findings.extend(launch.report.findings);
             counted.model_ms += launch.model_ns / 1e6;
+            let recorded = launch.report.instructions.into_iter();
+            counted.instructions.extend(recorded.filter(|one| !one.requests.is_empty()));
         }
         Some(counted)
     }

@@ -12,7 +12,7 @@ mod timing;
 pub use arrays::{Arrays, View, ViewMut, digest};
 pub use ceilings::Saturation;
 pub use choice::{Choice, registers};
-pub use counted::{Counted, Larger, misuse};
+pub use counted::{Counted, Larger, OperationKind, OperationRecord, RequestKind, misuse};
 pub use error::GpuError;
 pub use launch::{Argument, Arguments, Launcher};
 pub use streams::Streams;

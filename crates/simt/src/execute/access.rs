@@ -1,9 +1,10 @@
 //! Loads and stores in every state space.
 
 use super::block::Block;
+use super::record::Side;
 use super::shadow::lanes;
 use super::step::space_of;
-use super::traffic::{sectors_and_lines, wavefronts};
+use super::traffic::{constant_passes, sectors_and_lines, shared_passes, wavefronts};
 use super::warp::{Warp, read_local, write_local};
 use super::{Machine, Run};
 use crate::counters::Traffic;
@@ -617,10 +618,15 @@ impl Machine<'_> {
                 count += 1;
             }
             words[..count].sort_unstable();
+            let passes = words[..count].chunk_by(|a, b| a == b).count() as u32;
             let traffic = &mut self.tallies[pc].constant;
-            traffic.wavefronts += words[..count].chunk_by(|a, b| a == b).count() as u64;
+            traffic.wavefronts += passes as u64;
             traffic.wavefronts_ideal += 1;
             traffic.request(request);
+            if self.watching {
+                let counts = Traffic::of_passes(passes, 1);
+                self.record(Side::Constant, request, counts, || constant_passes(mask, all));
+            }
             return;
         }
         let (sectors, lines, distinct) =
@@ -632,6 +638,16 @@ impl Machine<'_> {
         traffic.sectors_ideal += bytes_distinct.div_ceil(32);
         traffic.lines += lines as u64;
         traffic.request(request);
+        if self.watching {
+            let counts = Traffic {
+                bytes_distinct,
+                sectors: sectors as u64,
+                sectors_ideal: bytes_distinct.div_ceil(32),
+                lines: lines as u64,
+                ..Traffic::default()
+            };
+            self.record(Side::Global, request, counts, Vec::new);
+        }
     }
 
     /// Counts wavefronts of a shared access.
@@ -646,6 +662,10 @@ impl Machine<'_> {
         traffic.wavefronts += count as u64;
         traffic.wavefronts_ideal += ideal as u64;
         traffic.request(request);
+        if self.watching {
+            let counts = Traffic::of_passes(count, ideal);
+            self.record(Side::Shared, request, counts, || shared_passes(mask, all, bytes));
+        }
     }
 
     /// Local memory is interleaved: word `w` of all lanes is one line.
@@ -716,6 +736,11 @@ fn ascending(mask: u32, all: &[u64; LANES]) -> bool {
 }
 
 impl Traffic {
+    /// The counts of a request that takes so many passes.
+    pub(crate) fn of_passes(count: u32, ideal: u32) -> Traffic {
+        Traffic { wavefronts: count as u64, wavefronts_ideal: ideal as u64, ..Traffic::default() }
+    }
+
     /// Counts one request with its lanes and bytes.
     #[inline(always)]
     pub(crate) fn request(&mut self, request: Request<'_>) {

@@ -6,9 +6,10 @@
 
 use super::access::{Request, addresses, read_bytes, write_bytes};
 use super::block::Block;
+use super::record::Side;
 use super::shadow::lanes;
 use super::step::space_of;
-use super::traffic::copy_wavefronts;
+use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
 use super::{Machine, atomic};
 use crate::counters::Traffic;
@@ -125,6 +126,11 @@ impl Machine<'_> {
             traffic.wavefronts += passes as u64;
             traffic.wavefronts_ideal += ideal as u64;
             traffic.request(to);
+            if self.watching {
+                let counts = Traffic::of_passes(passes, ideal);
+                let passes = || copy_passes(mask, &target, &source, copy.bytes);
+                self.record(Side::Shared, to, counts, passes);
+            }
         }
         if self.checking {
             for lane in lanes(reads) {
@@ -254,16 +260,25 @@ impl Machine<'_> {
                 });
             }
             if self.counting {
-                self.tallies[pc].global += Traffic {
-                    requests: 1,
-                    lanes: 1,
-                    bytes: bytes as u64,
+                let counts = Traffic {
                     bytes_distinct: bytes as u64,
                     sectors: bytes as u64 / 32,
                     sectors_ideal: bytes as u64 / 32,
                     lines: (bytes as u64).div_ceil(128),
                     ..Traffic::default()
                 };
+                let all = if copy.direction == BulkDirection::SharedToGlobal {
+                    &targets
+                } else {
+                    &sources
+                };
+                let request = Request { pc, mask: 1 << lane, all, bytes };
+                let traffic = &mut self.tallies[pc].global;
+                *traffic += counts;
+                traffic.request(request);
+                if self.watching {
+                    self.record(Side::Global, request, counts, Vec::new);
+                }
             }
             if let Some(estimator) = &mut self.estimator {
                 match (copy.direction, global) {

@@ -3,11 +3,15 @@
 use super::Machine;
 use super::access::{Request, Window, addresses, by_space, read_bytes, write_bytes};
 use super::block::Block;
+use super::record::Side;
 use super::shadow::lanes;
 use super::step::{read_row, write_row};
-use super::traffic::{counting_passes, passes_by, same_word_passes, sectors_and_lines};
+use super::traffic::{
+    atomic_passes, counting_passes, passes_by, same_word_passes, sectors_and_lines,
+};
 use super::warp::Warp;
 use crate::compute::half::{self, Bf16, F16};
+use crate::counters::Traffic;
 use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{Atomic, AtomicOperation, Space};
@@ -166,6 +170,11 @@ impl Machine<'_> {
                     traffic.wavefronts += passes as u64;
                     traffic.wavefronts_ideal += ideal as u64;
                     traffic.request(request);
+                    if self.watching {
+                        let counts = Traffic::of_passes(passes, ideal);
+                        let passes = || atomic_passes(mask, all, atomic.counts_by_one);
+                        self.record(Side::Shared, request, counts, passes);
+                    }
                 }
                 if self.checking {
                     self.check_shared_atomic(block, warp, request);
@@ -235,14 +244,21 @@ impl Machine<'_> {
         let Request { pc, mask, all, bytes } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let bytes_distinct = distinct as u64 * bytes as u64;
+        let counts = Traffic {
+            wavefronts: passes_by(7, mask, all) as u64,
+            wavefronts_ideal: 1,
+            sectors: sectors as u64,
+            lines: lines as u64,
+            bytes_distinct,
+            sectors_ideal: bytes_distinct.div_ceil(32),
+            sector_passes: passes_by(5, mask, all) as u64,
+            ..Traffic::default()
+        };
         let traffic = &mut self.tallies[pc].global;
-        traffic.wavefronts += passes_by(7, mask, all) as u64;
-        traffic.wavefronts_ideal += 1;
-        traffic.sectors += sectors as u64;
-        traffic.lines += lines as u64;
-        traffic.bytes_distinct += bytes_distinct;
-        traffic.sectors_ideal += bytes_distinct.div_ceil(32);
-        traffic.sector_passes += passes_by(5, mask, all) as u64;
+        *traffic += counts;
         traffic.request(request);
+        if self.watching {
+            self.record(Side::Global, request, counts, Vec::new);
+        }
     }
 }

@@ -11,6 +11,7 @@ mod exchange;
 mod matrix;
 #[cfg(test)]
 mod reconvergence;
+mod record;
 mod shadow;
 mod step;
 mod traffic;
@@ -23,6 +24,7 @@ use crate::launch::{InstructionReport, Launch, Options, Report, Schedule, Source
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
 use crate::program::{AtomicOperation, Constant, Operation, Program, Row, Space};
+use crate::requests::RequestRecord;
 use cluster::Cluster;
 use estimate::Estimator;
 pub(crate) use shadow::Doubt;
@@ -108,6 +110,10 @@ pub(crate) struct Machine<'r> {
     pub global: Option<Box<GlobalShadow>>,
     /// Clocks and caches, when a time is estimated.
     pub estimator: Option<Box<Estimator>>,
+    /// The warp that runs is the one whose requests are recorded.
+    pub watching: bool,
+    /// The requests so far, with their instructions.
+    pub recorded: Vec<(usize, RequestRecord)>,
     pub blocks: u64,
     pub warps: u64,
     /// Warp-instructions so far: the synthetic clock.
@@ -442,6 +448,8 @@ impl<'r> Machine<'r> {
                 .options
                 .estimate
                 .map(|figures| Box::new(Estimator::new(figures, run.options.far.clone()))),
+            watching: false,
+            recorded: Vec::new(),
             blocks: 0,
             warps: 0,
             steps: 0,
@@ -535,7 +543,9 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
     let mut tallies = vec![Tally::default(); program.instructions.len()];
     let mut printed = Vec::new();
     let mut estimators = Vec::new();
+    let mut recorded = Vec::new();
     for machine in machines {
+        recorded.extend(machine.recorded);
         estimators.extend(machine.estimator.map(|estimator| *estimator));
         for (sum, tally) in tallies.iter_mut().zip(&machine.tallies) {
             sum.add(tally);
@@ -580,6 +590,11 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
             source: location(program, pc),
             is_approximate: detail.approximate,
             counters,
+            requests: recorded
+                .iter()
+                .filter(|(at, _)| *at == pc)
+                .map(|(_, request)| request.clone())
+                .collect(),
         });
     }
     report.instructions.sort_by_key(|instruction| instruction.ptx_line);

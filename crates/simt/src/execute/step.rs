@@ -28,6 +28,8 @@ impl Machine<'_> {
             }
             _ => QUANTUM,
         };
+        let watched = self.run.options.watched;
+        self.watching = watched.is_some_and(|w| w.block == block.linear && w.warp == warp.index);
         let mut left = quantum;
         let result = self.run_splits(block, warp, &mut left);
         let used = quantum - left;

@@ -4,6 +4,8 @@
 //! instruction that repeats its pattern further on takes its last result.
 
 use crate::registers::LANES;
+use crate::requests::ServedWord;
+use std::collections::BTreeMap;
 
 /// The pattern and result of an instruction's last access.
 #[derive(Clone, Copy, Debug)]
@@ -117,17 +119,23 @@ pub(crate) fn copy_wavefronts(
     source: &[u64; LANES],
     bytes: u32,
 ) -> (u32, u32) {
-    let (mut total, mut rest) = (0, mask);
-    while rest != 0 {
-        let line = source[rest.trailing_zeros() as usize] >> 7;
+    let total = of_lines(mask, source).map(|lanes| wavefronts(lanes, target, bytes).0).sum();
+    (total, wavefronts(mask, target, bytes).1)
+}
+
+/// The lanes of each 128-byte line, one line after the other.
+fn of_lines(mask: u32, addresses: &[u64; LANES]) -> impl Iterator<Item = u32> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let line = addresses.get(rest.trailing_zeros() as usize)? >> 7;
         let mut members = 0;
-        for (lane, address) in source.iter().enumerate() {
+        for (lane, address) in addresses.iter().enumerate() {
             members |= u32::from(*address >> 7 == line) << lane;
         }
-        total += wavefronts(members & rest, target, bytes).0;
+        let lanes = members & rest;
         rest &= !members;
-    }
-    (total, wavefronts(mask, target, bytes).1)
+        Some(lanes)
+    })
 }
 
 /// Wavefronts and ideal wavefronts of a shared-memory access of `bytes` per lane.
@@ -139,17 +147,7 @@ pub(crate) fn wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u3
     if mask == 0 {
         return (0, 0);
     }
-    let group = match bytes {
-        0..=4 => 32,
-        8 => 16,
-        16 => 8,
-        _ => 4,
-    };
-    let group = if group < 32 && (paired(mask, addresses, 1) || paired(mask, addresses, 2)) {
-        group * 2
-    } else {
-        group
-    };
+    let group = group_size(mask, addresses, bytes);
     let (mut total, mut ideal) = (0, 0);
     for start in (0..LANES).step_by(group) {
         let members = if group == 32 { mask } else { mask >> start & ((1 << group) - 1) };
@@ -159,6 +157,21 @@ pub(crate) fn wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u3
         }
     }
     (total, ideal)
+}
+
+/// Lanes that are served together.
+fn group_size(mask: u32, addresses: &[u64; LANES], bytes: u32) -> usize {
+    let group = match bytes {
+        0..=4 => 32,
+        8 => 16,
+        16 => 8,
+        _ => 4,
+    };
+    if group < 32 && (paired(mask, addresses, 1) || paired(mask, addresses, 2)) {
+        group * 2
+    } else {
+        group
+    }
 }
 
 /// Whether all active lanes `n` and `n ^ distance` want the same address.
@@ -226,4 +239,73 @@ pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32
 /// Passes of counting by one on shared memory: lanes of one word are summed on the way.
 pub(crate) fn counting_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
     if mask == 0 { (0, 0) } else { (passes(mask, addresses, 4), 1) }
+}
+
+/// The words that the passes of [`wavefronts`] serve.
+pub(crate) fn shared_passes(
+    mask: u32,
+    addresses: &[u64; LANES],
+    bytes: u32,
+) -> Vec<Vec<ServedWord>> {
+    let group = group_size(mask, addresses, bytes);
+    let mut passes = Vec::new();
+    for start in (0..LANES).step_by(group) {
+        let mut words = BTreeMap::new();
+        for lane in (start..start + group).filter(|lane| mask >> lane & 1 != 0) {
+            for word in 0..u64::from(bytes.div_ceil(4).max(1)) {
+                *words.entry((addresses[lane] >> 2) + word).or_default() |= 1 << lane;
+            }
+        }
+        passes.extend(by_bank(words));
+    }
+    passes
+}
+
+/// The words that the passes of [`copy_wavefronts`] serve.
+pub(crate) fn copy_passes(
+    mask: u32,
+    target: &[u64; LANES],
+    source: &[u64; LANES],
+    bytes: u32,
+) -> Vec<Vec<ServedWord>> {
+    of_lines(mask, source).flat_map(|lanes| shared_passes(lanes, target, bytes)).collect()
+}
+
+/// The words that the passes of [`counting_passes`] or of [`same_word_passes`] serve.
+pub(crate) fn atomic_passes(
+    mask: u32,
+    addresses: &[u64; LANES],
+    counts_by_one: bool,
+) -> Vec<Vec<ServedWord>> {
+    if counts_by_one {
+        return shared_passes(mask, addresses, 4);
+    }
+    let mut lanes: Vec<usize> = (0..LANES).filter(|lane| mask >> lane & 1 != 0).collect();
+    lanes.sort_by_key(|lane| addresses[*lane] >> 2);
+    by_bank(lanes.into_iter().map(|lane| (addresses[lane] >> 2, 1 << lane)))
+}
+
+/// One word of constant memory after the other.
+pub(crate) fn constant_passes(mask: u32, addresses: &[u64; LANES]) -> Vec<Vec<ServedWord>> {
+    let mut words: BTreeMap<u64, u32> = BTreeMap::new();
+    for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+        *words.entry(addresses[lane] >> 2).or_default() |= 1 << lane;
+    }
+    words.into_iter().map(|(index, lanes)| vec![ServedWord { index, lanes }]).collect()
+}
+
+/// Words with their lanes, in passes of which each serves every bank at most once.
+fn by_bank(words: impl IntoIterator<Item = (u64, u32)>) -> Vec<Vec<ServedWord>> {
+    let mut passes: Vec<Vec<ServedWord>> = Vec::new();
+    let mut served = [0; 32];
+    for (index, lanes) in words {
+        let word = ServedWord { index, lanes };
+        let pass = &mut served[word.bank() as usize];
+        if *pass == passes.len() {
+            passes.push(Vec::new());
+        }
+        passes[*pass].push(word);
+        *pass += 1;
+    }
+    passes
 }

@@ -5,6 +5,7 @@ use crate::copies::Place;
 use crate::machine::{LEGACY, Machine, Outcome};
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction};
+use crate::timeline::OperationKind;
 use crate::work::{Copy, Fill, Side, Work};
 use cuda_driver::ReturnCode;
 use cust_raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
@@ -78,7 +79,11 @@ fn copy(
     );
     if source_pageable && !target_pageable {
         copy.staged = Some(stage(&copy));
-        machine.now += model::copy_ns(&machine.profile, Direction::Upload(true), bytes);
+        let start = machine.now;
+        let end = start + model::copy_ns(&machine.profile, Direction::Upload(true), bytes);
+        machine.now = end;
+        let kind = OperationKind::Upload { bytes };
+        machine.note(kind, Some(Machine::key(stream)), start..end);
         return machine.submit(stream, Work::Copy(copy)).map(|_| ());
     }
     let id = machine.submit(stream, Work::Copy(copy))?;

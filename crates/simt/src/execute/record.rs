@@ -1,0 +1,51 @@
+//! Records the first request of each instruction of one warp, when it is asked for.
+
+use super::Machine;
+use super::access::Request;
+use crate::counters::Traffic;
+use crate::program::Operation;
+use crate::registers::LANES;
+use crate::requests::{RequestKind, RequestRecord, ServedWord};
+
+/// The part of an instruction's counts that a request belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Global,
+    Shared,
+    Constant,
+}
+
+impl Machine<'_> {
+    /// Keeps a request of the watched warp if it is the instruction's first on this side.
+    #[cold]
+    pub fn record(
+        &mut self,
+        side: Side,
+        request: Request<'_>,
+        mut counts: Traffic,
+        passes: impl FnOnce() -> Vec<Vec<ServedWord>>,
+    ) {
+        let Request { pc, mask, all, bytes } = request;
+        let kind = match (&self.run.program.instructions[pc].operation, side) {
+            (_, Side::Constant) => RequestKind::ConstantLoad,
+            (Operation::Load(_), Side::Global) => RequestKind::GlobalLoad,
+            (Operation::Load(_), Side::Shared) => RequestKind::SharedLoad,
+            (Operation::Store(_), Side::Global) => RequestKind::GlobalStore,
+            (Operation::Store(_), Side::Shared) => RequestKind::SharedStore,
+            (Operation::Atomic(_), Side::Global) => RequestKind::GlobalAtomic,
+            (Operation::Atomic(_), Side::Shared) => RequestKind::SharedAtomic,
+            (Operation::AsyncCopy(_), Side::Global) => RequestKind::AsyncCopySource,
+            (Operation::AsyncCopy(_), Side::Shared) => RequestKind::AsyncCopyTarget,
+            (Operation::BulkCopy(_), _) => RequestKind::BulkCopy,
+            _ => return,
+        };
+        if self.recorded.iter().any(|(at, other)| *at == pc && other.kind == kind) {
+            return;
+        }
+        let lanes: [Option<u64>; LANES] =
+            std::array::from_fn(|lane| (mask >> lane & 1 != 0).then_some(all[lane]));
+        counts.request(request);
+        let passes = passes();
+        self.recorded.push((pc, RequestRecord { kind, bytes, lanes, traffic: counts, passes }));
+    }
+}

@@ -1,0 +1,177 @@
+//! What ran when: intervals of the device's engines, of streams and of the host.
+
+use crate::gpu::{Arrays, Checks, Choice, Gpu, OperationKind, OperationRecord, Stopwatch};
+use crate::pattern::{Pattern, Size, Variant};
+use crate::verify::{Outcome, Ready, case, obstacle};
+use anyhow::{Context, Result, bail};
+use std::ops::Range;
+
+/// The work between two events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    /// The device's name.
+    pub device: String,
+    /// Where the times come from.
+    pub origin: Origin,
+    /// From the first event to the last, microseconds.
+    pub length_us: f64,
+    /// By their start; each lies between 0 and the length.
+    pub intervals: Vec<Interval>,
+}
+
+/// Where times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The virtual device's model.
+    Model,
+    /// Events on a GPU.
+    Measured,
+}
+
+/// Something that took time, or a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// What it is.
+    pub kind: Kind,
+    /// Its stream: 0 is that of the events, others follow in the order of appearance; `None` for what the host does.
+    pub stream: Option<usize>,
+    /// Its start, microseconds after the first event.
+    pub start_us: f64,
+    /// Its end.
+    pub end_us: f64,
+}
+
+/// What an [`Interval`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// So many bytes to the device.
+    Upload(u64),
+    /// So many bytes to the host.
+    Download(u64),
+    /// So many bytes copied inside the device.
+    DeviceCopy(u64),
+    /// So many bytes of the device filled.
+    Fill(u64),
+    /// A kernel, by name.
+    Kernel(String),
+    /// So many bytes copied inside the host's memory.
+    HostCopy(u64),
+    /// A function of the host's that a stream called.
+    HostFunction,
+    /// A stream waits for another.
+    Wait,
+    /// The host is in this function of the driver.
+    Call(String),
+    /// The host reads so many bytes.
+    HostRead(u64),
+}
+
+/// What does one thing after the other, or, for kernels, as many as fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Engine {
+    /// The host.
+    Host,
+    /// Copies to the device.
+    Upload,
+    /// The multiprocessors: kernels, fills, copies inside the device.
+    Kernel,
+    /// Copies to the host.
+    Download,
+}
+
+impl Kind {
+    /// What does it; `None` for what only a stream knows.
+    pub fn engine(&self) -> Option<Engine> {
+        match self {
+            Kind::Upload(_) => Some(Engine::Upload),
+            Kind::Download(_) => Some(Engine::Download),
+            Kind::Kernel(_) | Kind::Fill(_) | Kind::DeviceCopy(_) => Some(Engine::Kernel),
+            Kind::Call(_) | Kind::HostRead(_) => Some(Engine::Host),
+            Kind::HostCopy(_) | Kind::HostFunction | Kind::Wait => None,
+        }
+    }
+}
+
+impl Timeline {
+    /// What lies between the last event that was recorded and the first on the same stream; `None` without two events.
+    pub fn of(device: String, records: &[OperationRecord]) -> Option<Timeline> {
+        let is_event = |record: &&OperationRecord| record.kind == OperationKind::Event;
+        let last = records.iter().rfind(is_event)?;
+        let first = records.iter().filter(is_event).find(|one| one.stream == last.stream)?;
+        let (start, length_us) = (first.end_ns, (last.end_ns - first.end_ns) / 1e3);
+        let mut streams: Vec<usize> = last.stream.into_iter().collect();
+        let mut intervals = Vec::new();
+        let mut in_order: Vec<&OperationRecord> = records.iter().collect();
+        in_order.sort_by(|one, other| one.start_ns.total_cmp(&other.start_ns));
+        for record in in_order {
+            let Some(kind) = kind_of(&record.kind) else { continue };
+            let Range { start: start_us, end: end_us } =
+                (record.start_ns - start) / 1e3..(record.end_ns - start) / 1e3;
+            if end_us < 0.0 || start_us > length_us {
+                continue;
+            }
+            let stream = record.stream.map(|handle| {
+                streams.iter().position(|other| *other == handle).unwrap_or_else(|| {
+                    streams.push(handle);
+                    streams.len() - 1
+                })
+            });
+            let (start_us, end_us) = (start_us.max(0.0), end_us.min(length_us));
+            intervals.push(Interval { kind, stream, start_us, end_us });
+        }
+        Some(Timeline { device, origin: Origin::Model, length_us, intervals })
+    }
+}
+
+fn kind_of(kind: &OperationKind) -> Option<Kind> {
+    Some(match kind {
+        OperationKind::Upload { bytes } => Kind::Upload(*bytes),
+        OperationKind::Download { bytes } => Kind::Download(*bytes),
+        OperationKind::DeviceCopy { bytes } => Kind::DeviceCopy(*bytes),
+        OperationKind::HostCopy { bytes } => Kind::HostCopy(*bytes),
+        OperationKind::Fill { bytes } => Kind::Fill(*bytes),
+        OperationKind::Kernel { name } => Kind::Kernel(name.clone()),
+        OperationKind::HostFunction => Kind::HostFunction,
+        OperationKind::Wait => Kind::Wait,
+        OperationKind::Call { name } => Kind::Call((*name).to_owned()),
+        OperationKind::HostRead { bytes } => Kind::HostRead(*bytes),
+        OperationKind::Event => return None,
+    })
+}
+
+/// Runs a variant once on the virtual device and says what ran between two events and how many milliseconds these were
+/// apart.
+///
+/// # Errors
+/// A wrong result, or the driver's error.
+pub fn record(
+    pattern: &'static Pattern,
+    variant: &'static Variant,
+    size: &Size,
+) -> Result<(Timeline, f64)> {
+    let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
+    let name = format!("{}/{}", pattern.name, variant.name);
+    if let Some(reason) = obstacle(&gpu, variant, size) {
+        bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
+    }
+    let case = case(pattern, size, 1);
+    let mut arrays = Arrays::of(&gpu, pattern, &case)?;
+    let mut ready = Ready::new(&gpu, &case, &mut arrays, variant, size)?;
+    let stopwatch = Stopwatch::new()?;
+    gpu.synchronize()?;
+    gpu.take_operations();
+    stopwatch.start(&gpu)?;
+    ready.run()?;
+    stopwatch.stop(&gpu)?;
+    let elapsed_ms = stopwatch.elapsed_ms()?;
+    let operations = gpu.take_operations();
+    ready.finish()?;
+    match ready.check()? {
+        Outcome::Correct => {}
+        Outcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
+        Outcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
+    }
+    let timeline = Timeline::of(gpu.facts()?.name, &operations)
+        .with_context(|| format!("{name}: too much ran for a timeline"))?;
+    Ok((timeline, elapsed_ms))
+}

@@ -1,0 +1,175 @@
+//! Pictures of every variant, read back: what they show is what was counted.
+
+use crate::executor::device;
+use coalesce::gpu::RequestKind;
+use coalesce::pattern::{Pattern, Size};
+use coalesce::patterns::PATTERNS;
+use coalesce::picture::access::Requests;
+use coalesce::picture::{access, timeline};
+use coalesce::timeline::{Engine, Interval, record};
+use coalesce::traffic::count;
+use roxmltree::{Document, Node};
+
+fn parsed(text: &str) -> Document<'_> {
+    Document::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Whether an element has a class.
+fn is(node: &Node<'_, '_>, class: &str) -> bool {
+    node.attribute("class").is_some_and(|classes| classes.split(' ').any(|one| one == class))
+}
+
+fn elements<'a, 'input>(
+    node: Node<'a, 'input>,
+    class: &'static str,
+) -> impl Iterator<Item = Node<'a, 'input>> {
+    node.descendants().filter(move |node| is(node, class))
+}
+
+fn count_of(node: Node<'_, '_>, class: &'static str) -> u64 {
+    elements(node, class).count() as u64
+}
+
+fn number(node: &Node<'_, '_>, attribute: &str) -> f64 {
+    let text = node.attribute(attribute).unwrap_or_else(|| panic!("no {attribute}: {node:?}"));
+    text.parse().unwrap_or_else(|error| panic!("{attribute} = {text}: {error}"))
+}
+
+/// What every picture has: a text alternative, a view box that holds all of it, and nothing from elsewhere.
+fn assert_is_whole(name: &str, document: &Document<'_>) {
+    let root = document.root_element();
+    let view: Vec<f64> = root
+        .attribute("viewBox")
+        .expect("a picture has a view box")
+        .split(' ')
+        .map(|number| number.parse().expect("a number"))
+        .collect();
+    let [0.0, 0.0, width, height] = view[..] else { panic!("{name}: {view:?}") };
+    assert!(width <= 720.0, "{name}");
+    let text_of = |tag: &str| {
+        let found = root.children().find(|node| node.has_tag_name(tag));
+        found.and_then(|node| node.text()).unwrap_or_default().trim().to_owned()
+    };
+    assert!(text_of("title").starts_with(name), "{name}: {}", text_of("title"));
+    assert!(text_of("desc").len() > 30, "{name}: {}", text_of("desc"));
+    for node in root.descendants().filter(Node::is_element) {
+        for attribute in ["href", "src", "style", "id"] {
+            assert!(!node.has_attribute(attribute), "{name}: {node:?}");
+        }
+        if node.has_tag_name("rect") {
+            let [x, y, w, h] = ["x", "y", "width", "height"].map(|key| number(&node, key));
+            assert!(x >= 0.0 && y >= 0.0 && w > 0.0 && h > 0.0, "{name}: {node:?}");
+            assert!(x + w <= width + 0.1 && y + h <= height + 0.1, "{name}: {node:?}");
+        }
+        if node.has_tag_name("text") {
+            let letters = node.text().unwrap_or_default().trim().chars().count() as f64;
+            assert!(number(&node, "y") < height, "{name}: {node:?}");
+            // The mean letter of a wide common font, in units.
+            for (class, letter) in [("title", 6.9), ("head", 6.2), ("code", 5.3), ("caption", 5.4)]
+            {
+                let right = number(&node, "x") + letters * letter;
+                assert!(!is(&node, class) || right <= width, "{name}: {:?}", node.text());
+            }
+        }
+    }
+}
+
+fn kernels() -> impl Iterator<Item = &'static Pattern> {
+    PATTERNS.iter().copied().filter(|pattern| !pattern.is_host_work())
+}
+
+#[test]
+fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
+    let (_guard, _gpu) = device();
+    let (mut all, mut without_line) = (0, 0);
+    for pattern in kernels() {
+        let file = pattern.kernel_file();
+        for (variant, counted) in count(pattern).expect("the pattern runs") {
+            let name = format!("{}/{}", pattern.name, variant.name);
+            let requests = Requests::of(&file, pattern.doc_source, &counted.instructions);
+            assert!(!requests.shown.is_empty(), "{name} has no request");
+            let text = access::draw(&name, &file, &requests);
+            let document = parsed(&text);
+            assert_is_whole(&name, &document);
+            let groups: Vec<Node<'_, '_>> = elements(document.root_element(), "request").collect();
+            assert_eq!(groups.len(), requests.shown.len(), "{name}");
+            for (group, request) in groups.iter().zip(&requests.shown) {
+                let traffic = &request.record.traffic;
+                let name = format!("{name}, line {:?}, {:?}", request.line, request.record.kind);
+                assert_eq!(request.line.is_some(), !request.code.is_empty(), "{name}");
+                all += 1;
+                without_line += u32::from(request.line.is_none());
+                let (lanes, sectors, passes) = match request.record.kind {
+                    RequestKind::BulkCopy => (0, 0, 0),
+                    RequestKind::GlobalAtomic => (traffic.lanes, traffic.sectors, 0),
+                    _ => (traffic.lanes, traffic.sectors, traffic.wavefronts),
+                };
+                assert_eq!(count_of(*group, "lane"), lanes, "{name}");
+                assert_eq!(count_of(*group, "sector"), sectors, "{name}");
+                assert_eq!(count_of(*group, "pass"), passes, "{name}");
+                assert!(count_of(*group, "word") >= lanes, "{name}");
+                let is_crowded = traffic.wavefronts > traffic.wavefronts_ideal;
+                let marks = u64::from(is_crowded && count_of(*group, "pass") > 0);
+                let constant = request.record.kind == RequestKind::ConstantLoad;
+                assert_eq!(count_of(*group, "full"), if constant { 0 } else { marks }, "{name}");
+            }
+        }
+    }
+    // The compiler knows no line of what it merged from several.
+    println!("{all} requests, {without_line} without a source line");
+    assert!(20 * without_line < all, "{without_line} of {all} requests have no source line");
+}
+
+/// What is wrong with two neighbours of one row, each from a start to an end.
+fn overlaps(mut spans: Vec<[f64; 2]>, slack: f64) -> Option<[[f64; 2]; 2]> {
+    spans.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    spans.windows(2).map(|pair| [pair[0], pair[1]]).find(|[one, next]| next[0] < one[1] - slack)
+}
+
+#[test]
+fn timelines_of_the_host_end_with_their_event_and_no_engine_does_two_things_at_once() {
+    let (_guard, gpu) = device();
+    for pattern in PATTERNS.iter().filter(|pattern| pattern.is_host_work()) {
+        let size = Size::new(pattern.verify_sizes.last().expect("a pattern has sizes"));
+        for variant in pattern.variants {
+            let name = format!("{}/{}", pattern.name, variant.name);
+            if coalesce::verify::obstacle(&gpu, variant, &size).is_some() {
+                continue;
+            }
+            let (drawn, elapsed_ms) = record(pattern, variant, &size).expect("it runs");
+            // The driver's answer is a 32-bit float of milliseconds.
+            let difference = (drawn.length_us / 1e3 - elapsed_ms).abs();
+            assert!(difference <= 1e-7 * elapsed_ms, "{name}: {} us", drawn.length_us);
+            assert!(!drawn.intervals.is_empty(), "{name}");
+            let is_inside = |one: &Interval| {
+                0.0 <= one.start_us && one.start_us <= one.end_us && one.end_us <= drawn.length_us
+            };
+            assert!(drawn.intervals.iter().all(is_inside), "{name}: {:?}", drawn.intervals);
+            for engine in [Engine::Host, Engine::Upload, Engine::Download] {
+                let of_engine = drawn.intervals.iter().filter(|i| i.kind.engine() == Some(engine));
+                let spans = of_engine.map(|one| [one.start_us, one.end_us]).collect();
+                assert_eq!(overlaps(spans, 1e-6), None, "{name}: {engine:?}");
+            }
+            let text = timeline::draw(&name, &drawn);
+            let document = parsed(&text);
+            assert_is_whole(&name, &document);
+            let mut boxes = 0.0;
+            let whole = elements(document.root_element(), "whole").next().expect("a panel");
+            for row in elements(whole, "row") {
+                let span = |node: Node<'_, '_>| {
+                    let x = number(&node, "x");
+                    [x, x + number(&node, "width")]
+                };
+                let spans = elements(row, "box").map(span).collect();
+                // A moment is drawn 0.4 units wide.
+                assert_eq!(overlaps(spans, 0.5), None, "{name}: {:?}", row.attribute("data-row"));
+                boxes += elements(row, "box").map(|node| number(&node, "data-count")).sum::<f64>();
+            }
+            let places = |one: &Interval| {
+                usize::from(one.stream.is_some()) + usize::from(one.kind.engine().is_some())
+            };
+            let expected: usize = drawn.intervals.iter().map(places).sum();
+            assert_eq!(boxes, expected as f64, "{name}");
+        }
+    }
+}
