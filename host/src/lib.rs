@@ -13,6 +13,7 @@ pub mod measure;
 pub mod pattern;
 pub mod patterns;
 pub mod ptx;
+pub mod report;
 pub mod results;
 pub mod traffic;
 pub mod verify;

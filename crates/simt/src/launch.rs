@@ -231,17 +231,26 @@ pub struct SourceLocation {
     pub file: String,
     /// The line.
     pub line: u32,
-    /// The outermost place that the code was inlined into, when it was.
-    pub inlined_at: Option<(String, u32)>,
+    /// The places that the code was inlined into, innermost first.
+    pub inlined_at: Vec<(String, u32)>,
 }
 
 impl SourceLocation {
     /// The place that a kernel's author sees: the call site of inlined code.
     pub fn outermost(&self) -> (&str, u32) {
-        match &self.inlined_at {
+        match self.inlined_at.last() {
             Some((file, line)) => (file, *line),
             None => (&self.file, self.line),
         }
+    }
+
+    /// The innermost of its places that lies in a file whose name ends like this. The compiler gives code that belongs
+    /// to no line of a file the line 0, which is not a place.
+    pub fn line_in(&self, file: &str) -> Option<u32> {
+        let own = (&self.file, self.line);
+        let around = self.inlined_at.iter().map(|(file, line)| (file, *line));
+        let mut places = std::iter::once(own).chain(around);
+        places.find(|(name, line)| name.ends_with(file) && *line > 0).map(|(_, line)| line)
     }
 }
 

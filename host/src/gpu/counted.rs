@@ -2,7 +2,9 @@
 
 use super::Gpu;
 use anyhow::Result;
-use simt::{Counters, Finding, Traffic};
+use simt::{Counters, Finding, InstructionReport, Traffic};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 pub use virtual_gpu::Larger;
 use virtual_gpu::MisuseKind;
 
@@ -11,6 +13,8 @@ use virtual_gpu::MisuseKind;
 pub struct Counted {
     /// The sums over all launches.
     pub counters: Counters,
+    /// Each instruction that ran, its counts summed over the launches, by kernel and line of the PTX.
+    pub instructions: Vec<InstructionReport>,
     /// Hazards, when the device was opened with checks.
     pub findings: Vec<Finding>,
     /// Model: the kernels' time, milliseconds.
@@ -69,11 +73,21 @@ impl Gpu {
             return None;
         }
         let mut counted = Counted::default();
+        let mut instructions = BTreeMap::new();
         for launch in virtual_gpu::launches() {
             counted.counters += launch.report.counters;
+            for report in launch.report.instructions {
+                match instructions.entry((report.function.clone(), report.ptx_line)) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(report);
+                    }
+                    Entry::Occupied(mut entry) => entry.get_mut().counters += report.counters,
+                }
+            }
             counted.findings.extend(launch.report.findings);
             counted.model_ms += launch.model_ns / 1e6;
         }
+        counted.instructions = instructions.into_values().collect();
         Some(counted)
     }
 }
