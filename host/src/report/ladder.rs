@@ -1,50 +1,152 @@
 //! A ladder as a table and as bars.
 
 use super::counts::Counts;
-use super::page::{fixed, headers, number, time};
-use super::plot::{Bar, Bars, Caption, bars};
+use super::page::{self, headers, time_in_words};
+use super::plot::{Bar, Bars, Caption, bars, figure};
 use super::runs::Runs;
 use crate::pattern::Limit;
 use crate::results::{Measured, Outcome, Row, Traffic};
 use maud::{Markup, html};
+use std::collections::BTreeMap;
 
-/// The names of the columns of [`cells`].
-const COLUMNS: [&str; 13] = [
-    "variant",
-    "time, ms",
-    "spread, %",
-    "GB/s",
-    "% of its limit",
-    "limit",
-    "floor, ms",
-    "predicted, ms",
-    "measured / predicted",
-    "speed-up",
-    "registers",
-    "occupancy, %",
-    "sectors per request, load / store",
-];
-
-/// The header of a table of ladders.
-pub fn header(with_pattern: bool) -> Markup {
-    html! { @if with_pattern { th scope="col" { "pattern" } } (headers(&COLUMNS)) }
+/// A column of a ladder's table.
+struct Column {
+    name: &'static str,
+    /// Whether the summary has it, too; a pattern's page has all.
+    in_summary: bool,
+    cell: fn(&Runs, &Row, &Measured, Option<&Counts>) -> Cell,
 }
 
-/// The rows of a ladder's table, with the pattern in front where the table has many.
-pub fn rows(runs: &Runs, pattern: &str, counts: Option<&Counts>, with_pattern: bool) -> Markup {
-    html! {
-        @for (index, row) in runs.ladder(pattern).into_iter().enumerate() {
-            tr class=[class(index, row)] data-row=(row.name()) {
-                @if with_pattern { td { a href=(format!("{pattern}.html")) { (pattern) } } }
+/// What a cell holds.
+enum Cell {
+    /// A figure, and how it is written.
+    Figure(Option<f64>, fn(f64) -> String),
+    /// Words; none: an empty cell.
+    Words(String),
+}
+
+impl Cell {
+    fn is_empty(&self) -> bool {
+        match self {
+            Cell::Figure(value, _) => value.is_none(),
+            Cell::Words(words) => words.is_empty(),
+        }
+    }
+}
+
+const fn column(
+    name: &'static str,
+    in_summary: bool,
+    cell: fn(&Runs, &Row, &Measured, Option<&Counts>) -> Cell,
+) -> Column {
+    Column { name, in_summary, cell }
+}
+
+/// The columns after the variant's name.
+const COLUMNS: [Column; 15] = [
+    column("time, ms", true, |_, _, m, _| Cell::Figure(Some(m.time_ms.median), time_in_words)),
+    column("spread, %", true, |_, _, m, _| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),
+    column("hot, ms", false, |_, _, m, _| {
+        Cell::Figure(m.hot_ms.map(|hot| hot.median), time_in_words)
+    }),
+    column("in a graph, ms", false, |_, _, m, _| {
+        Cell::Figure(m.graph_ms.map(|graph| graph.median), time_in_words)
+    }),
+    column("clock, MHz", false, |_, _, m, _| {
+        Cell::Figure(m.clock_mhz.map(|clock| clock.median), whole)
+    }),
+    column("GB/s", true, |_, _, m, _| {
+        Cell::Figure((m.bytes > 0).then_some(m.bandwidth_gb_s), figure)
+    }),
+    column("% of its limit", true, |_, _, m, _| {
+        Cell::Figure(m.floor.map(|floor| floor.percent), tenths)
+    }),
+    column("limit", true, |_, _, m, _| {
+        Cell::Words(m.floor.map_or("", |floor| floor.limit.name()).to_owned())
+    }),
+    column("floor, ms", true, |_, _, m, _| {
+        Cell::Figure(m.floor.map(|floor| floor.time_ms), time_in_words)
+    }),
+    column("predicted, ms", true, |runs, row, _, _| {
+        Cell::Figure(runs.predicted_ms(row), time_in_words)
+    }),
+    column("measured / predicted", true, |runs, row, m, _| {
+        let ratio = runs.predicted_ms(row).map(|predicted_ms| m.time_ms.median / predicted_ms);
+        Cell::Figure(ratio, hundredths)
+    }),
+    column("speed-up", true, |_, _, m, _| {
+        Cell::Figure(Some(m.speed_up), |value| format!("{value:.2} x"))
+    }),
+    column("registers", true, |runs, row, _, _| {
+        Cell::Figure(registers(runs, row).map(f64::from), whole)
+    }),
+    column("occupancy, %", true, |_, row, _, _| {
+        Cell::Figure(row.resources.map(|resources| resources.occupancy_percent), whole)
+    }),
+    column("sectors, load / store", true, |_, row, _, counts| Cell::Words(sectors(row, counts))),
+];
+
+fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+fn hundredths(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// The ladders of one pattern or of all as a table. Columns without a figure are left out.
+pub fn table(
+    caption: &str,
+    runs: &Runs,
+    patterns: &[&str],
+    counts: &BTreeMap<&str, Counts>,
+    is_summary: bool,
+) -> Markup {
+    let rows: Vec<(usize, &Row)> =
+        patterns.iter().flat_map(|pattern| runs.ladder(pattern).into_iter().enumerate()).collect();
+    let of = |row: &Row| counts.get(row.pattern.as_str());
+    let is_used = |column: &&Column| {
+        let mut measured = rows.iter().filter_map(|(_, row)| Some((row, row.measured()?)));
+        (column.in_summary || !is_summary)
+            && measured
+                .any(|(row, measured)| !(column.cell)(runs, row, measured, of(row)).is_empty())
+    };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
+    let header = html! {
+        @if is_summary { th scope="col" { "pattern" } }
+        th scope="col" { "variant" }
+        (headers(&columns.iter().map(|column| column.name).collect::<Vec<_>>()))
+    };
+    let body = html! {
+        @for (index, row) in &rows {
+            tr class=[class(*index, row)] data-row=(row.name()) {
+                @if is_summary { td { a href=(format!("{}.html", row.pattern)) { (row.pattern) } } }
                 th scope="row" { (row.variant) }
                 @match &row.outcome {
-                    Outcome::Measured(measured) => (cells(runs, row, measured, counts)),
-                    Outcome::NotRun { reason } => td colspan="12" { "not run: " (reason) },
-                    Outcome::Wrong { reason } => td colspan="12" { strong { "wrong" } ": " (reason) },
+                    Outcome::Measured(measured) => {
+                        @for column in &columns {
+                            @match (column.cell)(runs, row, measured, of(row)) {
+                                Cell::Figure(value, show) => (page::cell(value, show)),
+                                Cell::Words(words) => td.short { (words) },
+                            }
+                        }
+                    },
+                    Outcome::NotRun { reason } => td colspan=(columns.len()) { "not run: " (reason) },
+                    Outcome::Wrong { reason } => td colspan=(columns.len()) { strong { "wrong" } ": " (reason) },
                 }
             }
         }
-    }
+    };
+    let has_peers = rows.iter().any(|(_, row)| row.peer);
+    let caption = format!(
+        "{caption}{}",
+        if has_peers { "; rows in italics are peers, not ours" } else { "" }
+    );
+    page::table(&caption, &header, &body)
 }
 
 /// Peers are set apart, and so is the first row of a pattern.
@@ -53,27 +155,6 @@ fn class(index: usize, row: &Row) -> Option<&'static str> {
         (0, _) => Some("first"),
         (_, true) => Some("peer"),
         _ => None,
-    }
-}
-
-/// The figures of a row.
-fn cells(runs: &Runs, row: &Row, measured: &Measured, counts: Option<&Counts>) -> Markup {
-    let time_ms = measured.time_ms.median;
-    let predicted_ms = runs.predicted_ms(row);
-    let ratio = predicted_ms.map(|predicted| time_ms / predicted);
-    html! {
-        (time(Some(time_ms)))
-        (fixed(Some(measured.time_ms.noise_percent()), 1, ""))
-        (number((measured.bytes > 0).then_some(measured.bandwidth_gb_s)))
-        (fixed(measured.floor.map(|floor| floor.percent), 1, ""))
-        td.short { (measured.floor.map_or("", |floor| floor.limit.name())) }
-        (time(measured.floor.map(|floor| floor.time_ms)))
-        (time(predicted_ms))
-        (fixed(ratio, 2, ""))
-        (fixed(Some(measured.speed_up), 2, " x"))
-        (fixed(registers(runs, row).map(f64::from), 0, ""))
-        (fixed(row.resources.map(|resources| resources.occupancy_percent), 0, ""))
-        td.figure { (sectors(row, counts)) }
     }
 }
 
@@ -98,7 +179,7 @@ fn sectors(row: &Row, counts: Option<&Counts>) -> String {
         })
     };
     let Some(traffic) = row.traffic.or_else(counted) else { return String::new() };
-    let show = |sectors: Option<f64>| sectors.map_or_else(|| "–".to_owned(), super::plot::figure);
+    let show = |sectors: Option<f64>| sectors.map_or_else(|| "–".to_owned(), figure);
     format!("{} / {}", show(traffic.load_sectors), show(traffic.store_sectors))
 }
 

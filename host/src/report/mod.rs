@@ -57,7 +57,7 @@ fn pages(runs: &Runs) -> Result<Vec<Page>> {
         let before = index.checked_sub(1).and_then(|before| subjects.get(before));
         links.extend(before.map(|before| ("← ", link(before))));
         links.extend(subjects.get(index + 1).map(|after| ("→ ", link(after))));
-        let content = subject::content(runs, *subject, counts.get(subject.name));
+        let content = subject::content(runs, *subject, &counts);
         let Link { file, name } = link(subject);
         pages.push(Page { file, text: page::page(&format!("{name}: {title}"), &links, &content) });
     }

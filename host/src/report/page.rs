@@ -68,12 +68,15 @@ pub fn number(value: Option<f64>) -> Markup {
     cell(value, figure)
 }
 
-/// A cell with a time, in milliseconds: four digits, so that times can be compared by length.
+/// A cell with a time, in milliseconds.
 pub fn time(value: Option<f64>) -> Markup {
-    cell(value, |time_ms| {
-        let decimals = usize::try_from(3 - time_ms.log10().floor() as i32).unwrap_or(0).min(6);
-        format!("{time_ms:.decimals$}")
-    })
+    cell(value, time_in_words)
+}
+
+/// A time in milliseconds with four digits.
+pub fn time_in_words(time_ms: f64) -> String {
+    let decimals = usize::try_from(3 - time_ms.log10().floor() as i32).unwrap_or(0).min(6);
+    format!("{time_ms:.decimals$}")
 }
 
 /// A cell with a figure of so many decimals and a unit.
@@ -82,7 +85,7 @@ pub fn fixed(value: Option<f64>, decimals: usize, unit: &str) -> Markup {
 }
 
 /// A cell with a figure: shown short, held in full for sorting.
-fn cell(value: Option<f64>, show: impl Fn(f64) -> String) -> Markup {
+pub fn cell(value: Option<f64>, show: impl Fn(f64) -> String) -> Markup {
     match value {
         Some(value) => html! { td.figure data-value=(value) { (show(value)) } },
         None => html! { td.figure data-value="" {} },

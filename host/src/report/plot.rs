@@ -15,7 +15,7 @@ const WIDTH: i32 = 880;
 /// The height of letters.
 const FONT: i32 = 28;
 /// The width of a letter, on average.
-const LETTER: f64 = 15.5;
+const LETTER: f64 = 17.0;
 /// From a line of text to the next.
 const LINE: i32 = 42;
 /// Lines that a plot can tell apart, by colour and by marker.
@@ -355,10 +355,7 @@ fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
 /// Powers of ten in a range, with their halves and fifths when there are few.
 fn log10_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
-    let parts: &[f64] = match decades.clone().count() {
-        0..=3 => &[1.0, 2.0, 5.0],
-        _ => &[1.0],
-    };
+    let parts: &[f64] = if high < 200.0 * low { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let step = decades.clone().count() / 8 + 1;
     decades
         .step_by(step)
@@ -370,7 +367,7 @@ fn log10_ticks(low: f64, high: f64) -> Vec<f64> {
 /// Draws bars.
 pub fn bars(data: &Bars) -> String {
     let longest = data.bars.iter().map(|bar| width_of(&bar.label)).fold(0.0, f64::max);
-    let left = (longest + 20.0).min(400.0);
+    let left = (longest + 20.0).min(450.0);
     let right = f64::from(WIDTH) - 110.0;
     let values = data.bars.iter().flat_map(|bar| bar.marks.iter().copied().chain([bar.value]));
     let best = values.flatten().fold(0.0, f64::max);
@@ -594,7 +591,9 @@ pub fn curves(data: &Curves) -> String {
         (least(&mut points().map(|point| point.0)), most(&mut points().map(|point| point.0)));
     let x_low = if data.x.scale == Scale::Linear { x_low.min(0.0) } else { x_low };
     let left = ticks_width(&y_ticks) + 30.0;
-    let right = f64::from(WIDTH) - 40.0;
+    // The last tick's text is centred on the end of the axis.
+    let x_end = data.x.ticks.last().map_or(60.0, |(_, text)| width_of(text));
+    let right = f64::from(WIDTH) - 24.0 - x_end / 2.0;
     let x = Span { scale: data.x.scale, low: x_low, high: x_high, from: left, to: right };
     let x_ticks = if data.x.ticks.is_empty() { x.ticks(6) } else { data.x.ticks.clone() };
     let frame = Frame { x, y };
@@ -627,7 +626,8 @@ pub fn curves(data: &Curves) -> String {
             let ink = if line.is_dashed { Ink::Dashed } else { Ink::Series };
             canvas.path(&points, ink(line.series as u8), 5);
             if !line.is_dashed {
-                for point in points {
+                // Of very many points only some get a marker.
+                for point in points.into_iter().step_by(line.points.len().div_ceil(16)) {
                     canvas.marker(line.series, point, Ink::Series(line.series as u8));
                 }
             }
@@ -692,28 +692,45 @@ pub fn roofline(data: &Roofline) -> String {
             (x_high, data.rate_gflop_s),
         ];
         canvas.path(&roof.map(|point| frame.place(point)), Ink::Limit, 6);
-        let slope = frame.place((start, start * data.bandwidth_gb_s));
-        let (level_x, level_y) = frame.place((x_high, data.rate_gflop_s));
-        let level = format!("FP32 {} GFLOP/s", figure(data.rate_gflop_s));
-        canvas.text(&level, (level_x - 6.0, level_y - 26.0), HPos::Right);
-        let bandwidth = format!("{} GB/s", figure(data.bandwidth_gb_s));
-        canvas.text(&bandwidth, (slope.0 + 10.0, (slope.1 - 90.0).max(top + 60.0)), HPos::Left);
-        let mut taken: Vec<(f64, f64)> = Vec::new();
-        for (index, (_, intensity, rate)) in data.points.iter().enumerate() {
-            let (x, y) = frame.place((*intensity, *rate));
-            canvas.marker(0, (x, y), Ink::Series(0));
-            // Numbers of points that lie on each other move to the right.
-            let mut at = (x + 18.0, y);
-            while taken
-                .iter()
-                .any(|other| (other.0 - at.0).abs() < 34.0 && (other.1 - at.1).abs() < 30.0)
-            {
-                at.0 += 36.0;
-            }
-            taken.push(at);
-            canvas.text(&(index + 1).to_string(), at, HPos::Left);
+        // Above the roof there is nothing.
+        let slope = format!("slope: {} GB/s", figure(data.bandwidth_gb_s));
+        let level = format!("level: {} GFLOP/s", figure(data.rate_gflop_s));
+        canvas.text(&slope, (left + 14.0, top + 26.0), HPos::Left);
+        canvas.text(&level, (left + 14.0, top + 26.0 + f64::from(LINE)), HPos::Left);
+        for (x, y, numbers) in clusters(data, &frame) {
+            canvas.text(&numbers, (x + 18.0, y), HPos::Left);
+        }
+        for (_, intensity, rate) in &data.points {
+            canvas.marker(0, frame.place((*intensity, *rate)), Ink::Series(0));
         }
     })
+}
+
+/// The numbers of points, one text for all that lie too near to each other to have their own: such as `3, 5–8`.
+fn clusters(data: &Roofline, frame: &Frame) -> Vec<(f64, f64, String)> {
+    let mut clusters: Vec<(f64, f64, Vec<usize>)> = Vec::new();
+    for (index, (_, intensity, rate)) in data.points.iter().enumerate() {
+        let (x, y) = frame.place((*intensity, *rate));
+        let near =
+            clusters.iter_mut().find(|(a, b, _)| (a - x).abs() < 60.0 && (b - y).abs() < 34.0);
+        match near {
+            Some((right, _, numbers)) => {
+                *right = right.max(x);
+                numbers.push(index + 1);
+            }
+            None => clusters.push((x, y, vec![index + 1])),
+        }
+    }
+    clusters.into_iter().map(|(x, y, numbers)| (x, y, ranges(&numbers))).collect()
+}
+
+/// Ascending numbers in words: `1, 3–5`.
+fn ranges(numbers: &[usize]) -> String {
+    let parts = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => one.to_string(),
+        _ => format!("{}–{}", run[0], run[run.len() - 1]),
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -729,6 +746,11 @@ mod tests {
         let shown = [0.0, 0.001_234_56, 0.5, 1.0, 12.345_6, 999.96, 4261.4, 1e6].map(figure);
         assert_eq!(shown, ["0", "0.001235", "0.5", "1", "12.35", "1000", "4261", "1000000"]);
         assert_eq!([64.0, 8192.0, 1_048_576.0, 5000.0].map(amount), ["64", "2¹³", "2²⁰", "5000"]);
+    }
+
+    #[test]
+    fn numbers_are_ranges() {
+        assert_eq!(ranges(&[1, 3, 4, 5, 8]), "1, 3–5, 8");
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup 
                             } @else {
                                 td {} td {}
                             }
-                            td.code { (line.text.replace('\t', "    ")) }
+                            td.code { (line.text) }
                         }
                     }
                 }

@@ -7,9 +7,11 @@ use super::{ladder, markdown, pictures, source, sweep};
 use crate::gpu::Counted;
 use crate::pattern::{Pattern, Size, Variant};
 use maud::{Markup, PreEscaped, html};
+use std::collections::BTreeMap;
 
 /// The content of the page.
-pub fn content(runs: &Runs, subject: Subject<'_>, counts: Option<&Counts>) -> Markup {
+pub fn content(runs: &Runs, subject: Subject<'_>, counts: &BTreeMap<&str, Counts>) -> Markup {
+    let own = counts.get(subject.name);
     let doc = subject.pattern.map(|pattern| markdown::doc(&pattern.doc()));
     let ladder_plot = ladder::plot(runs, subject.name);
     html! {
@@ -23,15 +25,14 @@ pub fn content(runs: &Runs, subject: Subject<'_>, counts: Option<&Counts>) -> Ma
         h2 id="ladder" { "Ladder" }
         @if let Some(svg) = ladder_plot {
             (page::plot(&svg, &size_in_words(runs, subject.name)))
-            (page::table(&format!("The ladder of {}; rows in italics are peers", subject.name),
-                &ladder::header(false), &ladder::rows(runs, subject.name, counts, false)))
+            (ladder::table(&format!("The ladder of {}", subject.name), runs, &[subject.name], counts, false))
         } @else {
             p { "Nothing of this pattern was measured in this run." }
         }
         (sweep::section(runs, subject))
         @if let Some(pattern) = subject.pattern {
-            @if let Some(counts) = counts.filter(|counts| !counts.is_empty()) { (counters(pattern, counts)) }
-            (variants(pattern, counts))
+            @if let Some(own) = own.filter(|own| !own.is_empty()) { (counters(pattern, own)) }
+            (variants(pattern, own))
         }
     }
 }

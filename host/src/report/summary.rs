@@ -44,9 +44,7 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>], counts: &BTreeMap<&str, Co
             "Times are medians with cold caches. The limit is what bounds a variant's time from below, the floor the "
             "time that its bytes or launches take there. Press a header to sort."
         }
-        (page::table("All ladders; rows in italics are peers, not ours", &ladder::header(true), &html! {
-            @for subject in subjects { (ladder::rows(runs, subject.name, counts.get(subject.name), true)) }
-        }))
+        (ladder::table("All ladders", runs, &subjects.iter().map(|subject| subject.name).collect::<Vec<_>>(), counts, true))
         (roofline::section(runs, counts, &patterns))
         (method())
     }

@@ -56,9 +56,14 @@ impl Sweep<'_> {
         names.get(value).map_or_else(|| amount(value as f64), |name| (*name).to_owned())
     }
 
-    /// Shown by time where bytes mean nothing.
-    fn is_about_time(&self) -> bool {
-        super::ladder::is_about_time(&self.rows().collect::<Vec<_>>())
+    /// Shown by time if the ladder is.
+    fn is_about_time(&self, runs: &Runs) -> bool {
+        let ladder = runs.ladder(self.subject.name);
+        super::ladder::is_about_time(&if ladder.is_empty() {
+            self.rows().collect()
+        } else {
+            ladder
+        })
     }
 
     fn x_axis(&self) -> Axis {
@@ -87,7 +92,7 @@ impl Sweep<'_> {
 
     /// The plots: as many as the lines need that can be told apart.
     fn plots(&self, runs: &Runs) -> Vec<String> {
-        let by_time = self.is_about_time();
+        let by_time = self.is_about_time(runs);
         let figure = |measured: &Measured| match by_time {
             true => measured.time_ms.median,
             false => measured.bandwidth_gb_s,
@@ -183,7 +188,7 @@ impl Sweep<'_> {
                 cells[index] = Some(row);
             }
         }
-        let by_time = self.is_about_time();
+        let by_time = self.is_about_time(runs);
         let cell = |row: Option<&Row>| {
             let text = match row.map(|row| &row.outcome) {
                 None => String::new(),
