@@ -12,6 +12,7 @@ mod hardware;
 mod kernels_source;
 mod references;
 mod regressions;
+mod report;
 mod snapshots;
 mod streams;
 mod tidy;

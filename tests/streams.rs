@@ -63,7 +63,7 @@ fn times(gpu: &Gpu, pattern: &str, size: &[(&str, usize)]) -> BTreeMap<String, f
     let plan = Plan { sweeps: false, size, ..Plan::new(vec![selection]) };
     let results = run(gpu, &plan, |_| {}).expect("it runs");
     let rows = results.rows.into_iter().map(|row| match row.outcome {
-        Measured::Measured { time_ms, .. } => (row.variant, time_ms.median),
+        Measured::Measured(measured) => (row.variant, measured.time_ms.median),
         other => panic!("{pattern}/{}: {other:?}", row.variant),
     });
     rows.collect()

@@ -70,7 +70,7 @@ const COLUMNS: [Column; 15] = [
     column("predicted, ms", true, |runs, row, _, _| {
         Cell::Figure(runs.predicted_ms(row), time_in_words)
     }),
-    column("measured / predicted", true, |runs, row, m, _| {
+    column("time / predicted", true, |runs, row, m, _| {
         let ratio = runs.predicted_ms(row).map(|predicted_ms| m.time_ms.median / predicted_ms);
         Cell::Figure(ratio, hundredths)
     }),
@@ -81,7 +81,7 @@ const COLUMNS: [Column; 15] = [
         Cell::Figure(registers(runs, row).map(f64::from), whole)
     }),
     column("occupancy, %", true, |_, row, _, _| {
-        Cell::Figure(row.resources.map(|resources| resources.occupancy_percent), whole)
+        Cell::Figure(row.resources.map(|resources| resources.occupancy_percent), figure)
     }),
     column("sectors, load / store", true, |_, row, _, counts| Cell::Words(sectors(row, counts))),
 ];

@@ -9,6 +9,9 @@ const STYLE: &str = include_str!("style.css");
 /// Sorts tables; nothing else needs it.
 const SCRIPT: &str = include_str!("script.js");
 
+/// A page asks nothing of any network, whatever is in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
 /// A link of the navigation: the page's file, and its name.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -38,6 +41,7 @@ pub fn page(title: &str, links: &[(&str, Link)], content: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 (PreEscaped(GENERATOR))
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }

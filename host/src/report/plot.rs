@@ -412,11 +412,12 @@ pub fn bars(data: &Bars) -> String {
             canvas.text(&bar.label, (left - 14.0, middle), HPos::Right);
             let text = bar.value.map_or_else(|| "none".to_owned(), figure);
             canvas.text(&text, (f64::from(WIDTH) - 4.0, middle), HPos::Right);
-            let end = x(bar.value.unwrap_or(0.0)).max(left + 3.0);
-            let (from, to) = ((left, top + 8.0), (end, top + row - 8.0));
-            match bar.is_peer {
-                true => canvas.hatched(from, to, Ink::Peer),
-                false => canvas.rectangle(from, to, Ink::Series(0)),
+            if let Some(value) = bar.value {
+                let (from, to) = ((left, top + 8.0), (x(value).max(left + 3.0), top + row - 8.0));
+                match bar.is_peer {
+                    true => canvas.hatched(from, to, Ink::Peer),
+                    false => canvas.rectangle(from, to, Ink::Series(0)),
+                }
             }
             if let Some(limit) = bar.limit.filter(is_near) {
                 canvas.path(&[(x(limit), top), (x(limit), top + row)], Ink::Limit, 6);

@@ -168,7 +168,7 @@ impl Runs {
         let wrong = self.main.results.rows.iter();
         let wrong = wrong.filter(|row| matches!(row.outcome, Outcome::Wrong { .. })).count();
         if wrong > 0 {
-            notes.push(format!("{wrong} rows are wrong; the tables say why."));
+            notes.push(format!("Wrong results: {wrong}. The tables say which and why."));
         }
         notes
     }
