@@ -9,6 +9,7 @@ use coalesce::results::{Outcome, Results, Row};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 fn committed() -> PathBuf {
     root().join("results/nvidia-h200/bench.json")
@@ -39,8 +40,22 @@ fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().trim().to_owned()
 }
 
+/// The pages of the report of the committed results.
+fn committed_report() -> BTreeMap<String, Html> {
+    static PAGES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    parsed(PAGES.get_or_init(|| report_texts(&[committed()])))
+}
+
 /// The pages of a report, by file.
 fn report(files: &[PathBuf]) -> BTreeMap<String, Html> {
+    parsed(&report_texts(files))
+}
+
+fn parsed(pages: &BTreeMap<String, String>) -> BTreeMap<String, Html> {
+    pages.iter().map(|(name, text)| (name.clone(), Html::parse_document(text))).collect()
+}
+
+fn report_texts(files: &[PathBuf]) -> BTreeMap<String, String> {
     let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("report");
@@ -52,7 +67,7 @@ fn report(files: &[PathBuf]) -> BTreeMap<String, Html> {
     assert_eq!(names(folder.path()), BTreeSet::from(["report".to_owned()]), "nothing is left over");
     let read = |name: String| {
         let text = std::fs::read_to_string(output.join(&name)).expect("a page");
-        (name, Html::parse_document(&text))
+        (name, text)
     };
     names(&output).into_iter().map(read).collect()
 }
@@ -78,7 +93,7 @@ fn assert_figure(cell: ElementRef<'_>, value: f64, what: &str) {
 #[test]
 fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
     let results = results();
-    let pages = report(&[committed()]);
+    let pages = committed_report();
     for pattern in PATTERNS {
         assert!(pages.contains_key(&format!("{}.html", pattern.name)), "{}", pattern.name);
     }
@@ -170,7 +185,7 @@ fn peers_are_compared(results: &Results, summary: &Html) {
 
 #[test]
 fn pages_are_whole_and_ask_for_nothing() {
-    let pages = report(&[committed()]);
+    let pages = committed_report();
     let ids = |page: &Html| -> BTreeSet<String> {
         let found: Vec<_> = select(page, "[id]")
             .iter()
@@ -218,7 +233,7 @@ fn pages_are_whole_and_ask_for_nothing() {
 
 #[test]
 fn every_plot_says_in_words_what_it_shows() {
-    let pages = report(&[committed()]);
+    let pages = committed_report();
     let results = results();
     let mut plots = 0;
     for (name, page) in &pages {
@@ -250,7 +265,7 @@ fn every_plot_says_in_words_what_it_shows() {
 
 #[test]
 fn lines_of_kernels_carry_their_traffic() {
-    let pages = report(&[committed()]);
+    let pages = committed_report();
     let page = &pages["transpose.html"];
     let variant = select(page, "#variant-tiled")[0];
     let of = |code: &str| {
@@ -370,16 +385,16 @@ fn bad_files_are_one_sentence_and_change_nothing() {
 fn what_is_not_a_report_is_left_alone() {
     let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let small = changed(folder.path(), "small.json", |results| results.rows.truncate(3));
+    let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
     let file = folder.path().join("file");
     std::fs::write(&file, "mine").expect("a writable folder");
-    assert!(refusal(&[small.clone()], &file).contains("is not a folder"));
-    assert!(refusal(&[small.clone()], &file.join("below")).contains("cannot write"));
-    assert!(refusal(&[small.clone()], Path::new("/nonexistent/report")).contains("cannot write"));
+    assert!(refusal(&small, &file).contains("is not a folder"));
+    assert!(refusal(&small, &file.join("below")).contains("cannot write"));
+    assert!(refusal(&small, Path::new("/nonexistent/report")).contains("cannot write"));
     assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
 
     let output = folder.path().join("report");
-    write(&[small.clone()], &output).expect("a new folder");
+    write(&small, &output).expect("a new folder");
     let first = std::fs::read_to_string(output.join("index.html")).expect("a page");
     write(&[committed()], &output).expect("a report over a report");
     let second = std::fs::read_to_string(output.join("index.html")).expect("a page");
@@ -387,7 +402,7 @@ fn what_is_not_a_report_is_left_alone() {
 
     for foreign in ["notes.txt", "page.html"] {
         std::fs::write(output.join(foreign), "mine").expect("a writable folder");
-        let message = refusal(&[small.clone()], &output);
+        let message = refusal(&small, &output);
         assert!(
             message.contains(&format!("holds {foreign}, which is no page of a report")),
             "{message}"

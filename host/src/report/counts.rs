@@ -113,29 +113,9 @@ pub fn by_source_line(counted: &Counted, kernel: &str, file: &str) -> BTreeMap<u
     costs(counted, kernel, |report| report.source.as_ref()?.line_in(file))
 }
 
-/// Single-precision additions and multiplications that an instruction does per lane; a fused one does two.
-fn operations(instruction: &str) -> u64 {
-    let mut parts = instruction.split('.');
-    let opcode = parts.next().unwrap_or_default();
-    let lanes = parts.map(|part| match part {
-        "f32" => 1,
-        "f32x2" => 2,
-        _ => 0,
-    });
-    let lanes = lanes.max().unwrap_or(0);
-    match opcode {
-        "fma" | "mad" => 2 * lanes,
-        "add" | "sub" | "mul" => lanes,
-        _ => 0,
-    }
-}
-
 /// The single-precision operations of a launch.
 pub fn flops(counted: &Counted) -> u64 {
-    let of = |report: &InstructionReport| {
-        operations(&report.text) * report.counters.predicated_on_thread_instructions
-    };
-    counted.instructions.iter().map(of).sum()
+    counted.instructions.iter().map(InstructionReport::flops_f32).sum()
 }
 
 /// How many times larger a row's problem is than the one that was executed; `None` when the row's size has other
@@ -146,17 +126,4 @@ pub fn larger(pattern: &Pattern, row: &Row) -> Option<f64> {
         dimensions.map(|dimension| row.size.get(dimension.name).copied()).collect();
     let (measured, counted) = (Size::new(&size?), Size::new(pattern.count_size));
     Some((pattern.bytes)(&measured).ratio((pattern.bytes)(&counted)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fused_multiply_and_add_is_two_operations() {
-        let counted = ["fma.rn.f32", "add.rn.f32", "mul.f32", "add.f32x2", "add.s32", "fma.rn.f64"]
-            .map(operations);
-        assert_eq!(counted, [2, 1, 1, 2, 0, 0]);
-        assert_eq!(operations("cvt.rn.f32.u32"), 0);
-    }
 }

@@ -14,8 +14,6 @@ use std::fmt::Write;
 const WIDTH: i32 = 880;
 /// The height of letters.
 const FONT: i32 = 28;
-/// The width of a letter, on average.
-const LETTER: f64 = 17.0;
 /// From a line of text to the next.
 const LINE: i32 = 42;
 /// Lines that a plot can tell apart, by colour and by marker.
@@ -283,9 +281,15 @@ fn pixel((x, y): (f64, f64)) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
 }
 
-/// The width of a text, about.
+/// The width of a text, about: the letters of a wide font, DejaVu Sans.
 fn width_of(text: &str) -> f64 {
-    text.chars().count() as f64 * LETTER
+    let parts_of_height = text.chars().map(|letter| match letter {
+        'm' | 'w' | 'M' | 'W' => 0.95,
+        'A'..='Z' => 0.72,
+        'i' | 'j' | 'l' | 'f' | 't' | 'r' | ' ' | '.' | ',' | ':' => 0.4,
+        _ => 0.62,
+    });
+    parts_of_height.sum::<f64>() * f64::from(FONT)
 }
 
 /// What shows its meaning under a pointer: where, how large, and what it says.
@@ -477,7 +481,7 @@ fn legend_places(entries: &[(Key, String)]) -> (Vec<(f64, f64)>, f64) {
         places.push((x, y));
         x += width + 20.0;
     }
-    (places, y + f64::from(LINE))
+    (places, y + f64::from(LINE) + 8.0)
 }
 
 fn draw_legend(
@@ -628,7 +632,7 @@ pub fn curves(data: &Curves) -> String {
             canvas.path(&points, ink(line.series as u8), 5);
             if !line.is_dashed {
                 // Of very many points only some get a marker.
-                for point in points.into_iter().step_by(line.points.len().div_ceil(16)) {
+                for point in points.into_iter().step_by(line.points.len().div_ceil(24)) {
                     canvas.marker(line.series, point, Ink::Series(line.series as u8));
                 }
             }

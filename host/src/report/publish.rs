@@ -73,17 +73,11 @@ pub fn publish(folder: &Path, pages: &[Page]) -> Result<()> {
         std::fs::rename(&target, &old).with_context(cannot)?;
     }
     if let Err(error) = std::fs::rename(&new, &target) {
-        if is_there {
-            if let Err(error) = std::fs::rename(&old, &target) {
-                let kept = workplace.keep();
-                return Err(error).with_context(|| {
-                    format!(
-                        "{} could not be put back, it is in {}",
-                        folder.display(),
-                        kept.display()
-                    )
-                });
-            }
+        if is_there && let Err(error) = std::fs::rename(&old, &target) {
+            let kept = workplace.keep();
+            return Err(error).with_context(|| {
+                format!("{} could not be put back, it is in {}", folder.display(), kept.display())
+            });
         }
         return Err(error).with_context(cannot);
     }

@@ -119,7 +119,8 @@ pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) 
     let total = by_ptx.values().map(Cost::total).sum();
     let items = rust_lines(pattern.doc_source, &kernel, &by_source.unwrap_or_default());
     let image = IMAGES.iter().rev().find(|image| image.facts(&kernel).is_some());
-    let ptx: Vec<_> = image.into_iter().flat_map(|image| image.listing(&kernel)).collect();
+    let ptx: Vec<_> =
+        image.into_iter().flat_map(|image| simt::listing(image.text, &kernel)).collect();
     let ptx: Vec<_> = ptx
         .iter()
         .map(|line| Line {

@@ -75,7 +75,7 @@ fn counters(pattern: &Pattern, counts: &Counts) -> Markup {
             tr {
                 th scope="row" { (variant.name) }
                 @for (_, count) in &used { (number(count(counted))) }
-                td.words { (expected.arithmetic) }
+                td.words { (markdown::sentence(expected.arithmetic)) }
             }
         }
     };
