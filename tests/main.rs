@@ -14,6 +14,7 @@ mod measurement;
 mod pictures;
 mod references;
 mod regressions;
+mod report;
 mod snapshots;
 mod streams;
 mod tidy;

@@ -15,6 +15,7 @@ pub mod patterns;
 pub mod peers;
 pub mod picture;
 pub mod ptx;
+pub mod report;
 pub mod results;
 pub mod tabulate;
 pub mod timeline;

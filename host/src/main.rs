@@ -27,6 +27,7 @@ enum Command {
     Bench(command::bench::Arguments),
     Compare(command::compare::Arguments),
     Explain(command::explain::Arguments),
+    Report(command::report::Arguments),
     Results(command::results::Arguments),
 }
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => command::bench::run(&arguments),
         Command::Compare(arguments) => command::compare::run(&arguments),
         Command::Explain(arguments) => command::explain::run(&arguments),
+        Command::Report(arguments) => command::report::run(&arguments),
         Command::Results(arguments) => command::results::run(&arguments),
     };
     match done {

@@ -213,6 +213,14 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
 }
 
 #[test]
+fn a_report_of_nothing_is_one_sentence() {
+    assert_fails(&["report"], 2, "<FILE>");
+    assert_fails(&["report", "/nonexistent/a.json"], 1, "cannot read /nonexistent/a.json");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    assert_fails(&["report", manifest], 1, "is not a result file");
+}
+
+#[test]
 fn unknown_flags_are_refused() {
     assert_fails(&["bench", "--fast"], 2, "--fast");
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
+mod browser;
 mod kernels;
 mod task;
 mod workspace;
@@ -26,6 +27,8 @@ enum Command {
     Test(task::test::Arguments),
     /// Measure on the GPU; without one, report what can be known without one.
     Bench(task::bench::Arguments),
+    /// Write result files as pages for a browser.
+    Report(task::report::Arguments),
     /// Print a kernel as PTX, or as machine code, LLVM IR or Rust.
     Ptx(task::ptx::Arguments),
     /// Scaffold a new pattern: two files and three lines.
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Build(arguments) => task::build::run(&arguments),
         Command::Test(arguments) => task::test::run(&arguments),
         Command::Bench(arguments) => task::bench::run(&arguments),
+        Command::Report(arguments) => task::report::run(&arguments),
         Command::Ptx(arguments) => task::ptx::run(&arguments),
         Command::New(arguments) => task::new::run(&arguments),
         Command::Doctor => task::doctor::run(),

@@ -235,17 +235,26 @@ pub struct SourceLocation {
     pub file: String,
     /// The line.
     pub line: u32,
-    /// The outermost place that the code was inlined into, when it was.
-    pub inlined_at: Option<(String, u32)>,
+    /// The places that the code was inlined into, innermost first.
+    pub inlined_at: Vec<(String, u32)>,
 }
 
 impl SourceLocation {
     /// The place that a kernel's author sees: the call site of inlined code.
     pub fn outermost(&self) -> (&str, u32) {
-        match &self.inlined_at {
+        match self.inlined_at.last() {
             Some((file, line)) => (file, *line),
             None => (&self.file, self.line),
         }
+    }
+
+    /// The innermost of its places that lies in a file whose name ends like this. The compiler gives code that belongs
+    /// to no line of a file the line 0, which is not a place.
+    pub fn line_in(&self, file: &str) -> Option<u32> {
+        let own = (&self.file, self.line);
+        let around = self.inlined_at.iter().map(|(file, line)| (file, *line));
+        let mut places = std::iter::once(own).chain(around);
+        places.find(|(name, line)| name.ends_with(file) && *line > 0).map(|(_, line)| line)
     }
 }
 
@@ -266,6 +275,26 @@ pub struct InstructionReport {
     pub counters: Counters,
     /// The first request of the watched warp, one of each kind; of local memory and matrices none.
     pub requests: Vec<RequestRecord>,
+}
+
+impl InstructionReport {
+    /// Single-precision additions and multiplications that it did, lane by lane; a fused one is two.
+    pub fn flops_f32(&self) -> u64 {
+        let mut parts = self.text.split('.');
+        let opcode = parts.next().unwrap_or_default();
+        let width = parts.map(|part| match part {
+            "f32" => 1,
+            "f32x2" => 2,
+            _ => 0,
+        });
+        let per_operation = match opcode {
+            "fma" | "mad" => 2,
+            "add" | "sub" | "mul" => 1,
+            _ => 0,
+        };
+        let per_lane = per_operation * width.max().unwrap_or(0);
+        per_lane * self.counters.predicated_on_thread_instructions
+    }
 }
 
 /// What a launch did.
@@ -399,4 +428,32 @@ pub fn run(
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
     crate::execute::run(module, kernel, memory, launch, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fused_multiply_and_add_is_two_operations() {
+        let flops = |text: &str| {
+            let counters =
+                Counters { predicated_on_thread_instructions: 31, ..Counters::default() };
+            let (function, source) = (String::new(), None);
+            let text = text.to_owned();
+            InstructionReport {
+                function,
+                text,
+                ptx_line: 1,
+                source,
+                is_approximate: false,
+                counters,
+            }
+            .flops_f32()
+        };
+        let counted = ["fma.rn.f32", "add.rn.f32", "mul.f32", "add.f32x2"].map(flops);
+        assert_eq!(counted, [62, 31, 31, 62]);
+        let counted = ["add.s32", "fma.rn.f64", "cvt.rn.f32.u32", "ld.global.f32"].map(flops);
+        assert_eq!(counted, [0; 4]);
+    }
 }

@@ -9,6 +9,7 @@ mod error;
 mod execute;
 mod findings;
 mod launch;
+mod listing;
 mod memory;
 mod metrics;
 mod module;
@@ -24,6 +25,7 @@ pub use launch::{
     Estimate, InstructionReport, Latencies, Launch, Limits, Options, Report, Schedule,
     SourceLocation, run, validate,
 };
+pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};
 pub use metrics::{METRICS, Metric};
 pub use module::{

@@ -423,7 +423,7 @@ pub(crate) enum LaneMask {
 pub(crate) struct ProgramLocation {
     pub file: String,
     pub line: u32,
-    pub inlined_at: Option<(String, u32)>,
+    pub inlined_at: Vec<(String, u32)>,
 }
 
 /// A kernel with everything it calls.

@@ -4,6 +4,8 @@ use super::Gpu;
 use anyhow::Result;
 pub use simt::RequestKind;
 use simt::{Counters, Finding, InstructionReport, Traffic, Watched};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use virtual_gpu::MisuseKind;
 pub use virtual_gpu::{Larger, OperationKind, OperationRecord};
 
@@ -12,12 +14,12 @@ pub use virtual_gpu::{Larger, OperationKind, OperationRecord};
 pub struct Counted {
     /// The sums over all launches.
     pub counters: Counters,
+    /// Each instruction that ran, its counts summed over the launches, by kernel and line of the PTX.
+    pub instructions: Vec<InstructionReport>,
     /// Hazards, when the device was opened with checks.
     pub findings: Vec<Finding>,
     /// Model: the kernels' time, milliseconds.
     pub model_ms: f64,
-    /// Instructions with recorded requests, when a warp was watched.
-    pub instructions: Vec<InstructionReport>,
 }
 
 impl Gpu {
@@ -84,13 +86,27 @@ impl Gpu {
             return None;
         }
         let mut counted = Counted::default();
+        let mut instructions = BTreeMap::new();
         for launch in virtual_gpu::launches() {
             counted.counters += launch.report.counters;
+            for report in launch.report.instructions {
+                match instructions.entry((report.function.clone(), report.ptx_line)) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(report);
+                    }
+                    Entry::Occupied(mut entry) => {
+                        let sum = entry.get_mut();
+                        sum.counters += report.counters;
+                        if sum.requests.is_empty() {
+                            sum.requests = report.requests;
+                        }
+                    }
+                }
+            }
             counted.findings.extend(launch.report.findings);
             counted.model_ms += launch.model_ns / 1e6;
-            let recorded = launch.report.instructions.into_iter();
-            counted.instructions.extend(recorded.filter(|one| !one.requests.is_empty()));
         }
+        counted.instructions = instructions.into_values().collect();
         Some(counted)
     }
 }

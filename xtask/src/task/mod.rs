@@ -7,5 +7,6 @@ pub mod dist;
 pub mod doctor;
 pub mod new;
 pub mod ptx;
+pub mod report;
 pub mod setup;
 pub mod test;

@@ -378,17 +378,21 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
 
     fn locate(&mut self, location: &tree::Location<'a>) {
         let next = self.program.locations.len() as u32;
-        let index = *self.locations.entry(*location).or_insert(next);
+        let index = *self.locations.entry(location.clone()).or_insert(next);
         if index == next {
             let files = &self.context.tree.files;
             let name = |number: u64| files.get(&number).copied().unwrap_or("?").to_string();
             self.program.locations.push(ProgramLocation {
                 file: name(location.file),
                 line: location.line,
-                inlined_at: location.inlined_at.map(|(site, line)| match site {
-                    Site::Number(number) => (name(number), line),
-                    Site::Name(file) => (file.to_string(), line),
-                }),
+                inlined_at: location
+                    .inlined_at
+                    .iter()
+                    .map(|(site, line)| match site {
+                        Site::Number(number) => (name(*number), *line),
+                        Site::Name(file) => (file.to_string(), *line),
+                    })
+                    .collect(),
             });
         }
         self.current.location = index;

@@ -674,7 +674,7 @@ impl<'a> Parser<'a> {
         let file = self.integer()?;
         let line = self.small()?;
         self.small()?;
-        let mut inlined_at = None;
+        let mut inlined_at = Vec::new();
         while self.accept(b',') {
             match self.word("`inlined_at` or `function_name`")? {
                 "function_name" => {
@@ -685,14 +685,14 @@ impl<'a> Parser<'a> {
                     let file = self.integer()?;
                     let line = self.small()?;
                     self.small()?;
-                    inlined_at = Some((Site::Number(file), line));
+                    inlined_at.push((Site::Number(file), line));
                 }
             }
         }
         let rest = self.text.get(start..).unwrap_or("");
         let rest = rest.lines().next().unwrap_or("");
-        if inlined_at.is_none() {
-            inlined_at = comment_site(rest);
+        if inlined_at.is_empty() {
+            inlined_at = comment_sites(rest);
         }
         Ok(Location { file, line, inlined_at })
     }
@@ -837,11 +837,14 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Finds the outermost `@[ file:line:column ]` of LLVM's comment.
-fn comment_site(line: &str) -> Option<(Site<'_>, u32)> {
-    let (_, last) = line.rsplit_once("@[ ")?;
-    let site = last.split(" ]").next()?.trim();
-    let (rest, _column) = site.rsplit_once(':')?;
-    let (file, number) = rest.rsplit_once(':')?;
-    Some((Site::Name(file), number.parse().ok()?))
+/// Finds the call sites `@[ file:line:column ]` of LLVM's comment, innermost first.
+fn comment_sites(line: &str) -> Vec<(Site<'_>, u32)> {
+    let site = |text| -> Option<(Site<'_>, u32)> {
+        let (rest, _column) = str::trim(text).rsplit_once(':')?;
+        let (file, number) = rest.rsplit_once(':')?;
+        Some((Site::Name(file), number.parse().ok()?))
+    };
+    let sites =
+        line.split("@[ ").skip(1).filter_map(|text| site(text.trim_end_matches([' ', ']'])));
+    sites.collect()
 }

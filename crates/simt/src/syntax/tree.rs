@@ -61,12 +61,12 @@ pub(crate) struct Function<'a> {
 }
 
 /// A `.loc` directive: where the following instructions come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Location<'a> {
     pub file: u64,
     pub line: u32,
-    /// The outermost call site that the code was inlined into: `(file, line)`.
-    pub inlined_at: Option<(Site<'a>, u32)>,
+    /// The call sites that the code was inlined into, innermost first: `(file, line)`.
+    pub inlined_at: Vec<(Site<'a>, u32)>,
 }
 
 /// A file, by number or by name.

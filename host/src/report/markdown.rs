@@ -1,0 +1,96 @@
+//! Teaching docs and documentation as parts of a page.
+
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+
+/// A teaching doc: its title, and the rest as HTML.
+#[derive(Debug)]
+pub struct Doc {
+    /// The first heading, without marks.
+    pub title: String,
+    /// What follows it.
+    pub body: Markup,
+}
+
+/// Renders a doc whose first heading is its title; the headings after it become those of parts of a page.
+pub fn doc(text: &str) -> Doc {
+    let mut events = Parser::new_ext(text, Options::ENABLE_TABLES);
+    let mut title = String::new();
+    if text.starts_with("# ") {
+        for event in events.by_ref() {
+            match event {
+                Event::End(TagEnd::Heading(_)) => break,
+                Event::Text(text) | Event::Code(text) => title += &text,
+                _ => {}
+            }
+        }
+    }
+    Doc { title, body: render(events) }
+}
+
+/// Renders a text.
+pub fn body(text: &str) -> Markup {
+    render(Parser::new_ext(text, Options::ENABLE_TABLES))
+}
+
+/// A sentence with `code` in it, without a paragraph around it.
+pub fn sentence(text: &str) -> Markup {
+    let events = Parser::new_ext(text, Options::empty()).filter(|event| {
+        !matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph))
+    });
+    render(events)
+}
+
+fn render<'a>(events: impl Iterator<Item = Event<'a>>) -> Markup {
+    let mut out = String::new();
+    html::push_html(&mut out, events.map(adapted));
+    // A table is wider than a phone, and headers belong to columns.
+    let out = out
+        .replace("<table>", "<div class=\"scroll\" tabindex=\"0\"><table>")
+        .replace("</table>", "</table></div>")
+        .replace("<th>", "<th scope=\"col\">")
+        .replace("<th style", "<th scope=\"col\" style");
+    PreEscaped(out)
+}
+
+/// Headings of a doc are below those of its page; what looks like HTML is text.
+fn adapted(event: Event<'_>) -> Event<'_> {
+    let lower = |level| match level {
+        HeadingLevel::H1 => HeadingLevel::H2,
+        _ => HeadingLevel::H3,
+    };
+    match event {
+        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+            level: lower(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doc_is_a_title_and_a_body() {
+        let found = doc(
+            "# Tiles: `a` and b\n\nShows: <b>x</b>.\n\n## More\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n",
+        );
+        assert_eq!(found.title, "Tiles: a and b");
+        let body = found.body.into_string();
+        assert!(body.contains("&lt;b&gt;x&lt;/b&gt;"), "{body}");
+        assert!(body.contains("<h3>More</h3>"), "{body}");
+        assert!(body.contains("<th scope=\"col\" style"), "{body}");
+        assert!(!body.contains("<h1>"), "{body}");
+    }
+
+    #[test]
+    fn a_sentence_has_no_paragraph() {
+        assert_eq!(sentence("a `b` & c").into_string().trim(), "a <code>b</code> &amp; c");
+    }
+}

@@ -1,0 +1,65 @@
+//! A report: result files as pages that a browser shows without a network.
+//!
+//! One page of summary, one page per pattern. All that a page needs is in it: style, plots, and a script without which
+//! only the sorting of tables is missing.
+
+mod counts;
+mod ladder;
+mod markdown;
+mod page;
+mod plot;
+mod publish;
+mod roofline;
+mod runs;
+mod source;
+mod subject;
+mod summary;
+mod sweep;
+
+use crate::pattern::{Pattern, Variant};
+use anyhow::Result;
+use page::Link;
+use publish::Page;
+use runs::{Runs, Subject};
+use std::path::{Path, PathBuf};
+
+/// Writes a report of the first file, compared with the others, as a folder of pages; `index.html` is the first.
+///
+/// # Errors
+/// A file that is no result file or has no row in common with the first, a folder that cannot be written or holds
+/// something else than a report; a folder that was there stays as it was.
+pub fn write(files: &[PathBuf], folder: &Path) -> Result<()> {
+    let runs = Runs::load(files)?;
+    publish::check(folder)?;
+    publish::publish(folder, &pages(&runs)?)
+}
+
+/// The pictures of a variant, each an SVG element that is put into its page as it is.
+fn pictures(_pattern: &Pattern, _variant: &Variant) -> Vec<String> {
+    Vec::new()
+}
+
+/// All pages.
+fn pages(runs: &Runs) -> Result<Vec<Page>> {
+    let subjects = runs.subjects();
+    let counts = counts::count_all(subjects.iter().filter_map(|subject| subject.pattern))?;
+    let first = Link { file: "index.html".to_owned(), name: "all patterns".to_owned() };
+    let link = |subject: &Subject<'_>| Link {
+        file: format!("{}.html", subject.name),
+        name: subject.name.to_owned(),
+    };
+    let title = format!("Memory patterns on {}", runs.main.results.environment.device.name);
+    let summary = summary::content(runs, &subjects, &counts);
+    let mut pages =
+        vec![Page { file: first.file.clone(), text: page::page(&title, &[], &summary) }];
+    for (index, subject) in subjects.iter().enumerate() {
+        let mut links = vec![("", first.clone())];
+        let before = index.checked_sub(1).and_then(|before| subjects.get(before));
+        links.extend(before.map(|before| ("← ", link(before))));
+        links.extend(subjects.get(index + 1).map(|after| ("→ ", link(after))));
+        let content = subject::content(runs, *subject, &counts);
+        let Link { file, name } = link(subject);
+        pages.push(Page { file, text: page::page(&format!("{name}: {title}"), &links, &content) });
+    }
+    Ok(pages)
+}

@@ -1,0 +1,163 @@
+//! A kernel's Rust beside its PTX, each line with the traffic that it causes.
+
+use super::counts::{Cost, by_ptx_line, by_source_line};
+use super::plot::figure;
+use crate::gpu::Counted;
+use crate::pattern::{Pattern, Variant};
+use crate::ptx::IMAGES;
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+/// A line of a listing.
+struct Line<'a> {
+    number: u32,
+    text: &'a str,
+    cost: Cost,
+}
+
+/// A function or another item of a source file, with its documentation.
+struct Item<'a> {
+    first: u32,
+    lines: Vec<&'a str>,
+}
+
+/// The items of a source file. An item ends with a brace or a semicolon in the first column.
+fn items(source: &str) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    let mut item = Item { first: 1, lines: Vec::new() };
+    for (number, line) in (1..).zip(source.lines()) {
+        if item.lines.is_empty() {
+            item.first = number;
+            if line.is_empty() || line.starts_with("//!") {
+                continue;
+            }
+        }
+        item.lines.push(line);
+        let is_code = !line.starts_with([' ', '/', '#']);
+        if is_code && line.ends_with(['}', ';']) {
+            items.push(std::mem::replace(&mut item, Item { first: 1, lines: Vec::new() }));
+        }
+    }
+    items
+}
+
+/// The kernel's function, then the other items of its file that cause traffic.
+fn rust_lines<'a>(
+    source: &'a str,
+    kernel: &str,
+    costs: &BTreeMap<u32, Cost>,
+) -> Vec<Vec<Line<'a>>> {
+    let signature = format!("fn {kernel}(");
+    let is_kernel = |item: &Item<'_>| item.lines.iter().any(|line| line.contains(&signature));
+    let has_cost = |item: &Item<'_>| {
+        let last = item.first + item.lines.len() as u32;
+        costs.range(item.first..last).any(|(_, cost)| cost.total() > 0)
+    };
+    let (own, others): (Vec<_>, Vec<_>) = items(source).into_iter().partition(is_kernel);
+    own.into_iter()
+        .chain(others.into_iter().filter(has_cost))
+        .map(|item| {
+            (item.first..)
+                .zip(item.lines)
+                .map(|(number, text)| Line {
+                    number,
+                    text,
+                    cost: costs.get(&number).copied().unwrap_or_default(),
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// A listing as a table. `total` is what all lines cost together.
+fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup {
+    html! {
+        div.scroll.listing tabindex="0" {
+            table {
+                caption { (caption) }
+                thead {
+                    tr {
+                        th scope="col" { "line" }
+                        th scope="col" { "per request" }
+                        th scope="col" { "share" }
+                        th scope="col" { (name) }
+                    }
+                }
+                tbody {
+                    @for line in lines {
+                        @let share = 100.0 * line.cost.total() as f64 / total.max(1) as f64;
+                        tr {
+                            td.number { (line.number) }
+                            @if line.cost.total() > 0 {
+                                td.heat style=(format!("--heat:{share:.0}%")) { (per_request(&line.cost)) }
+                                td.heat style=(format!("--heat:{share:.0}%")) { (format!("{share:.0} %")) }
+                            } @else {
+                                td {} td {}
+                            }
+                            td.code { (line.text) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Such as `4 s` or `16 s, 4 p`.
+fn per_request(cost: &Cost) -> String {
+    let sectors = cost.sectors_per_request().map(|sectors| format!("{} s", figure(sectors)));
+    let passes = cost.passes_per_request().map(|passes| format!("{} p", figure(passes)));
+    [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Rust and PTX of a variant's kernel, side by side where there is room.
+pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) -> Markup {
+    let Some(kernel) = pattern.kernel_name(variant) else { return html! {} };
+    let file = format!("kernels/src/{}.rs", pattern.name);
+    let by_source = counted.map(|counted| by_source_line(counted, &kernel, &file));
+    let by_ptx = counted.map(|counted| by_ptx_line(counted, &kernel)).unwrap_or_default();
+    let total = by_ptx.values().map(Cost::total).sum();
+    let items = rust_lines(pattern.doc_source, &kernel, &by_source.unwrap_or_default());
+    let image = IMAGES.iter().rev().find(|image| image.facts(&kernel).is_some());
+    let ptx: Vec<_> =
+        image.into_iter().flat_map(|image| simt::listing(image.text, &kernel)).collect();
+    let ptx: Vec<_> = ptx
+        .iter()
+        .map(|line| Line {
+            number: line.number,
+            text: line.text,
+            cost: by_ptx.get(&line.number).copied().unwrap_or_default(),
+        })
+        .collect();
+    html! {
+        div.beside {
+            div {
+                @for (index, lines) in items.iter().enumerate() {
+                    @let caption = match index { 0 => "The kernel", _ => "What it calls" };
+                    (listing(&format!("{caption}, {file}"), "Rust", lines, total))
+                }
+            }
+            @if let Some(image) = image {
+                div { (listing(&format!("Its PTX, sm_{}", image.capability), "PTX", &ptx, total)) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_keep_their_documentation_and_their_line_numbers() {
+        let source = "//! Doc.\n\nuse a::b;\n\n/// One.\n#[kernel]\npub fn one() {\n    two();\n}\n\nconst X: u32 = 3;\nfn two() {}\n";
+        let found = items(source);
+        let firsts: Vec<_> = found.iter().map(|item| (item.first, item.lines.len())).collect();
+        assert_eq!(firsts, [(3, 1), (5, 5), (11, 1), (12, 1)]);
+        let costs = BTreeMap::from([(12, Cost { requests: 1, sectors: 4, ..Cost::default() })]);
+        let shown = rust_lines(source, "one", &costs);
+        let texts: Vec<_> = shown.iter().map(|lines| lines[0].text).collect();
+        assert_eq!(texts, ["/// One.", "fn two() {}"]);
+        assert_eq!(shown[1][0].cost.sectors_per_request(), Some(4.0));
+    }
+}

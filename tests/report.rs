@@ -1,0 +1,415 @@
+//! The report: everything is in it, with the file's figures, and it replaces nothing that is not a report.
+
+use crate::executor::device;
+use crate::kernels_source::root;
+use coalesce::pattern::Limit;
+use coalesce::patterns::PATTERNS;
+use coalesce::report::write;
+use coalesce::results::{Outcome, Results, Row};
+use scraper::{ElementRef, Html, Selector};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+fn committed() -> PathBuf {
+    root().join("results/nvidia-h200/reference.json")
+}
+
+fn results() -> Results {
+    Results::load(&committed()).expect("the committed results are readable")
+}
+
+/// The committed results, changed, as a file of a folder.
+fn changed(folder: &Path, name: &str, change: impl FnOnce(&mut Results)) -> PathBuf {
+    let mut results = results();
+    change(&mut results);
+    let path = folder.join(name);
+    results.save(&path).expect("a writable folder");
+    path
+}
+
+fn select<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    page.select(&Selector::parse(selector).expect("a selector")).collect()
+}
+
+fn inside<'a>(element: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
+    element.select(&Selector::parse(selector).expect("a selector")).collect()
+}
+
+fn text(element: ElementRef<'_>) -> String {
+    element.text().collect::<String>().trim().to_owned()
+}
+
+/// The pages of the report of the committed results.
+fn committed_report() -> BTreeMap<String, Html> {
+    static PAGES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    parsed(PAGES.get_or_init(|| report_texts(&[committed()])))
+}
+
+/// The pages of a report, by file.
+fn report(files: &[PathBuf]) -> BTreeMap<String, Html> {
+    parsed(&report_texts(files))
+}
+
+fn parsed(pages: &BTreeMap<String, String>) -> BTreeMap<String, Html> {
+    pages.iter().map(|(name, text)| (name.clone(), Html::parse_document(text))).collect()
+}
+
+fn report_texts(files: &[PathBuf]) -> BTreeMap<String, String> {
+    let (_guard, _gpu) = device();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = folder.path().join("report");
+    write(files, &output).expect("a report");
+    let names = |folder: &Path| -> BTreeSet<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!(names(folder.path()), BTreeSet::from(["report".to_owned()]), "nothing is left over");
+    let read = |name: String| {
+        let text = std::fs::read_to_string(output.join(&name)).expect("a page");
+        (name, text)
+    };
+    names(&output).into_iter().map(read).collect()
+}
+
+/// The cells of a table's row under its headers.
+fn cells<'a>(table: ElementRef<'a>, row: ElementRef<'a>) -> BTreeMap<String, ElementRef<'a>> {
+    let headers = inside(table, "thead th").into_iter().map(text);
+    headers.zip(inside(row, "td, th")).collect()
+}
+
+/// Whether a cell holds a figure in full, and shows it rounded.
+fn assert_figure(cell: ElementRef<'_>, value: f64, what: &str) {
+    let held: f64 = cell.attr("data-value").and_then(|held| held.parse().ok()).unwrap_or(f64::NAN);
+    assert_eq!(held, value, "{what}");
+    let shown = text(cell);
+    let digits = shown.split(' ').next().unwrap_or_default();
+    let shown: f64 = digits.parse().unwrap_or(f64::NAN);
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let half_digit = 0.500_001 * 10f64.powi(-(decimals as i32));
+    assert!((shown - value).abs() <= half_digit, "{what}: {digits} is not {value}");
+}
+
+#[test]
+fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
+    let results = results();
+    let pages = committed_report();
+    for pattern in PATTERNS {
+        assert!(pages.contains_key(&format!("{}.html", pattern.name)), "{}", pattern.name);
+    }
+    let summary = &pages["index.html"];
+    let table = *select(summary, "table")
+        .iter()
+        .find(|table| !inside(**table, "tr[data-row]").is_empty())
+        .expect("the table of all ladders");
+    let rows: Vec<_> = inside(table, "tr[data-row]");
+    let ladders: Vec<&Row> = results.ladders().collect();
+    assert_eq!(rows.len(), ladders.len());
+    for row in ladders {
+        let name = row.name();
+        let shown = rows.iter().find(|shown| shown.attr("data-row") == Some(&name));
+        let cells = cells(table, *shown.unwrap_or_else(|| panic!("{name} is missing")));
+        let Outcome::Measured(measured) = &row.outcome else { continue };
+        let figures = [
+            ("time, ms", measured.time_ms.median),
+            ("spread, %", measured.time_ms.noise_percent()),
+            ("GB/s", measured.bandwidth_gb_s),
+            ("speed-up", measured.speed_up),
+        ];
+        for (column, value) in figures {
+            if column != "GB/s" || measured.bytes > 0 {
+                assert_figure(cells[column], value, &format!("{name}, {column}"));
+            }
+        }
+        if let Some(floor) = measured.floor {
+            assert_figure(cells["% of its limit"], floor.percent, &name);
+            assert_figure(cells["floor, ms"], floor.time_ms, &name);
+            assert_eq!(text(cells["limit"]), floor.limit.name(), "{name}");
+        }
+    }
+    for ceiling in &results.ceilings {
+        let table = select(summary, "#ceilings ~ .scroll table")[0];
+        let row = inside(table, "tbody tr")
+            .into_iter()
+            .find(|row| inside(*row, "th").iter().any(|cell| text(*cell) == ceiling.limit.name()));
+        let cells = cells(table, row.expect("the ceiling's row"));
+        assert_figure(cells["time per pass, ms"], ceiling.time_ms.median, "ceiling");
+        if ceiling.limit != Limit::Launch {
+            assert_figure(cells["GB/s"], ceiling.bandwidth_gb_s(), "ceiling");
+        }
+    }
+    sweeps_are_complete(&results, &pages);
+    peers_are_compared(&results, summary);
+}
+
+/// Each row of a sweep has its cell with its time.
+fn sweeps_are_complete(results: &Results, pages: &BTreeMap<String, Html>) {
+    for row in results.rows.iter().filter(|row| row.sweep.is_some()) {
+        let dimension = row.sweep.as_deref().expect("a row of a sweep");
+        let page = &pages[&format!("{}.html", row.pattern)];
+        let caption = format!("{} over {dimension}", row.pattern);
+        let table = *select(page, "table")
+            .iter()
+            .find(|table| inside(**table, "caption").iter().any(|found| text(*found) == caption))
+            .unwrap_or_else(|| panic!("{caption}: no table"));
+        let value = row.size[dimension].to_string();
+        let shown = inside(table, "tbody tr")
+            .into_iter()
+            .find(|shown| inside(*shown, "th")[0].attr("data-value") == Some(&value));
+        let cells = cells(table, shown.unwrap_or_else(|| panic!("{caption}: no {value}")));
+        let cell = text(cells[&row.variant]);
+        let time: f64 = cell.split(' ').next().and_then(|time| time.parse().ok()).unwrap_or(0.0);
+        let expected = row.measured().expect("the committed rows are measured").time_ms.median;
+        assert!((time / expected - 1.0).abs() < 1e-3, "{caption}, {}: {cell}", row.variant);
+    }
+}
+
+/// Patterns with peers have a row with the ratio of the best times.
+fn peers_are_compared(results: &Results, summary: &Html) {
+    let mut compared = 0;
+    for pattern in PATTERNS {
+        let best = |is_peer: bool| {
+            let rows = results.ladders().filter(|row| row.pattern == pattern.name);
+            rows.filter(|row| row.peer == is_peer)
+                .filter_map(|row| Some(row.measured()?.time_ms.median))
+                .min_by(f64::total_cmp)
+        };
+        let (Some(ours), Some(peer)) = (best(false), best(true)) else { continue };
+        let row = select(summary, &format!("tr[data-peer={}]", pattern.name))[0];
+        let ratio = inside(row, "td").pop().expect("cells");
+        assert_figure(ratio, peer / ours, pattern.name);
+        compared += 1;
+    }
+    assert!(compared > 0, "the committed results have peers");
+}
+
+#[test]
+fn pages_are_whole_and_ask_for_nothing() {
+    let pages = committed_report();
+    let ids = |page: &Html| -> BTreeSet<String> {
+        let found: Vec<_> = select(page, "[id]")
+            .iter()
+            .filter_map(|element| element.attr("id"))
+            .map(str::to_owned)
+            .collect();
+        let unique: BTreeSet<String> = found.iter().cloned().collect();
+        assert_eq!(unique.len(), found.len(), "an id is there twice: {found:?}");
+        unique
+    };
+    let known: BTreeMap<&str, BTreeSet<String>> =
+        pages.iter().map(|(name, page)| (name.as_str(), ids(page))).collect();
+    for (name, page) in &pages {
+        for link in select(page, "a[href]") {
+            let target = link.attr("href").unwrap_or_default();
+            let (file, place) = target.split_once('#').unwrap_or((target, ""));
+            let file = if file.is_empty() { name } else { file };
+            let ids = known.get(file).unwrap_or_else(|| panic!("{name}: no page {target}"));
+            assert!(place.is_empty() || ids.contains(place), "{name}: no place {target}");
+        }
+        for selector in ["link", "img", "iframe", "object", "embed", "script[src]", "base", "form"]
+        {
+            assert!(select(page, selector).is_empty(), "{name} has {selector}");
+        }
+        let source = page.html();
+        for part in ["@import", "url(", "src=\"", "fetch(", "XMLHttpRequest", "xlink:href"] {
+            assert!(!source.contains(part), "{name} has {part}");
+        }
+        assert_eq!(select(page, "html")[0].attr("lang"), Some("en"), "{name}");
+        assert_eq!(select(page, "h1").len(), 1, "{name}");
+        let levels = select(page, "h1, h2, h3, h4, h5, h6").into_iter();
+        let levels: Vec<u8> = levels.map(|heading| heading.value().name().as_bytes()[1]).collect();
+        assert!(levels.windows(2).all(|two| two[1] <= two[0] + 1), "{name}: {levels:?}");
+        for table in select(page, "table") {
+            let in_prose = table.ancestors().filter_map(ElementRef::wrap);
+            let in_prose = in_prose.into_iter().any(|around| around.attr("class") == Some("prose"));
+            assert!(
+                in_prose || inside(table, "caption").len() == 1,
+                "{name}: a table has no caption"
+            );
+        }
+        assert!(select(page, "th:not([scope])").is_empty(), "{name}: a header without scope");
+    }
+}
+
+#[test]
+fn every_plot_says_in_words_what_it_shows() {
+    let pages = committed_report();
+    let results = results();
+    let mut plots = 0;
+    for (name, page) in &pages {
+        for plot in select(page, "svg") {
+            let labels: Vec<_> =
+                plot.attr("aria-labelledby").unwrap_or_default().split(' ').collect();
+            let of = |selector| {
+                inside(plot, selector)
+                    .into_iter()
+                    .find(|found| found.attr("id").is_some_and(|id| labels.contains(&id)))
+            };
+            let (title, description) = (of("title"), of("desc"));
+            assert!(title.is_some_and(|title| !text(title).is_empty()), "{name}: no title");
+            let words = description.map(text).unwrap_or_default();
+            assert!(words.contains(|c: char| c.is_ascii_digit()), "{name}: {words}");
+            assert!(plot.attr("viewBox").is_some(), "{name}");
+            plots += 1;
+        }
+    }
+    // A ladder per pattern, the sweeps, the roofline.
+    let sweeps: BTreeSet<_> = results
+        .rows
+        .iter()
+        .map(|row| (&row.pattern, &row.sweep))
+        .filter(|(_, sweep)| sweep.is_some())
+        .collect();
+    assert!(plots > PATTERNS.len() + sweeps.len(), "{plots} plots");
+}
+
+#[test]
+fn lines_of_kernels_carry_their_traffic() {
+    let pages = committed_report();
+    let page = &pages["transpose.html"];
+    let variant = select(page, "#variant-tiled")[0];
+    let of = |code: &str| {
+        let lines: Vec<Vec<String>> = inside(variant, ".listing tbody tr")
+            .into_iter()
+            .map(|row| inside(row, "td").into_iter().map(text).collect())
+            .collect();
+        lines.into_iter().find(|cells: &Vec<String>| cells[3].contains(code)).expect("the line")
+    };
+    // Rows go in without conflict, columns come out of one bank.
+    assert_eq!(of("*source.add(at(row + tile_row, column + x, columns));")[1], "4 s");
+    assert_eq!(of("*words.add(word(x, tile_column) as usize);")[1], "32 p");
+    assert_eq!(of("ld.global")[1], "4 s");
+    assert_eq!(of("ld.shared")[1], "32 p");
+    for pattern in PATTERNS {
+        for variant in pattern.variants {
+            let place = select(
+                &pages[&format!("{}.html", pattern.name)],
+                &format!("#variant-{}", variant.name),
+            );
+            assert_eq!(place.len(), 1, "{}/{}", pattern.name, variant.name);
+            if pattern.kernel_name(variant).is_some() {
+                let heat = inside(place[0], ".listing td.heat").len();
+                let listings = inside(place[0], ".listing").len();
+                assert!(heat > 0 && listings >= 2, "{}/{}: {heat}", pattern.name, variant.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn files_beside_the_first_are_compared() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let predicted = changed(folder.path(), "predicted.json", |results| {
+        results.environment.is_prediction = true;
+        results.environment.device.name += " (virtual)";
+        results.rows.retain(|row| !row.peer);
+    });
+    let pages = report(&[committed(), predicted]);
+    let aside = |pages: &BTreeMap<String, Html>| -> String {
+        select(&pages["index.html"], "aside").into_iter().map(text).collect()
+    };
+    assert!(!aside(&pages).contains("GPU differs"), "{}", aside(&pages));
+    let stride = pages["stride.html"].html();
+    assert!(stride.contains("stroke-dasharray"), "a sweep has predicted lines");
+    assert!(stride.contains(", predicted "), "a ladder has predicted marks");
+
+    let other = changed(folder.path(), "other.json", |results| {
+        results.environment.device.name = "NVIDIA Q1".to_owned();
+        results.interrupted = true;
+    });
+    let pages = report(&[committed(), other]);
+    let notes = aside(&pages);
+    assert!(notes.contains("the GPU differs: NVIDIA H200 and NVIDIA Q1"), "{notes}");
+    assert!(notes.contains("interrupted"), "{notes}");
+}
+
+#[test]
+fn rows_that_were_not_measured_say_why() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = changed(folder.path(), "odd.json", |results| {
+        results.rows[0].outcome = Outcome::Wrong { reason: "element 3 is <NaN>".to_owned() };
+        results.rows[1].outcome = Outcome::NotRun { reason: "n must be even".to_owned() };
+        results.rows[2].pattern = "of_tomorrow".to_owned();
+    });
+    let pages = report(&[file]);
+    let summary = text(select(&pages["index.html"], "main")[0]);
+    for part in ["wrong: element 3 is <NaN>", "not run: n must be even", "Wrong results: 1."] {
+        assert!(summary.contains(part), "{part}");
+    }
+    assert!(pages.contains_key("of_tomorrow.html"));
+}
+
+/// What a call that has to fail says, as `coalesce` prints it.
+fn refusal(files: &[PathBuf], output: &Path) -> String {
+    let message = format!("{:#}", write(files, output).expect_err("it cannot be written"));
+    assert!(!message.contains('\n'), "{message}");
+    message
+}
+
+#[test]
+fn bad_files_are_one_sentence_and_change_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = folder.path().join("report");
+    std::fs::create_dir(&output).expect("a writable folder");
+    let write_file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a writable folder");
+        path
+    };
+    let whole = std::fs::read_to_string(committed()).expect("the committed results");
+    let corrupt = write_file("corrupt.json", "{\"schema\": 2, \"rows\": [}");
+    let truncated = write_file("truncated.json", &whole[..whole.len() / 2]);
+    let newer = write_file("newer.json", "{\"schema\": 99}");
+    let missing = folder.path().join("missing.json");
+    let disjoint = changed(folder.path(), "disjoint.json", |results| results.rows.truncate(1));
+    let rest = changed(folder.path(), "rest.json", |results| drop(results.rows.remove(0)));
+    let outside = changed(folder.path(), "outside.json", |results| {
+        results.rows[0].pattern = "../outside".to_owned();
+    });
+    for (files, part) in [
+        (vec![corrupt], "is not a result file"),
+        (vec![truncated], "is not a result file"),
+        (vec![newer], "has result schema 99"),
+        (vec![missing], "cannot read"),
+        (vec![disjoint, rest], "have no row in common"),
+        (vec![outside.clone()], "is damaged: `../outside`"),
+        (vec![committed(), outside], "is damaged: `../outside`"),
+    ] {
+        let message = refusal(&files, &output);
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(std::fs::read_dir(&output).expect("it is still there").count(), 0);
+}
+
+#[test]
+fn what_is_not_a_report_is_left_alone() {
+    let (_guard, _gpu) = device();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").expect("a writable folder");
+    assert!(refusal(&small, &file).contains("is not a folder"));
+    assert!(refusal(&small, &file.join("below")).contains("cannot write"));
+    assert!(refusal(&small, Path::new("/nonexistent/report")).contains("cannot write"));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
+
+    let output = folder.path().join("report");
+    write(&small, &output).expect("a new folder");
+    let first = std::fs::read_to_string(output.join("index.html")).expect("a page");
+    write(&[committed()], &output).expect("a report over a report");
+    let second = std::fs::read_to_string(output.join("index.html")).expect("a page");
+    assert_ne!(first, second);
+
+    for foreign in ["notes.txt", "page.html"] {
+        std::fs::write(output.join(foreign), "mine").expect("a writable folder");
+        let message = refusal(&small, &output);
+        assert!(
+            message.contains(&format!("holds {foreign}, which is no page of a report")),
+            "{message}"
+        );
+        assert_eq!(std::fs::read_to_string(output.join(foreign)).expect("it is there"), "mine");
+        let now = std::fs::read_to_string(output.join("index.html")).expect("a page");
+        assert_eq!(now, second, "the old report stays");
+        std::fs::remove_file(output.join(foreign)).expect("a writable folder");
+    }
+}

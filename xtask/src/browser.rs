@@ -1,0 +1,175 @@
+//! Checks a report in a browser: what only a browser knows is whether things fit.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The programs that will do.
+const BROWSERS: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/// Widths of a phone and of a desktop, pixels.
+const WIDTHS: [u32; 2] = [360, 1280];
+/// Names of the colour schemes, with Chromium's numbers for them.
+const SCHEMES: [(&str, u32); 2] = [("light", 1), ("dark", 0)];
+/// Chromium's windows are at least so wide; a narrower page is a frame in one.
+const WINDOW_WIDTH_LEAST: u32 = 500;
+/// Measures a page from inside and tells the frame around it.
+const PROBE: &str = include_str!("probe.js");
+/// Collects what the probes tell.
+const COLLECTOR: &str = "<pre id=\"told\"></pre><script>addEventListener(\"message\", (event) => { \
+    document.getElementById(\"told\").textContent += event.data + \"\\n\"; });</script>";
+
+/// Opens every page of a report at both widths and in both colour schemes.
+///
+/// # Errors
+/// There is no browser; a page writes to the console, asks for anything, or has something that does not fit.
+pub fn check(report: &Path) -> Result<()> {
+    let browser = BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
+        format!(
+            "the report was not checked in a browser: there is none of {} on PATH, install the package chromium",
+            BROWSERS.join(", ")
+        )
+    })?;
+    let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let pages = instrumented(report, workplace.path())?;
+    let shots = workspace::target_dir().join("report-screenshots");
+    std::fs::create_dir_all(&shots).with_context(|| format!("cannot write {}", shots.display()))?;
+    let mut problems = Vec::new();
+    for width in WIDTHS {
+        for (scheme, number) in SCHEMES {
+            let visit =
+                Visit { browser: &browser, folder: workplace.path(), width, scheme: number };
+            let found = visit.measure(&pages)?;
+            problems.extend(
+                found.into_iter().map(|problem| format!("{width} px, {scheme}: {problem}")),
+            );
+            for page in pages
+                .iter()
+                .filter(|page| page.as_str() == "index.html" || page.as_str() == "transpose.html")
+            {
+                let name = format!("{}-{width}-{scheme}.png", page.trim_end_matches(".html"));
+                visit.screenshot(page, &shots.join(name))?;
+            }
+        }
+    }
+    if !problems.is_empty() {
+        bail!("{} problems in the browser:\n  {}", problems.len(), problems.join("\n  "));
+    }
+    println!(
+        "checked in {}: {} pages at {} and {} pixels, light and dark; screenshots in {}",
+        browser.display(),
+        pages.len(),
+        WIDTHS[0],
+        WIDTHS[1],
+        shots.display()
+    );
+    Ok(())
+}
+
+/// Copies the pages into a folder, each with a probe at its end; returns their names.
+fn instrumented(report: &Path, folder: &Path) -> Result<Vec<String>> {
+    let mut pages = Vec::new();
+    let entries =
+        std::fs::read_dir(report).with_context(|| format!("cannot read {}", report.display()))?;
+    for entry in entries {
+        let path = entry.with_context(|| format!("cannot read {}", report.display()))?.path();
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = text.replace("</body>", &format!("<script>{PROBE}</script></body>"));
+        std::fs::write(folder.join(&name), text).context("cannot write a temporary file")?;
+        pages.push(name);
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+/// A browser at one width and in one colour scheme.
+struct Visit<'a> {
+    browser: &'a Path,
+    folder: &'a Path,
+    width: u32,
+    scheme: u32,
+}
+
+impl Visit<'_> {
+    /// What is wrong with the pages.
+    fn measure(&self, pages: &[String]) -> Result<Vec<String>> {
+        let frames = self.frames(pages, 900)?;
+        let (text, messages) = self.open(&frames, "--dump-dom".into())?;
+        let told = text.split("<pre id=\"told\">").nth(1).unwrap_or_default();
+        let told = told.split("</pre>").next().unwrap_or_default();
+        let mut problems: Vec<String> = messages
+            .lines()
+            .filter(|line| line.contains(":CONSOLE"))
+            .map(|line| format!("the console says: {line}"))
+            .collect();
+        for page in pages {
+            let lines: Vec<_> =
+                told.lines().filter_map(|line| line.strip_prefix(&format!("{page}: "))).collect();
+            if !lines.contains(&"measured") {
+                problems.push(format!("{page} was not measured"));
+            }
+            let found = lines.into_iter().filter(|line| *line != "measured");
+            problems.extend(found.map(|line| format!("{page}: {line}")));
+        }
+        Ok(problems)
+    }
+
+    /// A picture of the top of a page, for people.
+    fn screenshot(&self, page: &str, path: &Path) -> Result<()> {
+        let frames = self.frames(&[page.to_owned()], 3000)?;
+        let mut argument = OsString::from("--screenshot=");
+        argument.push(path);
+        self.open(&frames, argument)?;
+        let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        // An empty page of this size is smaller.
+        if bytes < 20_000 {
+            bail!("{} shows nothing", path.display());
+        }
+        Ok(())
+    }
+
+    /// A page with the pages in frames.
+    fn frames(&self, pages: &[String], height: u32) -> Result<PathBuf> {
+        let width = self.width;
+        let frames = pages.iter().map(|page| {
+            format!("<iframe src=\"{page}\" width=\"{width}\" height=\"{height}\" style=\"border:0;display:block\"></iframe>")
+        });
+        let text = format!(
+            "<!doctype html><html><body style=\"margin:0\">{COLLECTOR}{}</body></html>",
+            frames.collect::<String>()
+        );
+        let path = self.folder.join("frames.htm");
+        std::fs::write(&path, text).context("cannot write a temporary file")?;
+        Ok(path)
+    }
+
+    /// What the browser writes to standard output and to standard error.
+    fn open(&self, page: &Path, output: OsString) -> Result<(String, String)> {
+        let profile = self.folder.join("profile");
+        let done = Command::new(self.browser)
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--no-first-run",
+            ])
+            .args(["--enable-logging=stderr", "--virtual-time-budget=10000"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(format!("--window-size={},3000", self.width.max(WINDOW_WIDTH_LEAST)))
+            .arg(format!("--blink-settings=preferredColorScheme={}", self.scheme))
+            .arg(output)
+            .arg(format!("file://{}", page.display()))
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot start {}", self.browser.display()))?;
+        if !done.status.success() {
+            bail!("{} failed: {}", self.browser.display(), String::from_utf8_lossy(&done.stderr));
+        }
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok((text(&done.stdout), text(&done.stderr)))
+    }
+}
