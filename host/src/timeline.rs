@@ -155,8 +155,8 @@ pub fn record(
         bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
     }
     let case = case(pattern, size, 1);
-    let mut arrays = Arrays::of(&gpu, pattern, &case)?;
-    let mut ready = Ready::new(&gpu, &case, &mut arrays, variant, size)?;
+    let arrays = Arrays::of(&gpu, pattern, &case)?;
+    let mut ready = Ready::new(&gpu, &case, &arrays, variant, size)?;
     let stopwatch = Stopwatch::new()?;
     gpu.synchronize()?;
     gpu.take_operations();

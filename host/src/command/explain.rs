@@ -2,12 +2,11 @@
 
 use super::{table, traffic_table};
 use anyhow::{Context, Result};
-use coalesce::pattern::{Pattern, Size, Variant, Work};
+use coalesce::pattern::{Pattern, Size, Variant};
 use coalesce::patterns::Selection;
-use coalesce::picture::access::Requests;
 use coalesce::ptx::{IMAGES, KernelFacts};
 use coalesce::results::write;
-use coalesce::{picture, timeline, traffic};
+use coalesce::{picture, traffic};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -63,23 +62,7 @@ fn write_pictures(selection: &Selection, folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot make {}: choose another folder", folder.display()))?;
     let counts = if pattern.is_host_work() { Vec::new() } else { traffic::count(pattern)? };
     for variant in selection.variants() {
-        let name = format!("{}/{}", pattern.name, variant.name);
-        let drawn = match variant.work {
-            // What is not ours is in no registry.
-            Work::Peer(_) => continue,
-            Work::Host { .. } => {
-                let size = Size::new(pattern.count_size);
-                let (timeline, _) = timeline::record(pattern, variant, &size)?;
-                picture::timeline::draw(&name, &timeline)
-            }
-            Work::Kernel { .. } => {
-                let counted = counts.iter().find(|(other, _)| other.name == variant.name);
-                let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
-                let file = pattern.kernel_file();
-                let requests = Requests::of(&file, pattern.doc_source, instructions);
-                picture::access::draw(&name, &file, &requests)
-            }
-        };
+        let Some(drawn) = picture::of(pattern, variant, &counts)? else { continue };
         let path = folder.join(format!("{}_{}.svg", pattern.name, variant.name));
         write(&path, drawn.as_bytes())?;
         println!("Picture: {}", path.display());

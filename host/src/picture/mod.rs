@@ -7,6 +7,10 @@
 pub mod access;
 pub mod timeline;
 
+use crate::gpu::Counted;
+use crate::pattern::{Pattern, Size, Variant, Work};
+use access::Requests;
+use anyhow::Result;
 use svg::Document;
 use svg::node::element::{Description, Element, Group, Rectangle, Style, Text, Title};
 
@@ -199,6 +203,34 @@ fn counted(count: u64, noun: &str) -> String {
         (_, "pass") => format!("{count} passes"),
         _ => format!("{count} {noun}s"),
     }
+}
+
+/// The picture of a variant: what a warp of its kernel asks of memory, out of what was counted, or what ran when.
+///
+/// # Errors
+/// When work of the host does not run on the virtual device.
+pub fn of(
+    pattern: &'static Pattern,
+    variant: &'static Variant,
+    counts: &[(&'static Variant, Counted)],
+) -> Result<Option<String>> {
+    let name = format!("{}/{}", pattern.name, variant.name);
+    Ok(match variant.work {
+        // What is not ours cannot be looked into.
+        Work::Peer(_) => None,
+        Work::Host { .. } => {
+            let size = Size::new(pattern.count_size);
+            let (timeline, _) = crate::timeline::record(pattern, variant, &size)?;
+            Some(self::timeline::draw(&name, &timeline))
+        }
+        Work::Kernel { .. } => {
+            let counted = counts.iter().find(|(other, _)| other.name == variant.name);
+            let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
+            let file = pattern.kernel_file();
+            let requests = Requests::of(&file, pattern.doc_source, instructions);
+            Some(access::draw(&name, &file, &requests))
+        }
+    })
 }
 
 #[cfg(test)]

@@ -16,11 +16,14 @@ mod subject;
 mod summary;
 mod sweep;
 
-use crate::pattern::{Pattern, Variant};
+use crate::pattern::Pattern;
+use crate::picture;
 use anyhow::Result;
+use counts::Counts;
 use page::Link;
 use publish::Page;
 use runs::{Runs, Subject};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Writes a report of the first file, compared with the others, as a folder of pages; `index.html` is the first.
@@ -34,9 +37,17 @@ pub fn write(files: &[PathBuf], folder: &Path) -> Result<()> {
     publish::publish(folder, &pages(&runs)?)
 }
 
-/// The pictures of a variant, each an SVG element that is put into its page as it is.
-fn pictures(_pattern: &Pattern, _variant: &Variant) -> Vec<String> {
-    Vec::new()
+/// The pictures of a pattern's variants by their names, SVG elements that are put into the page as they are.
+type Pictures = BTreeMap<&'static str, String>;
+
+fn pictures(pattern: &'static Pattern, counts: &Counts) -> Result<Pictures> {
+    let mut pictures = Pictures::new();
+    for variant in pattern.variants {
+        if let Some(svg) = picture::of(pattern, variant, counts)? {
+            pictures.insert(variant.name, svg);
+        }
+    }
+    Ok(pictures)
 }
 
 /// All pages.
@@ -57,7 +68,11 @@ fn pages(runs: &Runs) -> Result<Vec<Page>> {
         let before = index.checked_sub(1).and_then(|before| subjects.get(before));
         links.extend(before.map(|before| ("← ", link(before))));
         links.extend(subjects.get(index + 1).map(|after| ("→ ", link(after))));
-        let content = subject::content(runs, *subject, &counts);
+        let pictures = match (subject.pattern, counts.get(subject.name)) {
+            (Some(pattern), Some(own)) => pictures(pattern, own)?,
+            _ => Pictures::new(),
+        };
+        let content = subject::content(runs, *subject, &counts, &pictures);
         let Link { file, name } = link(subject);
         pages.push(Page { file, text: page::page(&format!("{name}: {title}"), &links, &content) });
     }

@@ -3,14 +3,19 @@
 use super::counts::Counts;
 use super::page::{self, headers, number};
 use super::runs::{Runs, Subject};
-use super::{ladder, markdown, pictures, source, sweep};
+use super::{Pictures, ladder, markdown, source, sweep};
 use crate::gpu::Counted;
 use crate::pattern::{Pattern, Size, Variant};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
 /// The content of the page.
-pub fn content(runs: &Runs, subject: Subject<'_>, counts: &BTreeMap<&str, Counts>) -> Markup {
+pub fn content(
+    runs: &Runs,
+    subject: Subject<'_>,
+    counts: &BTreeMap<&str, Counts>,
+    pictures: &Pictures,
+) -> Markup {
     let own = counts.get(subject.name);
     let doc = subject.pattern.map(|pattern| markdown::doc(&pattern.doc()));
     let ladder_plot = ladder::plot(runs, subject.name);
@@ -32,7 +37,7 @@ pub fn content(runs: &Runs, subject: Subject<'_>, counts: &BTreeMap<&str, Counts
         (sweep::section(runs, subject))
         @if let Some(pattern) = subject.pattern {
             @if let Some(own) = own.filter(|own| !own.is_empty()) { (counters(pattern, own)) }
-            (variants(pattern, own))
+            (variants(pattern, own, pictures))
         }
     }
 }
@@ -95,7 +100,7 @@ fn counters(pattern: &Pattern, counts: &Counts) -> Markup {
 }
 
 /// Each variant: what changed, its pictures, its kernel.
-fn variants(pattern: &Pattern, counts: Option<&Counts>) -> Markup {
+fn variants(pattern: &Pattern, counts: Option<&Counts>, pictures: &Pictures) -> Markup {
     let counted_of = |variant: &Variant| {
         let (_, counted) = counts?.iter().find(|(one, _)| one.name == variant.name)?;
         Some(counted)
@@ -112,7 +117,7 @@ fn variants(pattern: &Pattern, counts: Option<&Counts>) -> Markup {
         @for variant in pattern.variants {
             details id=(format!("variant-{}", variant.name)) {
                 summary { h3 { (variant.name) } " " span { (markdown::sentence(variant.change)) } }
-                @for svg in pictures(pattern, variant) { figure { (PreEscaped(svg)) } }
+                @if let Some(svg) = pictures.get(variant.name) { figure { (PreEscaped(svg)) } }
                 @if pattern.kernel_name(variant).is_some() {
                     (source::sources(pattern, variant, counted_of(variant)))
                 } @else {
