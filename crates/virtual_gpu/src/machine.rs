@@ -1,14 +1,15 @@
 //! The virtual device: its memory, its objects, the order of its work and its clock.
 
 use crate::handles::Handles;
+use crate::l2::AccessWindow;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::{self, Larger, Load, Parts};
+use crate::model::{self, Direction, Larger, Load, Parts};
 use crate::profile::Profile;
 use crate::source::{Options, Order};
 use crate::timeline::{Engine, Timeline};
 use crate::work::{Fill, HostFunction, KernelLaunch, Operation, Slot, Work};
 use cuda_driver::ReturnCode;
-use simt::{Memory, Module, Report};
+use simt::{Memory, Module, Pieces, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::c_void;
@@ -90,6 +91,8 @@ pub(crate) struct StreamState {
     pub(crate) priority: i32,
     pub(crate) tail: Option<usize>,
     pub(crate) capture: Option<StreamCapture>,
+    /// What its kernels say L2 of addresses.
+    pub(crate) window: Option<AccessWindow>,
 }
 
 /// A stream that is being captured: into which graph, and after which of its nodes.
@@ -157,6 +160,10 @@ pub(crate) struct Machine {
     pub(crate) primary: Option<(usize, usize)>,
     pub(crate) primary_flags: u32,
     pub(crate) limits: [usize; 7],
+    /// What the part of L2 that is set aside holds.
+    pub(crate) persisting: Arc<Pieces>,
+    /// What the call that is under way costs the host, where that is not as its kind has it.
+    pub(crate) own_call_ns: Option<f64>,
     pub(crate) streams: Handles<StreamState>,
     pub(crate) default_streams: HashMap<usize, StreamState>,
     pub(crate) events: Handles<EventState>,
@@ -199,7 +206,7 @@ pub(crate) fn enter(call: &'static str, body: impl FnOnce(&mut Machine) -> Outco
     // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
     // Work is enqueued when the call begins; the host is held up until the call has ended.
-    machine.now += machine.profile.call_ns(call);
+    machine.now += machine.own_call_ns.take().unwrap_or(machine.profile.call_ns(call));
     match outcome {
         Ok(Ok(())) => ReturnCode::SUCCESS,
         Ok(Err(code)) => code,
@@ -224,6 +231,8 @@ impl Machine {
             primary: None,
             primary_flags: 0,
             limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0],
+            persisting: Arc::default(),
+            own_call_ns: None,
             streams: Handles::new(2),
             default_streams: HashMap::new(),
             events: Handles::new(3),
@@ -283,7 +292,7 @@ impl Machine {
 
     /// The host works on so many bytes, and its clock moves on.
     fn host_works(&mut self, bytes: usize, bytes_per_second: f64) {
-        self.now += bytes as f64 / bytes_per_second * 1e9;
+        self.now += self.larger_bytes(bytes as u64) as f64 / bytes_per_second * 1e9;
     }
 
     /// The driver locks pages while the host waits.
@@ -402,6 +411,8 @@ impl Machine {
             if let Work::Kernel(kernel) = &mut work {
                 kernel.in_graph = true;
             }
+            // Nothing is handed to the device.
+            self.own_call_ns = Some(self.profile.api_call_ns);
             let capture = self.captures.get_mut(capturing.capture)?;
             capture.graph.nodes.push((work, capturing.tails));
             let node = capture.graph.nodes.len() - 1;
@@ -472,7 +483,7 @@ impl Machine {
     /// When the operation ends, once it was executed.
     pub(crate) fn end(&self, id: usize) -> Option<f64> {
         match &self.slots[id] {
-            Slot::Done(end) => Some(*end),
+            Slot::Done(end, _) => Some(*end),
             Slot::Pending(_) => None,
         }
     }
@@ -522,7 +533,7 @@ impl Machine {
             Slot::Pending(operation) => {
                 operation.dependencies.iter().all(|other| self.end(*other).is_some())
             }
-            Slot::Done(_) => true,
+            Slot::Done(..) => true,
         }
     }
 
@@ -550,7 +561,7 @@ impl Machine {
     /// Drops from the timeline what nothing can be booked before any more: work that is pending may still have been
     /// ready earlier than now.
     fn forget_the_past(&mut self) {
-        while matches!(self.slots.get(self.first_pending), Some(Slot::Done(_))) {
+        while matches!(self.slots.get(self.first_pending), Some(Slot::Done(..))) {
             self.first_pending += 1;
         }
         let horizon = match self.slots.get(self.first_pending) {
@@ -564,7 +575,7 @@ impl Machine {
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Operation> {
         self.slots[self.first_pending..].iter().filter_map(|slot| match slot {
             Slot::Pending(operation) => Some(&**operation),
-            Slot::Done(_) => None,
+            Slot::Done(..) => None,
         })
     }
 
@@ -606,7 +617,7 @@ impl Machine {
                 matches!(operation.work, Work::Host(_))
                     && operation.enqueued + HOST_FUNCTION_NS > self.now
             }
-            Slot::Done(_) => false,
+            Slot::Done(..) => false,
         });
         if waits {
             return Err(ReturnCode::NOT_READY);
@@ -621,7 +632,8 @@ impl Machine {
 
     /// Executes one operation whose dependencies were executed.
     fn execute(&mut self, id: usize) {
-        let Slot::Pending(operation) = std::mem::replace(&mut self.slots[id], Slot::Done(0.0))
+        let Slot::Pending(operation) =
+            std::mem::replace(&mut self.slots[id], Slot::Done(0.0, None))
         else {
             return;
         };
@@ -631,11 +643,16 @@ impl Machine {
             Work::Host(_) => HOST_FUNCTION_NS,
             Work::Release(_) => 0.0,
         };
-        let ready = operation
-            .dependencies
-            .iter()
-            .filter_map(|id| self.end(*id))
-            .fold(operation.enqueued + latency, f64::max);
+        let engine = self.engine(&operation.work);
+        let (mut ready, mut before) = (operation.enqueued + latency, None);
+        for dependency in &operation.dependencies {
+            let Slot::Done(end, on) = &self.slots[*dependency] else { continue };
+            let switches = engine.is_some() && on.is_some() && engine != *on;
+            let end = if switches { end + self.profile.engine_switch_ns } else { *end };
+            if end > ready {
+                (ready, before) = (end, *on);
+            }
+        }
         let call = std::mem::replace(&mut self.call, operation.call);
         self.is_executing = true;
         self.notice_overtaking(id, &operation);
@@ -644,45 +661,76 @@ impl Machine {
         self.executed += 1;
         self.note_writes(&operation.work);
         self.call = call;
-        self.slots[id] = Slot::Done(end);
+        self.slots[id] = Slot::Done(end, engine.or(before));
+    }
+
+    /// The engine that does the work, if it takes an engine's time.
+    fn engine(&self, work: &Work) -> Option<Engine> {
+        match work {
+            Work::Kernel(_) | Work::Fill(_) => Some(Engine::Compute),
+            Work::Copy(copy) => match self.direction(copy) {
+                Direction::Upload(_) => Some(Engine::Upload),
+                Direction::Download(_) => Some(Engine::Download),
+                Direction::Device => Some(Engine::Compute),
+                Direction::Host => None,
+            },
+            Work::Prefetch(_, true) => Some(Engine::Upload),
+            Work::Prefetch(_, false) => Some(Engine::Download),
+            Work::Marker | Work::Host(_) | Work::Release(_) => None,
+        }
     }
 
     /// Does the work and says when it ends.
     fn perform(&mut self, operation: &Operation, ready: f64) -> f64 {
-        let (engine, duration, share) = match &operation.work {
-            Work::Marker => return ready,
+        match &operation.work {
+            Work::Marker => ready,
             Work::Host(function) => {
                 call_host(*function);
-                return ready;
+                ready
             }
             Work::Release(address) => {
                 self.release(*address);
-                return ready;
+                ready
             }
             Work::Copy(copy) => {
                 self.notice_changes(operation);
-                let Some((engine, duration)) = self.copy(copy) else { return ready };
-                (engine, duration, 1.0)
+                let direction = self.direction(copy);
+                let Some(duration) = self.copy(copy) else { return ready };
+                self.book_copy(direction, ready, duration)
             }
             Work::Fill(fill) => {
                 let Some(duration) = self.fill(*fill) else { return ready };
-                (Engine::Compute, duration, 1.0)
+                self.timeline.compute(ready, duration, 1.0)
             }
             Work::Kernel(kernel) => {
                 let Some(duration) = self.kernel(kernel) else { return ready };
-                (Engine::Compute, duration, kernel.share)
+                self.timeline.compute(ready, duration, kernel.share)
             }
             Work::Prefetch(bytes, to_device) => {
-                let direction = if *to_device {
-                    model::Direction::Upload(false)
-                } else {
-                    model::Direction::Download(false)
-                };
-                let engine = if *to_device { Engine::Upload } else { Engine::Download };
-                (engine, model::copy_ns(&self.profile, direction, *bytes), 1.0)
+                let direction =
+                    if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
+                let bytes = self.larger_bytes(*bytes);
+                let duration = model::copy_ns(&self.profile, direction, bytes);
+                self.book_copy(direction, ready, duration)
             }
-        };
-        self.timeline.book(engine, ready, duration, share) + duration
+        }
+    }
+
+    /// Books a copy on the engine of its direction, and says when it ends.
+    fn book_copy(&mut self, direction: Direction, ready: f64, duration: f64) -> f64 {
+        let rate = model::bus_rate(&self.profile, direction);
+        let bus = rate / self.profile.both_ways_bytes_per_second;
+        match direction {
+            Direction::Upload(_) => self.timeline.copy(true, ready, duration, bus),
+            Direction::Download(_) => self.timeline.copy(false, ready, duration, bus),
+            Direction::Device => self.timeline.compute(ready, duration, 1.0),
+            Direction::Host => ready + duration,
+        }
+    }
+
+    /// What a copy or a fill of so many bytes is taken to be.
+    pub(crate) fn larger_bytes(&self, bytes: u64) -> u64 {
+        (bytes as f64 * self.larger.work) as u64
     }
 
     /// Remembers which page-locked memory an operation may have written.
@@ -745,7 +793,8 @@ impl Machine {
                 return None;
             }
         }
-        Some(model::fill_ns(&self.profile, (row_bytes * fill.height) as u64))
+        let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
+        Some(model::fill_ns(&self.profile, bytes))
     }
 
     fn kernel(&mut self, kernel: &KernelLaunch) -> Option<f64> {
@@ -755,6 +804,7 @@ impl Machine {
             limits: self.limits_of_device(),
             estimate: Some(self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.mapped_ranges(),
+            l2: self.l2(kernel.window),
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -772,9 +822,12 @@ impl Machine {
         for finding in &report.findings {
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }
+        let estimate = report.estimate.clone().unwrap_or_default();
+        self.keep(&estimate.kept);
         let load = Load {
             counters: &report.counters,
-            estimate: report.estimate.unwrap_or_default(),
+            once: &report.once,
+            estimate: &estimate,
             warps: report.warps,
             blocks: report.blocks,
             resident: kernel.resident,

@@ -78,6 +78,7 @@ fn copy(
     );
     if source_pageable && !target_pageable {
         copy.staged = Some(stage(&copy));
+        let bytes = machine.larger_bytes(bytes);
         machine.now += model::copy_ns(&machine.profile, Direction::Upload(true), bytes);
         return machine.submit(stream, Work::Copy(copy)).map(|_| ());
     }
