@@ -26,6 +26,7 @@ enum Command {
     Verify(command::verify::Arguments),
     Bench(command::bench::Arguments),
     Compare(command::compare::Arguments),
+    Calibrate(command::calibrate::Arguments),
     Explain(command::explain::Arguments),
     Results(command::results::Arguments),
 }
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => command::verify::run(&arguments),
         Command::Bench(arguments) => command::bench::run(&arguments),
         Command::Compare(arguments) => command::compare::run(&arguments),
+        Command::Calibrate(arguments) => command::calibrate::run(&arguments),
         Command::Explain(arguments) => command::explain::run(&arguments),
         Command::Results(arguments) => command::results::run(&arguments),
     };
