@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "tests report what they compared")]
 
 mod assembled;
+mod calibrate;
 mod device;
 mod executor;
 mod hardware;

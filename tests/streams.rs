@@ -100,9 +100,13 @@ fn a_pool_that_keeps_its_memory_is_eighty_times_faster() {
     assert!((time["pool_released"] / time["each_step"] - 1.0).abs() < 0.1, "{time:?}");
     assert!(time["pool_kept"] < 0.1 * time["pool_released"], "{time:?}");
     assert!(time["arena"] < 0.2 * time["pool_in_order"], "{time:?}");
-    // One block per run is one allocation, however many steps there are.
+    // One block per run is one allocation, however many steps there are, but it is mapped and unmapped.
     let more = times(&gpu, "allocation", &[("steps", 512)]);
-    assert!((more["sub_allocated"] / time["sub_allocated"] - 1.0).abs() < 0.01, "{more:?}");
+    let bytes = 4.0 * f64::from(1 << 20) * 256.0;
+    let rate = Profile::named("h200").expect("a known profile").device_memory_bytes_per_second;
+    let mapped_ms = 2.0 * bytes / rate * 1e3;
+    let added = more["sub_allocated"] - time["sub_allocated"];
+    assert!((added / mapped_ms - 1.0).abs() < 0.01, "{added}, {mapped_ms} ms");
     assert!((more["each_step"] / time["each_step"] - 2.0).abs() < 0.01, "{more:?}");
 }
 
@@ -129,12 +133,12 @@ fn an_address_has_the_speed_of_its_memory() {
     let (_guard, gpu) = device();
     let n = 1 << 20;
     let time = times(&gpu, "unified_addressing", &[("n", n)]);
-    // 4 MiB each way at once, at 51.4 GB/s in the slower direction.
+    // 4 MiB each way at once, at 51.4 GB/s in the slower direction; both together hold each other up.
     let bus_ms = 4.0 * n as f64 / 51.4e9 * 1e3;
     // A vector may begin in the middle of a sector: then a warp touches five instead of four, in each of both halves.
     for (variant, excess) in [("pinned", 1.0), ("mapped", 1.0), ("registered", 1.25)] {
         let of_bus = time[variant] / bus_ms;
-        assert!(of_bus > 0.95 && of_bus < 1.1 * excess, "{variant}: {time:?}, {bus_ms} ms");
+        assert!(of_bus > 1.1 && of_bus < 1.3 * excess, "{variant}: {time:?}, {bus_ms} ms");
         assert!(time[variant] > 5.0 * time["device"], "{time:?}");
     }
     assert!(time["plain"] < time["device"], "{time:?}");

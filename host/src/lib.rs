@@ -5,6 +5,7 @@
 //!
 //! The driver is reached through [`gpu`] and nowhere else.
 
+pub mod calibrate;
 pub mod compare;
 pub mod data;
 pub mod environment;

@@ -158,6 +158,13 @@ impl<'a> Ready<'a> {
                 let there = self.gpu.blocks_of(|| launch(launcher, arrays, size))?;
                 Ok(there as f64 / here.max(1) as f64)
             }
+            // Its kernels have a thread per element.
+            (Means::Host(_), _) => {
+                let extent = |size: &Size| -> f64 {
+                    size.values().iter().map(|value| (*value).max(1) as f64).product()
+                };
+                Ok(extent(size) / extent(self.size))
+            }
             _ => Ok(1.0),
         }
     }

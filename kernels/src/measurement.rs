@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x4, U32x4};
-use cuda_std::{address_space, memory, misc};
+use cuda_std::{address_space, misc};
 
 /// Threads per block.
 pub const BLOCK: u32 = 256;
@@ -33,31 +33,34 @@ pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u3
     }
 }
 
-/// Reads `quads` 16-byte words `passes` times through the second-level cache, not the first, each thread
-/// with four loads in flight. Nothing is written unless their sum is infinite, as in
-/// [`measurement_read`].
+/// Loads of [`measurement_reread`] that are under way at once.
+pub const IN_FLIGHT: u32 = 4;
+
+/// Reads `IN_FLIGHT * passes` 16-byte words per thread, all threads side by side through `quads` of them and from their
+/// start again. Nothing is written, as in [`measurement_read`].
+///
+/// Shows the rate of a cache that holds them, when no nearer one does.
 ///
 /// # Safety
-/// Launch contract: as for [`measurement_read`]; what is left of `quads` after a multiple of four times
-/// the number of threads is not read.
+/// Launch contract: 1-D grid of `BLOCK` threads; `quads` is a power of two; `source` 16-byte aligned and valid for
+/// `quads` F32x4, `target` for one f32.
 #[kernel]
-pub unsafe fn measurement_read_fast(
-    source: *const F32x4,
-    target: *mut f32,
-    quads: u32,
-    passes: u32,
-) {
-    let threads = thread::grid_dim_x() * BLOCK;
+pub unsafe fn measurement_reread(source: *const F32x4, target: *mut f32, quads: u32, passes: u32) {
+    let step = thread::grid_dim_x() * BLOCK;
     let mut sum = F32x4::splat(0.0);
+    let mut i = thread::index_1d();
     for _ in 0..passes {
-        let mut i = thread::index_1d();
-        while i + 3 * threads < quads {
-            let at = |part: u32| (i + part * threads) as usize;
-            // SAFETY: the largest index is below quads, the length of the array (launch contract).
-            let words = unsafe { [0, 1, 2, 3].map(|part| memory::load_cg(source.add(at(part)))) };
-            sum += (words[0] + words[1]) + (words[2] + words[3]);
-            i += 4 * threads;
-        }
+        let load = |number: u32| {
+            let at = i.wrapping_add(number * step) & (quads - 1);
+            // SAFETY: at < quads, the length of the array (launch contract).
+            unsafe { *source.add(at as usize) }
+        };
+        let (a, b, c, d) = (load(0), load(1), load(2), load(3));
+        sum += a;
+        sum += b;
+        sum += c;
+        sum += d;
+        i = i.wrapping_add(IN_FLIGHT * step);
     }
     let total = sum.x + sum.y + sum.z + sum.w;
     if total == f32::INFINITY {

@@ -90,6 +90,8 @@ pub struct LaunchAttribute {
 }
 
 impl LaunchAttribute {
+    /// `CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
+    pub const ACCESS_POLICY_WINDOW: c_uint = 1;
     /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
     pub const COOPERATIVE: c_uint = 2;
     /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.

@@ -22,8 +22,8 @@ pub use counters::{COUNTERS, Counters, Traffic, Trust};
 pub use error::{Error, Place, Position};
 pub use findings::{Checks, Finding, Hazard};
 pub use launch::{
-    Estimate, InstructionReport, Latencies, Launch, Limits, Options, Report, Schedule,
-    SourceLocation, run, validate,
+    Estimate, InstructionReport, L2, Latencies, Launch, Limits, Options, Pieces, Report, Schedule,
+    SourceLocation, Window, run, validate,
 };
 pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};

@@ -3,7 +3,6 @@
 use crate::machine::{HostKind, Machine};
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction};
-use crate::timeline::Engine;
 use crate::work::{Copy, Operation, Side, Work};
 use std::hash::Hasher;
 
@@ -33,9 +32,20 @@ impl Machine {
         }
     }
 
-    /// Copies and says which engine does it, and for how long.
-    pub(crate) fn copy(&mut self, copy: &Copy) -> Option<(Engine, f64)> {
+    /// Which way a copy goes.
+    pub(crate) fn direction(&self, copy: &Copy) -> Direction {
         let (from, to) = (self.place(copy.source.address), self.place(copy.target.address));
+        match (from, to) {
+            (Place::Device, Place::Device) => Direction::Device,
+            (source, Place::Device) => Direction::Upload(source == Place::Unknown),
+            (Place::Device, target) => Direction::Download(target == Place::Unknown),
+            _ => Direction::Host,
+        }
+    }
+
+    /// Copies, and says for how long it takes when nothing else uses the bus.
+    pub(crate) fn copy(&mut self, copy: &Copy) -> Option<f64> {
+        let direction = self.direction(copy);
         for row in 0..copy.height {
             let at = |side: Side| side.address + (row * side.pitch) as u64;
             if let Err(message) = self.copy_row(copy, row, at(copy.target), at(copy.source)) {
@@ -50,19 +60,9 @@ impl Machine {
                 return None;
             }
         }
-        let (engine, direction) = match (from, to) {
-            (Place::Device, Place::Device) => (Engine::Compute, Direction::Device),
-            (source, Place::Device) => {
-                (Engine::Upload, Direction::Upload(source == Place::Unknown))
-            }
-            (Place::Device, target) => {
-                (Engine::Download, Direction::Download(target == Place::Unknown))
-            }
-            _ => (Engine::None, Direction::Host),
-        };
         // What the host has staged has crossed the bus when the call returned, but for the last piece.
-        let bytes = if copy.staged.is_some() { 0 } else { copy.bytes() };
-        Some((engine, model::copy_ns(&self.profile, direction, bytes)))
+        let bytes = if copy.staged.is_some() { 0 } else { self.larger_bytes(copy.bytes()) };
+        Some(model::copy_ns(&self.profile, direction, bytes))
     }
 
     fn copy_row(

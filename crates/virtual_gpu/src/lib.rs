@@ -31,6 +31,7 @@
 mod copies;
 mod exports;
 mod handles;
+mod l2;
 mod machine;
 mod misuse;
 mod model;

@@ -1,14 +1,15 @@
 //! The virtual device: its memory, its objects, the order of its work and its clock.
 
 use crate::handles::Handles;
+use crate::l2::AccessWindow;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::{self, Larger, Load, Parts};
+use crate::model::{self, Direction, Larger, Load, Parts};
 use crate::profile::Profile;
 use crate::source::{Options, Order};
 use crate::timeline::{Engine, OperationKind, OperationRecord, Timeline};
 use crate::work::{Fill, HostFunction, KernelLaunch, Operation, Slot, Work};
 use cuda_driver::ReturnCode;
-use simt::{Memory, Module, Report, Watched};
+use simt::{Memory, Module, Pieces, Report, Watched};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::c_void;
@@ -92,6 +93,8 @@ pub(crate) struct StreamState {
     pub(crate) priority: i32,
     pub(crate) tail: Option<usize>,
     pub(crate) capture: Option<StreamCapture>,
+    /// What its kernels say L2 of addresses.
+    pub(crate) window: Option<AccessWindow>,
 }
 
 /// A stream that is being captured: into which graph, and after which of its nodes.
@@ -159,6 +162,10 @@ pub(crate) struct Machine {
     pub(crate) primary: Option<(usize, usize)>,
     pub(crate) primary_flags: u32,
     pub(crate) limits: [usize; 7],
+    /// What the part of L2 that is set aside holds.
+    pub(crate) persisting: Arc<Pieces>,
+    /// What the call that is under way costs the host, where that is not as its kind has it.
+    pub(crate) own_call_ns: Option<f64>,
     pub(crate) streams: Handles<StreamState>,
     pub(crate) default_streams: HashMap<usize, StreamState>,
     pub(crate) events: Handles<EventState>,
@@ -205,7 +212,7 @@ pub(crate) fn enter(call: &'static str, body: impl FnOnce(&mut Machine) -> Outco
     // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
     // Work is enqueued when the call begins; the host is held up until the call has ended.
-    machine.now += machine.profile.call_ns(call);
+    machine.now += machine.own_call_ns.take().unwrap_or(machine.profile.call_ns(call));
     let end = machine.now;
     if end > start {
         machine.note(OperationKind::Call { name: call }, None, start..end);
@@ -234,6 +241,8 @@ impl Machine {
             primary: None,
             primary_flags: 0,
             limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0],
+            persisting: Arc::default(),
+            own_call_ns: None,
             streams: Handles::new(2),
             default_streams: HashMap::new(),
             events: Handles::new(3),
@@ -295,7 +304,7 @@ impl Machine {
 
     /// The host works on so many bytes, and its clock moves on.
     fn host_works(&mut self, bytes: usize, bytes_per_second: f64) {
-        self.now += bytes as f64 / bytes_per_second * 1e9;
+        self.now += self.larger_bytes(bytes as u64) as f64 / bytes_per_second * 1e9;
     }
 
     /// The driver locks pages while the host waits.
@@ -425,6 +434,8 @@ impl Machine {
             if let Work::Kernel(kernel) = &mut work {
                 kernel.in_graph = true;
             }
+            // Nothing is handed to the device.
+            self.own_call_ns = Some(self.profile.api_call_ns);
             let capture = self.captures.get_mut(capturing.capture)?;
             capture.graph.nodes.push((work, capturing.tails));
             let node = capture.graph.nodes.len() - 1;
@@ -496,7 +507,7 @@ impl Machine {
     /// When the operation ends, once it was executed.
     pub(crate) fn end(&self, id: usize) -> Option<f64> {
         match &self.slots[id] {
-            Slot::Done(end) => Some(*end),
+            Slot::Done(end, _) => Some(*end),
             Slot::Pending(_) => None,
         }
     }
@@ -546,7 +557,7 @@ impl Machine {
             Slot::Pending(operation) => {
                 operation.dependencies.iter().all(|other| self.end(*other).is_some())
             }
-            Slot::Done(_) => true,
+            Slot::Done(..) => true,
         }
     }
 
@@ -574,7 +585,7 @@ impl Machine {
     /// Drops from the timeline what nothing can be booked before any more: work that is pending may still have been
     /// ready earlier than now.
     fn forget_the_past(&mut self) {
-        while matches!(self.slots.get(self.first_pending), Some(Slot::Done(_))) {
+        while matches!(self.slots.get(self.first_pending), Some(Slot::Done(..))) {
             self.first_pending += 1;
         }
         let horizon = match self.slots.get(self.first_pending) {
@@ -588,7 +599,7 @@ impl Machine {
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Operation> {
         self.slots[self.first_pending..].iter().filter_map(|slot| match slot {
             Slot::Pending(operation) => Some(&**operation),
-            Slot::Done(_) => None,
+            Slot::Done(..) => None,
         })
     }
 
@@ -630,7 +641,7 @@ impl Machine {
                 matches!(operation.work, Work::Host(_))
                     && operation.enqueued + HOST_FUNCTION_NS > self.now
             }
-            Slot::Done(_) => false,
+            Slot::Done(..) => false,
         });
         if waits {
             return Err(ReturnCode::NOT_READY);
@@ -645,7 +656,8 @@ impl Machine {
 
     /// Executes one operation whose dependencies were executed.
     fn execute(&mut self, id: usize) {
-        let Slot::Pending(operation) = std::mem::replace(&mut self.slots[id], Slot::Done(0.0))
+        let Slot::Pending(operation) =
+            std::mem::replace(&mut self.slots[id], Slot::Done(0.0, None))
         else {
             return;
         };
@@ -655,11 +667,16 @@ impl Machine {
             Work::Host(_) => HOST_FUNCTION_NS,
             Work::Release(_) => 0.0,
         };
-        let ready = operation
-            .dependencies
-            .iter()
-            .filter_map(|id| self.end(*id))
-            .fold(operation.enqueued + latency, f64::max);
+        let engine = self.engine(&operation.work);
+        let (mut ready, mut before) = (operation.enqueued + latency, None);
+        for dependency in &operation.dependencies {
+            let Slot::Done(end, on) = &self.slots[*dependency] else { continue };
+            let switches = engine.is_some() && on.is_some() && engine != *on;
+            let end = if switches { end + self.profile.engine_switch_ns } else { *end };
+            if end > ready {
+                (ready, before) = (end, *on);
+            }
+        }
         let call = std::mem::replace(&mut self.call, operation.call);
         self.is_executing = true;
         self.notice_overtaking(id, &operation);
@@ -677,7 +694,23 @@ impl Machine {
         self.executed += 1;
         self.note_writes(&operation.work);
         self.call = call;
-        self.slots[id] = Slot::Done(end);
+        self.slots[id] = Slot::Done(end, engine.or(before));
+    }
+
+    /// The engine that does the work, if it takes an engine's time.
+    fn engine(&self, work: &Work) -> Option<Engine> {
+        match work {
+            Work::Kernel(_) | Work::Fill(_) => Some(Engine::Compute),
+            Work::Copy(copy) => match self.direction(copy) {
+                Direction::Upload(_) => Some(Engine::Upload),
+                Direction::Download(_) => Some(Engine::Download),
+                Direction::Device => Some(Engine::Compute),
+                Direction::Host => None,
+            },
+            Work::Prefetch(_, true) => Some(Engine::Upload),
+            Work::Prefetch(_, false) => Some(Engine::Download),
+            Work::Marker | Work::Host(_) | Work::Release(_) => None,
+        }
     }
 
     /// Does the work and says when it starts and ends.
@@ -687,7 +720,7 @@ impl Machine {
         ready: f64,
     ) -> (Option<OperationKind>, Range<f64>) {
         let at_once = |kind| (kind, ready..ready);
-        let (kind, engine, duration, share) = match &operation.work {
+        let (kind, time) = match &operation.work {
             Work::Marker => return self.marker(operation, ready),
             Work::Host(function) => {
                 call_host(*function);
@@ -699,45 +732,33 @@ impl Machine {
             }
             Work::Copy(copy) => {
                 self.notice_changes(operation);
-                let Some((engine, duration)) = self.copy(copy) else { return at_once(None) };
-                let bytes = copy.bytes();
-                let kind = match engine {
-                    Engine::Upload => OperationKind::Upload { bytes },
-                    Engine::Download => OperationKind::Download { bytes },
-                    Engine::Compute => OperationKind::DeviceCopy { bytes },
-                    Engine::None => OperationKind::HostCopy { bytes },
-                };
-                (kind, engine, duration, 1.0)
+                let direction = self.direction(copy);
+                let Some(duration) = self.copy(copy) else { return at_once(None) };
+                let kind = operation_kind(direction, copy.bytes());
+                (kind, self.book_copy(direction, ready, duration))
             }
             Work::Fill(fill) => {
                 let Some(duration) = self.fill(*fill) else { return at_once(None) };
                 let bytes = (fill.width * fill.size * fill.height) as u64;
-                (OperationKind::Fill { bytes }, Engine::Compute, duration, 1.0)
+                (OperationKind::Fill { bytes }, self.timeline.compute(ready, duration, 1.0))
             }
             Work::Kernel(kernel) => {
                 let Some(duration) = self.kernel(kernel) else { return at_once(None) };
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
-                (kind, Engine::Compute, duration, kernel.share)
+                (kind, self.timeline.compute(ready, duration, kernel.share))
             }
             Work::Prefetch(bytes, to_device) => {
-                let direction = if *to_device {
-                    model::Direction::Upload(false)
-                } else {
-                    model::Direction::Download(false)
-                };
-                let duration = model::copy_ns(&self.profile, direction, *bytes);
-                let bytes = *bytes;
-                if *to_device {
-                    (OperationKind::Upload { bytes }, Engine::Upload, duration, 1.0)
-                } else {
-                    (OperationKind::Download { bytes }, Engine::Download, duration, 1.0)
-                }
+                let direction =
+                    if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
+                let taken = self.larger_bytes(*bytes);
+                let duration = model::copy_ns(&self.profile, direction, taken);
+                let kind = operation_kind(direction, *bytes);
+                (kind, self.book_copy(direction, ready, duration))
             }
         };
-        let start = self.timeline.book(engine, ready, duration, share);
         // What a call staged was noted there.
         let is_staged = matches!(&operation.work, Work::Copy(copy) if copy.staged.is_some());
-        ((!is_staged).then_some(kind), start..start + duration)
+        ((!is_staged).then_some(kind), time)
     }
 
     /// An event, which takes no time, or a wait, which takes what is left of another stream's work.
@@ -751,6 +772,23 @@ impl Machine {
         let free = operation.enqueued + self.profile.launch_latency_ns;
         let start = own.iter().filter_map(|id| self.end(*id)).fold(free, f64::max);
         ((start < ready).then_some(OperationKind::Wait), start.min(ready)..ready)
+    }
+
+    /// Books a copy on the engine of its direction, and says when it runs.
+    fn book_copy(&mut self, direction: Direction, ready: f64, duration: f64) -> Range<f64> {
+        let rate = model::bus_rate(&self.profile, direction);
+        let bus = rate / self.profile.both_ways_bytes_per_second;
+        match direction {
+            Direction::Upload(_) => self.timeline.copy(true, ready, duration, bus),
+            Direction::Download(_) => self.timeline.copy(false, ready, duration, bus),
+            Direction::Device => self.timeline.compute(ready, duration, 1.0),
+            Direction::Host => ready..ready + duration,
+        }
+    }
+
+    /// What a copy or a fill of so many bytes is taken to be.
+    pub(crate) fn larger_bytes(&self, bytes: u64) -> u64 {
+        (bytes as f64 * self.larger.work) as u64
     }
 
     /// Remembers which page-locked memory an operation may have written.
@@ -813,7 +851,8 @@ impl Machine {
                 return None;
             }
         }
-        Some(model::fill_ns(&self.profile, (row_bytes * fill.height) as u64))
+        let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
+        Some(model::fill_ns(&self.profile, bytes))
     }
 
     fn kernel(&mut self, kernel: &KernelLaunch) -> Option<f64> {
@@ -824,6 +863,7 @@ impl Machine {
             estimate: Some(self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.mapped_ranges(),
             watched: self.watched,
+            l2: self.l2(kernel.window),
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -841,9 +881,12 @@ impl Machine {
         for finding in &report.findings {
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }
+        let estimate = report.estimate.clone().unwrap_or_default();
+        self.keep(&estimate.kept);
         let load = Load {
             counters: &report.counters,
-            estimate: report.estimate.unwrap_or_default(),
+            once: &report.once,
+            estimate: &estimate,
             warps: report.warps,
             blocks: report.blocks,
             resident: kernel.resident,
@@ -924,4 +967,14 @@ fn code_of(error: &simt::Error) -> ReturnCode {
         simt::Error::Unsupported { .. } => 801,
         _ => 1,
     })
+}
+
+/// What a copy is in the record of operations.
+fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
+    match direction {
+        Direction::Upload(_) => OperationKind::Upload { bytes },
+        Direction::Download(_) => OperationKind::Download { bytes },
+        Direction::Device => OperationKind::DeviceCopy { bytes },
+        Direction::Host => OperationKind::HostCopy { bytes },
+    }
 }

@@ -4,7 +4,7 @@
 //! that it keeps busy longest:
 //!
 //! ```text
-//! DRAM       distinct bytes read and written, and the rest of sectors that are written in part / rate
+//! DRAM       bytes that L2 asks for, distinct bytes written, and the rest of sectors that are written in part / rate
 //! L2         sectors that L1 does not have, stored sectors and atomics x 32 / rate
 //! requests   lines that are asked of L2 or stored there x cycles / (multiprocessors x clock)
 //! L1         lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
@@ -13,9 +13,15 @@
 //! start      warps x cycles / (multiprocessors x clock)
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
 //! waiting    cycles that each warp waits, summed / (resident warps x clock)
-//! zero-copy  sectors of mapped host memory that L1 does not have, or stored ones, x 32 / rate of the bus;
-//!            L2 keeps none of them, so that a second read crosses the bus again
+//! zero-copy  sectors of mapped host memory that L1 does not have x 32 / rate of the bus, or their lines / rate
+//!            of requests: each line that a warp reaches for is a packet on the link, whatever it carries;
+//!            and the same for stored ones. L2 keeps none of them, so that a second read crosses the bus again
 //! ```
+//!
+//! A launch that stands for a larger one ([`Larger`]) is busy as much longer with its work. What a block does once,
+//! before its first barrier and after its last without loading global memory, grows with the number of blocks instead:
+//! in a grid of fixed size each block has more to work on, and no more to clear and to sum up. The sectors in which
+//! atomics add up stay as many as they are.
 //!
 //! Parts that are nearly as long disturb each other: the times are joined by a p-norm
 //! ([`TOGETHER`]). The time until a kernel starts comes on top.
@@ -30,24 +36,28 @@ pub(crate) enum Direction {
     Upload(bool),
     /// To the host; `true` when the host memory is pageable.
     Download(bool),
-    /// Inside the device.
+    /// Inside the device, where each byte is read and written.
     Device,
     /// Inside the host.
     Host,
 }
 
+/// The rate of copies between host and device, or inside the host, when nothing else uses the bus.
+pub(crate) fn bus_rate(profile: &Profile, direction: Direction) -> f64 {
+    match direction {
+        Direction::Upload(false) => profile.host_to_device_bytes_per_second,
+        Direction::Download(false) => profile.device_to_host_bytes_per_second,
+        Direction::Download(true) => profile.pageable_device_to_host_bytes_per_second,
+        Direction::Upload(true) | Direction::Host => {
+            profile.pageable_host_to_device_bytes_per_second
+        }
+        Direction::Device => profile.dram_bytes_per_second / 2.0,
+    }
+}
+
 /// How long a copy occupies its engine, in nanoseconds.
 pub(crate) fn copy_ns(profile: &Profile, direction: Direction, bytes: u64) -> f64 {
-    let bytes = bytes as f64;
-    let (moved, rate) = match direction {
-        Direction::Upload(false) => (bytes, profile.host_to_device_bytes_per_second),
-        Direction::Upload(true) => (bytes, profile.pageable_host_to_device_bytes_per_second),
-        Direction::Download(false) => (bytes, profile.device_to_host_bytes_per_second),
-        Direction::Download(true) => (bytes, profile.pageable_device_to_host_bytes_per_second),
-        Direction::Device => (2.0 * bytes, profile.dram_bytes_per_second),
-        Direction::Host => (bytes, profile.pageable_host_to_device_bytes_per_second),
-    };
-    profile.copy_latency_ns / 4.0 + moved / rate * 1e9
+    profile.copy_latency_ns / 4.0 + bytes as f64 / bus_rate(profile, direction) * 1e9
 }
 
 /// How long a fill takes, in nanoseconds.
@@ -58,12 +68,12 @@ pub(crate) fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
 /// The exponent of the norm that joins the parts: with 4, two equal parts take 1.19 times one of them.
 const TOGETHER: f64 = 4.0;
 
-/// How much larger a launch is taken to be than what is executed.
+/// How much larger a launch, a copy or a fill is taken to be than what is executed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Larger {
     /// In its work: what it loads, stores and computes.
     pub work: f64,
-    /// In its blocks, and in the atomics that each block ends with. A grid of fixed size stays as it is.
+    /// In its blocks, and in what each of them does once. A grid of fixed size stays as it is.
     pub blocks: f64,
 }
 
@@ -77,7 +87,9 @@ impl Default for Larger {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load<'a> {
     pub(crate) counters: &'a Counters,
-    pub(crate) estimate: Estimate,
+    /// What of it each block does once.
+    pub(crate) once: &'a Counters,
+    pub(crate) estimate: &'a Estimate,
     pub(crate) warps: u64,
     pub(crate) blocks: u64,
     /// Blocks that fit on a multiprocessor at once.
@@ -107,12 +119,14 @@ pub struct Parts {
     pub issue_ns: f64,
     /// Warps that wait for results.
     pub waiting_ns: f64,
+    /// The bus from mapped host memory.
+    pub zero_copy_read_ns: f64,
     /// The bus to mapped host memory.
-    pub zero_copy_ns: f64,
+    pub zero_copy_write_ns: f64,
 }
 
 impl Parts {
-    fn all(&self) -> [f64; 10] {
+    fn all(&self) -> [f64; 11] {
         let Parts {
             dram_ns,
             l2_ns,
@@ -123,7 +137,8 @@ impl Parts {
             start_ns,
             issue_ns,
             waiting_ns,
-            zero_copy_ns,
+            zero_copy_read_ns,
+            zero_copy_write_ns,
         } = *self;
         [
             dram_ns,
@@ -135,7 +150,8 @@ impl Parts {
             start_ns,
             issue_ns,
             waiting_ns,
-            zero_copy_ns,
+            zero_copy_read_ns,
+            zero_copy_write_ns,
         ]
     }
 
@@ -148,74 +164,90 @@ impl Parts {
 
 /// How long each part of the device is busy with a kernel.
 pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
-    let Load { counters, estimate, larger, .. } = *load;
-    let stores = counters.global_store.sectors
-        + counters.global_atomic.sectors
-        + counters.global_reduction.sectors;
-    let near_stores = 32 * stores.saturating_sub(estimate.far_sectors_written);
-    let local = 32 * (counters.local_load.sectors + counters.local_store.sectors);
+    let Load { counters, once, estimate, larger, .. } = *load;
+    // Amounts are counted in all and in what blocks do once.
+    let grown = |amount: f64, once: f64| larger.work * (amount - once) + larger.blocks * once;
+    let of = |count: &dyn Fn(&Counters) -> u64| grown(count(counters) as f64, count(once) as f64);
+    let ns = |amount: f64, per_second: f64| amount / per_second * 1e9;
+    let work = |amount: u64| larger.work * amount as f64;
 
-    let ns = |amount: f64, per_second: f64| larger.work * amount / per_second * 1e9;
-    let by_block = |amount: f64, per_second: f64| larger.blocks * amount / per_second * 1e9;
-
+    let stores = |c: &Counters| {
+        c.global_store.sectors + c.global_atomic.sectors + c.global_reduction.sectors
+    };
+    let near_stores = (of(&stores) - work(estimate.far_sectors_written)).max(0.0);
+    let local = of(&|c| c.local_load.sectors + c.local_store.sectors);
+    let l2 = 32.0 * (work(estimate.l1_missed_sectors) + near_stores + local);
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
-    let dram = (estimate.dram_read_bytes + written) as f64;
-    let l2 = (32 * estimate.l1_missed_sectors + near_stores + local) as f64;
-    // The link carries both directions at once.
-    let far = |sectors: u64, rate| ns(32.0 * sectors as f64, rate);
-    let zero_copy_ns = far(estimate.far_sectors_read, profile.zero_copy_read_bytes_per_second)
-        .max(far(estimate.far_sectors_written, profile.zero_copy_write_bytes_per_second));
+    let dram = work(estimate.dram_read_bytes + written) + 64.0 * estimate.atomic_sectors as f64;
+    let zero_copy = |sectors: u64, lines: u64, bytes_per_second: f64| {
+        ns(work(32 * sectors), bytes_per_second)
+            .max(ns(work(lines), profile.zero_copy_lines_per_second))
+    };
 
-    let multiprocessors = u64::from(profile.multiprocessors);
+    let multiprocessors = f64::from(profile.multiprocessors);
     let blocks = load.blocks as f64 * larger.blocks;
-    let active = blocks.clamp(1.0, multiprocessors as f64);
-    let cycles = active * profile.clock_hz;
-    let shared = counters.shared_load.wavefronts
-        + counters.shared_store.wavefronts
-        + counters.shared_atomic.wavefronts
-        + counters.shared_matrix_load.wavefronts
-        + counters.shared_matrix_store.wavefronts
-        + counters.async_copy_shared.wavefronts;
-    let tags = counters.global_load.lines + counters.global_store.lines;
-    let data = (counters.global_load.sectors + counters.global_store.sectors).div_ceil(4);
-    let atomic_lanes = counters.global_atomic.lanes + counters.global_reduction.lanes;
-    let near_lines = counters.global_store.lines.saturating_sub(estimate.far_sectors_written);
-    let requests = estimate.l1_missed_lines + near_lines;
+    let cycles = blocks.clamp(1.0, multiprocessors) * profile.clock_hz;
+    let l1 = |c: &Counters| {
+        let shared = c.shared_load.wavefronts
+            + c.shared_store.wavefronts
+            + c.shared_atomic.wavefronts
+            + c.shared_matrix_load.wavefronts
+            + c.shared_matrix_store.wavefronts
+            + c.async_copy_shared.wavefronts;
+        let tags = c.global_load.lines + c.global_store.lines;
+        shared + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
+    };
+    let stored_lines = of(&|c| c.global_store.lines) - work(estimate.far_lines_written);
+    let requests = work(estimate.l1_missed_lines) + stored_lines.max(0.0);
+    let atomic_lanes = |c: &Counters| c.global_atomic.lanes + c.global_reduction.lanes;
+    // Those of one line are all like those of most lines.
+    let is_once = atomic_lanes(once) == atomic_lanes(counters);
+    let hottest = estimate.hottest_line_atomics as f64;
+    let hottest = grown(hottest, if is_once { hottest } else { 0.0 });
     let slots = cycles * f64::from(profile.issue_slots_per_clock);
 
     let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
-    let room = f64::from(load.resident.max(1)) * multiprocessors as f64;
+    let room = f64::from(load.resident.max(1)) * multiprocessors;
     let resident_warps = blocks.min(room) * warps_per_block;
     // The last wave of blocks takes as long as a full one.
     let waves = (blocks / room).ceil().max(1.0) / (blocks / room).max(1.0);
+    let waiting = grown(estimate.chain_cycles as f64, estimate.once_cycles as f64);
     Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
         l2_ns: ns(l2, profile.l2_bytes_per_second),
-        l1_ns: ns((shared + tags.max(data)) as f64, cycles),
-        requests_ns: ns(requests as f64 * profile.l2_request_cycles, cycles),
-        constant_ns: ns(
-            counters.constant_load.wavefronts as f64 * profile.constant_pass_cycles,
-            cycles,
+        l1_ns: ns(of(&l1), cycles),
+        requests_ns: ns(requests * profile.l2_request_cycles, cycles),
+        constant_ns: ns(of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles, cycles),
+        atomics_ns: ns(of(&atomic_lanes), profile.atomics_per_second)
+            .max(ns(hottest, profile.atomics_per_second_of_one_line)),
+        start_ns: ns(larger.blocks * load.warps as f64 * profile.warp_start_cycles, cycles),
+        issue_ns: ns(of(&|c| c.warp_instructions), slots),
+        waiting_ns: waves * ns(waiting, resident_warps * profile.clock_hz),
+        zero_copy_read_ns: zero_copy(
+            estimate.far_sectors_read,
+            estimate.far_lines_read,
+            profile.zero_copy_read_bytes_per_second,
         ),
-        atomics_ns: by_block(atomic_lanes as f64, profile.atomics_per_second).max(by_block(
-            estimate.hottest_line_atomics as f64,
-            profile.atomics_per_second_of_one_line,
-        )),
-        start_ns: by_block(load.warps as f64 * profile.warp_start_cycles, cycles),
-        issue_ns: ns(counters.warp_instructions as f64, slots),
-        waiting_ns: waves * ns(estimate.chain_cycles as f64, resident_warps * profile.clock_hz),
-        zero_copy_ns,
+        zero_copy_write_ns: zero_copy(
+            estimate.far_sectors_written,
+            estimate.far_lines_written,
+            profile.zero_copy_write_bytes_per_second,
+        ),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
 
-    fn load(counters: &Counters, estimate: Estimate) -> Load<'_> {
+    static NOTHING: LazyLock<Counters> = LazyLock::new(Counters::default);
+
+    fn load<'a>(counters: &'a Counters, estimate: &'a Estimate) -> Load<'a> {
         let (warps, blocks) = (8 << 20, 1 << 20);
-        Load { counters, estimate, warps, blocks, resident: 8, larger: Larger::default() }
+        let larger = Larger::default();
+        Load { counters, once: &NOTHING, estimate, warps, blocks, resident: 8, larger }
     }
 
     #[test]
@@ -224,7 +256,7 @@ mod tests {
         let bytes: u64 = 16 << 30;
         let counters = Counters::default();
         let estimate = Estimate { dram_read_bytes: bytes, ..Estimate::default() };
-        let time = parts(&profile, &load(&counters, estimate)).together_ns();
+        let time = parts(&profile, &load(&counters, &estimate)).together_ns();
         let rate = bytes as f64 / time * 1e9;
         assert!((0.9..=1.0).contains(&(rate / profile.dram_bytes_per_second)), "{rate}");
     }
@@ -234,7 +266,8 @@ mod tests {
         let profile = Profile::named("h200").unwrap();
         let mut counters = Counters::default();
         counters.shared_load.wavefronts = 1 << 30;
-        let once = load(&counters, Estimate { chain_cycles: 1 << 40, ..Estimate::default() });
+        let estimate = Estimate { chain_cycles: 1 << 40, ..Estimate::default() };
+        let once = load(&counters, &estimate);
         let twice = Load { larger: Larger { work: 2.0, blocks: 2.0 }, ..once };
         let ratio = parts(&profile, &twice).together_ns() / parts(&profile, &once).together_ns();
         assert!((1.99..2.01).contains(&ratio), "{ratio}");
@@ -246,7 +279,7 @@ mod tests {
         let mut counters = Counters::default();
         counters.shared_load.wavefronts = 1 << 26;
         let time = |counters: &Counters| {
-            parts(&profile, &load(counters, Estimate::default())).together_ns()
+            parts(&profile, &load(counters, &Estimate::default())).together_ns()
         };
         let without = time(&counters);
         counters.shared_load.wavefronts *= 1024;
@@ -259,7 +292,7 @@ mod tests {
         let counters = Counters::default();
         let whole = Estimate { dram_whole_sectors_written: 1000, ..Estimate::default() };
         let partial = Estimate { dram_partial_sectors_written: 1000, ..Estimate::default() };
-        let dram = |estimate| parts(&profile, &load(&counters, estimate)).dram_ns;
+        let dram = |estimate| parts(&profile, &load(&counters, &estimate)).dram_ns;
         assert_eq!(dram(partial), 2.0 * dram(whole));
     }
 
@@ -269,7 +302,7 @@ mod tests {
         let time = |passes: u64| {
             let mut counters = Counters::default();
             counters.constant_load.wavefronts = passes << 24;
-            parts(&profile, &load(&counters, Estimate::default())).constant_ns
+            parts(&profile, &load(&counters, &Estimate::default())).constant_ns
         };
         assert!((time(32) / time(1) - 32.0).abs() < 1e-9);
     }
@@ -278,9 +311,45 @@ mod tests {
     fn copies_take_the_time_of_their_link() {
         let profile = Profile::named("h200").unwrap();
         let bytes = 256 << 20;
-        let pinned = bytes as f64 / copy_ns(&profile, Direction::Upload(false), bytes);
-        assert!((55.0..=55.5).contains(&pinned), "{pinned} GB/s");
-        let pageable = bytes as f64 / copy_ns(&profile, Direction::Upload(true), bytes);
-        assert!((10.0..=10.1).contains(&pageable), "{pageable} GB/s");
+        for direction in [
+            Direction::Upload(false),
+            Direction::Upload(true),
+            Direction::Download(false),
+            Direction::Download(true),
+        ] {
+            let rate = bytes as f64 / copy_ns(&profile, direction, bytes) * 1e9;
+            let part = rate / bus_rate(&profile, direction);
+            assert!((0.99..=1.0).contains(&part), "{direction:?}: {rate}");
+        }
+    }
+
+    #[test]
+    fn what_a_block_does_once_grows_with_the_blocks() {
+        let profile = Profile::named("h200").unwrap();
+        let (mut all, mut once) = (Counters::default(), Counters::default());
+        (all.shared_load.wavefronts, once.shared_load.wavefronts) = (3 << 20, 2 << 20);
+        (all.global_reduction.lanes, once.global_reduction.lanes) = (1 << 20, 1 << 20);
+        let estimate = Estimate::default();
+        let larger = Larger { work: 100.0, blocks: 1.0 };
+        let before = parts(&profile, &load(&all, &estimate));
+        let after = parts(&profile, &Load { once: &once, larger, ..load(&all, &estimate) });
+        assert!((after.l1_ns / before.l1_ns - 102.0 / 3.0).abs() < 1e-9, "{after:?}");
+        assert_eq!(after.atomics_ns, before.atomics_ns);
+    }
+
+    #[test]
+    fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
+        let profile = Profile::named("h200").unwrap();
+        let counters = Counters::default();
+        let time = |far_sectors_read, far_lines_read| {
+            let estimate = Estimate { far_sectors_read, far_lines_read, ..Estimate::default() };
+            parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns
+        };
+        let bytes = 32.0 * f64::from(1 << 20);
+        let whole = bytes / profile.zero_copy_read_bytes_per_second * 1e9;
+        assert_eq!(time(1 << 20, 1 << 18), whole);
+        let single = f64::from(1 << 20) / profile.zero_copy_lines_per_second * 1e9;
+        assert_eq!(time(1 << 20, 1 << 20), single);
+        assert!(single > 1.5 * whole);
     }
 }

@@ -40,7 +40,7 @@ impl Machine {
         let mine = self.accesses(&operation.work);
         let earlier = self.slots[self.first_pending..id].iter().filter_map(|slot| match slot {
             Slot::Pending(earlier) => Some(earlier),
-            Slot::Done(_) => None,
+            Slot::Done(..) => None,
         });
         let overtaken = earlier.into_iter().find_map(|earlier| {
             let theirs = self.accesses(&earlier.work);

@@ -2,10 +2,10 @@
 //!
 //! To add a device, copy a file of `profiles/`, fill it in with its sources, and add a line to [`PROFILES`].
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A device.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// NVIDIA's name of the device.
@@ -40,6 +40,8 @@ pub struct Profile {
     pub host_to_device_bytes_per_second: f64,
     /// Copies to page-locked host memory.
     pub device_to_host_bytes_per_second: f64,
+    /// Copies from and to page-locked host memory at once, both directions together.
+    pub both_ways_bytes_per_second: f64,
     /// Copies from pageable host memory.
     pub pageable_host_to_device_bytes_per_second: f64,
     /// Copies to pageable host memory.
@@ -48,6 +50,8 @@ pub struct Profile {
     pub zero_copy_read_bytes_per_second: f64,
     /// Kernels that write mapped host memory.
     pub zero_copy_write_bytes_per_second: f64,
+    /// Lines of mapped host memory that kernels reach for, however few of their bytes.
+    pub zero_copy_lines_per_second: f64,
     /// Resident threads per multiprocessor at most.
     pub threads_per_multiprocessor: u32,
     /// Resident blocks per multiprocessor at most.
@@ -96,12 +100,17 @@ pub struct Profile {
     pub kernel_minimum_ns: f64,
     /// The shortest kernel of a graph.
     pub graph_kernel_minimum_ns: f64,
+    /// From the end of work on one engine to the start of work on another that waits for it.
+    pub engine_switch_ns: f64,
     /// What a call costs the host, unless it is one of the following.
     pub api_call_ns: f64,
-    /// What launching a kernel or a graph costs the host.
+    /// What enqueueing a kernel, a graph, a copy or a fill costs the host.
     pub launch_call_ns: f64,
-    /// What it costs the host to take memory from the device and map it, or to unmap it and give it back.
+    /// What it costs the host to take memory from the device and map it, or to unmap it and give it back, however
+    /// much it is.
     pub device_memory_call_ns: f64,
+    /// What comes on top of that: the rate at which memory is mapped, or unmapped.
+    pub device_memory_bytes_per_second: f64,
     /// What taking memory from a pool that has it, or giving it back to the pool, costs the host.
     pub pool_call_ns: f64,
     /// Set-up of a copy.
@@ -141,6 +150,9 @@ pub enum ProfileError {
     Malformed(String),
 }
 
+/// What the driver maps at once: the granularity of its virtual memory management.
+const MAPPED_AT_ONCE: u64 = 2 << 20;
+
 fn known() -> String {
     PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
@@ -165,14 +177,25 @@ impl Profile {
         self.compute_capability[0] * 10 + self.compute_capability[1]
     }
 
-    /// What a call of the driver costs the host.
+    /// What taking so much memory from the device, or giving it back, costs the host. Less than what is mapped at once
+    /// comes from a piece that the driver has.
+    pub(crate) fn device_memory_ns(&self, bytes: u64) -> f64 {
+        if bytes < MAPPED_AT_ONCE {
+            return self.api_call_ns;
+        }
+        self.device_memory_call_ns + bytes as f64 / self.device_memory_bytes_per_second * 1e9
+    }
+
+    /// What a call of the driver costs the host, unless the call itself knows better.
     pub(crate) fn call_ns(&self, call: &str) -> f64 {
         match call {
             "cuLaunchKernel"
             | "cuLaunchKernelEx"
             | "cuLaunchCooperativeKernel"
             | "cuGraphLaunch" => self.launch_call_ns,
-            "cuMemAlloc_v2" | "cuMemAllocPitch_v2" | "cuMemFree_v2" => self.device_memory_call_ns,
+            _ if call.starts_with("cuMemcpy") || call.starts_with("cuMemset") => {
+                self.launch_call_ns
+            }
             "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync" => self.pool_call_ns,
             _ => self.api_call_ns,
         }

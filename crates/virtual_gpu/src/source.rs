@@ -130,8 +130,8 @@ pub fn leaks() -> Vec<Misuse> {
     with(|machine| machine.leaks())
 }
 
-/// From here on, the times of kernels are those of launches so many times larger than what is executed:
-/// for a benchmark whose size would take too long to execute.
+/// From here on, the times of kernels, copies and fills, and of what the host reads, are those of work so many times
+/// larger than what is executed: for a benchmark whose size would take too long to execute.
 pub fn take_kernels_as_larger(larger: Larger) {
     with(|machine| machine.larger = larger);
 }

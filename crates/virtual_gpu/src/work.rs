@@ -1,5 +1,7 @@
 //! What can be enqueued on a stream.
 
+use crate::l2::AccessWindow;
+use crate::timeline::Engine;
 use simt::{Launch, Module};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -59,6 +61,8 @@ pub(crate) struct KernelLaunch {
     pub(crate) shared_bytes: u32,
     /// A graph launches it.
     pub(crate) in_graph: bool,
+    /// The addresses whose accesses it says L2 how to treat.
+    pub(crate) window: Option<AccessWindow>,
 }
 
 /// A function of the host's.
@@ -105,6 +109,6 @@ pub(crate) struct Operation {
 pub(crate) enum Slot {
     /// Not executed yet.
     Pending(Box<Operation>),
-    /// When it ended.
-    Done(f64),
+    /// When it ended, and on which engine; what takes no engine's time has that of what it waited for.
+    Done(f64, Option<Engine>),
 }

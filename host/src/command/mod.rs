@@ -1,6 +1,7 @@
 //! One module per subcommand, and the arguments they share.
 
 pub mod bench;
+pub mod calibrate;
 pub mod compare;
 pub mod explain;
 pub mod list;
@@ -37,7 +38,7 @@ pub struct Work {
     /// The seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The device: auto, gpu, gpu:N, virtual, or virtual:PROFILE.
+    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
     #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
     pub device: Choice,
 }

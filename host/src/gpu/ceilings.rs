@@ -6,7 +6,7 @@ use crate::pattern::Limit;
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use kernels::measurement::{self, BLOCK, SHARED_AT_ONCE};
+use kernels::measurement::{self, BLOCK, IN_FLIGHT, SHARED_AT_ONCE};
 
 /// Bytes of a 16-byte word.
 const QUAD: usize = 16;
@@ -80,15 +80,9 @@ impl Saturation {
                 let (source, target) = (bytes(sizes.copied)?, bytes(sizes.copied)?);
                 (2 * sizes.copied, Means::Copy { source, target })
             }
-            Limit::Read => {
-                let bytes = whole_rounds(gpu, sizes.read)?;
-                (bytes, Means::read(bytes, 1)?)
-            }
+            Limit::Read => Means::read(gpu, sizes.read, 1)?,
             Limit::Write => (sizes.copied, Means::Write(bytes(sizes.copied)?)),
-            Limit::L2 => {
-                let bytes = whole_rounds(gpu, sizes.cached)?;
-                (bytes * sizes.passes as usize, Means::read(bytes, sizes.passes)?)
-            }
+            Limit::L2 => Means::read(gpu, sizes.cached, sizes.passes)?,
             Limit::Shared => {
                 let passes = sizes.passes * 16;
                 let threads = (gpu.multiprocessors()? * BLOCKS * BLOCK) as usize;
@@ -132,7 +126,7 @@ impl Saturation {
                 let quads = (source.len() / QUAD) as u32;
                 let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
                 let grid = gpu.multiprocessors()? * BLOCKS;
-                let function = timing::kernel(gpu, measurement::measurement_read_fast.name())?;
+                let function = timing::kernel(gpu, measurement::measurement_reread.name())?;
                 // SAFETY: the kernel takes a pointer to `quads` times four f32, one to an f32, and two numbers.
                 unsafe {
                     cust::launch!(
@@ -182,17 +176,16 @@ impl Saturation {
 }
 
 impl Means {
-    fn read(bytes: usize, passes: u32) -> Result<Means, GpuError> {
+    /// Reads a power of two of bytes so many times, and how many that makes.
+    fn read(gpu: &Gpu, bytes: usize, times: u32) -> Result<(usize, Means)> {
+        let bytes = 1 << bytes.ilog2();
+        let at_once = (gpu.multiprocessors()? * BLOCKS * BLOCK * IN_FLIGHT) as usize * QUAD;
+        let passes = (bytes * times as usize / at_once).max(1);
         let target = DeviceBuffer::zeroed(1)
             .map_err(|error| GpuError::driver("allocating device memory", error))?;
-        Ok(Means::Read { source: self::bytes(bytes)?, target, passes })
+        let means = Means::Read { source: self::bytes(bytes)?, target, passes: passes as u32 };
+        Ok((passes * at_once, means))
     }
-}
-
-/// At most `bytes`, and as many as the reading kernel reads: four words per thread and round.
-fn whole_rounds(gpu: &Gpu, bytes: usize) -> Result<usize> {
-    let round = (gpu.multiprocessors()? * BLOCKS * BLOCK) as usize * 4 * QUAD;
-    Ok((bytes / round).max(1) * round)
 }
 
 /// Device memory with random bytes, none of which is part of an infinite float: equal ones cost less power.

@@ -8,14 +8,15 @@ use virtual_gpu::{Options, PROFILES, Profile, VirtualGpu};
 /// The profile of the virtual device when none is named.
 const DEFAULT_PROFILE: &str = "h200";
 
-/// A device as the user names it: `auto`, `gpu`, `gpu:1`, `virtual`, `virtual:a100`.
+/// A device as the user names it: `auto`, `gpu`, `gpu:1`, `virtual`, `virtual:a100`, `virtual:here.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The first GPU when there is a driver with one, else the virtual device.
     Auto,
     /// A GPU, by the driver's number.
     Gpu(u32),
-    /// The virtual device with a profile.
+    /// The virtual device with a profile: the name of one that comes with it, or the path of a file that ends in
+    /// `.json`.
     Virtual(String),
 }
 
@@ -44,12 +45,18 @@ impl FromStr for Choice {
             ("virtual", Some(profile)) if PROFILES.iter().any(|(name, _)| *name == profile) => {
                 Ok(Choice::Virtual(profile.to_owned()))
             }
+            ("virtual", Some(file)) if file.ends_with(".json") => {
+                profile(file).map(|_| Choice::Virtual(file.to_owned()))
+            }
             ("virtual", Some(profile)) => {
                 let known: Vec<_> = PROFILES.iter().map(|(name, _)| *name).collect();
-                Err(format!("there is no profile `{profile}`: choose one of {}", known.join(", ")))
+                Err(format!(
+                    "there is no profile `{profile}`: choose one of {}, or a file that ends in .json",
+                    known.join(", ")
+                ))
             }
             _ => Err(format!(
-                "`{text}` is no device: write auto, gpu, gpu:N, virtual or virtual:PROFILE"
+                "`{text}` is no device: write auto, gpu, gpu:N, virtual, virtual:PROFILE or virtual:FILE.json"
             )),
         }
     }
@@ -79,15 +86,25 @@ impl Choice {
     }
 }
 
+/// A profile by its name or its file.
+fn profile(name: &str) -> Result<Profile, String> {
+    if !name.ends_with(".json") {
+        return Profile::named(name).map_err(|error| error.to_string());
+    }
+    let text = std::fs::read_to_string(name)
+        .map_err(|error| format!("cannot read the profile {name}: {error}"))?;
+    Profile::from_json(&text).map_err(|error| format!("{name}: {error}"))
+}
+
 /// The first clause of a message.
 fn short(message: &str) -> &str {
     message.split([':', '(', ';']).next().unwrap_or(message).trim()
 }
 
-fn start(profile: &str, checks: Checks, why: &str) -> Result<(u32, Origin), GpuError> {
+fn start(name: &str, checks: Checks, why: &str) -> Result<(u32, Origin), GpuError> {
     let fail = |error: String| GpuError::NoDriver(error);
     let options = Options { checks, ..Options::default() };
-    let known = Profile::named(profile).map_err(|error| fail(error.to_string()))?;
+    let known = profile(name).map_err(fail)?;
     let reason = format!(
         "virtual {}, {why}: results and counts are exact, times are predictions",
         known.name
@@ -146,6 +163,8 @@ mod tests {
         assert_eq!("gpu:3".parse(), Ok(Choice::Gpu(3)));
         assert_eq!("virtual".parse(), Ok(Choice::Virtual("h200".to_owned())));
         assert_eq!("virtual:a100".parse(), Ok(Choice::Virtual("a100".to_owned())));
+        let error = "virtual:/nonexistent/here.json".parse::<Choice>().unwrap_err();
+        assert!(error.starts_with("cannot read the profile /nonexistent/here.json"), "{error}");
         for wrong in ["", "gpu:x", "virtual:z9", "auto:1", "cpu"] {
             assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
         }

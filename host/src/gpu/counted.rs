@@ -23,8 +23,8 @@ pub struct Counted {
 }
 
 impl Gpu {
-    /// On the virtual device, the times of kernels are from here on those of launches so many times larger than what
-    /// is executed. A GPU takes its own time.
+    /// On the virtual device, the times of kernels, copies and fills are from here on those of work so many times larger
+    /// than what is executed. A GPU takes its own time.
     pub fn take_kernels_as_larger(&self, larger: Larger) {
         if self.is_virtual() {
             virtual_gpu::take_kernels_as_larger(larger);

@@ -80,12 +80,11 @@ impl Plan {
         let pattern = selection.pattern;
         let ladder = resize(pattern, pattern.bench_size, &self.axes)?;
         // On the virtual device extents are executed smaller; what is no extent (an offset, a stride, a distribution)
-        // stays. The host's work takes its own time at every size.
-        let shrinks = is_virtual && !pattern.is_host_work();
+        // stays.
         let executed = |size: &Size| {
             let mut executed = size.clone();
             for (dimension, count) in pattern.count_size.iter().enumerate() {
-                if shrinks && pattern.bench_size[dimension] > *count {
+                if is_virtual && pattern.bench_size[dimension] > *count {
                     executed = executed.with(dimension, size.values()[dimension].min(*count));
                 }
             }
@@ -374,12 +373,14 @@ impl Bench<'_> {
             entry.attempt(|entry| {
                 let ready = Ready::new(self.gpu, &case, &arrays, entry.variant, &point.executed)?;
                 let ready = entry.ready.insert(ready);
-                if self.gpu.is_virtual() && !is_host_work {
-                    // Executing takes long and says the same each time: the only run is the last sample.
+                if self.gpu.is_virtual() {
                     let bytes = pattern.bytes;
                     let work = bytes(&point.size).ratio(bytes(&point.executed));
                     entry.larger = Larger { work, blocks: ready.growth_of_blocks(&point.size)? };
-                    return Ok(());
+                    if !is_host_work {
+                        // Executing takes long and says the same each time: the only run is the last sample.
+                        return Ok(());
+                    }
                 }
                 ready.run()?;
                 ready.finish()?;
@@ -390,7 +391,7 @@ impl Bench<'_> {
             if is_host_work {
                 entry.attempt(|entry| {
                     let Some(ready) = &mut entry.ready else { return Ok(()) };
-                    self.gpu.take_kernels_as_larger(Larger::default());
+                    self.gpu.take_kernels_as_larger(entry.larger);
                     entry.cold =
                         self.sampler.series(Caches::WithHost, &rule, |step| match step {
                             Step::Prepare => ready.rewind(),

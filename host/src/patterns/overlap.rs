@@ -25,13 +25,21 @@
 //! | `upload` | the part alone | upload | free |
 //! | `kernel` | the part alone | kernel | free |
 //! | `download` | the part alone | download | free |
+//! | `both_ways` | an upload and a download, nothing in pieces | both copy engines | free |
 //!
 //! Expected: with the times tE of the kernel and tT of the upload, `two_engines` takes tE + tT/n if tE > tT, else
 //! tT + tE/n.
-//! With three engines and their times u, k, d it is max(u, k, d) + (u + k + d - max(u, k, d)) / n. More pieces pay
-//! the fixed costs of
-//! copies and launches more often, so that there is a best n. Both orders of enqueueing are alike on devices with
-//! a queue per stream. `host_beside` takes the longer of both instead of the sum. `pageable` is asynchronous by name
+//! With three engines and their times u, k, d it would be max(u, k, d) + (u + k + d - max(u, k, d)) / n, if each
+//! copy had the bus to itself. Both directions share what the bus carries: an upload and a download at once take c,
+//! which is longer than u and d (`both_ways`). So with three engines it is
+//!
+//! ```text
+//! max(c, k) + (u + k + d - max(u, k, d)) / n
+//! ```
+//!
+//! More pieces pay the fixed costs of copies and launches, and of going from one engine to another, more often, so that
+//! there is a best n; large arrays, for which these costs are small, come near to the formula.
+//! Both orders of enqueueing are alike on devices with a queue per stream. `host_beside` takes the longer of both instead of the sum. `pageable` is asynchronous by name
 //! only: no call fails, nothing overlaps, because the driver stages each piece through its own page-locked memory
 //! while the host waits. Kernels of different streams may run together, which the formula leaves out.
 //!
@@ -80,9 +88,9 @@ pub const PATTERN: Pattern = Pattern {
         &[100_003, 2, 7],
         &[1 << 18, 1, 8],
     ],
-    bench_size: &[1 << 22, 8, 8],
-    count_size: &[1 << 22, 8, 8],
-    sweeps: &[Sweep { dimension: 2, values: &[1, 2, 4, 16], variants: &[2, 3, 4] }],
+    bench_size: &[1 << 24, 4, 8],
+    count_size: &[1 << 19, 4, 8],
+    sweeps: &[Sweep { dimension: 2, values: &[1, 2, 4, 8, 16, 32], variants: &[2, 3, 4] }],
     case,
     bytes: both,
     floor,
@@ -119,6 +127,9 @@ pub const PATTERN: Pattern = Pattern {
         }),
         variant("download", "the part alone", &[1], one, |_, case, size| {
             build(case, size, Plan::Download)
+        }),
+        variant("both_ways", "both copies at once", &[1, 1], both, |_, case, size| {
+            build(case, size, Plan::BothWays)
         }),
     ],
 };
@@ -200,6 +211,7 @@ enum Plan {
     Upload,
     Kernel,
     Download,
+    BothWays,
 }
 
 const UNTOUCHED: u32 = u32::from_ne_bytes([POISON; 4]);
@@ -232,17 +244,18 @@ fn build(case: &Case, size: &Size, plan: Plan) -> Result<Box<dyn Procedure>> {
         })
     };
     let in_place = matches!(plan, Plan::Kernel | Plan::Download);
+    let target = if plan == Plan::BothWays { words(0) } else { &poison };
     let pieces: Vec<_> = (0..pieces)
         .map(|piece| n * piece / pieces..n * (piece + 1) / pieces)
         .filter(|piece| !piece.is_empty())
         .collect();
     Ok(Box::new(Overlap {
         source: DeviceBuffer::from_slice(if in_place { words(0) } else { &poison })?,
-        target: DeviceBuffer::from_slice(&poison)?,
+        target: DeviceBuffer::from_slice(target)?,
         table: DeviceBuffer::from_slice(words(1))?,
         host_source: host(words(0))?,
         host_target: host(&poison)?,
-        streams: Rc::new(Streams::new(pieces.len())?),
+        streams: Rc::new(Streams::new(if plan == Plan::BothWays { 2 } else { pieces.len() })?),
         pieces,
         steps: steps as u32,
         sum: UNTOUCHED,
@@ -337,6 +350,13 @@ impl Procedure for Overlap {
             Plan::Upload => self.upload(&all, gpu.stream()),
             Plan::Kernel => self.compute(&walk, &all, gpu.stream()),
             Plan::Download => self.download(&all, gpu.stream()),
+            Plan::BothWays => {
+                let streams = Rc::clone(&self.streams);
+                streams.fork(gpu)?;
+                self.upload(&all, streams.enter(0)?)?;
+                self.download(&all, streams.enter(1)?)?;
+                streams.join(gpu)
+            }
             plan => {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
@@ -363,7 +383,11 @@ impl Procedure for Overlap {
             Plan::Kernel | Plan::TwoEngines => self.target.as_host_vec()?,
             _ => self.host_target.to_vec(),
         };
-        let sum = matches!(self.plan, Plan::HostAfter | Plan::HostBeside).then(|| vec![self.sum]);
-        Ok(std::iter::once(words).chain(sum).map(Data::U32).collect())
+        let also = match self.plan {
+            Plan::HostAfter | Plan::HostBeside => Some(vec![self.sum]),
+            Plan::BothWays => Some(self.source.as_host_vec()?),
+            _ => None,
+        };
+        Ok(std::iter::once(words).chain(also).map(Data::U32).collect())
     }
 }

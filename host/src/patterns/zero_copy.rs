@@ -31,7 +31,9 @@
 //! V bytes
 //! cross when nothing keeps them, as with stores. Of what it reads the 8 warps of a block use each sector whole, 8
 //! x 4 B = 32 B,
-//! if L1 keeps it for so long. Whether a second read crosses the bus again is for the measurement to decide: the
+//! if L1 keeps it for so long. But each of these sectors is a request of its own on the link, where neighbouring lanes
+//! have one per line of 128 bytes, and a request of 4 or 32 bytes takes the link longer than its bytes do: of reads
+//! there are 4 times as many as in `mapped_read`, of writes 32 times as many as in `mapped_write`. Whether a second read crosses the bus again is for the measurement to decide: the
 //! virtual device's model takes it that L1 keeps host memory while a block runs and L2 never does, so that
 //! `mapped_reread` takes passes V/b, `staged_reread` and `cached_reread` V/b and what device memory takes. If L2
 //! keeps it, the three are alike.

@@ -96,9 +96,9 @@ impl Machine<'_> {
         }
     }
 
-    pub fn end_block(&mut self, block: Block) {
+    pub fn end_block(&mut self, mut block: Block) {
         if let Some(estimator) = &mut self.estimator {
-            block.warps.iter().for_each(|warp| estimator.end_warp(warp));
+            block.warps.iter_mut().for_each(|warp| estimator.end_warp(warp));
         }
         self.spare_warps.extend(block.warps);
     }

@@ -4,17 +4,62 @@
 //! its result is there after a latency. Nobody competes for anything, so the clock at a warp's end is
 //! the time that it takes on an idle multiprocessor. Each block has an L1 cache of its own, so what it
 //! does not find there is what L2 must bring if blocks share nothing by chance.
+//!
+//! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since
+//! as it holds, C:
+//!
+//! ```text
+//! bytes from memory = 64 x (distinct pieces + pieces asked for again after more than C bytes)
+//! ```
+//!
+//! A window of addresses may have a part S of L2 to itself. A part r of the window's pieces, chosen by a
+//! hash of their addresses, is kept there; it ages by what the window asks for, and everything else by
+//! the rest. With w bytes in the window and all of them used in turn, again and again, r w bytes are
+//! chosen, and of these
+//!
+//! ```text
+//! r w <= S   none comes from memory again, in this launch or the next
+//! r w >  S   all come from memory each time: the window evicts itself
+//! ```
+//!
+//! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else. Several workers
+//! each see the traffic of their own blocks only; with a window there is one worker.
 
 use super::access::Request;
 use super::warp::Warp;
-use crate::launch::{Estimate, Latencies};
+use crate::launch::{Estimate, L2, Latencies};
 use crate::program::{Detail, Instruction, Operation, Row, Space};
 use crate::registers::LANES;
-use std::collections::{HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// What DRAM hands out at once, as a power of two: 64 bytes.
 const GRANULE_SHIFT: u32 = 6;
+
+/// Hashes addresses, which nobody chooses to collide, with one multiplication.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        // The table takes its index from the low bits, the product has its best bits on top.
+        self.0.rotate_left(32)
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only addresses are hashed");
+    }
+
+    fn write_u64(&mut self, address: u64) {
+        // 2^64 over the golden ratio: neighbours land far apart.
+        self.0 = address.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// By line, page or sector.
+type ByAddress<T> = HashMap<u64, T, BuildHasherDefault<AddressHasher>>;
 
 /// When the values of a warp's registers are there, in cycles since its start.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +72,14 @@ pub(crate) struct Clocks {
     copies: u32,
     /// The warp came to a barrier, and goes on when the last has come.
     at_barrier: bool,
+    /// Barriers that it has come to.
+    barriers: usize,
+    /// It has loaded global memory since its start or its last barrier.
+    has_loaded: bool,
+    /// When it came to its last barrier.
+    since: u32,
+    /// What it ran since then, a bit per instruction.
+    ran: Vec<u64>,
 }
 
 impl Clocks {
@@ -42,6 +95,8 @@ impl Clocks {
             row.resize(count as usize, 0);
         }
         (self.now, self.copies, self.at_barrier) = (0, 0, false);
+        (self.barriers, self.has_loaded, self.since) = (0, false, 0);
+        self.ran.clear();
     }
 
     fn ready(&mut self, row: Row) -> &mut u32 {
@@ -53,52 +108,92 @@ impl Clocks {
     }
 }
 
+/// 4 KiB of memory that were read.
+#[derive(Debug)]
+struct Page {
+    /// A bit per granule.
+    granules: u64,
+    /// When each was last asked for, in sectors that were asked for before.
+    asked: [u32; 64],
+}
+
+/// What atomics did to a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Summed {
+    /// Lanes, those of floats twice: they take about twice as long.
+    lanes: u64,
+    sectors: u8,
+}
+
 /// One worker's part of the estimate.
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
+    l2: L2,
     /// Addresses behind a slower link.
     far: Vec<Range<u64>>,
     /// The L1 cache: sectors by line, and the lines from oldest to youngest.
-    lines: HashMap<u64, u8>,
+    lines: ByAddress<u8>,
     order: VecDeque<u64>,
-    /// Granules read, by 4 KiB page.
-    read: HashMap<u64, u64>,
+    /// What was read.
+    read: ByAddress<Box<Page>>,
+    /// Sectors asked of the part of L2 for everything, and of the window's.
+    asked: [u32; 2],
+    /// Granules that were read before and had left L2.
+    read_again: u64,
     /// Bytes written, by sector.
-    written: HashMap<u64, u32>,
-    /// Lanes of atomics by line, those of floats twice: they take about twice as long.
-    atomics: HashMap<u64, u64>,
+    written: ByAddress<u32>,
+    /// Atomics, by line.
+    atomics: ByAddress<Summed>,
     /// The last load had to leave the multiprocessor.
     missed: bool,
-    /// When the last warp came to the barrier of the block that runs.
-    barrier: u32,
+    /// When the last warp came to each barrier of the block that runs. No warp goes on before all have come.
+    barriers: Vec<u32>,
     /// When the bulk copies of the block that runs have landed.
     bulk: u32,
     l1_misses: u64,
     l1_missed_lines: u64,
     far_read: u64,
+    far_lines_read: u64,
     far_written: u64,
+    far_lines_written: u64,
     chain_cycles: u64,
+    once_cycles: u64,
+    /// Instructions that ran in the body of a block, a bit each: neither before its first barrier nor after its last,
+    /// or with loads of global memory there.
+    body: Vec<u64>,
 }
 
 impl Estimator {
-    pub fn new(latencies: Latencies, far: Vec<Range<u64>>) -> Estimator {
+    pub fn new(
+        latencies: Latencies,
+        far: Vec<Range<u64>>,
+        l2: L2,
+        instructions: usize,
+    ) -> Estimator {
         Estimator {
             latencies,
+            l2,
             far,
-            lines: HashMap::new(),
+            lines: ByAddress::default(),
             order: VecDeque::new(),
-            read: HashMap::new(),
-            written: HashMap::new(),
-            atomics: HashMap::new(),
+            read: ByAddress::default(),
+            asked: [0; 2],
+            read_again: 0,
+            written: ByAddress::default(),
+            atomics: ByAddress::default(),
             missed: false,
-            barrier: 0,
+            barriers: Vec::new(),
             bulk: 0,
             l1_misses: 0,
             l1_missed_lines: 0,
             far_read: 0,
+            far_lines_read: 0,
             far_written: 0,
+            far_lines_written: 0,
             chain_cycles: 0,
+            once_cycles: 0,
+            body: vec![0; instructions.div_ceil(64)],
         }
     }
 
@@ -107,11 +202,29 @@ impl Estimator {
     }
 
     pub fn start_block(&mut self) {
-        (self.barrier, self.bulk) = (0, 0);
+        self.barriers.clear();
+        self.bulk = 0;
     }
 
-    pub fn end_warp(&mut self, warp: &Warp) {
-        self.chain_cycles += u64::from(warp.clocks.now);
+    pub fn end_warp(&mut self, warp: &mut Warp) {
+        let clocks = &mut warp.clocks;
+        self.chain_cycles += u64::from(clocks.now);
+        self.end_phase(clocks, clocks.barriers == 0);
+    }
+
+    /// A warp comes to a barrier or its end. What it ran since the last is done once per block, unless it is the
+    /// `body` or loads global memory.
+    fn end_phase(&mut self, clocks: &mut Clocks, body: bool) {
+        if body || clocks.has_loaded {
+            for (body, ran) in self.body.iter_mut().zip(&clocks.ran) {
+                *body |= ran;
+            }
+        } else {
+            self.once_cycles += u64::from(clocks.now.saturating_sub(clocks.since));
+        }
+        clocks.ran.clear();
+        clocks.has_loaded = false;
+        clocks.since = clocks.now;
     }
 
     /// A global load reaches for its sectors; `cached` when L1 may keep them.
@@ -128,9 +241,12 @@ impl Estimator {
         let mut missed_line = None;
         for sector in &sectors[..count] {
             let line = Some(sector >> 2);
-            let has_missed = self.read_sector(*sector, cached) && !self.is_far(*sector << 5);
-            if has_missed && missed_line != line {
-                self.l1_missed_lines += 1;
+            if self.read_sector(*sector, cached) && missed_line != line {
+                if self.is_far(*sector << 5) {
+                    self.far_lines_read += 1;
+                } else {
+                    self.l1_missed_lines += 1;
+                }
                 missed_line = line;
             }
         }
@@ -148,8 +264,7 @@ impl Estimator {
     fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
         let is_far = self.is_far(sector << 5);
-        let kept = self.lines.get_mut(&line);
-        if cached && kept.as_ref().is_some_and(|mask| **mask & bit != 0) {
+        if cached && self.lines.get(&line).is_some_and(|mask| mask & bit != 0) {
             return false;
         }
         self.missed = true;
@@ -157,13 +272,12 @@ impl Estimator {
             self.far_read += 1;
         } else {
             self.l1_misses += 1;
-            let granule = sector >> (GRANULE_SHIFT - 5);
-            *self.read.entry(granule >> 6).or_default() |= 1 << (granule & 63);
+            self.read_from_l2(sector);
         }
         if !cached {
             return true;
         }
-        if let Some(mask) = kept {
+        if let Some(mask) = self.lines.get_mut(&line) {
             *mask |= bit;
             return true;
         }
@@ -177,29 +291,62 @@ impl Estimator {
         true
     }
 
-    /// A global atomic changes its bytes.
-    pub fn atomic(&mut self, request: Request<'_>, is_float: bool) {
-        for (lane, address) in request.all.iter().enumerate() {
-            if request.mask >> lane & 1 != 0 {
-                *self.atomics.entry(address >> 7).or_default() += 1 + u64::from(is_float);
-            }
-        }
-        self.write(request);
+    /// L2 is asked for a sector, and asks memory for its granule when it does not have it.
+    fn read_from_l2(&mut self, sector: u64) {
+        let granule = sector >> (GRANULE_SHIFT - 5);
+        let in_window = self.l2.window.as_ref().filter(|window| window.keeps(granule));
+        let (class, bytes) = match in_window {
+            Some(window) => (1, window.room()),
+            None => (0, self.l2.bytes),
+        };
+        let now = self.asked[class];
+        self.asked[class] = now.wrapping_add(1);
+        let empty = || Box::new(Page { granules: 0, asked: [0; 64] });
+        let page = self.read.entry(granule >> 6).or_insert_with(empty);
+        let (bit, asked) = (1u64 << (granule & 63), &mut page.asked[(granule & 63) as usize]);
+        let since = 32 * u64::from(now.wrapping_sub(*asked));
+        *asked = now;
+        let was_read = page.granules & bit != 0;
+        page.granules |= bit;
+        self.read_again += u64::from(was_read && since > bytes);
     }
 
-    /// A global store changes its bytes.
-    pub fn write(&mut self, request: Request<'_>) {
-        let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
-        let mut far_sector = None;
+    /// A global atomic changes its bytes.
+    pub fn atomic(&mut self, request: Request<'_>, is_float: bool) {
         for (lane, address) in request.all.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
                 continue;
             }
             if self.is_far(*address) {
-                self.far_written +=
-                    u64::from(far_sector.replace(address >> 5) != Some(address >> 5));
-            } else {
-                *self.written.entry(address >> 5).or_default() |= bits << (address & 31);
+                self.far_written += 1;
+                self.far_lines_written += 1;
+                continue;
+            }
+            let line = self.atomics.entry(address >> 7).or_default();
+            line.lanes += 1 + u64::from(is_float);
+            line.sectors |= 1 << (address >> 5 & 3);
+        }
+    }
+
+    /// A global store changes its bytes.
+    pub fn write(&mut self, request: Request<'_>) {
+        let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
+        let (mut last_sector, mut last_line) = (None, None);
+        for (lane, address) in request.all.iter().enumerate() {
+            if request.mask >> lane & 1 == 0 {
+                continue;
+            }
+            let sector = last_sector.replace(address >> 5) != Some(address >> 5);
+            let line = last_line.replace(address >> 7) != Some(address >> 7);
+            if self.is_far(*address) {
+                self.far_written += u64::from(sector);
+                self.far_lines_written += u64::from(line);
+                continue;
+            }
+            *self.written.entry(address >> 5).or_default() |= bits << (address & 31);
+            let granule = address >> GRANULE_SHIFT;
+            if sector && self.l2.window.as_ref().is_none_or(|window| !window.keeps(granule)) {
+                self.asked[0] = self.asked[0].wrapping_add(1);
             }
         }
     }
@@ -209,16 +356,30 @@ impl Estimator {
         let sectors = start >> 5..(start + bytes).div_ceil(32);
         if self.is_far(start) {
             self.far_written += sectors.end - sectors.start;
+            self.far_lines_written += bytes.div_ceil(128);
         } else {
             self.written.extend(sectors.map(|sector| (sector, u32::MAX)));
         }
     }
 
     /// The warp's clock after an instruction that has just run.
-    pub fn advance(&mut self, warp: &mut Warp, instruction: &Instruction, detail: &Detail) {
+    pub fn advance(
+        &mut self,
+        warp: &mut Warp,
+        pc: usize,
+        instruction: &Instruction,
+        detail: &Detail,
+    ) {
         let clocks = &mut warp.clocks;
+        if clocks.ran.is_empty() {
+            clocks.ran.resize(self.body.len(), 0);
+        }
+        clocks.ran[pc / 64] |= 1 << (pc % 64);
         if std::mem::take(&mut clocks.at_barrier) {
-            clocks.now = clocks.now.max(self.barrier);
+            // Blocks of a cluster run in turns, and then know only of the one that started last.
+            let last = self.barriers.get(clocks.barriers - 1).copied().unwrap_or(0);
+            clocks.now = clocks.now.max(last);
+            clocks.since = clocks.now;
         }
         let mut start = clocks.now.max(clocks.predicates[instruction.guard as usize]);
         for row in &detail.reads {
@@ -227,7 +388,11 @@ impl Estimator {
         let latencies = self.latencies;
         let latency = match &instruction.operation {
             Operation::Load(access) => match access.space {
-                Space::Global | Space::Generic | Space::Local if self.missed => latencies.global,
+                Space::Global | Space::Generic if self.missed => {
+                    clocks.has_loaded = true;
+                    latencies.global
+                }
+                Space::Local if self.missed => latencies.global,
                 Space::Parameter | Space::Constant => latencies.arithmetic,
                 _ => latencies.shared,
             },
@@ -244,10 +409,12 @@ impl Estimator {
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. } => latencies.shared,
             Operation::AsyncCopy(_) => {
+                clocks.has_loaded = true;
                 clocks.copies = start + latencies.global;
                 1
             }
             Operation::BulkCopy(_) => {
+                clocks.has_loaded = true;
                 self.bulk = self.bulk.max(start + latencies.global);
                 1
             }
@@ -260,8 +427,13 @@ impl Estimator {
                 latencies.shared
             }
             Operation::Barrier { .. } => {
-                clocks.at_barrier = true;
-                self.barrier = self.barrier.max(start + latencies.barrier);
+                self.end_phase(clocks, clocks.barriers > 0);
+                if self.barriers.len() <= clocks.barriers {
+                    self.barriers.resize(clocks.barriers + 1, 0);
+                }
+                let last = &mut self.barriers[clocks.barriers];
+                *last = start.saturating_add(latencies.barrier).max(*last);
+                (clocks.at_barrier, clocks.barriers) = (true, clocks.barriers + 1);
                 1
             }
             _ if detail.approximate => latencies.shared,
@@ -274,38 +446,69 @@ impl Estimator {
         }
     }
 
-    /// The workers' parts together.
-    pub fn join(all: impl Iterator<Item = Estimator>) -> Option<Estimate> {
+    /// The workers' parts together, and the instructions of blocks' bodies, a bit each.
+    pub fn join(all: impl Iterator<Item = Estimator>) -> Option<(Estimate, Vec<u64>)> {
         let mut parts = all;
         let mut sum = parts.next()?;
         for part in parts {
             sum.l1_misses += part.l1_misses;
             sum.l1_missed_lines += part.l1_missed_lines;
-            for (line, lanes) in part.atomics {
-                *sum.atomics.entry(line).or_default() += lanes;
+            for (line, summed) in part.atomics {
+                let line = sum.atomics.entry(line).or_default();
+                line.lanes += summed.lanes;
+                line.sectors |= summed.sectors;
             }
+            sum.read_again += part.read_again;
             sum.far_read += part.far_read;
+            sum.far_lines_read += part.far_lines_read;
             sum.far_written += part.far_written;
+            sum.far_lines_written += part.far_lines_written;
             sum.chain_cycles += part.chain_cycles;
-            for (page, granules) in part.read {
-                *sum.read.entry(page).or_default() |= granules;
+            sum.once_cycles += part.once_cycles;
+            for (page, read) in part.read {
+                match sum.read.entry(page) {
+                    Entry::Occupied(mut both) => both.get_mut().granules |= read.granules,
+                    Entry::Vacant(one) => _ = one.insert(read),
+                }
             }
             for (sector, bytes) in part.written {
                 *sum.written.entry(sector).or_default() |= bytes;
             }
+            for (all, body) in sum.body.iter_mut().zip(part.body) {
+                *all |= body;
+            }
         }
-        let granules: u64 = sum.read.values().map(|page| u64::from(page.count_ones())).sum();
+        let pages = sum.read.iter().map(|(page, read)| (*page, read.granules));
+        let first = |(page, granules): (u64, u64)| {
+            let there = sum.l2.there.get(&page).copied().unwrap_or(0);
+            u64::from((granules & !there).count_ones())
+        };
+        let granules = pages.clone().map(first).sum::<u64>() + sum.read_again;
+        let kept = sum.l2.window.as_ref().map_or_else(BTreeMap::new, |window| {
+            let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
+            kept.filter(|(_, granules)| *granules != 0).collect()
+        });
         let whole = sum.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
-        Some(Estimate {
+        let estimate = Estimate {
             chain_cycles: sum.chain_cycles,
+            once_cycles: sum.once_cycles,
             l1_missed_sectors: sum.l1_misses,
             l1_missed_lines: sum.l1_missed_lines,
-            hottest_line_atomics: sum.atomics.values().copied().max().unwrap_or(0),
+            hottest_line_atomics: sum.atomics.values().map(|line| line.lanes).max().unwrap_or(0),
+            atomic_sectors: sum
+                .atomics
+                .values()
+                .map(|line| u64::from(line.sectors.count_ones()))
+                .sum(),
             dram_read_bytes: granules << GRANULE_SHIFT,
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: sum.written.len() as u64 - whole,
             far_sectors_read: sum.far_read,
+            far_lines_read: sum.far_lines_read,
             far_sectors_written: sum.far_written,
-        })
+            far_lines_written: sum.far_lines_written,
+            kept,
+        };
+        Some((estimate, sum.body))
     }
 }

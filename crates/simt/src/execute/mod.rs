@@ -155,12 +155,13 @@ pub(crate) fn run(
     one_by_one(&run(false)?)
 }
 
-/// How many threads may run blocks of a launch: one where their order could change results.
+/// How many threads may run blocks of a launch: one where their order could change results, or what L2 keeps.
 fn threads(program: &Program, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
         || options.schedule != Schedule::Forward
         || (options.deterministic && ordered)
+        || (options.estimate.is_some() && options.l2.window.is_some())
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
@@ -444,10 +445,10 @@ impl<'r> Machine<'r> {
                 .checks
                 .global_races
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
-            estimator: run
-                .options
-                .estimate
-                .map(|figures| Box::new(Estimator::new(figures, run.options.far.clone()))),
+            estimator: run.options.estimate.map(|figures| {
+                let (far, l2) = (run.options.far.clone(), run.options.l2.clone());
+                Box::new(Estimator::new(figures, far, l2, count))
+            }),
             watching: false,
             recorded: Vec::new(),
             blocks: 0,
@@ -555,7 +556,9 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
         report.findings.extend(machine.findings);
         printed.extend(machine.printed);
     }
-    report.estimate = Estimator::join(estimators.into_iter());
+    let (estimate, body) = Estimator::join(estimators.into_iter()).unzip();
+    report.estimate = estimate;
+    let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
     printed.sort_by_key(|(block, _)| *block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
     // Several workers may have found the same; the first block in order speaks for all.
@@ -579,6 +582,9 @@ fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> R
             tally,
         );
         report.counters += counters;
+        if !is_body(pc) {
+            report.once += counters;
+        }
         let function = program.functions.partition_point(|(start, _)| *start <= pc as u32);
         report.instructions.push(InstructionReport {
             function: program

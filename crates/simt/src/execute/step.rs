@@ -164,7 +164,7 @@ impl Machine<'_> {
     fn estimate(&mut self, warp: &mut Warp, pc: usize) {
         if let Some(estimator) = &mut self.estimator {
             let program = self.run.program;
-            estimator.advance(warp, &program.instructions[pc], &program.details[pc]);
+            estimator.advance(warp, pc, &program.instructions[pc], &program.details[pc]);
         }
     }
 
@@ -200,6 +200,8 @@ impl Machine<'_> {
             }
             Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
             Operation::Barrier { id, count, kind, .. } => {
+                // The warp leaves from here, so that nobody else does.
+                self.estimate(warp, pc);
                 return self.barrier(block, warp, split, mask, (*id, *count, *kind));
             }
             Operation::WarpBarrier { members } => {

@@ -1,16 +1,16 @@
 //! Contexts, their limits and preferences.
 
 use super::{exports, handle, out, out_optional};
+use crate::l2::PERSISTING_L2;
 use crate::machine::{
     CONTEXTS, INVALID_CONTEXT, INVALID_DEVICE, Machine, NOT_INITIALIZED, Outcome,
 };
 use cuda_driver::ReturnCode;
 use cuda_driver::types::ContextParameters;
 use cust_raw::{CUcontext, CUdevice, CUexecAffinityParam};
+use simt::Pieces;
 use std::ffi::{c_int, c_uint};
-
-/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
-const PERSISTING_L2: usize = 6;
+use std::sync::Arc;
 
 fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
     if !machine.initialised {
@@ -159,6 +159,9 @@ exports! {
             return Err(ReturnCode::INVALID_VALUE);
         }
         machine.limits[number] = value;
+        if number == PERSISTING_L2 {
+            machine.keep(&Pieces::new());
+        }
         Ok(())
     }
     fn cuCtxGetLimit(machine, value: *mut usize, number: c_uint) {
@@ -189,6 +192,8 @@ exports! {
     }
     fn cuCtxResetPersistingL2Cache(machine) {
         machine.context()?;
+        machine.run_all();
+        machine.persisting = Arc::default();
         Ok(())
     }
     fn cuProfilerStart(machine) {

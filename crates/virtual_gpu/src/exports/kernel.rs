@@ -1,6 +1,7 @@
 //! Modules, functions, launches and occupancy.
 
 use super::{exports, handle, out, out_optional, text};
+use crate::l2::AccessWindow;
 use crate::machine::{
     FunctionState, INVALID_HANDLE, Machine, NOT_FOUND, Outcome, PORTABLE_CLUSTER,
 };
@@ -97,6 +98,8 @@ struct Shape {
     cooperative: bool,
     cluster: Option<[u32; 3]>,
     stream: usize,
+    /// Instead of the stream's.
+    window: Option<AccessWindow>,
 }
 
 /// # Safety
@@ -160,8 +163,13 @@ unsafe fn launch(
     if shape.cooperative && launch.blocks() > room {
         return Err(COOPERATIVE_TOO_LARGE);
     }
-    let share = (launch.blocks() as f64 / room as f64).min(1.0);
-    let work = KernelLaunch { module, launch, share, resident, shared_bytes, in_graph: false };
+    let share = (launch.blocks() as f64 * machine.larger.blocks / room as f64).min(1.0);
+    let window = match shape.window {
+        None => machine.stream(shape.stream)?.window,
+        own => own,
+    };
+    let work =
+        KernelLaunch { module, launch, share, resident, shared_bytes, in_graph: false, window };
     machine.submit(shape.stream, Work::Kernel(work)).map(|_| ())
 }
 
@@ -244,6 +252,7 @@ unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> Outcom
         cooperative: false,
         cluster: None,
         stream: config.stream.addr(),
+        window: None,
     };
     for index in 0..config.num_attributes as usize {
         // SAFETY: by the contract there are as many attributes; the number says which part of the value is set.
@@ -253,6 +262,9 @@ unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> Outcom
                 0
                 | LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION
                 | LaunchAttribute::PRIORITY => {}
+                LaunchAttribute::ACCESS_POLICY_WINDOW => {
+                    shape.window = Some(AccessWindow::new(&attribute.value.access_policy_window));
+                }
                 LaunchAttribute::COOPERATIVE => {
                     shape.cooperative = attribute.value.cooperative != 0
                 }
@@ -419,7 +431,7 @@ exports! {
         extra: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, dynamic_bytes, cooperative: false, cluster: None, stream: stream.addr() };
+        let shape = Shape { grid, block, dynamic_bytes, cooperative: false, cluster: None, stream: stream.addr(), window: None };
         launch(machine, function.addr(), shape, parameters, extra)
     }
     fn cuLaunchCooperativeKernel(
@@ -427,7 +439,7 @@ exports! {
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, dynamic_bytes, cooperative: true, cluster: None, stream: stream.addr() };
+        let shape = Shape { grid, block, dynamic_bytes, cooperative: true, cluster: None, stream: stream.addr(), window: None };
         launch(machine, function.addr(), shape, parameters, std::ptr::null_mut())
     }
     fn cuLaunchKernelEx(

@@ -27,6 +27,13 @@ pub(super) fn allocate(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
     machine.memory.allocate(bytes as u64).map_err(|_| ReturnCode::OUT_OF_MEMORY)
 }
 
+/// Takes memory from the device.
+fn take(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
+    let address = allocate(machine, bytes)?;
+    machine.own_call_ns = Some(machine.profile.device_memory_ns(bytes as u64));
+    Ok(address)
+}
+
 fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32) -> Outcome<u64> {
     machine.context()?;
     if bytes == 0 {
@@ -97,6 +104,7 @@ fn free(machine: &mut Machine, address: u64) -> Outcome {
         machine.report(MisuseKind::DoubleFree, message);
         return Err(ReturnCode::INVALID_VALUE);
     }
+    machine.own_call_ns = Some(machine.profile.device_memory_ns(bytes));
     super::pool::give_back(machine, address, bytes)
 }
 
@@ -145,14 +153,14 @@ exports! {
         out(total, has as usize)
     }
     fn cuMemAlloc_v2(machine, pointer: *mut CUdeviceptr, bytes: usize) {
-        let address = allocate(machine, bytes)?;
+        let address = take(machine, bytes)?;
         out(pointer, address)
     }
     fn cuMemAllocPitch_v2(
         machine, pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, _element: c_uint
     ) {
         let row = width.next_multiple_of(512);
-        let address = allocate(machine, row.checked_mul(height).ok_or(ReturnCode::OUT_OF_MEMORY)?)?;
+        let address = take(machine, row.checked_mul(height).ok_or(ReturnCode::OUT_OF_MEMORY)?)?;
         out(pitch, row)?;
         out(pointer, address)
     }

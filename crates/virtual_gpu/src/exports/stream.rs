@@ -1,11 +1,13 @@
 //! Streams and events.
 
 use super::{exports, handle, out};
+use crate::l2::AccessWindow;
 use crate::machine::{
     CONTEXTS, EventState, INVALID_HANDLE, LEGACY, Machine, Outcome, StreamCapture, StreamState,
 };
 use crate::work::{HostFunction, Work};
 use cuda_driver::ReturnCode;
+use cuda_driver::types::LaunchAttribute;
 use cust_raw::{CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -127,10 +129,21 @@ exports! {
         let current = CONTEXTS.with_borrow(|contexts| contexts.last().copied());
         out(context, handle(current.unwrap_or(0)))
     }
-    fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, _value: *const CUstreamAttrValue) {
-        // The access window and the synchronisation policy change speed only, which the model does not follow yet.
-        machine.stream(stream.addr())?;
-        if matches!(attribute, 1 | 3 | 8) { Ok(()) } else { Err(ReturnCode::INVALID_VALUE) }
+    fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
+        match attribute {
+            LaunchAttribute::ACCESS_POLICY_WINDOW if !value.is_null() => {
+                let window = AccessWindow::new(&raw const (*value).accessPolicyWindow);
+                let most = machine.profile.max_access_window_bytes;
+                if window.range.1 - window.range.0 > most {
+                    return Err(ReturnCode::INVALID_VALUE);
+                }
+                machine.stream(stream.addr())?.window = Some(window);
+            }
+            // The synchronisation policy and the priority change speed only, which the model does not follow.
+            3 | 8 => {}
+            _ => return Err(ReturnCode::INVALID_VALUE),
+        }
+        Ok(())
     }
     fn cuLaunchHostFunc(machine, stream: CUstream, function: CUhostFn, data: *mut c_void) {
         machine.context()?;

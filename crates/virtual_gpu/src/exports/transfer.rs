@@ -79,8 +79,9 @@ fn copy(
     );
     if source_pageable && !target_pageable {
         copy.staged = Some(stage(&copy));
+        let taken = machine.larger_bytes(bytes);
         let start = machine.now;
-        let end = start + model::copy_ns(&machine.profile, Direction::Upload(true), bytes);
+        let end = start + model::copy_ns(&machine.profile, Direction::Upload(true), taken);
         machine.now = end;
         let kind = OperationKind::Upload { bytes };
         machine.note(kind, Some(Machine::key(stream)), start..end);
