@@ -105,8 +105,9 @@ impl Saturation {
             }
             Limit::Launch => (sizes.launches, Means::Launch(sizes.launches)),
         };
-        let is_kernel = matches!(means, Means::Read { .. } | Means::Shared { .. });
-        let larger = if is_kernel { sizes.larger } else { Larger::default() };
+        // Passes through shared memory are executed as they are, and launches are counted.
+        let is_fixed = matches!(means, Means::Shared { .. } | Means::Launch(_));
+        let larger = if is_fixed { Larger::default() } else { sizes.larger };
         Ok(Saturation { amount: amount * larger.work as usize, larger, means })
     }
 
