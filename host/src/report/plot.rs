@@ -19,6 +19,10 @@ const LINE: i32 = 42;
 /// Lines that a plot can tell apart, by colour and by marker.
 pub const SERIES_MAX: usize = 6;
 
+/// How dashed and dotted lines are drawn.
+const DASHES: &str = "stroke-dasharray=\"16 12\"";
+const DOTS: &str = "stroke-dasharray=\"4 8\"";
+
 /// A colour of the page's style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ink {
@@ -29,7 +33,9 @@ enum Ink {
     Paper,
     Series(u8),
     Dashed(u8),
+    Dotted(u8),
     DashedText,
+    DottedText,
 }
 
 impl Ink {
@@ -43,7 +49,9 @@ impl Ink {
             Ink::Paper => RGBColor(0, 0, 4),
             Ink::Series(index) => RGBColor(1, 0, index),
             Ink::Dashed(index) => RGBColor(2, 0, index),
-            Ink::DashedText => RGBColor(3, 0, 0),
+            Ink::Dotted(index) => RGBColor(3, 0, index),
+            Ink::DashedText => RGBColor(4, 0, 0),
+            Ink::DottedText => RGBColor(4, 0, 1),
         }
     }
 
@@ -52,8 +60,9 @@ impl Ink {
         let index = u8::from_str_radix(stand_in.get(4..6).unwrap_or(""), 16).unwrap_or(0);
         match stand_in.get(0..2) {
             Some("01") => format!("var(--series-{index})\""),
-            Some("02") => format!("var(--series-{index})\" stroke-dasharray=\"16 12\""),
-            Some("03") => "currentColor\" stroke-dasharray=\"16 12\"".to_owned(),
+            Some("02") => format!("var(--series-{index})\" {DASHES}"),
+            Some("03") => format!("var(--series-{index})\" {DOTS}"),
+            Some("04") => format!("currentColor\" {}", if index == 0 { DASHES } else { DOTS }),
             _ => match index {
                 1 => "var(--faint)\"".to_owned(),
                 2 => "var(--limit)\"".to_owned(),
@@ -128,8 +137,19 @@ pub struct Curves {
     pub y: Axis,
     /// The lines; at most [`SERIES_MAX`] of different series.
     pub lines: Vec<Line>,
-    /// What the dashed lines are, if there are any.
-    pub dashed: String,
+    /// What the lines are that are not solid.
+    pub strokes: Vec<(Stroke, String)>,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// With markers: this run.
+    Solid,
+    /// Dashed: predictions.
+    Dashed,
+    /// Dotted: other measurements.
+    Dotted,
 }
 
 /// An axis.
@@ -146,12 +166,12 @@ pub struct Axis {
 /// A line.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its name; that of a line that is not dashed is in the legend.
+    /// Its name; that of a solid line is in the legend.
     pub name: String,
     /// Its colour and marker, below [`SERIES_MAX`].
     pub series: usize,
-    /// Whether it is no measurement of this run.
-    pub is_dashed: bool,
+    /// How it is drawn.
+    pub stroke: Stroke,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
 }
@@ -466,7 +486,7 @@ enum Key {
     Limit,
     Mark(usize),
     Line(usize),
-    Dashes,
+    Stroke(Stroke),
 }
 
 /// Where the entries of a legend stand, and its height: as many beside each other as fit.
@@ -503,8 +523,13 @@ fn draw_legend(
                 canvas.path(&[(x, middle), (x + 70.0, middle)], ink, 5);
                 canvas.marker(series, (x + 35.0, middle), ink);
             }
-            Key::Dashes => {
-                canvas.path(&[(x, middle), (x + 70.0, middle)], Ink::DashedText, 5);
+            Key::Stroke(stroke) => {
+                let ink = match stroke {
+                    Stroke::Solid => Ink::Text,
+                    Stroke::Dashed => Ink::DashedText,
+                    Stroke::Dotted => Ink::DottedText,
+                };
+                canvas.path(&[(x, middle), (x + 70.0, middle)], ink, 5);
             }
         }
         canvas.text(name, (x + 82.0, middle), HPos::Left);
@@ -603,12 +628,12 @@ pub fn curves(data: &Curves) -> String {
     let x_ticks = if data.x.ticks.is_empty() { x.ticks(6) } else { data.x.ticks.clone() };
     let frame = Frame { x, y };
 
-    let solid = data.lines.iter().filter(|line| !line.is_dashed);
+    let solid = data.lines.iter().filter(|line| line.stroke == Stroke::Solid);
     let mut legend: Vec<_> =
         solid.map(|line| (Key::Line(line.series), line.name.clone())).collect();
-    if data.lines.iter().any(|line| line.is_dashed) {
-        legend.push((Key::Dashes, data.dashed.clone()));
-    }
+    let is_there = |stroke: Stroke| data.lines.iter().any(|line| line.stroke == stroke);
+    let strokes = data.strokes.iter().filter(|(stroke, _)| is_there(*stroke));
+    legend.extend(strokes.map(|(stroke, name)| (Key::Stroke(*stroke), name.clone())));
     let (places, legend_height) = legend_places(&legend);
     let legend_top = bottom + 2.0 * f64::from(LINE) + 20.0;
     let in_words = |line: &Line, (x, y): (f64, f64)| {
@@ -628,9 +653,13 @@ pub fn curves(data: &Curves) -> String {
         frame.draw(canvas, &x_ticks, &y_ticks, &data.x.name);
         for line in &data.lines {
             let points: Vec<_> = line.points.iter().map(|point| frame.place(*point)).collect();
-            let ink = if line.is_dashed { Ink::Dashed } else { Ink::Series };
+            let ink = match line.stroke {
+                Stroke::Solid => Ink::Series,
+                Stroke::Dashed => Ink::Dashed,
+                Stroke::Dotted => Ink::Dotted,
+            };
             canvas.path(&points, ink(line.series as u8), 5);
-            if !line.is_dashed {
+            if line.stroke == Stroke::Solid {
                 // Of very many points only some get a marker.
                 for point in points.into_iter().step_by(line.points.len().div_ceil(24)) {
                     canvas.marker(line.series, point, Ink::Series(line.series as u8));
@@ -798,10 +827,10 @@ mod tests {
 
     #[test]
     fn lines_lie_inside_the_drawing() {
-        let line = |series, is_dashed| Line {
+        let line = |series, stroke| Line {
             name: format!("line {series}"),
             series,
-            is_dashed,
+            stroke,
             points: vec![(1.0, 1e-3), (1024.0, 40.0), (1_048_576.0, 4000.0)],
         };
         for scale in [Scale::Linear, Scale::Log10] {
@@ -809,8 +838,12 @@ mod tests {
                 caption: caption(),
                 x: Axis { name: "n".to_owned(), scale: Scale::Log2, ticks: Vec::new() },
                 y: Axis { name: "GB/s".to_owned(), scale, ticks: Vec::new() },
-                lines: (0..SERIES_MAX).flat_map(|n| [line(n, false), line(n, true)]).collect(),
-                dashed: "predicted".to_owned(),
+                lines: (0..SERIES_MAX)
+                    .flat_map(|n| {
+                        [line(n, Stroke::Solid), line(n, Stroke::Dashed), line(n, Stroke::Dotted)]
+                    })
+                    .collect(),
+                strokes: vec![(Stroke::Dashed, "predicted".to_owned())],
             });
             assert!(
                 svg.contains("stroke-dasharray")
