@@ -37,14 +37,16 @@ pub fn content(runs: &Runs, subject: Subject<'_>, counts: &BTreeMap<&str, Counts
     }
 }
 
-/// Such as `Measured at n=1048576.`
+/// Such as `At n=1048576.`
 fn size_in_words(runs: &Runs, pattern: &str) -> String {
     let mut sizes: Vec<String> =
         runs.ladder(pattern).into_iter().map(|row| row.show_size()).collect();
     sizes.dedup();
+    let by_time = ladder::is_about_time(&runs.ladder(pattern));
+    let better = if by_time { " Times: shorter is better." } else { "" };
     match &sizes[..] {
-        [one] => format!("At {one}."),
-        _ => "At the sizes of the file.".to_owned(),
+        [one] => format!("At {one}.{better}"),
+        _ => format!("At the sizes of the file.{better}"),
     }
 }
 

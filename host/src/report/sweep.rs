@@ -115,7 +115,7 @@ impl Sweep<'_> {
                 if lines.is_empty() {
                     return None;
                 }
-                let y = if by_time { "ms (lower is better)" } else { "GB/s" };
+                let y = if by_time { "ms" } else { "GB/s" };
                 let id = format!("plot-{}-{}-{part}", self.subject.name, self.dimension);
                 let title = format!("{} over {}", self.subject.name, self.dimension);
                 Some(curves(&Curves {
