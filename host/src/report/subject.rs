@@ -107,8 +107,8 @@ fn variants(pattern: &Pattern, counts: Option<&Counts>) -> Markup {
         h2 id="variants" { "Variants" }
         @if !pattern.is_host_work() {
             p {
-                "Beside each line is what it asks of memory: sectors (s) of device memory and passes (p) through shared "
-                "or constant memory per request, and its share of all sectors and passes of the kernel."
+                "The cost of a line is what a request of it takes: sectors (s) of device memory, passes (p) through "
+                "shared or constant memory. Its share is of all sectors and passes of the kernel."
             }
         }
         @for variant in pattern.variants {
