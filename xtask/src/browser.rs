@@ -15,6 +15,8 @@ const WIDTHS: [u32; 2] = [360, 1280];
 const SCHEMES: [(&str, u32); 2] = [("light", 1), ("dark", 0)];
 /// Chromium's windows are at least so wide; a narrower page is a frame in one.
 const WINDOW_WIDTH_LEAST: u32 = 500;
+/// Problems that are shown; more say nothing new.
+const PROBLEMS_SHOWN: usize = 40;
 /// Measures a page from inside and tells the frame around it.
 const PROBE: &str = include_str!("probe.js");
 /// Collects what the probes tell.
@@ -55,7 +57,8 @@ pub fn check(report: &Path) -> Result<()> {
         }
     }
     if !problems.is_empty() {
-        bail!("{} problems in the browser:\n  {}", problems.len(), problems.join("\n  "));
+        let first = &problems[..problems.len().min(PROBLEMS_SHOWN)];
+        bail!("{} problems in the browser, such as:\n  {}", problems.len(), first.join("\n  "));
     }
     println!(
         "checked in {}: {} pages at {} and {} pixels, light and dark; screenshots in {}",

@@ -243,15 +243,4 @@ mod tests {
         assert_eq!(wrapped("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(wrapped("", 4), [""]);
     }
-
-    #[test]
-    fn what_is_written_is_the_picture() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("a.svg");
-        write(&path, "<svg/>").expect("the folder can be written");
-        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "<svg/>");
-        let nowhere = folder.path().join("none/a.svg");
-        let error = write(&nowhere, "<svg/>").expect_err("there is no such folder");
-        assert!(error.to_string().contains("choose another folder"), "{error}");
-    }
 }

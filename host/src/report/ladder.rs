@@ -250,7 +250,7 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
                 if by_time { "time" } else { "bandwidth" }
             ),
         },
-        unit: if by_time { "ms (shorter is better)" } else { "GB/s" },
+        unit: if by_time { "ms" } else { "GB/s" },
         bars: list,
         name: runs.main.name.clone(),
         marks,

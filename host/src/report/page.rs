@@ -80,7 +80,7 @@ pub fn time(value: Option<f64>) -> Markup {
 /// A time in milliseconds with four digits.
 pub fn time_in_words(time_ms: f64) -> String {
     let decimals =
-        usize::try_from(3_i32.saturating_sub(time_ms.log10().floor() as i32)).unwrap_or(0).min(6);
+        usize::try_from(3_i32.saturating_sub(time_ms.log10().floor() as i32)).unwrap_or(0).min(9);
     format!("{time_ms:.decimals$}")
 }
 

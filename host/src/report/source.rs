@@ -1,6 +1,7 @@
 //! A kernel's Rust beside its PTX, each line with the traffic that it causes.
 
 use super::counts::{Cost, by_ptx_line, by_source_line};
+use super::markdown;
 use super::plot::figure;
 use crate::gpu::Counted;
 use crate::pattern::{Pattern, Variant};
@@ -15,8 +16,11 @@ struct Line<'a> {
     cost: Cost,
 }
 
-/// A function or another item of a source file, with its documentation.
+/// A function or another item of a source file.
+#[derive(Default)]
 struct Item<'a> {
+    /// What its documentation says before `# Safety`, as Markdown.
+    doc: String,
     first: u32,
     lines: Vec<&'a str>,
 }
@@ -24,10 +28,15 @@ struct Item<'a> {
 /// The items of a source file. An item ends with a brace or a semicolon in the first column.
 fn items(source: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
-    let mut item = Item { first: 1, lines: Vec::new() };
+    let mut item = Item::default();
     for (number, line) in (1..).zip(source.lines()) {
         if item.lines.is_empty() {
             item.first = number;
+            if let Some(doc) = line.strip_prefix("///") {
+                item.doc += doc.strip_prefix(' ').unwrap_or(doc);
+                item.doc.push('\n');
+                continue;
+            }
             if line.is_empty() || line.starts_with("//!") {
                 continue;
             }
@@ -35,18 +44,16 @@ fn items(source: &str) -> Vec<Item<'_>> {
         item.lines.push(line);
         let is_code = !line.starts_with([' ', '/', '#']);
         if is_code && line.ends_with(['}', ';']) {
-            items.push(std::mem::replace(&mut item, Item { first: 1, lines: Vec::new() }));
+            let safety = item.doc.find("# Safety").unwrap_or(item.doc.len());
+            item.doc.truncate(safety);
+            items.push(std::mem::take(&mut item));
         }
     }
     items
 }
 
 /// The kernel's function, then the other items of its file that cause traffic.
-fn rust_lines<'a>(
-    source: &'a str,
-    kernel: &str,
-    costs: &BTreeMap<u32, Cost>,
-) -> Vec<Vec<Line<'a>>> {
+fn shown_items<'a>(source: &'a str, kernel: &str, costs: &BTreeMap<u32, Cost>) -> Vec<Item<'a>> {
     let signature = format!("fn {kernel}(");
     let is_kernel = |item: &Item<'_>| item.lines.iter().any(|line| line.contains(&signature));
     let has_cost = |item: &Item<'_>| {
@@ -54,19 +61,15 @@ fn rust_lines<'a>(
         costs.range(item.first..last).any(|(_, cost)| cost.total() > 0)
     };
     let (own, others): (Vec<_>, Vec<_>) = items(source).into_iter().partition(is_kernel);
-    own.into_iter()
-        .chain(others.into_iter().filter(has_cost))
-        .map(|item| {
-            (item.first..)
-                .zip(item.lines)
-                .map(|(number, text)| Line {
-                    number,
-                    text,
-                    cost: costs.get(&number).copied().unwrap_or_default(),
-                })
-                .collect()
-        })
-        .collect()
+    own.into_iter().chain(others.into_iter().filter(has_cost)).collect()
+}
+
+impl<'a> Item<'a> {
+    fn costed(&self, costs: &BTreeMap<u32, Cost>) -> Vec<Line<'a>> {
+        let numbered = (self.first..).zip(&self.lines);
+        let cost = |number| costs.get(&number).copied().unwrap_or_default();
+        numbered.map(|(number, text)| Line { number, text, cost: cost(number) }).collect()
+    }
 }
 
 /// A listing as a table. `total` is what all lines cost together.
@@ -78,7 +81,7 @@ fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup 
                 thead {
                     tr {
                         th scope="col" { "line" }
-                        th scope="col" { "per request" }
+                        th scope="col" { "cost" }
                         th scope="col" { "share" }
                         th scope="col" { (name) }
                     }
@@ -117,7 +120,8 @@ pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) 
     let by_source = counted.map(|counted| by_source_line(counted, &kernel, &file));
     let by_ptx = counted.map(|counted| by_ptx_line(counted, &kernel)).unwrap_or_default();
     let total = by_ptx.values().map(Cost::total).sum();
-    let items = rust_lines(pattern.doc_source, &kernel, &by_source.unwrap_or_default());
+    let by_source = by_source.unwrap_or_default();
+    let items = shown_items(pattern.doc_source, &kernel, &by_source);
     let image = IMAGES.iter().rev().find(|image| image.facts(&kernel).is_some());
     let ptx: Vec<_> =
         image.into_iter().flat_map(|image| simt::listing(image.text, &kernel)).collect();
@@ -132,9 +136,10 @@ pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) 
     html! {
         div.beside {
             div {
-                @for (index, lines) in items.iter().enumerate() {
+                @for (index, item) in items.iter().enumerate() {
                     @let caption = match index { 0 => "The kernel", _ => "What it calls" };
-                    (listing(&format!("{caption}, {file}"), "Rust", lines, total))
+                    (markdown::body(&item.doc))
+                    (listing(&format!("{caption}, {file}"), "Rust", &item.costed(&by_source), total))
                 }
             }
             @if let Some(image) = image {
@@ -153,11 +158,11 @@ mod tests {
         let source = "//! Doc.\n\nuse a::b;\n\n/// One.\n#[kernel]\npub fn one() {\n    two();\n}\n\nconst X: u32 = 3;\nfn two() {}\n";
         let found = items(source);
         let firsts: Vec<_> = found.iter().map(|item| (item.first, item.lines.len())).collect();
-        assert_eq!(firsts, [(3, 1), (5, 5), (11, 1), (12, 1)]);
+        assert_eq!(firsts, [(3, 1), (6, 4), (11, 1), (12, 1)]);
         let costs = BTreeMap::from([(12, Cost { requests: 1, sectors: 4, ..Cost::default() })]);
-        let shown = rust_lines(source, "one", &costs);
-        let texts: Vec<_> = shown.iter().map(|lines| lines[0].text).collect();
-        assert_eq!(texts, ["/// One.", "fn two() {}"]);
-        assert_eq!(shown[1][0].cost.sectors_per_request(), Some(4.0));
+        let shown = shown_items(source, "one", &costs);
+        let docs: Vec<_> = shown.iter().map(|item| (item.doc.as_str(), item.lines[0])).collect();
+        assert_eq!(docs, [("One.\n", "#[kernel]"), ("", "fn two() {}")]);
+        assert_eq!(shown[1].costed(&costs)[0].cost.sectors_per_request(), Some(4.0));
     }
 }

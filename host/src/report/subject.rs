@@ -42,14 +42,16 @@ pub fn content(
     }
 }
 
-/// Such as `Measured at n=1048576.`
+/// Such as `At n=1048576.`
 fn size_in_words(runs: &Runs, pattern: &str) -> String {
     let mut sizes: Vec<String> =
         runs.ladder(pattern).into_iter().map(|row| row.show_size()).collect();
     sizes.dedup();
+    let by_time = ladder::is_about_time(&runs.ladder(pattern));
+    let better = if by_time { " Times: shorter is better." } else { "" };
     match &sizes[..] {
-        [one] => format!("At {one}."),
-        _ => "At the sizes of the file.".to_owned(),
+        [one] => format!("At {one}.{better}"),
+        _ => format!("At the sizes of the file.{better}"),
     }
 }
 
@@ -110,8 +112,8 @@ fn variants(pattern: &Pattern, counts: Option<&Counts>, pictures: &Pictures) -> 
         h2 id="variants" { "Variants" }
         @if !pattern.is_host_work() {
             p {
-                "Beside each line is what it asks of memory: sectors (s) of device memory and passes (p) through shared "
-                "or constant memory per request, and its share of all sectors and passes of the kernel."
+                "The cost of a line is what a request of it takes: sectors (s) of device memory, passes (p) through "
+                "shared or constant memory. Its share is of all sectors and passes of the kernel."
             }
         }
         @for variant in pattern.variants {

@@ -165,7 +165,7 @@ fn ceilings(results: &Results) -> Markup {
     };
     html! {
         h2 id="ceilings" { "Ceilings" }
-        p { "What the machine could do at most, measured in the same run as the variants." }
+        p { "What the machine could do at most, in the same run as the variants." }
         (page::table("Ceilings", &headers(&["limit", "GB/s", "time per pass, ms", "per pass", "spread, %", "samples"]), &body))
     }
 }

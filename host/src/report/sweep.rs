@@ -1,8 +1,8 @@
 //! Sweeps as plots and as tables.
 
 use super::page;
-use super::plot::{Axis, Caption, Curves, Line, SERIES_MAX, Scale, amount, curves, figure};
-use super::runs::{Runs, Subject};
+use super::plot::{Axis, Caption, Curves, Line, SERIES_MAX, Scale, Stroke, amount, curves, figure};
+use super::runs::{Run, Runs, Subject};
 use crate::pattern::Dimension;
 use crate::results::{Measured, Row};
 use maud::{Markup, html};
@@ -115,7 +115,7 @@ impl Sweep<'_> {
                 if lines.is_empty() {
                     return None;
                 }
-                let y = if by_time { "ms (lower is better)" } else { "GB/s" };
+                let y = if by_time { "ms" } else { "GB/s" };
                 let id = format!("plot-{}-{}-{part}", self.subject.name, self.dimension);
                 let title = format!("{} over {}", self.subject.name, self.dimension);
                 Some(curves(&Curves {
@@ -123,16 +123,10 @@ impl Sweep<'_> {
                     x: self.x_axis(),
                     y: Axis { name: y.to_owned(), scale, ticks: Vec::new() },
                     lines,
-                    dashed: self.dashed(runs),
+                    strokes: strokes(runs),
                 }))
             })
             .collect()
-    }
-
-    /// What dashed lines are.
-    fn dashed(&self, runs: &Runs) -> String {
-        let names: Vec<&str> = runs.others.iter().map(|run| run.name.as_str()).collect();
-        if names.is_empty() { "predicted".to_owned() } else { names.join("; ") }
     }
 
     /// A variant's line, and those of the other files.
@@ -148,7 +142,7 @@ impl Sweep<'_> {
         let mut lines = vec![Line {
             name: name.to_owned(),
             series,
-            is_dashed: false,
+            stroke: Stroke::Solid,
             points: rows.iter().filter_map(|row| Some((x(row), figure(row.measured()?)))).collect(),
         }];
         for (index, run) in runs.others.iter().enumerate() {
@@ -156,7 +150,7 @@ impl Sweep<'_> {
                 rows.iter().filter_map(|row| Some((x(row), figure(runs.beside(row)[index]?))));
             let points = points.collect();
             let name = format!("{name}, {}", run.name);
-            lines.push(Line { name, series, is_dashed: true, points });
+            lines.push(Line { name, series, stroke: stroke(run), points });
         }
         if !runs.others.iter().any(|run| run.results.environment.is_prediction) {
             // The same bytes in the predicted time.
@@ -169,7 +163,7 @@ impl Sweep<'_> {
             });
             let points = points.collect();
             let name = format!("{name}, predicted");
-            lines.push(Line { name, series, is_dashed: true, points });
+            lines.push(Line { name, series, stroke: Stroke::Dashed, points });
         }
         for line in &mut lines {
             line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -225,6 +219,22 @@ impl Sweep<'_> {
     }
 }
 
+/// How the lines of another file are drawn.
+fn stroke(run: &Run) -> Stroke {
+    if run.results.environment.is_prediction { Stroke::Dashed } else { Stroke::Dotted }
+}
+
+/// What the lines are that are not solid.
+fn strokes(runs: &Runs) -> Vec<(Stroke, String)> {
+    let names = |wanted: Stroke| {
+        let names = runs.others.iter().filter(|run| stroke(run) == wanted);
+        names.map(|run| run.name.as_str()).collect::<Vec<_>>().join("; ")
+    };
+    let predicted = names(Stroke::Dashed);
+    let predicted = if predicted.is_empty() { "predicted".to_owned() } else { predicted };
+    vec![(Stroke::Dashed, predicted), (Stroke::Dotted, names(Stroke::Dotted))]
+}
+
 /// The sweeps of a pattern; empty when its file has none.
 pub fn section(runs: &Runs, subject: Subject<'_>) -> Markup {
     let sweeps = sweeps(runs, subject);
@@ -233,7 +243,7 @@ pub fn section(runs: &Runs, subject: Subject<'_>) -> Markup {
             h2 id="sweeps" { "Sweeps" }
             p {
                 "One dimension varies, the others stay as in the ladder. "
-                @if !runs.others.is_empty() { "Dashed lines of the same colour are of the other file." }
+                @if !runs.others.is_empty() { "Broken lines are of the other files, in the colour of the variant." }
             }
         }
         @for sweep in &sweeps {

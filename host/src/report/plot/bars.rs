@@ -1,0 +1,147 @@
+//! Bars.
+
+use super::{
+    Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, draw_legend, figure, legend_places,
+    linear_ticks, svg, width_of,
+};
+use plotters::style::text_anchor::HPos;
+use std::fmt::Write;
+
+/// Above the first bar.
+const TOP: f64 = 10.0;
+/// From a bar to the next.
+const ROW: f64 = LINE as f64 + 4.0;
+
+/// Bars, one below the other.
+#[derive(Clone, Debug)]
+pub struct Bars {
+    /// The name.
+    pub caption: Caption,
+    /// What the lengths are.
+    pub unit: &'static str,
+    /// From top to bottom.
+    pub bars: Vec<Bar>,
+    /// What the bars are called in the legend.
+    pub name: String,
+    /// What the marks are called in the legend, in the order of [`Bar::marks`].
+    pub marks: Vec<String>,
+    /// What the limits are called in the legend.
+    pub limit: String,
+}
+
+/// A bar.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// Left of it.
+    pub label: String,
+    /// Its length, if there is one.
+    pub value: Option<f64>,
+    /// Whether it is not ours: it is hatched.
+    pub is_peer: bool,
+    /// The best it could be.
+    pub limit: Option<f64>,
+    /// What others say of it.
+    pub marks: Vec<Option<f64>>,
+}
+
+/// Draws bars.
+pub fn bars(data: &Bars) -> String {
+    let longest = data.bars.iter().map(|bar| width_of(&bar.label)).fold(0.0, f64::max);
+    let left = (longest + 20.0).min(450.0);
+    let right = f64::from(WIDTH) - 110.0;
+    let values = data.bars.iter().flat_map(|bar| bar.marks.iter().copied().chain([bar.value]));
+    let best = values.flatten().fold(0.0, f64::max);
+    // A limit far away would leave no room for the bars.
+    let is_near = |limit: &f64| *limit <= 8.0 * best;
+    let limits = data.bars.iter().filter_map(|bar| bar.limit).filter(is_near);
+    let has_limits = limits.clone().next().is_some();
+    let most = limits.fold(best, f64::max).max(f64::MIN_POSITIVE) * 1.03;
+    let x = |value: f64| left + (right - left) * value / most;
+    let bottom = TOP + ROW * data.bars.len() as f64;
+    let mut legend = vec![(Key::Bar, data.name.clone())];
+    if data.bars.iter().any(|bar| bar.is_peer) {
+        legend.push((Key::Peer, "peer, not ours".to_owned()));
+    }
+    let marks = data.marks.iter().enumerate();
+    legend.extend(marks.map(|(index, name)| (Key::Mark(index), name.clone())));
+    if has_limits {
+        legend.push((Key::Limit, data.limit.clone()));
+    }
+    let (places, legend_height) = legend_places(&legend);
+    let legend_top = bottom + 2.0 * f64::from(LINE) + 14.0;
+    let description = bars_in_words(data);
+    let hovers: Vec<Hover> = data
+        .bars
+        .iter()
+        .enumerate()
+        .map(|(index, bar)| {
+            let top = TOP + ROW * index as f64;
+            ((0.0, top), (f64::from(WIDTH), top + ROW), bar_in_words(data, bar))
+        })
+        .collect();
+    svg(&data.caption, legend_top + legend_height, &description, &hovers, |canvas| {
+        for tick in linear_ticks(most, 4) {
+            canvas.path(&[(x(tick), 4.0), (x(tick), bottom)], Ink::Faint, 2);
+            canvas.text(&figure(tick), (x(tick), bottom + 22.0), HPos::Center);
+        }
+        canvas.text(data.unit, ((left + right) / 2.0, bottom + 62.0), HPos::Center);
+        for (index, bar) in data.bars.iter().enumerate() {
+            let top = TOP + ROW * index as f64;
+            let limit = bar.limit.filter(is_near);
+            draw_bar(canvas, bar, limit, top, left, x);
+        }
+        canvas.path(&[(left, 4.0), (left, bottom)], Ink::Text, 2);
+        draw_legend(canvas, &legend, &places, legend_top);
+    })
+}
+
+/// Draws a bar with its label, its figure, its limit and its marks.
+fn draw_bar(
+    canvas: &mut Canvas<'_>,
+    bar: &Bar,
+    limit: Option<f64>,
+    top: f64,
+    left: f64,
+    x: impl Fn(f64) -> f64,
+) {
+    let middle = top + ROW / 2.0;
+    canvas.text(&bar.label, (left - 14.0, middle), HPos::Right);
+    let text = bar.value.map_or_else(|| "none".to_owned(), figure);
+    canvas.text(&text, (f64::from(WIDTH) - 4.0, middle), HPos::Right);
+    if let Some(value) = bar.value {
+        let (from, to) = ((left, top + 8.0), (x(value).max(left + 3.0), top + ROW - 8.0));
+        match bar.is_peer {
+            true => canvas.hatched(from, to, Ink::Peer),
+            false => canvas.rectangle(from, to, Ink::Series(0)),
+        }
+    }
+    if let Some(limit) = limit {
+        canvas.path(&[(x(limit), top), (x(limit), top + ROW)], Ink::Limit, 6);
+    }
+    for (index, mark) in bar.marks.iter().enumerate() {
+        if let Some(mark) = mark {
+            canvas.mark(index, (x(*mark), middle));
+        }
+    }
+}
+
+fn bar_in_words(data: &Bars, bar: &Bar) -> String {
+    let unit = data.unit;
+    let mut text = match bar.value {
+        Some(value) => format!("{}: {} {unit}", bar.label, figure(value)),
+        None => format!("{}: none", bar.label),
+    };
+    for (name, mark) in data.marks.iter().zip(&bar.marks) {
+        if let Some(mark) = mark {
+            let _ = write!(text, ", {name} {} {unit}", figure(*mark));
+        }
+    }
+    if let Some(limit) = bar.limit {
+        let _ = write!(text, ", limit {} {unit}", figure(limit));
+    }
+    text
+}
+
+fn bars_in_words(data: &Bars) -> String {
+    data.bars.iter().map(|bar| bar_in_words(data, bar)).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,117 @@
+//! The roofline.
+
+use super::curves::{Frame, Span, ticks_width};
+use super::{Caption, Hover, Ink, LINE, Scale, WIDTH, figure, svg};
+use plotters::style::text_anchor::HPos;
+use std::fmt::Write;
+
+/// A roofline: points below a slope, which is a bandwidth, and a level, which is a rate of arithmetic.
+#[derive(Clone, Debug)]
+pub struct Roofline {
+    /// The name.
+    pub caption: Caption,
+    /// 10^9 bytes per second.
+    pub bandwidth_gb_s: f64,
+    /// 10^9 operations per second.
+    pub rate_gflop_s: f64,
+    /// Name, operations per byte, 10^9 operations per second.
+    pub points: Vec<(String, f64, f64)>,
+}
+
+/// Draws a roofline; the points carry their numbers in the order given, counted from 1.
+pub fn roofline(data: &Roofline) -> String {
+    let ridge = data.rate_gflop_s / data.bandwidth_gb_s;
+    let least =
+        |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::min);
+    let most =
+        |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::max);
+    let (x_low, x_high) = (least(|point| point.1, ridge) / 2.0, most(|point| point.1, ridge) * 4.0);
+    let (y_low, y_high) = (
+        least(|point| point.2, data.rate_gflop_s / 10.0) / 2.0,
+        most(|point| point.2, data.rate_gflop_s) * 2.0,
+    );
+    let (bottom, top) = (600.0, 60.0);
+    let y = Span { scale: Scale::Log10, low: y_low, high: y_high, from: bottom, to: top };
+    let y_ticks = y.ticks(5);
+    let (left, right) = (ticks_width(&y_ticks) + 30.0, f64::from(WIDTH) - 30.0);
+    let x = Span { scale: Scale::Log10, low: x_low, high: x_high, from: left, to: right };
+    let x_ticks = x.ticks(6);
+    let frame = Frame { x, y };
+    let hovers: Vec<Hover> = data
+        .points
+        .iter()
+        .map(|(name, intensity, rate)| {
+            let (x, y) = frame.place((*intensity, *rate));
+            let text = format!("{name}: {} FLOP/B, {} GFLOP/s", figure(*intensity), figure(*rate));
+            ((x - 16.0, y - 16.0), (x + 16.0, y + 16.0), text)
+        })
+        .collect();
+    let mut description = format!(
+        "GFLOP/s over FLOP per byte; roofs: {} GB/s and {} GFLOP/s, which meet at {} FLOP per byte.",
+        figure(data.bandwidth_gb_s),
+        figure(data.rate_gflop_s),
+        figure(ridge)
+    );
+    for (_, _, text) in &hovers {
+        let _ = write!(description, " {text}.");
+    }
+    svg(&data.caption, bottom + 100.0, &description, &hovers, |canvas| {
+        canvas.text("GFLOP/s", (8.0, 24.0), HPos::Left);
+        frame.draw(canvas, &x_ticks, &y_ticks, "FLOP per byte of device memory");
+        let start = (y_low / data.bandwidth_gb_s).max(x_low);
+        let roof = [
+            (start, start * data.bandwidth_gb_s),
+            (ridge, data.rate_gflop_s),
+            (x_high, data.rate_gflop_s),
+        ];
+        canvas.path(&roof.map(|point| frame.place(point)), Ink::Limit, 6);
+        // Above the roof there is nothing.
+        let slope = format!("slope: {} GB/s", figure(data.bandwidth_gb_s));
+        let level = format!("level: {} GFLOP/s", figure(data.rate_gflop_s));
+        canvas.text(&slope, (left + 14.0, top + 26.0), HPos::Left);
+        canvas.text(&level, (left + 14.0, top + 26.0 + f64::from(LINE)), HPos::Left);
+        for (x, y, numbers) in clusters(data, &frame) {
+            canvas.text(&numbers, (x + 18.0, y), HPos::Left);
+        }
+        for (_, intensity, rate) in &data.points {
+            canvas.marker(0, frame.place((*intensity, *rate)), Ink::Series(0));
+        }
+    })
+}
+
+/// The numbers of points, one text for all that lie too near to each other to have their own: such as `3, 5–8`.
+fn clusters(data: &Roofline, frame: &Frame) -> Vec<(f64, f64, String)> {
+    let mut clusters: Vec<(f64, f64, Vec<usize>)> = Vec::new();
+    for (index, (_, intensity, rate)) in data.points.iter().enumerate() {
+        let (x, y) = frame.place((*intensity, *rate));
+        let near =
+            clusters.iter_mut().find(|(a, b, _)| (a - x).abs() < 60.0 && (b - y).abs() < 34.0);
+        match near {
+            Some((right, _, numbers)) => {
+                *right = right.max(x);
+                numbers.push(index + 1);
+            }
+            None => clusters.push((x, y, vec![index + 1])),
+        }
+    }
+    clusters.into_iter().map(|(x, y, numbers)| (x, y, ranges(&numbers))).collect()
+}
+
+/// Ascending numbers in words: `1, 3–5`.
+fn ranges(numbers: &[usize]) -> String {
+    let parts = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => one.to_string(),
+        _ => format!("{}–{}", run[0], run[run.len() - 1]),
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_ranges() {
+        assert_eq!(ranges(&[1, 3, 4, 5, 8]), "1, 3–5, 8");
+    }
+}
