@@ -517,6 +517,7 @@ mod tests {
                 source,
                 is_approximate: false,
                 counters,
+                requests: Vec::new(),
             }
             .flops_f32()
         };
