@@ -2,6 +2,7 @@
 //!
 //! Here on the virtual device; on a GPU in `device.rs`.
 
+use crate::executor::device;
 use anyhow::Result;
 use coalesce::compare::{Verdict, pairs};
 use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Launcher};
@@ -47,6 +48,8 @@ fn length(size: &Size) -> u32 {
 }
 
 fn measure(choice: &Choice, variants: Vec<Variant>) -> Results {
+    // The tests of a process share one virtual device.
+    let _guard = matches!(choice, Choice::Virtual(_)).then(|| device().0);
     let gpu = Gpu::open(choice, Checks::none()).expect("the device opens");
     let plan = Plan { modes: false, ..Plan::new(vec![planted(variants)]) };
     run(&gpu, &plan, &AtomicBool::new(false), |_| {}).expect("the ceilings are measured")

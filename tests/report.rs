@@ -164,21 +164,24 @@ fn sweeps_are_complete(results: &Results, pages: &BTreeMap<String, Html>) {
     }
 }
 
-/// Patterns with peers have a row with the ratio of the best times.
+/// Each peer has a row with the ratio to its twin, or to our best.
 fn peers_are_compared(results: &Results, summary: &Html) {
     let mut compared = 0;
     for pattern in PATTERNS {
-        let best = |is_peer: bool| {
-            let rows = results.ladders().filter(|row| row.pattern == pattern.name);
-            rows.filter(|row| row.peer == is_peer)
-                .filter_map(|row| Some(row.measured()?.time_ms.median))
-                .min_by(f64::total_cmp)
-        };
-        let (Some(ours), Some(peer)) = (best(false), best(true)) else { continue };
-        let row = select(summary, &format!("tr[data-peer={}]", pattern.name))[0];
-        let ratio = inside(row, "td").pop().expect("cells");
-        assert_figure(ratio, peer / ours, pattern.name);
-        compared += 1;
+        let rows: Vec<_> = results.ladders().filter(|row| row.pattern == pattern.name).collect();
+        let time = |row: &Row| row.measured().expect("committed rows are measured").time_ms.median;
+        let ours = || rows.iter().filter(|row| !row.peer);
+        let shown = select(summary, &format!("tr[data-peer={}]", pattern.name));
+        let peers: Vec<_> = rows.iter().filter(|row| row.peer).collect();
+        assert_eq!(shown.len(), peers.len(), "{}", pattern.name);
+        for (peer, row) in peers.into_iter().zip(shown) {
+            let twin = ours().find(|row| peer.variant == format!("nvcc {}", row.variant));
+            let best = ours().map(|row| time(row)).min_by(f64::total_cmp).expect("we have rows");
+            let our_ms = twin.map_or(best, |twin| time(twin));
+            let ratio = inside(row, "td").pop().expect("cells");
+            assert_figure(ratio, time(peer) / our_ms, &peer.name());
+            compared += 1;
+        }
     }
     assert!(compared > 0, "the committed results have peers");
 }
@@ -238,12 +241,14 @@ fn every_plot_says_in_words_what_it_shows() {
     let mut plots = 0;
     for (name, page) in &pages {
         for plot in select(page, "svg") {
-            let labels: Vec<_> =
-                plot.attr("aria-labelledby").unwrap_or_default().split(' ').collect();
+            // A plot names its title and description; a picture has no ids, as it may be in a page more than once.
+            let labels: Option<Vec<_>> =
+                plot.attr("aria-labelledby").map(|labels| labels.split(' ').collect());
             let of = |selector| {
-                inside(plot, selector)
-                    .into_iter()
-                    .find(|found| found.attr("id").is_some_and(|id| labels.contains(&id)))
+                inside(plot, selector).into_iter().find(|found| match &labels {
+                    Some(labels) => found.attr("id").is_some_and(|id| labels.contains(&id)),
+                    None => true,
+                })
             };
             let (title, description) = (of("title"), of("desc"));
             assert!(title.is_some_and(|title| !text(title).is_empty()), "{name}: no title");

@@ -3,6 +3,7 @@
 use crate::kernels_source::{files, root};
 use coalesce::patterns::PATTERNS;
 use coalesce::ptx::IMAGES;
+use coalesce::results::Results;
 use std::collections::BTreeSet;
 
 /// The folders that hold our sources.
@@ -239,6 +240,16 @@ fn references_know_no_device() {
             pattern.name
         );
     }
+}
+
+#[test]
+fn the_readme_has_the_table_of_the_committed_measurement() {
+    let path = "results/nvidia-h200/reference.json";
+    let results = Results::load(&root().join(path)).expect("it is committed");
+    assert!(
+        read("README.md").contains(&coalesce::tabulate::markdown(&results)),
+        "README.md is stale: `coalesce results {path} --splice README.md`"
+    );
 }
 
 #[test]

@@ -170,49 +170,53 @@ fn ceilings(results: &Results) -> Markup {
     }
 }
 
-/// The fastest row of a ladder.
-fn fastest<'a>(rows: &[&'a Row], is_peer: bool) -> Option<(&'a Row, f64)> {
-    let rows = rows.iter().filter(|row| row.peer == is_peer);
-    let rows = rows.filter_map(|row| Some((*row, row.measured()?.time_ms.median)));
-    rows.min_by(|a, b| a.1.total_cmp(&b.1))
+/// The fastest of our variants and its time in milliseconds.
+fn fastest<'a>(rows: &[&'a Row]) -> Option<(&'a Row, f64)> {
+    let ours = rows.iter().filter(|row| !row.peer);
+    let timed = ours.filter_map(|row| Some((*row, row.measured()?.time_ms.median)));
+    timed.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Our fastest variant of each pattern that has peers, and the fastest peer.
+/// Each peer and our variant of the same algorithm: `nvcc NAME` is the twin of NAME; a library, whose algorithm is its
+/// own, stands beside our fastest one.
 fn peers(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
-    let best: Vec<_> = subjects
-        .iter()
-        .filter_map(|subject| {
-            let rows = runs.ladder(subject.name);
-            Some((subject, fastest(&rows, false)?, fastest(&rows, true)?))
-        })
-        .collect();
+    let mut pairs = Vec::new();
+    for subject in subjects {
+        let rows = runs.ladder(subject.name);
+        for peer in rows.iter().filter(|row| row.peer) {
+            let Some(figures) = peer.measured() else { continue };
+            let twin = peer.variant.strip_prefix("nvcc ").and_then(|name| {
+                let ours = rows.iter().find(|row| !row.peer && row.variant == name)?;
+                Some((*ours, ours.measured()?.time_ms.median))
+            });
+            let Some(ours) = twin.or_else(|| fastest(&rows)) else { continue };
+            pairs.push((subject.name, ours, *peer, figures.time_ms.median));
+        }
+    }
     let body = html! {
-        @for (subject, (ours, our_ms), (peer, peer_ms)) in &best {
-            tr data-peer=(subject.name) {
-                td { a href=(format!("{}.html", subject.name)) { (subject.name) } }
-                th scope="row" { (ours.variant) }
-                (time(Some(*our_ms)))
-                td { (peer.variant) }
+        @for (name, (ours, our_ms), peer, peer_ms) in &pairs {
+            tr data-peer=(name) {
+                td { a href=(format!("{name}.html")) { (name) } }
+                th scope="row" { (peer.variant) }
                 (time(Some(*peer_ms)))
+                td { (ours.variant) }
+                (time(Some(*our_ms)))
                 (fixed(Some(peer_ms / our_ms), 2, " x"))
             }
         }
     };
-    let names = [
-        "pattern",
-        "our fastest",
-        "time, ms",
-        "fastest peer",
-        "its time, ms",
-        "speed, ours / peer",
-    ];
+    let names =
+        ["pattern", "peer", "its time, ms", "our variant", "our time, ms", "speed, ours / peer"];
     html! {
         h2 id="peers" { "Against peers" }
-        @if best.is_empty() {
+        @if pairs.is_empty() {
             p { "This run timed no peers." }
         } @else {
-            p { "CUDA C++ by nvcc and NVIDIA's libraries, timed in the same run. Above 1 ours is the faster one." }
-            (page::table("Our fastest variant and the fastest peer", &headers(&names), &body))
+            p {
+                "CUDA C++ by nvcc, each the twin of our variant of the same name, and NVIDIA's libraries beside our "
+                "fastest variant, in the same run. Above 1 ours is the faster one."
+            }
+            (page::table("Peers and our variants", &headers(&names), &body))
         }
     }
 }

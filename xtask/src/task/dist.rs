@@ -4,7 +4,7 @@ use super::build;
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -19,6 +19,7 @@ Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing n
 
   ./coalesce verify                  check every kernel against its CPU reference
   ./coalesce bench --json out.json   measure every variant
+  ./coalesce report out.json         pages for a browser; report/ holds those of an H200
   ./coalesce explain transpose       what a pattern teaches
   ./device-tests --ignored device::  the test suite's GPU part
 ";
@@ -34,6 +35,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace::root().join(file), &output.join(file))?;
     }
+    let results = workspace::root().join("results/nvidia-h200/reference.json");
+    workspace::succeed(
+        Command::new(workspace::coalesce())
+            .arg("report")
+            .arg(results)
+            .arg("-o")
+            .arg(output.join("report")),
+    )?;
     let readme = output.join("README.txt");
     std::fs::write(&readme, README)
         .with_context(|| format!("cannot write {}", readme.display()))?;
