@@ -1,7 +1,7 @@
 //! What ran when: intervals of the device's engines, of streams and of the host.
 
 use crate::gpu::{Arrays, Checks, Choice, Gpu, OperationKind, OperationRecord, Stopwatch};
-use crate::pattern::{Pattern, Size, Variant};
+use crate::pattern::{Case, Pattern, Size, Variant};
 use crate::verify::{Outcome, Ready, case, obstacle};
 use anyhow::{Context, Result, bail};
 use std::ops::Range;
@@ -139,30 +139,45 @@ fn kind_of(kind: &OperationKind) -> Option<Kind> {
     })
 }
 
-/// Runs a variant once on the virtual device and says what ran between two events and how many milliseconds these were
-/// apart.
+/// Runs each variant once on the virtual device and says what ran between two events and how many milliseconds these
+/// were apart.
 ///
 /// # Errors
 /// A wrong result, or the driver's error.
 pub fn record(
     pattern: &'static Pattern,
+    variants: impl IntoIterator<Item = &'static Variant>,
+    size: &Size,
+) -> Result<Vec<(&'static Variant, Timeline, f64)>> {
+    let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
+    let case = case(pattern, size, 1);
+    let arrays = Arrays::of(&gpu, pattern, &case)?;
+    let one = |variant| {
+        let (timeline, elapsed_ms) = record_one(&gpu, &case, &arrays, pattern, variant, size)?;
+        Ok((variant, timeline, elapsed_ms))
+    };
+    variants.into_iter().map(one).collect()
+}
+
+fn record_one(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &Arrays,
+    pattern: &Pattern,
     variant: &'static Variant,
     size: &Size,
 ) -> Result<(Timeline, f64)> {
-    let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
     let name = format!("{}/{}", pattern.name, variant.name);
-    if let Some(reason) = obstacle(&gpu, variant, size) {
+    if let Some(reason) = obstacle(gpu, variant, size) {
         bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
     }
-    let case = case(pattern, size, 1);
-    let arrays = Arrays::of(&gpu, pattern, &case)?;
-    let mut ready = Ready::new(&gpu, &case, &arrays, variant, size)?;
+    let mut ready = Ready::new(gpu, case, arrays, variant, size)?;
     let stopwatch = Stopwatch::new()?;
     gpu.synchronize()?;
     gpu.take_operations();
-    stopwatch.start(&gpu)?;
+    stopwatch.start(gpu)?;
     ready.run()?;
-    stopwatch.stop(&gpu)?;
+    stopwatch.stop(gpu)?;
     let elapsed_ms = stopwatch.elapsed_ms()?;
     let operations = gpu.take_operations();
     ready.finish()?;

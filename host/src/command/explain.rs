@@ -61,8 +61,7 @@ fn write_pictures(selection: &Selection, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make {}: choose another folder", folder.display()))?;
     let counts = if pattern.is_host_work() { Vec::new() } else { traffic::count(pattern)? };
-    for variant in selection.variants() {
-        let Some(drawn) = picture::of(pattern, variant, &counts)? else { continue };
+    for (variant, drawn) in picture::of(pattern, selection.variants(), &counts)? {
         let path = folder.join(format!("{}_{}.svg", pattern.name, variant.name));
         write(&path, drawn.as_bytes())?;
         println!("Picture: {}", path.display());

@@ -8,7 +8,7 @@ pub mod access;
 pub mod timeline;
 
 use crate::gpu::Counted;
-use crate::pattern::{Pattern, Size, Variant, Work};
+use crate::pattern::{Pattern, Size, Variant};
 use access::Requests;
 use anyhow::Result;
 use svg::Document;
@@ -205,32 +205,32 @@ fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// The picture of a variant: what a warp of its kernel asks of memory, out of what was counted, or what ran when.
+/// The pictures of variants of a pattern: what a warp of a kernel asks of memory, out of what was counted, or what ran
+/// when.
 ///
 /// # Errors
 /// When work of the host does not run on the virtual device.
 pub fn of(
     pattern: &'static Pattern,
-    variant: &'static Variant,
+    variants: impl Iterator<Item = &'static Variant>,
     counts: &[(&'static Variant, Counted)],
-) -> Result<Option<String>> {
-    let name = format!("{}/{}", pattern.name, variant.name);
-    Ok(match variant.work {
-        // What is not ours cannot be looked into.
-        Work::Peer(_) => None,
-        Work::Host { .. } => {
-            let size = Size::new(pattern.count_size);
-            let (timeline, _) = crate::timeline::record(pattern, variant, &size)?;
-            Some(self::timeline::draw(&name, &timeline))
-        }
-        Work::Kernel { .. } => {
-            let counted = counts.iter().find(|(other, _)| other.name == variant.name);
-            let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
-            let file = pattern.kernel_file();
-            let requests = Requests::of(&file, pattern.doc_source, instructions);
-            Some(access::draw(&name, &file, &requests))
-        }
-    })
+) -> Result<Vec<(&'static Variant, String)>> {
+    let name = |variant: &Variant| format!("{}/{}", pattern.name, variant.name);
+    if pattern.is_host_work() {
+        let recorded = crate::timeline::record(pattern, variants, &Size::new(pattern.count_size))?;
+        let drawn = recorded
+            .into_iter()
+            .map(|(variant, timeline, _)| (variant, timeline::draw(&name(variant), &timeline)));
+        return Ok(drawn.collect());
+    }
+    let file = pattern.kernel_file();
+    let drawn = variants.map(|variant| {
+        let counted = counts.iter().find(|(other, _)| other.name == variant.name);
+        let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
+        let requests = Requests::of(&file, pattern.doc_source, instructions);
+        (variant, access::draw(&name(variant), &file, &requests))
+    });
+    Ok(drawn.collect())
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use publish::Page;
 use runs::{Runs, Subject};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Writes a report of the first file, compared with the others, as a folder of pages; `index.html` is the first.
 ///
@@ -40,13 +41,16 @@ pub fn write(files: &[PathBuf], folder: &Path) -> Result<()> {
 /// The pictures of a pattern's variants by their names, SVG elements that are put into the page as they are.
 type Pictures = BTreeMap<&'static str, String>;
 
+/// The pictures of a pattern. They take seconds and never change, so that a second report has those of the first.
 fn pictures(pattern: &'static Pattern, counts: &Counts) -> Result<Pictures> {
-    let mut pictures = Pictures::new();
-    for variant in pattern.variants {
-        if let Some(svg) = picture::of(pattern, variant, counts)? {
-            pictures.insert(variant.name, svg);
-        }
+    static DRAWN: Mutex<BTreeMap<&str, Pictures>> = Mutex::new(BTreeMap::new());
+    let mut known = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pictures) = known.get(pattern.name) {
+        return Ok(pictures.clone());
     }
+    let drawn = picture::of(pattern, pattern.variants.iter(), counts)?;
+    let pictures: Pictures = drawn.into_iter().map(|(variant, svg)| (variant.name, svg)).collect();
+    known.insert(pattern.name, pictures.clone());
     Ok(pictures)
 }
 
