@@ -381,7 +381,7 @@ pub fn json_schema() -> String {
 /// Writes a value as JSON, the whole file or nothing of it.
 ///
 /// # Errors
-/// As for [`write`].
+/// As for [`write()`].
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec_pretty(value).context("a result is plain data")?;
     text.push(b'\n');
