@@ -119,7 +119,9 @@ fn variants(pattern: &Pattern, counts: Option<&Counts>, pictures: &Pictures) -> 
         @for variant in pattern.variants {
             details id=(format!("variant-{}", variant.name)) {
                 summary { h3 { (variant.name) } " " span { (markdown::sentence(variant.change)) } }
-                @if let Some(svg) = pictures.get(variant.name) { figure { (PreEscaped(svg)) } }
+                @if let Some(svg) = pictures.get(variant.name) {
+                    figure.scroll tabindex="0" { (PreEscaped(svg)) }
+                }
                 @if pattern.kernel_name(variant).is_some() {
                     (source::sources(pattern, variant, counted_of(variant)))
                 } @else {
