@@ -178,7 +178,7 @@ impl CudaBuilder {
 
         let bitcode = compile::bitcode(&self, &toolchain, self.arch, &work)?;
         if std::env::var_os("OUT_DIR").is_some() {
-            watch(&self.path, &compile::cargo_target(&self, self.arch, &work));
+            watch(&self.path, &compile::cargo_target(&work));
         }
         let output = bitcode.with_extension("ptx");
         let stamp = bitcode.with_extension("stamp");
@@ -296,7 +296,7 @@ pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> 
 }
 
 /// Writes a file so that readers see the old one or the new one, never a part.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file =

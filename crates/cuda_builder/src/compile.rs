@@ -18,7 +18,7 @@ pub(crate) fn bitcode(
     work: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
     let output = work.join(format!("{}.bc", arch.target_feature()));
-    let cargo_target = cargo_target(builder, arch, work);
+    let cargo_target = cargo_target(work);
     let mut flags: Vec<String> = Vec::new();
     if toolchain.core == Core::FromSource {
         flags.push(format!("--sysroot={}", core_from_source(toolchain, work)?.display()));
@@ -35,8 +35,7 @@ pub(crate) fn bitcode(
     if builder.panic == PanicStrategy::Trap {
         flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
     }
-    // Paths in line tables and panic messages are relative to the crate's workspace.
-    flags.push(format!("--remap-path-prefix={}=", workspace_prefix(&builder.path)));
+    flags.push(paths_from_workspace(builder, work)?);
 
     let mut command = toolchain.clean_command(&toolchain.cargo);
     command
@@ -64,6 +63,8 @@ pub(crate) fn bitcode(
     command.args(&builder.build_args).arg("--");
     command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
     command.arg(format!("-Ctarget-cpu={}", arch.processor()));
+    // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
+    let _turn = builder::take_turn(&cargo_target)?;
     if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
         forget(builder, &cargo_target)?;
@@ -75,14 +76,10 @@ pub(crate) fn bitcode(
     Ok(output)
 }
 
-/// Cargo's target folder for an architecture. The crates of one target folder share it, and with it
-/// what they depend on.
-pub(crate) fn cargo_target(builder: &CudaBuilder, arch: NvvmArch, work: &Path) -> PathBuf {
-    let flavour = match builder.panic {
-        PanicStrategy::Print => "",
-        PanicStrategy::Trap => "-trap",
-    };
-    work.with_file_name(format!("{}{flavour}", arch.target_feature()))
+/// Cargo's target folder for device code, one for all crates, architectures and options: cargo tells their
+/// outputs apart by the flags, and builds what runs on the host, the macros, once.
+pub(crate) fn cargo_target(work: &Path) -> PathBuf {
+    work.with_file_name("device")
 }
 
 /// Makes cargo build the crate itself again.
@@ -106,14 +103,21 @@ fn forget(builder: &CudaBuilder, cargo_target: &Path) -> Result<(), CudaBuilderE
     Ok(())
 }
 
-/// The part of a source path that says where this checkout lies.
-fn workspace_prefix(crate_path: &Path) -> String {
-    let root = crate_path
+/// The flag that makes paths in line tables and panic messages relative to the crate's workspace.
+///
+/// It is in a file because cargo, when it sees `--remap-path-prefix` among the flags, no longer tells the outputs of
+/// one architecture from those of another by their flags, and builds each dependency again at every change.
+fn paths_from_workspace(builder: &CudaBuilder, work: &Path) -> Result<String, CudaBuilderError> {
+    let root = builder
+        .path
         .ancestors()
         .skip(1)
         .find(|folder| folder.join("Cargo.lock").exists())
-        .unwrap_or(crate_path);
-    format!("{}{}", root.display(), std::path::MAIN_SEPARATOR)
+        .unwrap_or(&builder.path);
+    let flag = format!("--remap-path-prefix={}{}=\n", root.display(), std::path::MAIN_SEPARATOR);
+    let file = work.join("rustc-flags");
+    builder::write_whole(&file, flag.as_bytes())?;
+    Ok(format!("@{}", file.display()))
 }
 
 /// Builds `core` for the GPU once per compiler and lays it out as a sysroot.
