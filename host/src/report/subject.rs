@@ -77,7 +77,7 @@ fn counters(pattern: &Pattern, counts: &Counts) -> Markup {
         .collect();
     let size = Size::new(pattern.count_size);
     let body = html! {
-        @for (variant, counted) in counts {
+        @for (variant, counted) in counts.iter() {
             @let expected = (variant.expect)(&size);
             tr {
                 th scope="row" { (variant.name) }
