@@ -253,6 +253,18 @@ fn the_readme_has_the_table_of_the_committed_measurement() {
 }
 
 #[test]
+fn the_plots_are_those_of_the_committed_measurement() {
+    let path = "results/nvidia-h200/reference.json";
+    let plots = coalesce::report::plots(&root().join(path)).expect("it is committed");
+    let stale = format!("is stale: `coalesce results {path} --plots docs/plots`");
+    for (name, text) in &plots {
+        assert!(read(&format!("docs/plots/{name}")) == *text, "docs/plots/{name} {stale}");
+    }
+    let files = std::fs::read_dir(root().join("docs/plots")).expect("the folder of the plots");
+    assert_eq!(files.count(), plots.len(), "docs/plots {stale}");
+}
+
+#[test]
 fn the_schema_of_result_files_is_published() {
     assert!(
         read("results/schema.json") == coalesce::results::json_schema(),

@@ -160,10 +160,8 @@ fn pieces_overlap_as_the_formula_says() {
     gpu.take_kernels_as_larger(Larger::default());
 }
 
-/// From so many pieces on the kernel hides behind the copies; the model takes its reads of L2 for slower than they are.
-const HIDDEN: usize = 8;
-
-/// What an H200 took for copies both ways at once, and for overlapping pieces where it has run this size.
+/// What an H200 took for copies both ways at once, and for all of `overlap` but pageable copies, whose rate changed
+/// from run to run.
 #[test]
 fn overlap_takes_as_long_as_on_the_hardware() {
     let (_guard, gpu) = fast_device();
@@ -177,13 +175,9 @@ fn overlap_takes_as_long_as_on_the_hardware() {
         let executed = match (row.pattern.as_str(), row.variant.as_str()) {
             // Smaller ones are mostly the host's noise.
             ("pinned_memory", "both_ways") if n >= 1 << 22 => vec![1 << 22],
-            ("overlap", "two_engines" | "depth_first" | "breadth_first" | "both_ways")
-                if n == pattern.bench_size[0]
-                    && row.size["steps"] == pattern.bench_size[1]
-                    && row.size["pieces"] >= HIDDEN =>
-            {
+            ("overlap", name) if n == pattern.bench_size[0] && name != "pageable" => {
                 pieces += 1;
-                vec![pattern.count_size[0], pattern.count_size[1], row.size["pieces"]]
+                vec![pattern.count_size[0], row.size["steps"], row.size["pieces"]]
             }
             _ => continue,
         };

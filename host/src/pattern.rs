@@ -107,6 +107,8 @@ pub struct Dimension {
     pub least: usize,
     /// What its values mean, when they are choices rather than amounts: value i is the i-th name.
     pub names: &'static [&'static str],
+    /// Whether it counts how often something is done: such a value makes no index larger.
+    pub repeats: bool,
 }
 
 /// A curve: one dimension varies, the others stay as in `bench_size`.

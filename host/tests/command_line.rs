@@ -160,6 +160,30 @@ fn every_output_holds_every_row() {
     assert!(String::from_utf8_lossy(&other.stderr).contains("the reference is of another GPU"));
 }
 
+/// A limit on the size of files stands for the disk that is full.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_is_one_sentence_and_the_old_file_stays() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let json = folder.path().join("out.json");
+    std::fs::write(&json, "old").expect("a writable folder");
+    let output = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
+        .args([env!("CARGO_BIN_EXE_coalesce"), "bench", "graphs", "--device", "virtual"])
+        .args(["--quick", "--no-sweeps", "--json"])
+        .arg(&json)
+        .output()
+        .expect("a shell starts");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = message.lines().last().unwrap_or_default();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(last.starts_with("error: cannot write") && last.contains("too large"), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+    assert_eq!(std::fs::read_to_string(&json).expect("it is still there"), "old");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 1, "no part of a file is left");
+}
+
 #[test]
 #[cfg(unix)]
 fn an_interrupt_keeps_what_was_measured() {

@@ -178,6 +178,10 @@ impl Work {
     /// # Safety
     /// As for [`Work::fill_through_registers`]; nobody accesses the words until the copies have been
     /// waited for.
+    #[cfg_attr(
+        all(target_arch = "nvptx64", not(target_feature = "compute_80")),
+        expect(dead_code, reason = "older processors have no asynchronous copies")
+    )]
     #[inline(always)]
     unsafe fn start<T, const COUNT: u32>(
         &self,
@@ -215,6 +219,10 @@ impl Work {
     ///
     /// # Safety
     /// As for [`Work::start`].
+    #[cfg_attr(
+        all(target_arch = "nvptx64", not(target_feature = "compute_80")),
+        expect(dead_code, reason = "older processors have no asynchronous copies")
+    )]
     #[inline(always)]
     unsafe fn start_16(&self, tile: u32, words: *mut f32) {
         // SAFETY: the caller's contract.

@@ -1,6 +1,7 @@
 //! `coalesce results`: a result file as a table, for the terminal or between markers of a document.
 
 use anyhow::{Context, Result, bail};
+use coalesce::report;
 use coalesce::results::{Results, write};
 use coalesce::tabulate;
 use std::path::{Path, PathBuf};
@@ -9,20 +10,23 @@ use std::process::ExitCode;
 /// Show a result file as a Markdown table, or write it into a document.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce results results/nvidia-h200/reference.json\n  coalesce results results/nvidia-h200/reference.json --splice README.md"
+    after_help = "Examples:\n  coalesce results results/nvidia-h200/reference.json\n  coalesce results results/nvidia-h200/reference.json --splice README.md --plots docs/plots"
 )]
 pub struct Arguments {
     /// A file written by `coalesce bench --json`.
     #[arg(required_unless_present = "schema")]
     file: Option<PathBuf>,
     /// Print the JSON schema of result files.
-    #[arg(long, conflicts_with_all = ["file", "splice"])]
+    #[arg(long, conflicts_with_all = ["file", "splice", "plots", "check"])]
     schema: bool,
     /// Replace what stands between the markers of this document that name the file.
     #[arg(long, value_name = "DOCUMENT")]
     splice: Option<PathBuf>,
-    /// With --splice: change nothing, fail when the document is stale.
-    #[arg(long, requires = "splice")]
+    /// Write the plot of each pattern's ladder into this folder, as SVG.
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+    /// With --splice or --plots: change nothing, fail when something is stale.
+    #[arg(long)]
     check: bool,
 }
 
@@ -32,24 +36,35 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let table = tabulate::markdown(&Results::load(file)?);
-    let Some(document) = &arguments.splice else {
+    if arguments.splice.is_none() && arguments.plots.is_none() {
         print!("{table}");
         return Ok(ExitCode::SUCCESS);
-    };
-    let text = std::fs::read_to_string(document)
-        .with_context(|| format!("cannot read {}", document.display()))?;
-    let spliced = splice(&text, file, &table)
-        .with_context(|| format!("{} has no markers for {}", document.display(), file.display()))?;
-    if arguments.check && spliced != text {
-        bail!(
-            "{} is stale: run `coalesce results {} --splice {}`",
-            document.display(),
-            file.display(),
-            document.display()
-        );
     }
-    if spliced != text {
-        write(document, spliced.as_bytes())?;
+    let mut wanted = Vec::new();
+    if let Some(document) = &arguments.splice {
+        let text = std::fs::read_to_string(document)
+            .with_context(|| format!("cannot read {}", document.display()))?;
+        let spliced = splice(&text, file, &table).with_context(|| {
+            format!("{} has no markers for {}", document.display(), file.display())
+        })?;
+        wanted.push((document.clone(), spliced));
+    }
+    if let Some(folder) = &arguments.plots {
+        let plots = report::plots(file)?.into_iter();
+        wanted.extend(plots.map(|(name, text)| (folder.join(name), text)));
+        if !arguments.check {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot write {}", folder.display()))?;
+        }
+    }
+    for (path, text) in wanted {
+        if std::fs::read_to_string(&path).ok().as_ref() == Some(&text) {
+            continue;
+        }
+        if arguments.check {
+            bail!("{} is stale: run the same command without --check", path.display());
+        }
+        write(&path, text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

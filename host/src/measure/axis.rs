@@ -153,8 +153,9 @@ fn number(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const N: Dimension = Dimension { name: "n", meaning: "", least: 1, names: &[] };
-    const KIND: Dimension = Dimension { name: "kind", meaning: "", least: 0, names: &["a", "b_c"] };
+    const N: Dimension = Dimension { name: "n", meaning: "", least: 1, names: &[], repeats: false };
+    const KIND: Dimension =
+        Dimension { name: "kind", meaning: "", least: 0, names: &["a", "b_c"], repeats: false };
 
     fn values(text: &str, dimension: &Dimension) -> Result<Vec<usize>, String> {
         text.parse::<Axes>()?.0[0].of(dimension)

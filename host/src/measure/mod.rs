@@ -192,19 +192,26 @@ fn place(pattern: &Pattern, axis: &Axis) -> Result<(usize, Vec<usize>)> {
     let values = axis.of(&pattern.dimensions[index]);
     let values = values.map_err(|error| anyhow::anyhow!("`{}`: {error}", pattern.name))?;
     for value in &values {
-        // Kernels index with 32 bits; the largest index any of them forms is below this product.
-        let size = Size::new(pattern.bench_size).with(index, *value);
-        let elements = size.values().iter().map(|value| (*value).max(1) as u128).product::<u128>();
         let is_extent = pattern.bench_size[index] > pattern.count_size[index] || values.len() == 1;
-        if is_extent && elements > 1 << 31 {
-            bail!(
-                "{} is too large for `{}`: its kernels index at most 2^31 elements",
-                pattern.show_size(&size),
-                pattern.name
-            );
+        if is_extent {
+            check_indices(pattern, &Size::new(pattern.bench_size).with(index, *value))?;
         }
     }
     Ok((index, values))
+}
+
+/// Kernels index with 32 bits; the largest index that any of them forms is below the product of a size's extents.
+fn check_indices(pattern: &Pattern, size: &Size) -> Result<()> {
+    let extents = pattern.dimensions.iter().zip(size.values()).filter(|(of, _)| !of.repeats);
+    let elements = extents.map(|(_, value)| (*value).max(1) as u128).product::<u128>();
+    if elements > 1 << 31 {
+        bail!(
+            "{} is too large for `{}`: its kernels index at most 2^31 elements",
+            pattern.show_size(size),
+            pattern.name
+        );
+    }
+    Ok(())
 }
 
 /// A size of a pattern with the axes of one value in place.
@@ -219,14 +226,7 @@ pub fn resize(pattern: &Pattern, base: &[usize], axes: &[Axis]) -> Result<Size> 
             size = size.with(dimension, value);
         }
     }
-    let elements = size.values().iter().map(|value| (*value).max(1) as u128).product::<u128>();
-    if elements > 1 << 31 {
-        bail!(
-            "{} is too large for `{}`: its kernels index at most 2^31 elements",
-            pattern.show_size(&size),
-            pattern.name
-        );
-    }
+    check_indices(pattern, &size)?;
     Ok(size)
 }
 

@@ -68,12 +68,14 @@ pub const PATTERN: Pattern = Pattern {
             meaning: "elements of the memory that a step takes",
             least: 1,
             names: &[],
+            repeats: false,
         },
         Dimension {
             name: "steps",
             meaning: "times that memory is taken and given back",
             least: 1,
             names: &[],
+            repeats: true,
         },
     ],
     verify_sizes: &[

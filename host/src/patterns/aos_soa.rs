@@ -22,7 +22,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "points, and particles", least: 1, names: &[] }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "points, and particles",
+        least: 1,
+        names: &[],
+        repeats: false,
+    }],
     verify_sizes: &[
         &[1],
         &[31],

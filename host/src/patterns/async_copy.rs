@@ -26,7 +26,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Asynchronous Data Copies\"",
         "PTX ISA, `cp.async` and `cp.async.bulk`",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements", least: 1, names: &[] }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "elements",
+        least: 1,
+        names: &[],
+        repeats: false,
+    }],
     verify_sizes: &[
         &[1],
         &[31],

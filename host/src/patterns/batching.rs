@@ -46,8 +46,20 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("batching.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Data Transfer Between Host and Device\""],
     dimensions: &[
-        Dimension { name: "copies", meaning: "rows that are copied", least: 1, names: &[] },
-        Dimension { name: "width", meaning: "words of four bytes per row", least: 1, names: &[] },
+        Dimension {
+            name: "copies",
+            meaning: "rows that are copied",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
+        Dimension {
+            name: "width",
+            meaning: "words of four bytes per row",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
     ],
     verify_sizes: &[
         &[1, 1],

@@ -21,7 +21,13 @@ pub const PATTERN: Pattern = Pattern {
         "PTX ISA, \"Cache Operators\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements loaded", least: 1, names: &[] }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "elements loaded",
+        least: 1,
+        names: &[],
+        repeats: false,
+    }],
     verify_sizes: &[
         &[1],
         &[31],

@@ -17,7 +17,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements copied", least: 1, names: &[] }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "elements copied",
+        least: 1,
+        names: &[],
+        repeats: false,
+    }],
     verify_sizes: &[
         &[1],
         &[31],

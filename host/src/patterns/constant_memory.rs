@@ -25,12 +25,19 @@ pub const PATTERN: Pattern = Pattern {
         "Jia et al., \"Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "threads, each with its walk", least: 1, names: &[] },
+        Dimension {
+            name: "n",
+            meaning: "threads, each with its walk",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
         Dimension {
             name: "distinct",
             meaning: "different words per warp and step",
             least: 1,
             names: &[],
+            repeats: false,
         },
     ],
     verify_sizes: &[

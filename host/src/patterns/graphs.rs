@@ -60,12 +60,14 @@ pub const PATTERN: Pattern = Pattern {
             meaning: "elements that each kernel works on",
             least: 1,
             names: &[],
+            repeats: false,
         },
         Dimension {
             name: "kernels",
             meaning: "kernels, each after the one before",
             least: 1,
             names: &[],
+            repeats: true,
         },
     ],
     verify_sizes: &[

@@ -36,12 +36,19 @@ pub const PATTERN: Pattern = Pattern {
         "CUB, `DeviceHistogram`",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "bytes of the input", least: 1, names: &[] },
+        Dimension {
+            name: "n",
+            meaning: "bytes of the input",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
         Dimension {
             name: "distribution",
             meaning: "of the values",
             least: 0,
             names: &["uniform", "skewed", "constant"],
+            repeats: false,
         },
     ],
     verify_sizes: &[

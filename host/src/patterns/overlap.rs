@@ -3,8 +3,7 @@
 //! Shows: work in pieces on several streams keeps upload, kernel and download busy at the same time.
 //!
 //! A device has an engine for copies to it, one for copies from it, and its multiprocessors. Work on one stream
-//! uses one
-//! of them after the other. In pieces on several streams they work on different pieces:
+//! uses one of them after the other. In pieces on several streams they work on different pieces:
 //!
 //! ```text
 //! serial       up 0123                   n = 4 pieces     up     0123
@@ -28,14 +27,15 @@
 //! | `both_ways` | an upload and a download, nothing in pieces | both copy engines | free |
 //!
 //! Expected: with the times tE of the kernel and tT of the upload, `two_engines` takes tE + tT/n if tE > tT, else
-//! tT + tE/n.
-//! With three engines and their times u, k, d it would be max(u, k, d) + (u + k + d - max(u, k, d)) / n, if each
-//! copy had the bus to itself. Both directions share what the bus carries: an upload and a download at once take c,
-//! which is longer than u and d (`both_ways`). So with three engines it is
+//! tT + tE/n. With three engines and their times u, k and d it is
 //!
 //! ```text
-//! max(c, k) + (u + k + d - max(u, k, d)) / n
+//! max(u, k, d) + (u + k + d - max(u, k, d)) / n
 //! ```
+//!
+//! if each copy has the bus to itself, or waits for the kernel anyway, as at the benchmark's number of steps. With few
+//! steps the copies are the longest part, and in both directions they share what the bus carries: an upload and a
+//! download at once take c (`both_ways`), which is longer than u and d and takes the place of the largest of the three.
 //!
 //! More pieces pay the fixed costs of copies and launches, and of going from one engine to another, more often, so that
 //! there is a best n; large arrays, for which these costs are small, come near to the formula.
@@ -46,8 +46,7 @@
 //! Preconditions: n at most 2^31.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with Computation"; CUDA C++
-//! Programming
-//! Guide, "Asynchronous Concurrent Execution".
+//! Programming Guide, "Asynchronous Concurrent Execution".
 
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::{Gpu, Streams};
@@ -60,7 +59,8 @@ use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use kernels::overlap::{BLOCK, TABLE_SHIFT, overlap_walk};
+use kernels::overlap::{BLOCK, LESS, ROUNDS, overlap_iterate};
+use rayon::prelude::*;
 use std::ops::{DerefMut, Range};
 use std::rc::Rc;
 
@@ -73,9 +73,27 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Asynchronous Concurrent Execution\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "words of four bytes", least: 1, names: &[] },
-        Dimension { name: "steps", meaning: "steps of the kernel per word", least: 0, names: &[] },
-        Dimension { name: "pieces", meaning: "pieces, each on its stream", least: 1, names: &[] },
+        Dimension {
+            name: "n",
+            meaning: "words of four bytes",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
+        Dimension {
+            name: "steps",
+            meaning: "steps of the kernel per word, 16 multiplications and additions each",
+            least: 0,
+            names: &[],
+            repeats: true,
+        },
+        Dimension {
+            name: "pieces",
+            meaning: "pieces, each on its stream",
+            least: 1,
+            names: &[],
+            repeats: true,
+        },
     ],
     verify_sizes: &[
         &[1, 1, 1],
@@ -88,9 +106,12 @@ pub const PATTERN: Pattern = Pattern {
         &[100_003, 2, 7],
         &[1 << 18, 1, 8],
     ],
-    bench_size: &[1 << 24, 4, 8],
-    count_size: &[1 << 19, 4, 8],
-    sweeps: &[Sweep { dimension: 2, values: &[1, 2, 4, 8, 16, 32], variants: &[2, 3, 4] }],
+    bench_size: &[1 << 24, 100, 8],
+    count_size: &[1 << 15, 100, 8],
+    sweeps: &[
+        Sweep { dimension: 2, values: &[1, 2, 4, 8, 16, 32], variants: &[2, 3, 4] },
+        Sweep { dimension: 1, values: &[0, 25, 50, 75, 100, 150, 200], variants: &[0, 3, 9] },
+    ],
     case,
     bytes: both,
     floor,
@@ -154,26 +175,35 @@ const fn variant(
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, steps, _] = size.get();
-    let (source, table) = (random.u32s(n), random.u32s(1 << TABLE_SHIFT));
-    let (walked, sum) = reference(&source, &table, steps);
+    let source = random.f32s(n);
     Case {
         outputs: vec![
-            Output::exact(Data::U32(walked)),
-            Output::exact(Data::U32(source.clone())),
-            Output::exact(Data::U32(vec![sum])),
+            Output::exact(Data::F32(reference(&source, steps))),
+            Output::exact(Data::F32(source.clone())),
+            Output::exact(Data::U32(vec![sum_of_eighth(&source)])),
         ],
-        inputs: vec![Data::U32(source), Data::U32(table)],
+        inputs: vec![Data::F32(source)],
     }
 }
 
-/// Where the walks end, and the sum that the host makes.
-fn reference(source: &[u32], table: &[u32], steps: usize) -> (Vec<u32>, u32) {
-    let walk = |word: &u32| {
-        (0..steps)
-            .fold(*word, |word, _| word.wrapping_add(table[(word >> (32 - TABLE_SHIFT)) as usize]))
-    };
+/// Where the iterations end. The words of a chunk go through each round together, so that the compiler takes several
+/// at once.
+fn reference(source: &[f32], steps: usize) -> Vec<f32> {
+    let mut words = source.to_vec();
+    words.par_chunks_mut(64).for_each(|chunk| {
+        for _ in 0..steps * ROUNDS as usize {
+            for word in &mut *chunk {
+                *word = *word * *word - LESS;
+            }
+        }
+    });
+    words
+}
+
+/// The sum that the host makes: of the bits of the words, which no order of adding changes.
+fn sum_of_eighth(source: &[f32]) -> u32 {
     let part = &source[..source.len().div_ceil(8)];
-    (source.iter().map(walk).collect(), part.iter().fold(0, |sum, word| sum.wrapping_add(*word)))
+    part.iter().fold(0, |sum, word| sum.wrapping_add(word.to_bits()))
 }
 
 /// Over the bus in both directions, or through the kernel.
@@ -214,16 +244,15 @@ enum Plan {
     BothWays,
 }
 
-const UNTOUCHED: u32 = u32::from_ne_bytes([POISON; 4]);
+const UNTOUCHED: f32 = f32::from_ne_bytes([POISON; 4]);
 
 /// Host memory, page-locked or not.
-type Words = Box<dyn DerefMut<Target = [u32]>>;
+type Words = Box<dyn DerefMut<Target = [f32]>>;
 
 /// Arrays on both sides. The device's buffers are dropped first, which waits for whoever uses the host's.
 struct Overlap {
-    source: DeviceBuffer<u32>,
-    target: DeviceBuffer<u32>,
-    table: DeviceBuffer<u32>,
+    source: DeviceBuffer<f32>,
+    target: DeviceBuffer<f32>,
     host_source: Words,
     host_target: Words,
     streams: Rc<Streams>,
@@ -235,30 +264,29 @@ struct Overlap {
 
 fn build(case: &Case, size: &Size, plan: Plan) -> Result<Box<dyn Procedure>> {
     let [n, steps, pieces] = size.get();
-    let words = |index: usize| u32::view(&case.inputs[index]).expect("the case holds u32");
+    let words = f32::view(&case.inputs[0]).expect("the case holds f32");
     let poison = vec![UNTOUCHED; n];
-    let host = |values: &[u32]| -> Result<Words> {
+    let host = |values: &[f32]| -> Result<Words> {
         Ok(match plan {
             Plan::Pageable => Box::new(values.to_vec()),
             _ => Box::new(HostBuffer::from_slice(values, HostFlags::PINNED)?),
         })
     };
     let in_place = matches!(plan, Plan::Kernel | Plan::Download);
-    let target = if plan == Plan::BothWays { words(0) } else { &poison };
+    let target = if plan == Plan::BothWays { words } else { &poison };
     let pieces: Vec<_> = (0..pieces)
         .map(|piece| n * piece / pieces..n * (piece + 1) / pieces)
         .filter(|piece| !piece.is_empty())
         .collect();
     Ok(Box::new(Overlap {
-        source: DeviceBuffer::from_slice(if in_place { words(0) } else { &poison })?,
+        source: DeviceBuffer::from_slice(if in_place { words } else { &poison })?,
         target: DeviceBuffer::from_slice(target)?,
-        table: DeviceBuffer::from_slice(words(1))?,
-        host_source: host(words(0))?,
+        host_source: host(words)?,
         host_target: host(&poison)?,
         streams: Rc::new(Streams::new(if plan == Plan::BothWays { 2 } else { pieces.len() })?),
         pieces,
         steps: steps as u32,
-        sum: UNTOUCHED,
+        sum: 0,
         plan,
     }))
 }
@@ -270,16 +298,14 @@ impl Overlap {
         Ok(unsafe { target.async_copy_from(&self.host_source[piece.clone()], stream) }?)
     }
 
-    fn compute(&self, walk: &Function<'_>, piece: &Range<usize>, stream: &Stream) -> Result<()> {
+    fn compute(&self, iterate: &Function<'_>, piece: &Range<usize>, stream: &Stream) -> Result<()> {
         let (source, target) = (self.source.index(piece.clone()), self.target.index(piece.clone()));
         let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
-        let (table, n, steps) = (self.table.as_device_ptr(), piece.len() as u32, self.steps);
+        let (n, steps) = (piece.len() as u32, self.steps);
         let grid = n.div_ceil(BLOCK);
-        // SAFETY: the grid covers n threads; both pieces hold n words, the table its own; all live in `self`, which
-        // waits for the device when dropped, and are different allocations.
-        unsafe {
-            cust::launch!(walk<<<grid, BLOCK, 0, stream>>>(source, table, target, n, steps))?
-        };
+        // SAFETY: the grid covers n threads; both pieces hold n words and live in `self`, which waits for the device
+        // when dropped, and are of different allocations.
+        unsafe { cust::launch!(iterate<<<grid, BLOCK, 0, stream>>>(source, target, n, steps))? };
         Ok(())
     }
 
@@ -290,19 +316,19 @@ impl Overlap {
         Ok(unsafe { from.index(piece.clone()).async_copy_to(target, stream) }?)
     }
 
-    fn serial(&mut self, gpu: &Gpu, walk: &Function<'_>) -> Result<()> {
+    fn serial(&mut self, gpu: &Gpu, iterate: &Function<'_>) -> Result<()> {
         self.source.copy_from(&self.host_source[..])?;
-        self.compute(walk, &(0..self.host_source.len()), gpu.stream())?;
+        self.compute(iterate, &(0..self.host_source.len()), gpu.stream())?;
         gpu.synchronize()?;
         Ok(self.target.copy_to(&mut self.host_target[..])?)
     }
 
     /// Every piece goes through all steps on its stream.
-    fn depth_first(&mut self, streams: &Streams, walk: &Function<'_>) -> Result<()> {
+    fn depth_first(&mut self, streams: &Streams, iterate: &Function<'_>) -> Result<()> {
         for (index, piece) in self.pieces.clone().into_iter().enumerate() {
             let stream = streams.enter(index)?;
             self.upload(&piece, stream)?;
-            self.compute(walk, &piece, stream)?;
+            self.compute(iterate, &piece, stream)?;
             if self.plan != Plan::TwoEngines {
                 self.download(&piece, stream)?;
             }
@@ -311,13 +337,13 @@ impl Overlap {
     }
 
     /// Every step is enqueued for all pieces.
-    fn breadth_first(&mut self, streams: &Streams, walk: &Function<'_>) -> Result<()> {
+    fn breadth_first(&mut self, streams: &Streams, iterate: &Function<'_>) -> Result<()> {
         let pieces = self.pieces.clone();
         for (index, piece) in pieces.iter().enumerate() {
             self.upload(piece, streams.enter(index)?)?;
         }
         for (piece, stream) in pieces.iter().zip(streams.all()) {
-            self.compute(walk, piece, stream)?;
+            self.compute(iterate, piece, stream)?;
         }
         for (piece, stream) in pieces.iter().zip(streams.all()) {
             self.download(piece, stream)?;
@@ -327,28 +353,27 @@ impl Overlap {
 
     /// The host's own work.
     fn add_up(&mut self, gpu: &Gpu) {
-        let part = &self.host_source[..self.host_source.len().div_ceil(8)];
-        self.sum = part.iter().fold(0, |sum, word| sum.wrapping_add(*word));
-        gpu.host_has_read(part);
+        self.sum = sum_of_eighth(&self.host_source);
+        gpu.host_has_read(&self.host_source[..self.host_source.len().div_ceil(8)]);
     }
 }
 
 impl Procedure for Overlap {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
-        let walk = gpu.module().get_function(overlap_walk.name())?;
+        let iterate = gpu.module().get_function(overlap_iterate.name())?;
         let all = 0..self.host_source.len();
         match self.plan {
-            Plan::Serial => self.serial(gpu, &walk),
+            Plan::Serial => self.serial(gpu, &iterate),
             Plan::OneStream => {
                 for piece in self.pieces.clone() {
                     self.upload(&piece, gpu.stream())?;
-                    self.compute(&walk, &piece, gpu.stream())?;
+                    self.compute(&iterate, &piece, gpu.stream())?;
                     self.download(&piece, gpu.stream())?;
                 }
                 Ok(())
             }
             Plan::Upload => self.upload(&all, gpu.stream()),
-            Plan::Kernel => self.compute(&walk, &all, gpu.stream()),
+            Plan::Kernel => self.compute(&iterate, &all, gpu.stream()),
             Plan::Download => self.download(&all, gpu.stream()),
             Plan::BothWays => {
                 let streams = Rc::clone(&self.streams);
@@ -361,9 +386,9 @@ impl Procedure for Overlap {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
                 if plan == Plan::BreadthFirst {
-                    self.breadth_first(&streams, &walk)?;
+                    self.breadth_first(&streams, &iterate)?;
                 } else {
-                    self.depth_first(&streams, &walk)?;
+                    self.depth_first(&streams, &iterate)?;
                 }
                 streams.join(gpu)?;
                 if plan == Plan::HostAfter {
@@ -384,10 +409,10 @@ impl Procedure for Overlap {
             _ => self.host_target.to_vec(),
         };
         let also = match self.plan {
-            Plan::HostAfter | Plan::HostBeside => Some(vec![self.sum]),
-            Plan::BothWays => Some(self.source.as_host_vec()?),
+            Plan::HostAfter | Plan::HostBeside => Some(Data::U32(vec![self.sum])),
+            Plan::BothWays => Some(Data::F32(self.source.as_host_vec()?)),
             _ => None,
         };
-        Ok(std::iter::once(words).chain(also).map(Data::U32).collect())
+        Ok(std::iter::once(Data::F32(words)).chain(also).collect())
     }
 }

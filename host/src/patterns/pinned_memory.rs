@@ -78,6 +78,7 @@ pub const PATTERN: Pattern = Pattern {
         meaning: "elements of four bytes copied",
         least: 1,
         names: &[],
+        repeats: false,
     }],
     verify_sizes: &[&[1], &[31], &[32], &[33], &[1023], &[100_003], &[1 << 20]],
     bench_size: &[1 << 24],

@@ -22,7 +22,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Warp Shuffle Functions\"",
         "CUB, `DeviceReduce`",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "32-bit elements", least: 1, names: &[] }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "32-bit elements",
+        least: 1,
+        names: &[],
+        repeats: false,
+    }],
     verify_sizes: &[
         &[1],
         &[2],

@@ -78,13 +78,21 @@ pub const PATTERN: Pattern = Pattern {
             meaning: "elements that each work is done on",
             least: 1,
             names: &[],
+            repeats: false,
         },
-        Dimension { name: "works", meaning: "works, each a kernel", least: 1, names: &[] },
+        Dimension {
+            name: "works",
+            meaning: "works, each a kernel",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
         Dimension {
             name: "turns",
             meaning: "turns of each work's loop: its duration",
             least: 1,
             names: &[],
+            repeats: true,
         },
     ],
     verify_sizes: &[

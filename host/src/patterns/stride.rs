@@ -22,12 +22,13 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/stride.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements used", least: 1, names: &[] },
+        Dimension { name: "n", meaning: "elements used", least: 1, names: &[], repeats: false },
         Dimension {
             name: "stride",
             meaning: "words from one used element to the next",
             least: 1,
             names: &[],
+            repeats: false,
         },
     ],
     verify_sizes: &[

@@ -19,8 +19,20 @@ pub const PATTERN: Pattern = Pattern {
         "NVIDIA developer blog, \"An Efficient Matrix Transpose in CUDA C/C++\"",
     ],
     dimensions: &[
-        Dimension { name: "rows", meaning: "rows of the source", least: 1, names: &[] },
-        Dimension { name: "columns", meaning: "columns of the source", least: 1, names: &[] },
+        Dimension {
+            name: "rows",
+            meaning: "rows of the source",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
+        Dimension {
+            name: "columns",
+            meaning: "columns of the source",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
     ],
     verify_sizes: &[
         &[1, 1],

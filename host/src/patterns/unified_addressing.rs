@@ -69,7 +69,13 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Unified Virtual Address Space\"",
         "CUDA Driver API, \"Unified Addressing\"",
     ],
-    dimensions: &[Dimension { name: "n", meaning: "elements of each array", least: 1, names: &[] }],
+    dimensions: &[Dimension {
+        name: "n",
+        meaning: "elements of each array",
+        least: 1,
+        names: &[],
+        repeats: false,
+    }],
     verify_sizes: &[
         &[1],
         &[31],

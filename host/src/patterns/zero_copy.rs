@@ -64,12 +64,19 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Mapped Memory\"",
     ],
     dimensions: &[
-        Dimension { name: "n", meaning: "words of four bytes", least: 1, names: &[] },
+        Dimension {
+            name: "n",
+            meaning: "words of four bytes",
+            least: 1,
+            names: &[],
+            repeats: false,
+        },
         Dimension {
             name: "passes",
             meaning: "times each word is read or written",
             least: 1,
             names: &[],
+            repeats: true,
         },
     ],
     verify_sizes: &[

@@ -38,6 +38,19 @@ pub fn write(files: &[PathBuf], folder: &Path) -> Result<()> {
     publish::publish(folder, &pages(&runs)?)
 }
 
+/// The plot of each pattern's ladder as an SVG file: its name and its text.
+///
+/// # Errors
+/// What is no result file.
+pub fn plots(file: &Path) -> Result<Vec<(String, String)>> {
+    let runs = Runs::load(&[file.to_owned()])?;
+    let drawn = runs.subjects().into_iter().filter_map(|subject| {
+        let plot = ladder::plot(&runs, subject.name)?;
+        Some((format!("{}.svg", subject.name), plot::alone(&plot)))
+    });
+    Ok(drawn.collect())
+}
+
 /// The pictures of a pattern's variants by their names, SVG elements that are put into the page as they are.
 type Pictures = BTreeMap<&'static str, String>;
 

@@ -4,8 +4,8 @@ use super::plot::figure;
 use super::publish::GENERATOR;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// The style of all pages.
-const STYLE: &str = include_str!("style.css");
+/// The style of all pages: the colours, which plots in files of their own have, too, and the rest.
+const STYLE: &str = concat!(include_str!("palette.css"), include_str!("style.css"));
 /// Sorts tables; nothing else needs it.
 const SCRIPT: &str = include_str!("script.js");
 

@@ -40,7 +40,7 @@ pub fn coalesce() -> Result<()> {
         "build",
         "--release",
         "--quiet",
-        "--package",
+        "--bin",
         "coalesce",
     ]))
 }

@@ -252,6 +252,18 @@ fn svg(
     )
 }
 
+/// A plot of a page as a file of its own, which brings its colours.
+pub fn alone(plot: &str) -> String {
+    let style =
+        concat!(include_str!("../palette.css"), "svg{color:var(--ink);background:var(--paper)}\n");
+    let namespace = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
+    let (head, rest) = plot.replacen("<svg ", namespace, 1).split_once('>').map_or_else(
+        || (String::new(), String::new()),
+        |(head, rest)| (head.to_owned(), rest.to_owned()),
+    );
+    format!("{head}><style>{style}</style>{rest}\n")
+}
+
 /// Replaces stand-ins by the page's colours.
 fn themed(drawn: &str) -> String {
     let mut parts = drawn.split("=\"#");
