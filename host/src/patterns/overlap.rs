@@ -43,6 +43,9 @@
 //! only: no call fails, nothing overlaps, because the driver stages each piece through its own page-locked memory
 //! while the host waits. Kernels of different streams may run together, which the formula leaves out.
 //!
+//! A step of the kernel is 16 multiplications and additions, in registers. `serial`, `depth_first` and `kernel` over the
+//! number of steps show where the kernel becomes the longest part.
+//!
 //! Preconditions: n at most 2^31.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with Computation"; CUDA C++
@@ -82,7 +85,7 @@ pub const PATTERN: Pattern = Pattern {
         },
         Dimension {
             name: "steps",
-            meaning: "steps of the kernel per word, 16 multiplications and additions each",
+            meaning: "steps of the kernel per word",
             least: 0,
             names: &[],
             repeats: true,

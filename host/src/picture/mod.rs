@@ -17,7 +17,7 @@ use svg::node::element::{Description, Element, Group, Rectangle, Style, Text, Ti
 /// The width of every picture.
 const WIDTH: f64 = 360.0;
 /// The width of the labels to the left.
-const LABELS: f64 = 47.0;
+const LABELS: f64 = 52.0;
 /// Characters of a line of plain text or code, of a heading, and of the title.
 const CHARACTERS: usize = 66;
 const HEAD_CHARACTERS: usize = 57;
