@@ -5,9 +5,12 @@ use coalesce::gpu::{Arrays, Checks, Choice, Counted, Gpu};
 use coalesce::pattern::Size;
 use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::traffic::{count, disagreements};
-use coalesce::verify::{Outcome, case, verify};
+use coalesce::verify::{Outcome, case, launch_name, verify, verify_with_digests};
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The default of `coalesce verify`, and so the seed of the run on a GPU whose outputs are committed.
+const SEED: u64 = 1;
 
 /// One test at a time uses the device of this process: it counts what it ran.
 pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
@@ -19,27 +22,64 @@ pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
     (guard, gpu)
 }
 
-#[test]
-fn every_variant_is_correct_and_without_hazards_at_every_size() {
-    let (_guard, gpu) = device();
-    let (mut correct, mut not_run) = (0, 0);
-    for pattern in PATTERNS {
-        for size in pattern.verify_sizes {
-            let size = Size::new(size);
-            let case = case(pattern, &size, 5);
-            let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
-            for variant in pattern.variants {
-                let name =
-                    format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
-                match verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds") {
-                    Outcome::Correct => correct += 1,
-                    Outcome::NotRun(_) => not_run += 1,
-                    Outcome::Wrong(fault) => panic!("{name}: {fault}"),
+/// What a variant did at a size.
+pub struct Verified {
+    /// For people.
+    pub name: String,
+    /// As in the file of the GPU's outputs.
+    pub launch: String,
+    pub outcome: Outcome,
+    /// What it wrote.
+    pub digests: Vec<String>,
+    pub findings: Vec<String>,
+}
+
+/// Every variant at every size, with the inputs that the GPU had; executed once for all tests. Nobody who holds
+/// [`device`]'s guard may call it.
+pub fn verified() -> &'static [Verified] {
+    static ALL: OnceLock<Vec<Verified>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let (_guard, gpu) = device();
+        let mut all = Vec::new();
+        for pattern in PATTERNS {
+            for size in pattern.verify_sizes {
+                let size = Size::new(size);
+                let case = case(pattern, &size, SEED);
+                let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+                for variant in pattern.variants {
+                    let (outcome, digests) =
+                        verify_with_digests(&gpu, &case, &arrays, variant, &size)
+                            .expect("the launch succeeds");
+                    let counted = gpu.take_counted().expect("the device is virtual");
+                    all.push(Verified {
+                        name: format!(
+                            "{}/{} at {}",
+                            pattern.name,
+                            variant.name,
+                            pattern.show_size(&size)
+                        ),
+                        launch: launch_name(pattern, variant, &size),
+                        outcome,
+                        digests,
+                        findings: counted.findings.iter().map(ToString::to_string).collect(),
+                    });
                 }
-                let findings = gpu.take_counted().expect("the device is virtual").findings;
-                assert!(findings.is_empty(), "{name}: {}", findings[0]);
             }
         }
+        all
+    })
+}
+
+#[test]
+fn every_variant_is_correct_and_without_hazards_at_every_size() {
+    let (mut correct, mut not_run) = (0, 0);
+    for Verified { name, outcome, findings, .. } in verified() {
+        match outcome {
+            Outcome::Correct => correct += 1,
+            Outcome::NotRun(_) => not_run += 1,
+            Outcome::Wrong(fault) => panic!("{name}: {fault}"),
+        }
+        assert!(findings.is_empty(), "{name}: {}", findings[0]);
     }
     println!("{correct} correct, {not_run} not run (preconditions)");
     let all: usize =

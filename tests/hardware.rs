@@ -2,12 +2,10 @@
 //!
 //! The measurements are committed; comparing them needs no GPU.
 
-use crate::executor::device;
-use coalesce::gpu::Arrays;
-use coalesce::pattern::Size;
+use crate::executor::{Verified, device, verified};
 use coalesce::patterns::PATTERNS;
 use coalesce::traffic::count;
-use coalesce::verify::{Digests, Outcome, case, launch_name, verify_with_digests};
+use coalesce::verify::{Digests, Outcome};
 use simt::METRICS;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,9 +14,6 @@ use std::path::Path;
 const PROFILE: &str = "../crates/simt/fixtures/patterns.json";
 /// Made by `coalesce verify --digests FILE --device gpu`.
 const OUTPUTS: &str = "../results/nvidia-h200/outputs.json";
-/// The seed of that run: the default of `coalesce verify`.
-const SEED: u64 = 1;
-
 /// Start of a kernel's name, part of a metric's name, how many times larger the GPU's value may be than
 /// the executor's (or smaller), and why they differ.
 const DIFFERENT: &[(&str, &str, f64, &str)] = &[
@@ -112,32 +107,17 @@ const ORDER_DEPENDENT: &[&str] = &[];
 #[test]
 fn outputs_of_every_variant_equal_those_of_the_gpu() {
     let theirs: Digests = read(OUTPUTS);
-    let (_guard, gpu) = device();
-    let mut ours = Digests::new();
-    for pattern in PATTERNS {
-        for size in pattern.verify_sizes {
-            let size = Size::new(size);
-            let case = case(pattern, &size, SEED);
-            let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
-            for variant in pattern.variants {
-                let (outcome, digests) = verify_with_digests(&gpu, &case, &arrays, variant, &size)
-                    .expect("the launch succeeds");
-                if outcome == Outcome::Correct {
-                    ours.insert(launch_name(pattern, variant, &size), digests);
-                }
-            }
-        }
-    }
+    let correct = verified().iter().filter(|one| one.outcome == Outcome::Correct);
     let is_excused = |name: &str| ORDER_DEPENDENT.iter().any(|start| name.starts_with(start));
     let mut missing = Vec::new();
     let mut compared = 0;
-    for (name, digests) in ours {
-        match theirs.get(&name) {
-            None => missing.push(name),
-            Some(_) if is_excused(&name) => {}
+    for Verified { launch, digests, .. } in correct {
+        match theirs.get(launch) {
+            None => missing.push(launch.clone()),
+            Some(_) if is_excused(launch) => {}
             Some(theirs) => {
                 compared += 1;
-                assert_eq!(&digests, theirs, "{name}: other bits than on the GPU");
+                assert_eq!(digests, theirs, "{launch}: other bits than on the GPU");
             }
         }
     }

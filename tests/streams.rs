@@ -48,7 +48,7 @@ fn work_of_the_host_makes_no_mistakes_and_leaves_nothing_behind() {
 #[test]
 fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
     let (_guard, gpu) = device();
-    for seed in 0..4 {
+    for seed in 0..3 {
         let profile = Profile::named("h200").expect("a known profile");
         let options =
             Options { order: Order::Seeded(seed), checks: Checks::all(), ..Options::default() };

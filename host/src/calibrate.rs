@@ -31,6 +31,8 @@ const WARM_UP: usize = 3;
 const CALLS: usize = 64;
 /// The same for what has to be enqueued while a copy runs.
 const QUEUED: usize = 16;
+/// Words of a copy that takes an engine: 256 KiB.
+const PIECE: usize = 1 << 16;
 
 /// A profile that was measured.
 #[derive(Clone, Debug)]
@@ -353,20 +355,23 @@ impl Tools<'_> {
         Ok(())
     }
 
-    /// What the device takes for a kernel that does nothing and for a copy of a word.
+    /// What the device takes for a kernel that does nothing, for a copy of a word, and from one engine to another.
     fn small_work(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         let nothing = Nothing::new(gpu)?;
-        let host = HostBuffer::<u32>::zeroed(1, HostFlags::PINNED)?;
-        let mut device = DeviceBuffer::<u32>::zeroed(1)?;
-        let kernel = self.queued_cost(|| nothing.enqueue(self))?;
-        let copy = self.queued_cost(|| {
+        let host = HostBuffer::<u32>::zeroed(PIECE, HostFlags::PINNED)?;
+        let device = DeviceBuffer::<u32>::zeroed(PIECE)?;
+        let enqueue_copy = |words: usize| -> Result<()> {
+            let mut target = device.index(..words);
             // SAFETY: both buffers live until the device was waited for, and nobody else uses them.
-            Ok(unsafe { device.async_copy_from(&host[..], gpu.stream()) }?)
-        })?;
+            Ok(unsafe { target.async_copy_from(&host[..words], gpu.stream()) }?)
+        };
+        let kernel = self.queued_cost(|| nothing.enqueue(self))?;
+        let copy = self.queued_cost(|| enqueue_copy(1))?;
+        // A copy of a word may go with the commands, without an engine.
+        let piece = self.queued_cost(|| enqueue_copy(PIECE))?;
         let both = self.queued_cost(|| {
-            // SAFETY: as above.
-            unsafe { device.async_copy_from(&host[..], gpu.stream()) }?;
+            enqueue_copy(PIECE)?;
             nothing.enqueue(self)
         })?;
         let graphs = [QUEUED, 2 * QUEUED].map(|count| {
@@ -385,7 +390,7 @@ impl Tools<'_> {
             ("graph_kernel_minimum_ns", (more? - some?) / QUEUED as f64),
             // A quarter of the set-up keeps the engine busy, the rest is the way to it.
             ("copy_latency_ns", 4.0 * copy),
-            ("engine_switch_ns", ((both - kernel - copy) / 2.0).max(0.0)),
+            ("engine_switch_ns", ((both - kernel - piece) / 2.0).max(0.0)),
         ]);
         Ok(())
     }

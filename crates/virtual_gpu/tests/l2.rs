@@ -1,5 +1,8 @@
 //! The part of L2 that is set aside, and windows that are kept there, on a device with a small L2.
 
+use cuda_driver::ReturnCode;
+use cuda_driver::api::cuLaunchKernelEx;
+use cuda_driver::types::{LaunchAttribute, LaunchAttributeValue, LaunchConfig};
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
@@ -55,6 +58,50 @@ fn bytes(slide: &Slide, stream: &Stream, words: usize) -> u64 {
     virtual_gpu::launches();
     // SAFETY: the kernel takes two pointers and a mask; the arrays have `mask + 1` and four words per thread.
     unsafe { launch!(function<<<grid, BLOCK, 0, stream>>>(hot, streamed, mask)).unwrap() };
+    bytes_of_launch(stream)
+}
+
+/// What a launch asks of memory whose attribute makes the hot words persist.
+fn bytes_in_window(slide: &Slide, stream: &Stream, words: usize) -> u64 {
+    let function = slide.module.get_function("slide").unwrap();
+    let (mut hot, mut streamed) = (slide.hot.as_device_ptr(), slide.streamed.as_device_ptr());
+    let mut mask = words as u32 - 1;
+    let mut value = LaunchAttributeValue { pad: [0; 64] };
+    virtual_gpu::launches();
+    // SAFETY: the window is that of the union, written as the integers that its properties are in C, and covers the
+    // hot words; the parameters are as in `bytes`, and all lives until the launch has ended.
+    unsafe {
+        let window = &raw mut value.access_policy_window;
+        (*window).base_ptr = std::ptr::without_provenance_mut(hot.as_raw() as usize);
+        (*window).num_bytes = 4 * words;
+        (*window).hitRatio = 1.0;
+        (&raw mut (*window).hitProp).cast::<u32>().write(AccessProperty::Persisting as u32);
+        (&raw mut (*window).missProp).cast::<u32>().write(AccessProperty::Streaming as u32);
+        let mut attribute =
+            LaunchAttribute { id: LaunchAttribute::ACCESS_POLICY_WINDOW, pad: [0; 4], value };
+        let config = LaunchConfig {
+            grid_dim_x: THREADS / BLOCK,
+            grid_dim_y: 1,
+            grid_dim_z: 1,
+            block_dim_x: BLOCK,
+            block_dim_y: 1,
+            block_dim_z: 1,
+            shared_mem_bytes: 0,
+            stream: stream.as_inner(),
+            attributes: &raw mut attribute,
+            num_attributes: 1,
+        };
+        let mut parameters =
+            [(&raw mut hot).cast(), (&raw mut streamed).cast(), (&raw mut mask).cast()];
+        let (function, parameters) = (function.to_raw(), parameters.as_mut_ptr());
+        let code = cuLaunchKernelEx(&config, function, parameters, std::ptr::null_mut());
+        assert_eq!(code, ReturnCode::SUCCESS);
+    }
+    bytes_of_launch(stream)
+}
+
+/// What the only launch since the last look asked of memory, in bytes.
+fn bytes_of_launch(stream: &Stream) -> u64 {
     stream.synchronize().unwrap();
     let launches = virtual_gpu::launches();
     launches[0].report.estimate.as_ref().unwrap().dram_read_bytes
@@ -122,4 +169,11 @@ fn a_window_is_kept_while_it_fits_what_is_set_aside() {
     drop(window);
     let _window = AccessWindow::set(&stream, &memory, WindowPolicy::PERSIST).unwrap();
     assert_eq!(bytes(&slide, &stream, words), STREAMED + SET_ASIDE as u64, "after the reset");
+    drop(_window);
+
+    // A launch has a window of its own, whatever its stream has.
+    for expected in [STREAMED + SET_ASIDE as u64, STREAMED] {
+        assert_eq!(bytes_in_window(&slide, &stream, words), expected, "a window of the launch");
+    }
+    assert!(bytes(&slide, &stream, words) > STREAMED, "the next launch on the stream has none");
 }
