@@ -37,6 +37,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let table = tabulate::markdown(&Results::load(file)?);
     if arguments.splice.is_none() && arguments.plots.is_none() {
+        if arguments.check {
+            bail!("--check compares with something: add --splice DOCUMENT or --plots FOLDER");
+        }
         print!("{table}");
         return Ok(ExitCode::SUCCESS);
     }
