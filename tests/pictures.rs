@@ -134,7 +134,9 @@ fn timelines_of_the_host_end_with_their_event_and_no_engine_does_two_things_at_o
         let can_run =
             |variant: &&Variant| coalesce::verify::obstacle(&gpu, variant, &size).is_none();
         let variants = pattern.variants.iter().filter(can_run);
-        for (variant, drawn, elapsed_ms) in record(pattern, variants, &size).expect("they run") {
+        for (variant, drawn, elapsed_ms) in
+            record(&gpu, pattern, variants, &size).expect("they run")
+        {
             let name = format!("{}/{}", pattern.name, variant.name);
             // The driver's answer is a 32-bit float of milliseconds.
             let difference = (drawn.length_us / 1e3 - elapsed_ms).abs();

@@ -6,7 +6,8 @@ use coalesce::measure::{Axes, Plan, run};
 use coalesce::pattern::Size;
 use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::results::Outcome as Measured;
-use coalesce::verify::{Outcome, case, verify};
+use coalesce::verify::{Outcome, Ready, case, verify};
+use cuda_driver::{OperationKind, OperationRecord};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use virtual_gpu::{Options, Order, Profile, VirtualGpu};
@@ -55,6 +56,68 @@ fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
         VirtualGpu::start(profile, options).expect("the same device runs on");
         verify_work_of_the_host(&gpu, seed, |_| {});
     }
+}
+
+/// What is done to memory by streams: kernels without their names, which a driver need not tell.
+fn is_work(kind: &OperationKind) -> Option<(&'static str, u64)> {
+    match kind {
+        OperationKind::Upload { bytes } => Some(("upload", *bytes)),
+        OperationKind::Download { bytes } => Some(("download", *bytes)),
+        OperationKind::DeviceCopy { bytes } => Some(("copy", *bytes)),
+        OperationKind::Fill { bytes } => Some(("fill", *bytes)),
+        OperationKind::Kernel { .. } => Some(("kernel", 0)),
+        _ => None,
+    }
+}
+
+/// A recording by events, as on a GPU, beside what the virtual device says that it did.
+#[test]
+fn events_around_operations_enclose_what_the_device_did() {
+    let (_guard, gpu) = device();
+    let mut compared = 0;
+    for name in ["overlap", "batching", "stream_semantics", "pinned_memory"] {
+        let pattern = Selection::parse(name).expect("a pattern of the registry").pattern;
+        let size = Size::new(pattern.count_size);
+        let case = case(pattern, &size, 1);
+        let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+        for variant in pattern.variants.iter().filter(|variant| variant.name != "pageable") {
+            let name = format!("{name}/{}", variant.name);
+            let mut ready = Ready::new(&gpu, &case, &arrays, variant, &size).expect("it builds");
+            gpu.synchronize().expect("nothing failed");
+            virtual_gpu::operations();
+            cuda_driver::record_operations();
+            ready.run().expect("it runs");
+            ready.finish().expect("it ends");
+            let by_events = cuda_driver::recorded_operations().expect("every event was reached");
+            let by_device = virtual_gpu::operations();
+            let is_event = |one: &&OperationRecord| one.kind == OperationKind::Event;
+            let Some(first) = by_device.iter().find(is_event) else {
+                assert!(by_events.is_empty(), "{name}: {by_events:?}");
+                continue;
+            };
+            let mut did: Vec<_> =
+                by_device.iter().filter(|one| is_work(&one.kind).is_some()).collect();
+            for seen in by_events.iter().filter(|one| is_work(&one.kind).is_some()) {
+                let [start, end] = [seen.start_ns, seen.end_ns].map(|time| time + first.end_ns);
+                // The driver's answers are 32-bit floats of milliseconds.
+                let slack = 1.0 + 1e-6 * end;
+                let is_inside = |one: &&OperationRecord| {
+                    is_work(&one.kind) == is_work(&seen.kind)
+                        && start - slack <= one.start_ns
+                        && one.end_ns <= end + slack
+                };
+                let found = did.iter().position(is_inside);
+                let found =
+                    found.unwrap_or_else(|| panic!("{name}: nothing is inside {seen:?}: {did:?}"));
+                did.remove(found);
+                compared += 1;
+            }
+            assert!(did.is_empty(), "{name}: not recorded: {did:?}");
+        }
+    }
+    assert!(compared > 100, "{compared}");
+    cuda_driver::record_operations();
+    assert_eq!(cuda_driver::recorded_operations(), Ok(Vec::new()), "nothing ran since");
 }
 
 /// The time of each variant at a size, in milliseconds.

@@ -208,6 +208,7 @@ mod tests {
             resources: None,
             traffic: None,
             predicted_ms: None,
+            timeline: None,
             outcome: Outcome::NotRun { reason: String::new() },
         }
     }

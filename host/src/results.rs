@@ -2,6 +2,7 @@
 
 use crate::gpu::DeviceFacts;
 use crate::pattern::Limit;
+use crate::timeline::Timeline;
 use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,6 +141,9 @@ pub struct Row {
     pub traffic: Option<Traffic>,
     /// What the model of the virtual device says, milliseconds.
     pub predicted_ms: Option<f64>,
+    /// What ran when, for work of the host on a GPU, unless it was too much for a picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// What came of it.
     pub outcome: Outcome,
 }

@@ -1,13 +1,16 @@
 //! What ran when: intervals of the device's engines, of streams and of the host.
 
-use crate::gpu::{Arrays, Checks, Choice, Gpu, OperationKind, OperationRecord, Stopwatch};
-use crate::pattern::{Case, Pattern, Size, Variant};
+use crate::gpu::{Arrays, Gpu, OperationKind, OperationRecord, Stopwatch};
+use crate::pattern::{Pattern, Size, Variant};
 use crate::verify::{Outcome, Ready, case, obstacle};
 use anyhow::{Context, Result, bail};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The work between two events.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Timeline {
     /// The device's name.
     pub device: String,
@@ -20,7 +23,8 @@ pub struct Timeline {
 }
 
 /// Where times come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// The virtual device's model.
     Model,
@@ -29,7 +33,8 @@ pub enum Origin {
 }
 
 /// Something that took time, or a moment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Interval {
     /// What it is.
     pub kind: Kind,
@@ -42,7 +47,8 @@ pub struct Interval {
 }
 
 /// What an [`Interval`] is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// So many bytes to the device.
     Upload(u64),
@@ -56,6 +62,8 @@ pub enum Kind {
     Kernel(String),
     /// So many bytes copied inside the host's memory.
     HostCopy(u64),
+    /// A graph, as a whole.
+    Graph,
     /// A function of the host's that a stream called.
     HostFunction,
     /// A stream waits for another.
@@ -85,7 +93,9 @@ impl Kind {
         match self {
             Kind::Upload(_) => Some(Engine::Upload),
             Kind::Download(_) => Some(Engine::Download),
-            Kind::Kernel(_) | Kind::Fill(_) | Kind::DeviceCopy(_) => Some(Engine::Kernel),
+            Kind::Kernel(_) | Kind::Graph | Kind::Fill(_) | Kind::DeviceCopy(_) => {
+                Some(Engine::Kernel)
+            }
             Kind::Call(_) | Kind::HostRead(_) => Some(Engine::Host),
             Kind::HostCopy(_) | Kind::HostFunction | Kind::Wait => None,
         }
@@ -94,7 +104,7 @@ impl Kind {
 
 impl Timeline {
     /// What lies between the last event that was recorded and the first on the same stream; `None` without two events.
-    pub fn of(device: String, records: &[OperationRecord]) -> Option<Timeline> {
+    fn of(device: String, origin: Origin, records: &[OperationRecord]) -> Option<Timeline> {
         let is_event = |record: &&OperationRecord| record.kind == OperationKind::Event;
         let last = records.iter().rfind(is_event)?;
         let first = records.iter().filter(is_event).find(|one| one.stream == last.stream)?;
@@ -119,8 +129,31 @@ impl Timeline {
             let (start_us, end_us) = (start_us.max(0.0), end_us.min(length_us));
             intervals.push(Interval { kind, stream, start_us, end_us });
         }
-        Some(Timeline { device, origin: Origin::Model, length_us, intervals })
+        if origin == Origin::Measured {
+            begin_with_their_engine(&mut intervals);
+        }
+        Some(Timeline { device, origin, length_us, intervals })
     }
+}
+
+/// An event before a copy is reached when its stream is ready. The copy begins when its engine is ready, too: after the
+/// copy that ended on it before.
+fn begin_with_their_engine(intervals: &mut [Interval]) {
+    for engine in [Engine::Upload, Engine::Download] {
+        let of_engine = intervals.iter_mut().filter(|one| one.kind.engine() == Some(engine));
+        let mut of_engine: Vec<&mut Interval> = of_engine.collect();
+        of_engine.sort_by(|one, other| one.end_us.total_cmp(&other.end_us));
+        let mut free_us = 0.0;
+        for interval in of_engine {
+            interval.start_us = interval.start_us.max(free_us).min(interval.end_us);
+            free_us = interval.end_us;
+        }
+    }
+    // Hundredths of a microsecond are finer than events are.
+    for Interval { start_us, end_us, .. } in &mut *intervals {
+        [*start_us, *end_us] = [*start_us, *end_us].map(|time| (time * 100.0).round() / 100.0);
+    }
+    intervals.sort_by(|one, other| one.start_us.total_cmp(&other.start_us));
 }
 
 fn kind_of(kind: &OperationKind) -> Option<Kind> {
@@ -131,6 +164,7 @@ fn kind_of(kind: &OperationKind) -> Option<Kind> {
         OperationKind::HostCopy { bytes } => Kind::HostCopy(*bytes),
         OperationKind::Fill { bytes } => Kind::Fill(*bytes),
         OperationKind::Kernel { name } => Kind::Kernel(name.clone()),
+        OperationKind::Graph => Kind::Graph,
         OperationKind::HostFunction => Kind::HostFunction,
         OperationKind::Wait => Kind::Wait,
         OperationKind::Call { name } => Kind::Call((*name).to_owned()),
@@ -139,54 +173,57 @@ fn kind_of(kind: &OperationKind) -> Option<Kind> {
     })
 }
 
-/// Runs each variant once on the virtual device and says what ran between two events and how many milliseconds these
-/// were apart.
+/// Runs each variant once on a device and says what ran between two events and how many milliseconds these were apart.
 ///
 /// # Errors
 /// A wrong result, or the driver's error.
 pub fn record(
+    gpu: &Gpu,
     pattern: &'static Pattern,
     variants: impl IntoIterator<Item = &'static Variant>,
     size: &Size,
 ) -> Result<Vec<(&'static Variant, Timeline, f64)>> {
-    let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
     let case = case(pattern, size, 1);
-    let arrays = Arrays::of(&gpu, pattern, &case)?;
-    let one = |variant| {
-        let (timeline, elapsed_ms) = record_one(&gpu, &case, &arrays, pattern, variant, size)?;
+    let arrays = Arrays::of(gpu, pattern, &case)?;
+    let one = |variant: &'static Variant| {
+        let name = format!("{}/{}", pattern.name, variant.name);
+        if let Some(reason) = obstacle(gpu, variant, size) {
+            bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
+        }
+        let mut ready = Ready::new(gpu, &case, &arrays, variant, size)?;
+        if !gpu.is_virtual() {
+            // What happens once in a process.
+            ready.run()?;
+            ready.finish()?;
+            ready.reset()?;
+        }
+        let (timeline, elapsed_ms) = watch(gpu, &mut ready)?;
+        match ready.check()? {
+            Outcome::Correct => {}
+            Outcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
+            Outcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
+        }
+        let timeline = timeline.with_context(|| format!("{name}: too much ran for a timeline"))?;
         Ok((variant, timeline, elapsed_ms))
     };
     variants.into_iter().map(one).collect()
 }
 
-fn record_one(
-    gpu: &Gpu,
-    case: &Case,
-    arrays: &Arrays,
-    pattern: &Pattern,
-    variant: &'static Variant,
-    size: &Size,
-) -> Result<(Timeline, f64)> {
-    let name = format!("{}/{}", pattern.name, variant.name);
-    if let Some(reason) = obstacle(gpu, variant, size) {
-        bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
-    }
-    let mut ready = Ready::new(gpu, case, arrays, variant, size)?;
+/// Runs a variant once and says what ran between two events, if it was not too much, and how many milliseconds these
+/// were apart.
+///
+/// # Errors
+/// The driver's.
+pub fn watch(gpu: &Gpu, ready: &mut Ready<'_>) -> Result<(Option<Timeline>, f64)> {
     let stopwatch = Stopwatch::new()?;
     gpu.synchronize()?;
-    gpu.take_operations();
+    gpu.watch_operations();
     stopwatch.start(gpu)?;
     ready.run()?;
     stopwatch.stop(gpu)?;
     let elapsed_ms = stopwatch.elapsed_ms()?;
-    let operations = gpu.take_operations();
+    let operations = gpu.take_operations()?;
     ready.finish()?;
-    match ready.check()? {
-        Outcome::Correct => {}
-        Outcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
-        Outcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
-    }
-    let timeline = Timeline::of(gpu.facts()?.name, &operations)
-        .with_context(|| format!("{name}: too much ran for a timeline"))?;
-    Ok((timeline, elapsed_ms))
+    let origin = if gpu.is_virtual() { Origin::Model } else { Origin::Measured };
+    Ok((Timeline::of(gpu.facts()?.name, origin, &operations), elapsed_ms))
 }

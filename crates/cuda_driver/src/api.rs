@@ -6,14 +6,17 @@
 //!
 //! `else` names what answers when the backend has no such function. `#[since(12, 2)]` marks what cust_raw 0.11.3 does
 //! not declare, with the CUDA version that introduced it.
+//!
+//! `#[records(...)]` marks what a stream takes as an operation that lasts, for [`crate::record_operations`].
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
 use crate::types::{
     CUkernel, CUlibrary, ContextParameters, LaunchConfig, MemoryLocation, TensorMap,
 };
-use crate::{check, local};
+use crate::{check, local, operations};
 use cust_raw::*;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ptr::null_mut;
 
 #[rustfmt::skip]
 crate::driver_api! {
@@ -112,39 +115,39 @@ crate::driver_api! {
     // Copies.
     fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize);
     fn cuMemcpyPeer(dst_device: CUdeviceptr, dst_context: CUcontext, src_device: CUdeviceptr, src_context: CUcontext, byte_count: usize);
-    fn cuMemcpyHtoD_v2(dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize);
-    fn cuMemcpyDtoH_v2(dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize);
-    fn cuMemcpyDtoD_v2(dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize);
+    #[records(operations::upload(null_mut(), byte_count))] fn cuMemcpyHtoD_v2(dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize);
+    #[records(operations::download(null_mut(), byte_count))] fn cuMemcpyDtoH_v2(dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize);
+    #[records(operations::device_copy(null_mut(), byte_count))] fn cuMemcpyDtoD_v2(dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize);
     fn cuMemcpyDtoA_v2(dst_array: CUarray, dst_offset: usize, src_device: CUdeviceptr, byte_count: usize);
     fn cuMemcpyAtoD_v2(dst_device: CUdeviceptr, src_array: CUarray, src_offset: usize, byte_count: usize);
     fn cuMemcpyHtoA_v2(dst_array: CUarray, dst_offset: usize, src_host: *const c_void, byte_count: usize);
     fn cuMemcpyAtoH_v2(dst_host: *mut c_void, src_array: CUarray, src_offset: usize, byte_count: usize);
     fn cuMemcpyAtoA_v2(dst_array: CUarray, dst_offset: usize, src_array: CUarray, src_offset: usize, byte_count: usize);
-    fn cuMemcpy2D_v2(p_copy: *const CUDA_MEMCPY2D);
+    #[records(operations::copy_2d(null_mut(), p_copy))] fn cuMemcpy2D_v2(p_copy: *const CUDA_MEMCPY2D);
     fn cuMemcpy2DUnaligned_v2(p_copy: *const CUDA_MEMCPY2D);
     fn cuMemcpy3D_v2(p_copy: *const CUDA_MEMCPY3D);
     fn cuMemcpy3DPeer(p_copy: *const CUDA_MEMCPY3D_PEER);
     fn cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize, stream: CUstream);
-    fn cuMemcpyPeerAsync(dst_device: CUdeviceptr, dst_context: CUcontext, src_device: CUdeviceptr, src_context: CUcontext, byte_count: usize, stream: CUstream);
-    fn cuMemcpyHtoDAsync_v2(dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize, stream: CUstream);
-    fn cuMemcpyDtoHAsync_v2(dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);
-    fn cuMemcpyDtoDAsync_v2(dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);
+    #[records(operations::device_copy(stream, byte_count))] fn cuMemcpyPeerAsync(dst_device: CUdeviceptr, dst_context: CUcontext, src_device: CUdeviceptr, src_context: CUcontext, byte_count: usize, stream: CUstream);
+    #[records(operations::upload(stream, byte_count))] fn cuMemcpyHtoDAsync_v2(dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize, stream: CUstream);
+    #[records(operations::download(stream, byte_count))] fn cuMemcpyDtoHAsync_v2(dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);
+    #[records(operations::device_copy(stream, byte_count))] fn cuMemcpyDtoDAsync_v2(dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);
     fn cuMemcpyHtoAAsync_v2(dst_array: CUarray, dst_offset: usize, src_host: *const c_void, byte_count: usize, stream: CUstream);
     fn cuMemcpyAtoHAsync_v2(dst_host: *mut c_void, src_array: CUarray, src_offset: usize, byte_count: usize, stream: CUstream);
-    fn cuMemcpy2DAsync_v2(p_copy: *const CUDA_MEMCPY2D, stream: CUstream);
+    #[records(operations::copy_2d(stream, p_copy))] fn cuMemcpy2DAsync_v2(p_copy: *const CUDA_MEMCPY2D, stream: CUstream);
     fn cuMemcpy3DAsync_v2(p_copy: *const CUDA_MEMCPY3D, stream: CUstream);
     fn cuMemcpy3DPeerAsync(p_copy: *const CUDA_MEMCPY3D_PEER, stream: CUstream);
 
     // Filling memory.
-    fn cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize);
-    fn cuMemsetD16_v2(dst_device: CUdeviceptr, us: c_ushort, n: usize);
-    fn cuMemsetD32_v2(dst_device: CUdeviceptr, ui: c_uint, n: usize);
+    #[records(operations::fill(null_mut(), n))] fn cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize);
+    #[records(operations::fill(null_mut(), 2 * n))] fn cuMemsetD16_v2(dst_device: CUdeviceptr, us: c_ushort, n: usize);
+    #[records(operations::fill(null_mut(), 4 * n))] fn cuMemsetD32_v2(dst_device: CUdeviceptr, ui: c_uint, n: usize);
     fn cuMemsetD2D8_v2(dst_device: CUdeviceptr, dst_pitch: usize, uc: c_uchar, width: usize, height: usize);
     fn cuMemsetD2D16_v2(dst_device: CUdeviceptr, dst_pitch: usize, us: c_ushort, width: usize, height: usize);
     fn cuMemsetD2D32_v2(dst_device: CUdeviceptr, dst_pitch: usize, ui: c_uint, width: usize, height: usize);
-    fn cuMemsetD8Async(dst_device: CUdeviceptr, uc: c_uchar, n: usize, stream: CUstream);
-    fn cuMemsetD16Async(dst_device: CUdeviceptr, us: c_ushort, n: usize, stream: CUstream);
-    fn cuMemsetD32Async(dst_device: CUdeviceptr, ui: c_uint, n: usize, stream: CUstream);
+    #[records(operations::fill(stream, n))] fn cuMemsetD8Async(dst_device: CUdeviceptr, uc: c_uchar, n: usize, stream: CUstream);
+    #[records(operations::fill(stream, 2 * n))] fn cuMemsetD16Async(dst_device: CUdeviceptr, us: c_ushort, n: usize, stream: CUstream);
+    #[records(operations::fill(stream, 4 * n))] fn cuMemsetD32Async(dst_device: CUdeviceptr, ui: c_uint, n: usize, stream: CUstream);
     fn cuMemsetD2D8Async(dst_device: CUdeviceptr, dst_pitch: usize, uc: c_uchar, width: usize, height: usize, stream: CUstream);
     fn cuMemsetD2D16Async(dst_device: CUdeviceptr, dst_pitch: usize, us: c_ushort, width: usize, height: usize, stream: CUstream);
     fn cuMemsetD2D32Async(dst_device: CUdeviceptr, dst_pitch: usize, ui: c_uint, width: usize, height: usize, stream: CUstream);
@@ -196,7 +199,7 @@ crate::driver_api! {
 
     // Pointers and managed memory.
     fn cuPointerGetAttribute(data: *mut c_void, attribute: c_uint, ptr: CUdeviceptr);
-    fn cuMemPrefetchAsync(dev_ptr: CUdeviceptr, count: usize, dst_device: CUdevice, stream: CUstream);
+    #[records(operations::prefetch(stream, count, dst_device))] fn cuMemPrefetchAsync(dev_ptr: CUdeviceptr, count: usize, dst_device: CUdevice, stream: CUstream);
     fn cuMemAdvise(dev_ptr: CUdeviceptr, count: usize, advice: c_uint, device: CUdevice);
     fn cuMemRangeGetAttribute(data: *mut c_void, data_size: usize, attribute: c_uint, dev_ptr: CUdeviceptr, count: usize);
     fn cuMemRangeGetAttributes(data: *mut *mut c_void, data_sizes: *mut usize, attributes: *mut c_uint, num_attributes: usize, dev_ptr: CUdeviceptr, count: usize);
@@ -228,7 +231,7 @@ crate::driver_api! {
 
     // Events.
     fn cuEventCreate(ph_event: *mut CUevent, flags: c_uint);
-    fn cuEventRecord(h_event: CUevent, stream: CUstream);
+    #[records(operations::event_reached(stream))] fn cuEventRecord(h_event: CUevent, stream: CUstream);
     fn cuEventRecordWithFlags(h_event: CUevent, stream: CUstream, flags: c_uint);
     fn cuEventQuery(h_event: CUevent);
     fn cuEventSynchronize(h_event: CUevent);
@@ -258,10 +261,10 @@ crate::driver_api! {
     fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint);
     fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint);
     fn cuFuncGetModule(module: *mut CUmodule, function: CUfunction);
-    fn cuLaunchKernel(f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, stream: CUstream, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
-    fn cuLaunchCooperativeKernel(f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, stream: CUstream, kernel_params: *mut *mut c_void);
+    #[records(operations::kernel(stream, f))] fn cuLaunchKernel(f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, stream: CUstream, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
+    #[records(operations::kernel(stream, f))] fn cuLaunchCooperativeKernel(f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, stream: CUstream, kernel_params: *mut *mut c_void);
     fn cuLaunchCooperativeKernelMultiDevice(launch_params_list: *mut CUDA_LAUNCH_PARAMS, num_devices: c_uint, flags: c_uint);
-    fn cuLaunchHostFunc(stream: CUstream, fn_: CUhostFn, user_data: *mut c_void);
+    #[records(operations::host_function(stream))] fn cuLaunchHostFunc(stream: CUstream, fn_: CUhostFn, user_data: *mut c_void);
     fn cuFuncSetBlockShape(function: CUfunction, x: c_int, y: c_int, z: c_int);
     fn cuFuncSetSharedSize(function: CUfunction, bytes: c_uint);
     fn cuParamSetSize(function: CUfunction, numbytes: c_uint);
@@ -332,7 +335,7 @@ crate::driver_api! {
     fn cuGraphExecExternalSemaphoresSignalNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS);
     fn cuGraphExecExternalSemaphoresWaitNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS);
     fn cuGraphUpload(h_graph_exec: CUgraphExec, stream: CUstream);
-    fn cuGraphLaunch(h_graph_exec: CUgraphExec, stream: CUstream);
+    #[records(operations::graph(stream))] fn cuGraphLaunch(h_graph_exec: CUgraphExec, stream: CUstream);
     fn cuGraphExecDestroy(h_graph_exec: CUgraphExec);
     fn cuGraphDestroy(h_graph: CUgraph);
     fn cuGraphExecUpdate(h_graph_exec: CUgraphExec, h_graph: CUgraph, h_error_node_out: *mut CUgraphNode, update_result_out: *mut c_uint) => check::value(update_result_out, check::GRAPH_UPDATE);
@@ -420,7 +423,7 @@ crate::driver_api! {
     #[since(11, 7)] fn cuModuleGetLoadingMode(mode: *mut c_uint);
     #[since(11, 7)] fn cuStreamWaitValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
     #[since(11, 7)] fn cuStreamWriteValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
-    #[since(11, 8)] fn cuLaunchKernelEx(config: *const LaunchConfig, function: CUfunction, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
+    #[since(11, 8)] #[records(operations::kernel_of(config, function))] fn cuLaunchKernelEx(config: *const LaunchConfig, function: CUfunction, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
     #[since(11, 8)] fn cuOccupancyMaxActiveClusters(num_clusters: *mut c_int, function: CUfunction, config: *const LaunchConfig);
     #[since(11, 8)] fn cuOccupancyMaxPotentialClusterSize(cluster_size: *mut c_int, function: CUfunction, config: *const LaunchConfig);
     #[since(12, 0)] fn cuGetProcAddress_v2(symbol: *const c_char, pfn: *mut *mut c_void, cuda_version: c_int, flags: cuuint64_t, symbol_status: *mut c_uint);

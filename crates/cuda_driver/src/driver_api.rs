@@ -2,7 +2,9 @@
 
 /// Defines every listed function as an exported symbol that calls the selected backend's function of the same name.
 ///
-/// A line is `[#[since(major, minor)]] fn name(arguments) [else fallback(...)] [=> check(...)];`:
+/// A line is
+/// `[#[since(major, minor)]] [#[records(operation)]] fn name(arguments) [else fallback(...)] [=> check(...)];`:
+/// `records` says what a stream is to do, for recordings ([`crate::record_operations`]);
 /// `fallback` answers when the backend has no such function, and `check` (true when all is well) looks at what the
 /// driver wrote before the caller does.
 #[macro_export]
@@ -10,6 +12,7 @@
 macro_rules! driver_api {
     ($(
         $(#[since($major:literal, $minor:literal)])?
+        $(#[records($said:expr)])?
         fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(else $fallback:expr)? $(=> $check:expr)?;
     )*) => {
         /// The functions of the table, in its order.
@@ -70,6 +73,7 @@ macro_rules! driver_api {
                     #[allow(unreachable_code)]
                     return driver.unavailable(Symbol::$name);
                 };
+                let open = $crate::driver_api!(@open $($said)?);
                 // SAFETY: the backend gave this address for exactly this name, whose C signature is fixed by the driver
                 // API's binary interface and written down in this line; a test compares it with cust_raw's. A return
                 // code is any 32-bit integer, which `ReturnCode` can hold. The caller upholds the function's contract.
@@ -78,6 +82,9 @@ macro_rules! driver_api {
                         std::mem::transmute(function.as_ptr());
                     function($($argument),*)
                 };
+                if let Some(open) = open {
+                    open.close();
+                }
                 $(
                     // SAFETY: the driver reported success, so by the function's contract its out-values were written.
                     if code == $crate::ReturnCode::SUCCESS && !unsafe { $check } {
@@ -102,6 +109,14 @@ macro_rules! driver_api {
                 assert_eq!(compared, 353, "functions compared with cust_raw 0.11.3");
             }
         }
+    };
+    (@open) => { None::<$crate::operations::Open> };
+    (@open $said:expr) => {
+        $crate::operations::open(|| {
+            // SAFETY: the arguments are as the function's caller guarantees.
+            #[allow(unused_unsafe, reason = "few of them look behind a pointer")]
+            unsafe { $said }
+        })
     };
     (@since) => { None };
     (@since $major:literal, $minor:literal) => { Some($crate::CudaVersion::new($major, $minor)) };

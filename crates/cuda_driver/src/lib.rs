@@ -26,6 +26,7 @@ mod driver_api;
 mod error;
 mod library;
 mod local;
+mod operations;
 pub mod types;
 
 pub use backend::{Backend, SymbolSource};
@@ -33,3 +34,4 @@ pub use code::{ReturnCode, last_unlisted_code};
 pub use dispatch::{UnavailableCall, probe, select, status, unavailable_calls};
 pub use error::{CudaVersion, DriverError, DriverInfo};
 pub use library::{LIBRARY_VARIABLE, MINIMUM_VERSION};
+pub use operations::{OperationKind, OperationRecord, record_operations, recorded_operations};

@@ -42,6 +42,7 @@ mod source;
 mod timeline;
 mod work;
 
+pub use cuda_driver::{OperationKind, OperationRecord};
 pub use machine::LaunchRecord;
 pub use misuse::{Misuse, MisuseKind};
 pub use model::{Larger, Parts};
@@ -51,4 +52,3 @@ pub use source::{
     Options, Order, StartError, VirtualGpu, assume_registers, host_reads, launches, leaks, misuse,
     operations, skip_kernels, take_kernels_as_larger, watch,
 };
-pub use timeline::{OperationKind, OperationRecord};

@@ -5,7 +5,7 @@ use crate::machine::{LaunchRecord, Machine};
 use crate::misuse::Misuse;
 use crate::model::Larger;
 use crate::profile::Profile;
-use crate::timeline::OperationRecord;
+use cuda_driver::OperationRecord;
 use cuda_driver::SymbolSource;
 use simt::{Checks, Watched};
 use std::ffi::{CStr, c_void};

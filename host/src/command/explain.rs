@@ -2,6 +2,7 @@
 
 use super::{table, traffic_table};
 use anyhow::{Context, Result};
+use coalesce::gpu::{Checks, Choice, Gpu};
 use coalesce::pattern::{Pattern, Size, Variant};
 use coalesce::patterns::Selection;
 use coalesce::ptx::{IMAGES, KernelFacts};
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 /// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad\n  coalesce explain overlap/depth_first --svg pictures"
+    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad\n  coalesce explain overlap/depth_first --svg pictures\n  coalesce explain overlap --svg pictures --device gpu"
 )]
 pub struct Arguments {
     /// The pattern, or one variant of it.
@@ -22,6 +23,10 @@ pub struct Arguments {
     /// Write a picture per variant into this folder: what a warp touches, or what ran when.
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
+    /// Where work of the host runs for its picture: on a GPU it is measured, at the size of the benchmark. What a warp
+    /// touches is the same everywhere.
+    #[arg(long, value_name = "DEVICE", default_value = "virtual", requires = "svg")]
+    device: Choice,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -35,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     println!("Sources: {}", pattern.sources.join("; "));
     if let Some(folder) = &arguments.svg {
-        write_pictures(&selection, folder)?;
+        write_pictures(&selection, folder, &arguments.device)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -56,12 +61,18 @@ fn print_kernels(selection: &Selection) -> Result<()> {
 }
 
 /// Writes a picture per selected variant and says where.
-fn write_pictures(selection: &Selection, folder: &Path) -> Result<()> {
+fn write_pictures(selection: &Selection, folder: &Path, device: &Choice) -> Result<()> {
     let pattern = selection.pattern;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make {}: choose another folder", folder.display()))?;
-    let counts = if pattern.is_host_work() { Vec::new() } else { traffic::count(pattern)? };
-    for (variant, drawn) in picture::of(pattern, selection.variants(), &counts)? {
+    let drawn = if pattern.is_host_work() {
+        let gpu = Gpu::open(device, Checks::none())?;
+        let size = if gpu.is_virtual() { pattern.count_size } else { pattern.bench_size };
+        picture::of_host_work(&gpu, pattern, selection.variants(), &Size::new(size))?
+    } else {
+        picture::of(pattern, selection.variants(), &traffic::count(pattern)?)?
+    };
+    for (variant, drawn) in drawn {
         let path = folder.join(format!("{}_{}.svg", pattern.name, variant.name));
         write(&path, drawn.as_bytes())?;
         println!("Picture: {}", path.display());

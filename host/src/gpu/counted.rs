@@ -1,6 +1,6 @@
 //! What the virtual device counted while kernels ran.
 
-use super::Gpu;
+use super::{Gpu, GpuError};
 use anyhow::Result;
 pub use simt::RequestKind;
 use simt::{Counters, Finding, InstructionReport, Traffic, Watched};
@@ -75,9 +75,26 @@ impl Gpu {
         }
     }
 
-    /// What the virtual device did since the last call, and when; a GPU tells nothing.
-    pub fn take_operations(&self) -> Vec<OperationRecord> {
-        if self.is_virtual() { virtual_gpu::operations() } else { Vec::new() }
+    /// From here on what streams do is recorded, for [`Gpu::take_operations`]: by the virtual device, or by events
+    /// around each operation, which take time themselves.
+    pub fn watch_operations(&self) {
+        if self.is_virtual() {
+            virtual_gpu::operations();
+        } else {
+            cuda_driver::record_operations();
+        }
+    }
+
+    /// What was done since [`Gpu::watch_operations`], and when. The virtual device tells of the host, too.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn take_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
+        if self.is_virtual() {
+            return Ok(virtual_gpu::operations());
+        }
+        self.synchronize()?;
+        cuda_driver::recorded_operations().map_err(GpuError::Unrecorded)
     }
 
     /// What ran on the virtual device since the last call; `None` on a GPU, which counts nothing.

@@ -10,7 +10,7 @@ pub enum GpuError {
     NoDriver(String),
     /// The driver has no such device.
     #[error(
-        "there is no GPU {ordinal}: the driver has {count} device(s); choose another with --gpu"
+        "there is no GPU {ordinal}: the driver has {count} device(s); choose another with --device gpu:N"
     )]
     NoDevice {
         /// The device asked for.
@@ -57,6 +57,9 @@ pub enum GpuError {
         /// What is wrong with it.
         cause: String,
     },
+    /// The events around what streams did say nothing.
+    #[error("reading what the streams did failed: {0}; run without other programs on the GPU")]
+    Unrecorded(cuda_driver::ReturnCode),
     /// Any other error of the driver.
     #[error("{doing} failed: {cause}")]
     Driver {

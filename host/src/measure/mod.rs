@@ -18,6 +18,7 @@ use crate::patterns::Selection;
 use crate::results::{
     Board, Ceiling, Environment, Floor, Measured, Outcome, Resources, Results, Row, SCHEMA, Traffic,
 };
+use crate::timeline::{self, Timeline};
 use crate::verify::{self, Outcome as Verdict, Ready};
 use crate::{environment, peers};
 use anyhow::{Result, bail};
@@ -340,9 +341,12 @@ struct Entry<'a> {
     graph: Option<Series>,
     resources: Option<Resources>,
     traffic: Option<Traffic>,
+    timeline: Option<Timeline>,
     larger: Larger,
 }
 
+/// Intervals of a timeline that is kept.
+const TIMELINE_MOST: usize = 128;
 /// Kernel launches of a graph whose time is divided by their number.
 const GRAPH_REPEATS: usize = 10;
 
@@ -398,6 +402,9 @@ impl Bench<'_> {
                             Step::Run => ready.run(),
                         })?;
                     ready.finish()?;
+                    if !self.gpu.is_virtual() && point.sweep.is_none() {
+                        entry.timeline = timeline::watch(self.gpu, ready)?.0;
+                    }
                     entry.check("after timing, ")
                 });
                 entry.ready = None;
@@ -512,6 +519,7 @@ impl Bench<'_> {
                 resources: entry.resources,
                 traffic: entry.traffic,
                 predicted_ms: None,
+                timeline: entry.timeline.filter(|one| one.intervals.len() <= TIMELINE_MOST),
                 outcome,
             });
         }
@@ -576,6 +584,7 @@ impl<'a> Entry<'a> {
             graph: None,
             resources: None,
             traffic: None,
+            timeline: None,
             larger: Larger::default(),
         }
     }

@@ -7,7 +7,7 @@
 pub mod access;
 pub mod timeline;
 
-use crate::gpu::Counted;
+use crate::gpu::{Checks, Choice, Counted, Gpu};
 use crate::pattern::{Pattern, Size, Variant};
 use access::Requests;
 use anyhow::Result;
@@ -217,11 +217,8 @@ pub fn of(
 ) -> Result<Vec<(&'static Variant, String)>> {
     let name = |variant: &Variant| format!("{}/{}", pattern.name, variant.name);
     if pattern.is_host_work() {
-        let recorded = crate::timeline::record(pattern, variants, &Size::new(pattern.count_size))?;
-        let drawn = recorded
-            .into_iter()
-            .map(|(variant, timeline, _)| (variant, timeline::draw(&name(variant), &timeline)));
-        return Ok(drawn.collect());
+        let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())?;
+        return of_host_work(&gpu, pattern, variants, &Size::new(pattern.count_size));
     }
     let file = pattern.kernel_file();
     let drawn = variants.map(|variant| {
@@ -229,6 +226,23 @@ pub fn of(
         let instructions = counted.map_or(&[][..], |(_, counted)| &counted.instructions);
         let requests = Requests::of(&file, pattern.doc_source, instructions);
         (variant, access::draw(&name(variant), &file, &requests))
+    });
+    Ok(drawn.collect())
+}
+
+/// What ran when in variants of a pattern whose work is the host's, on a device that is here.
+///
+/// # Errors
+/// When a variant does not run on it.
+pub fn of_host_work(
+    gpu: &Gpu,
+    pattern: &'static Pattern,
+    variants: impl Iterator<Item = &'static Variant>,
+    size: &Size,
+) -> Result<Vec<(&'static Variant, String)>> {
+    let recorded = crate::timeline::record(gpu, pattern, variants, size)?;
+    let drawn = recorded.into_iter().map(|(variant, timeline, _)| {
+        (variant, timeline::draw(&format!("{}/{}", pattern.name, variant.name), &timeline))
     });
     Ok(drawn.collect())
 }

@@ -214,6 +214,7 @@ fn texts(interval: &Interval, row: Row) -> Vec<String> {
         | Kind::Fill(bytes)
         | Kind::HostCopy(bytes) => bytes_in_words(*bytes),
         Kind::Kernel(name) => name.clone(),
+        Kind::Graph => "graph".to_owned(),
         Kind::HostFunction => "host function".to_owned(),
         Kind::Wait => "waits".to_owned(),
         Kind::Call(name) => call_in_words(name).to_owned(),
@@ -235,7 +236,7 @@ fn class_of(kind: &Kind) -> &'static str {
     match kind {
         Kind::Upload(_) => "upload",
         Kind::Download(_) => "download",
-        Kind::Kernel(_) => "kernel",
+        Kind::Kernel(_) | Kind::Graph => "kernel",
         Kind::DeviceCopy(_) | Kind::Fill(_) => "device",
         Kind::HostFunction | Kind::HostRead(_) | Kind::HostCopy(_) => "host",
         Kind::Call(_) => "call",
@@ -287,7 +288,7 @@ fn legend(timeline: &Timeline) -> String {
     let has = |class: &str| timeline.intervals.iter().any(|one| class_of(&one.kind) == class);
     let meanings = [
         ("upload", "blue: to the device"),
-        ("kernel", "green: kernels"),
+        ("kernel", "green: kernels and graphs"),
         ("download", "orange: to the host"),
         ("device", "turquoise: fills and copies inside the device"),
         ("host", "violet: the host's own work"),

@@ -6,6 +6,7 @@ use super::runs::{Runs, Subject};
 use super::{Pictures, ladder, markdown, source, sweep};
 use crate::gpu::Counted;
 use crate::pattern::{Pattern, Size, Variant};
+use crate::picture::timeline;
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ pub fn content(
         (sweep::section(runs, subject))
         @if let Some(pattern) = subject.pattern {
             @if let Some(own) = own.filter(|own| !own.is_empty()) { (counters(pattern, own)) }
-            (variants(pattern, own, pictures))
+            (variants(pattern, own, pictures, &measured_timelines(runs, subject.name)))
         }
     }
 }
@@ -102,7 +103,12 @@ fn counters(pattern: &Pattern, counts: &Counts) -> Markup {
 }
 
 /// Each variant: what changed, its pictures, its kernel.
-fn variants(pattern: &Pattern, counts: Option<&Counts>, pictures: &Pictures) -> Markup {
+fn variants(
+    pattern: &Pattern,
+    counts: Option<&Counts>,
+    pictures: &Pictures,
+    timelines: &BTreeMap<&str, String>,
+) -> Markup {
     let counted_of = |variant: &Variant| {
         let (_, counted) = counts?.iter().find(|(one, _)| one.name == variant.name)?;
         Some(counted)
@@ -119,7 +125,7 @@ fn variants(pattern: &Pattern, counts: Option<&Counts>, pictures: &Pictures) -> 
         @for variant in pattern.variants {
             details id=(format!("variant-{}", variant.name)) {
                 summary { h3 { (variant.name) } " " span { (markdown::sentence(variant.change)) } }
-                @if let Some(svg) = pictures.get(variant.name) {
+                @for svg in [timelines.get(variant.name), pictures.get(variant.name)].into_iter().flatten() {
                     figure.scroll tabindex="0" { (PreEscaped(svg)) }
                 }
                 @if pattern.kernel_name(variant).is_some() {
@@ -136,6 +142,16 @@ fn variants(pattern: &Pattern, counts: Option<&Counts>, pictures: &Pictures) -> 
             }
         }
     }
+}
+
+/// What ran when on the GPU of the file, as pictures by variant.
+fn measured_timelines<'a>(runs: &'a Runs, pattern: &str) -> BTreeMap<&'a str, String> {
+    let rows = runs.ladder(pattern).into_iter();
+    let drawn = rows.filter_map(|row| {
+        let svg = timeline::draw(&row.name(), row.timeline.as_ref()?);
+        Some((row.variant.as_str(), svg))
+    });
+    drawn.collect()
 }
 
 /// A source file without the doc on top.

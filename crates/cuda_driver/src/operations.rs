@@ -1,0 +1,266 @@
+//! What streams did, and when: two events around each operation that a stream takes.
+//!
+//! A function of [`crate::api`] that enqueues an operation says so in its line (`#[records(...)]`). While a recording
+//! runs, its symbol also records an event before and an event after it on the same stream, by the same driver.
+//!
+//! A GPU says nothing more exact without a profiler: the event before is reached when the stream is ready for the
+//! operation, which may be before an engine is.
+
+use crate::api::Symbol;
+use crate::code::ReturnCode;
+use crate::dispatch::driver;
+use crate::types::LaunchConfig;
+use cust_raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUmemorytype_enum, CUstream};
+use std::ffi::{CStr, c_char, c_uint};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What a device or the host did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationRecord {
+    /// What it was.
+    pub kind: OperationKind,
+    /// The handle of its stream, where 0 and 1 are the legacy default stream and 2 the thread's; `None` for what the host
+    /// did.
+    pub stream: Option<usize>,
+    /// When it started, in nanoseconds of the device's own clock.
+    pub start_ns: f64,
+    /// When it ended, in nanoseconds.
+    pub end_ns: f64,
+}
+
+/// What an [`OperationRecord`] is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OperationKind {
+    /// A copy from the host, or managed memory that moves to the device. Of pageable memory that a call stages it is
+    /// the time of the staging.
+    Upload {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy to the host, or managed memory that moves there.
+    Download {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy inside the device.
+    DeviceCopy {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy inside the host's memory.
+    HostCopy {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A fill of device memory.
+    Fill {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A kernel.
+    Kernel {
+        /// Its name.
+        name: String,
+    },
+    /// A graph, as a whole.
+    Graph,
+    /// A function of the host's that a stream called; it takes no time on the virtual device.
+    HostFunction,
+    /// A stream waits for an event of another.
+    Wait,
+    /// An event is reached, which takes no time.
+    Event,
+    /// The host is in a call of the driver.
+    Call {
+        /// The function.
+        name: &'static str,
+    },
+    /// The host reads memory of its own.
+    HostRead {
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+/// Calls the selected driver's function without passing this crate's symbol.
+macro_rules! call {
+    ($name:ident($($argument:ident: $type:ty),*)) => {
+        match driver().function(Symbol::$name) {
+            None => ReturnCode::NOT_SUPPORTED,
+            Some(function) => {
+                let function: unsafe extern "C" fn($($type),*) -> ReturnCode =
+                    std::mem::transmute(function.as_ptr());
+                function($($argument),*)
+            }
+        }
+    };
+}
+/// An operation whose events are not read yet.
+struct Recorded {
+    kind: OperationKind,
+    stream: CUstream,
+    before: CUevent,
+    after: CUevent,
+}
+
+// SAFETY: handles of the driver, which takes them on every thread.
+unsafe impl Send for Recorded {}
+
+static IS_RECORDING: AtomicBool = AtomicBool::new(false);
+static RECORDED: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
+
+/// Starts a recording. Until it is taken, operations of all streams but those that are captured have events around
+/// them.
+pub fn record_operations() {
+    IS_RECORDING.store(true, Ordering::Relaxed);
+}
+
+/// Ends a recording and says what was recorded, in the order of the calls; times count from the first event. Every
+/// stream must have ended.
+///
+/// # Errors
+/// The driver's, when an event was not reached.
+pub fn recorded_operations() -> Result<Vec<OperationRecord>, ReturnCode> {
+    IS_RECORDING.store(false, Ordering::Relaxed);
+    let recorded = std::mem::take(&mut *RECORDED.lock().unwrap_or_else(PoisonError::into_inner));
+    let Some(first) = recorded.first().map(|one| one.before) else { return Ok(Vec::new()) };
+    let records = recorded.iter().map(|one| {
+        Ok(OperationRecord {
+            kind: one.kind.clone(),
+            stream: Some(one.stream as usize),
+            start_ns: nanoseconds(first, one.before)?,
+            end_ns: nanoseconds(first, one.after)?,
+        })
+    });
+    let records = records.collect();
+    for Recorded { before, after, .. } in recorded {
+        for event in [before, after] {
+            // SAFETY: the event was made here and nobody else has it.
+            let _ = unsafe { call!(cuEventDestroy_v2(event: CUevent)) };
+        }
+    }
+    records
+}
+
+/// An operation that its stream is about to take.
+pub(crate) struct Open(Recorded);
+
+/// What a line of the table says of its call.
+pub(crate) type Said = (CUstream, OperationKind);
+
+/// Records the event before an operation, if there is a recording and the stream is not captured.
+pub(crate) fn open(said: impl FnOnce() -> Said) -> Option<Open> {
+    if !IS_RECORDING.load(Ordering::Relaxed) {
+        return None;
+    }
+    let (stream, kind) = said();
+    let mut capturing: c_uint = 0;
+    let status = &raw mut capturing;
+    // SAFETY: the stream is the caller's, who is about to use it; the status is one word.
+    let code = unsafe { call!(cuStreamIsCapturing(stream: CUstream, status: *mut c_uint)) };
+    if code != ReturnCode::SUCCESS || capturing != 0 {
+        return None;
+    }
+    let (before, after) = (event()?, event()?);
+    // SAFETY: both handles are alive.
+    let code = unsafe { call!(cuEventRecord(before: CUevent, stream: CUstream)) };
+    (code == ReturnCode::SUCCESS).then_some(Open(Recorded { kind, stream, before, after }))
+}
+
+impl Open {
+    /// Records the event after the operation.
+    pub(crate) fn close(self) {
+        let Open(recorded) = self;
+        let (after, stream) = (recorded.after, recorded.stream);
+        // SAFETY: both handles are alive.
+        let code = unsafe { call!(cuEventRecord(after: CUevent, stream: CUstream)) };
+        if code == ReturnCode::SUCCESS {
+            RECORDED.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
+        }
+    }
+}
+
+fn event() -> Option<CUevent> {
+    let mut event: CUevent = null_mut();
+    let (place, flags) = (&raw mut event, 0);
+    // SAFETY: the place is one handle.
+    let code = unsafe { call!(cuEventCreate(place: *mut CUevent, flags: c_uint)) };
+    (code == ReturnCode::SUCCESS).then_some(event)
+}
+
+fn nanoseconds(from: CUevent, to: CUevent) -> Result<f64, ReturnCode> {
+    let mut milliseconds = 0.0f32;
+    let place = &raw mut milliseconds;
+    // SAFETY: the place is one number, and both events were recorded.
+    let code = unsafe { call!(cuEventElapsedTime(place: *mut f32, from: CUevent, to: CUevent)) };
+    if code == ReturnCode::SUCCESS { Ok(f64::from(milliseconds) * 1e6) } else { Err(code) }
+}
+
+pub(crate) fn upload(stream: CUstream, bytes: usize) -> Said {
+    (stream, OperationKind::Upload { bytes: bytes as u64 })
+}
+
+pub(crate) fn download(stream: CUstream, bytes: usize) -> Said {
+    (stream, OperationKind::Download { bytes: bytes as u64 })
+}
+
+pub(crate) fn device_copy(stream: CUstream, bytes: usize) -> Said {
+    (stream, OperationKind::DeviceCopy { bytes: bytes as u64 })
+}
+
+pub(crate) fn fill(stream: CUstream, bytes: usize) -> Said {
+    (stream, OperationKind::Fill { bytes: bytes as u64 })
+}
+
+/// Managed memory, to a device or, by the number -1, to the host.
+pub(crate) fn prefetch(stream: CUstream, bytes: usize, device: CUdevice) -> Said {
+    if device < 0 { download(stream, bytes) } else { upload(stream, bytes) }
+}
+
+pub(crate) fn event_reached(stream: CUstream) -> Said {
+    (stream, OperationKind::Event)
+}
+
+pub(crate) fn graph(stream: CUstream) -> Said {
+    (stream, OperationKind::Graph)
+}
+
+pub(crate) fn host_function(stream: CUstream) -> Said {
+    (stream, OperationKind::HostFunction)
+}
+
+/// # Safety
+/// The copy is one that the driver can read.
+pub(crate) unsafe fn copy_2d(stream: CUstream, copy: *const CUDA_MEMCPY2D) -> Said {
+    // SAFETY: the caller's contract.
+    let copy = unsafe { &*copy };
+    let bytes = copy.WidthInBytes * copy.Height;
+    match (copy.srcMemoryType, copy.dstMemoryType) {
+        (CUmemorytype_enum::CU_MEMORYTYPE_HOST, _) => upload(stream, bytes),
+        (_, CUmemorytype_enum::CU_MEMORYTYPE_HOST) => download(stream, bytes),
+        _ => device_copy(stream, bytes),
+    }
+}
+
+/// # Safety
+/// The function is one of a loaded module.
+pub(crate) unsafe fn kernel(stream: CUstream, function: CUfunction) -> Said {
+    let mut name: *const c_char = std::ptr::null();
+    let place = &raw mut name;
+    // SAFETY: the place is one pointer; the function is alive (caller's contract).
+    let code = unsafe { call!(cuFuncGetName(place: *mut *const c_char, function: CUfunction)) };
+    let is_named = code == ReturnCode::SUCCESS && !name.is_null();
+    // SAFETY: the driver gave a string that lives as long as the module.
+    let name = is_named.then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
+    // Drivers older than CUDA 12.3 tell no names.
+    (stream, OperationKind::Kernel { name: name.unwrap_or_else(|| "kernel".to_owned()) })
+}
+
+/// # Safety
+/// The launch is one that the driver can read, the function one of a loaded module.
+pub(crate) unsafe fn kernel_of(launch: *const LaunchConfig, function: CUfunction) -> Said {
+    // SAFETY: the caller's contract.
+    unsafe { kernel((*launch).stream, function) }
+}
