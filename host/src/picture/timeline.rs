@@ -26,18 +26,18 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
     let mut page = Page::new(format!("{name}: what ran when"));
     let origin = match timeline.origin {
         Origin::Model => "Times of the model",
-        Origin::Measured => "Measured times",
+        Origin::Measured => "Measured, by events around each operation, which take time themselves",
     };
-    page.caption(&format!("{origin}, {}.", timeline.device));
+    page.caption(&format!("{origin}; {}.", timeline.device));
     let all: Vec<&Interval> = timeline.intervals.iter().collect();
-    draw_panel(&mut page, &Scale::new(0.0..timeline.length_us), &all, "whole");
+    draw_panel(&mut page, &Scale::new(0.0..timeline.length_us), &all, "whole", timeline.origin);
     page.caption(&figures(timeline));
     if let Some(window) = crowd(timeline) {
         page.y += 4.0;
         page.caption(&format!("From {} to {} µs:", number(window.start), number(window.end)));
         let inside = |one: &&Interval| one.start_us < window.end && one.end_us > window.start;
         let some: Vec<&Interval> = timeline.intervals.iter().filter(inside).collect();
-        draw_panel(&mut page, &Scale::new(window), &some, "detail");
+        draw_panel(&mut page, &Scale::new(window), &some, "detail", timeline.origin);
     }
     page.paragraph("caption", &legend(timeline), super::CHARACTERS);
     page.finish()
@@ -57,18 +57,28 @@ fn crowd(timeline: &Timeline) -> Option<Range<f64>> {
     Some(crowded[0].start_us..crowded[count - 1].end_us)
 }
 
-/// Rows of engines, rows of streams, and the axis.
-fn draw_panel(page: &mut Page, scale: &Scale, intervals: &[&Interval], class: &str) {
+/// Rows of engines, rows of streams, and the axis. Events tell nothing of the host.
+fn draw_panel(
+    page: &mut Page,
+    scale: &Scale,
+    intervals: &[&Interval],
+    class: &str,
+    origin: Origin,
+) {
     let top = page.y + 15.0;
     page.y = top;
     let streams = intervals.iter().filter_map(|one| one.stream).max();
     let mut body = Vec::new();
+    let is_told = |engine: &(Engine, &str)| engine.0 != Engine::Host || origin == Origin::Model;
     for (engine, label) in [
         (Engine::Host, "host"),
         (Engine::Upload, "upload"),
         (Engine::Kernel, "kernel"),
         (Engine::Download, "download"),
-    ] {
+    ]
+    .into_iter()
+    .filter(is_told)
+    {
         let of_engine: Vec<&Interval> =
             intervals.iter().copied().filter(|one| one.kind.engine() == Some(engine)).collect();
         draw_rows(page, scale, label, &of_engine, Row::Engine, &mut body);
@@ -338,7 +348,8 @@ mod tests {
         let text = draw("a/b", &timeline);
         assert_eq!(text.matches("data-row=\"kernel\"").count(), 2, "{text}");
         assert_eq!(text.matches("data-row=\"stream 0\"").count(), 2, "{text}");
-        assert!(text.contains("Measured times"), "{text}");
+        assert!(text.contains("Measured, by events"), "{text}");
+        assert!(!text.contains("data-row=\"host\""), "{text}");
         assert!(text.contains("kernel busy 20 µs (67 %)"), "{text}");
         assert!(!text.contains("class=\"detail\""), "{text}");
     }
