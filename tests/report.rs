@@ -59,7 +59,7 @@ fn report_texts(files: &[PathBuf]) -> BTreeMap<String, String> {
     let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("report");
-    write(files, &output).expect("a report");
+    write(files, None, &output).expect("a report");
     let names = |folder: &Path| -> BTreeSet<String> {
         let entries = std::fs::read_dir(folder).expect("a folder").flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -346,7 +346,7 @@ fn rows_that_were_not_measured_say_why() {
 
 /// What a call that has to fail says, as `coalesce` prints it.
 fn refusal(files: &[PathBuf], output: &Path) -> String {
-    let message = format!("{:#}", write(files, output).expect_err("it cannot be written"));
+    let message = format!("{:#}", write(files, None, output).expect_err("it cannot be written"));
     assert!(!message.contains('\n'), "{message}");
     message
 }
@@ -399,9 +399,9 @@ fn what_is_not_a_report_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
 
     let output = folder.path().join("report");
-    write(&small, &output).expect("a new folder");
+    write(&small, None, &output).expect("a new folder");
     let first = std::fs::read_to_string(output.join("index.html")).expect("a page");
-    write(&[committed()], &output).expect("a report over a report");
+    write(&[committed()], None, &output).expect("a report over a report");
     let second = std::fs::read_to_string(output.join("index.html")).expect("a page");
     assert_ne!(first, second);
 

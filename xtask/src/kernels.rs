@@ -34,6 +34,22 @@ pub fn ptxas() -> Option<PathBuf> {
     ptxas::find_tool("ptxas", &workspace::target_dir())
 }
 
+/// A file with the machine code of all kernels for the newest architecture; `None` without NVIDIA's tools.
+pub fn machine_code() -> Result<Option<PathBuf>> {
+    let tool = |name| ptxas::find_tool(name, &workspace::target_dir());
+    let (Some(assembler), Some(disassembler)) = (tool("ptxas"), tool("nvdisasm")) else {
+        return Ok(None);
+    };
+    let newest = TARGETS[TARGETS.len() - 1];
+    let ptx = build(newest)?;
+    let (cubin, listing) = (ptx.with_extension("cubin"), ptx.with_extension("sass"));
+    ptxas::assemble(&assembler, &ptx, &newest.processor(), Some(&cubin))?;
+    let text = ptxas::disassemble_all(&disassembler, &cubin)?;
+    std::fs::write(&listing, text)
+        .with_context(|| format!("cannot write {}", listing.display()))?;
+    Ok(Some(listing))
+}
+
 /// What every kernel needs on one processor, from the newest PTX it runs.
 pub fn resources(ptxas: &std::path::Path, processor: NvvmArch) -> Result<Vec<Resources>> {
     let target = TARGETS

@@ -57,7 +57,7 @@ pub fn assemble(
     let scratch = tempfile::NamedTempFile::new()
         .map_err(CudaBuilderError::io("create", "a temporary file"))?;
     let done = Command::new(ptxas)
-        .args(["-v", "-O3", "-arch", processor])
+        .args(["-v", "-O3", "-lineinfo", "-arch", processor])
         .arg(ptx)
         .arg("-o")
         .arg(cubin.unwrap_or(scratch.path()))
@@ -88,16 +88,32 @@ pub fn disassemble(
     let folder = cuobjdump.parent().unwrap_or(Path::new(".")).to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
-    let done = Command::new(cuobjdump)
+    let mut command = Command::new(cuobjdump);
+    command
         .env("PATH", std::env::join_paths(folders).unwrap_or(path.clone()))
         .args(["--dump-sass", "--function", kernel])
-        .arg(cubin)
-        .output()
-        .map_err(CudaBuilderError::io("start", cuobjdump))?;
+        .arg(cubin);
+    printed(command, cuobjdump, cubin)
+}
+
+/// The machine code of all kernels of a `cubin`, by `nvdisasm`, with comments that say which line of which file each
+/// instruction comes from.
+///
+/// # Errors
+/// [`CudaBuilderError::ToolFailed`] with nvdisasm's message.
+pub fn disassemble_all(nvdisasm: &Path, cubin: &Path) -> Result<String, CudaBuilderError> {
+    let mut command = Command::new(nvdisasm);
+    command.args(["--print-code", "--print-line-info-inline"]).arg(cubin);
+    printed(command, nvdisasm, cubin)
+}
+
+/// What a tool prints of a file.
+fn printed(mut command: Command, tool: &Path, input: &Path) -> Result<String, CudaBuilderError> {
+    let done = command.output().map_err(CudaBuilderError::io("start", tool))?;
     if !done.status.success() {
         return Err(CudaBuilderError::ToolFailed {
-            tool: cuobjdump.display().to_string(),
-            input: cubin.to_owned(),
+            tool: tool.display().to_string(),
+            input: input.to_owned(),
             output: String::from_utf8_lossy(&done.stderr).trim().to_owned(),
         });
     }

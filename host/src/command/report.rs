@@ -13,13 +13,16 @@ pub struct Arguments {
     /// Files written by `coalesce bench --json`: the one to report, and others to compare it with.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.
+    #[arg(long, value_name = "FILE")]
+    sass: Option<PathBuf>,
     /// The folder of the pages; an older report there is replaced, anything else is left alone.
     #[arg(short, long, value_name = "FOLDER", default_value = "report")]
     output: PathBuf,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    coalesce::report::write(&arguments.files, &arguments.output)?;
+    coalesce::report::write(&arguments.files, arguments.sass.as_deref(), &arguments.output)?;
     println!("{}", arguments.output.join("index.html").display());
     Ok(ExitCode::SUCCESS)
 }

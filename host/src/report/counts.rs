@@ -1,5 +1,6 @@
 //! What the kernels do, counted by executing them: traffic per line, and arithmetic.
 
+use super::machine_code::{Memory, Place};
 use crate::gpu::Counted;
 use crate::pattern::{Pattern, Size, Variant};
 use crate::results::Row;
@@ -77,6 +78,22 @@ impl Cost {
         self.sectors + self.passes
     }
 
+    /// The part that is one memory's.
+    pub fn of_memory(&self, memory: Memory) -> Cost {
+        match memory {
+            Memory::Device => Cost { chip_requests: 0, passes: 0, ..*self },
+            Memory::Chip => Cost { requests: 0, sectors: 0, ..*self },
+        }
+    }
+
+    /// What each of so many has of it.
+    pub fn shared_out(&self, parts: u64) -> Cost {
+        let Cost { requests, sectors, chip_requests, passes } = *self;
+        let [requests, sectors, chip_requests, passes] =
+            [requests, sectors, chip_requests, passes].map(|count| count / parts);
+        Cost { requests, sectors, chip_requests, passes }
+    }
+
     /// Sectors per request of global memory.
     pub fn sectors_per_request(&self) -> Option<f64> {
         (self.requests > 0).then(|| self.sectors as f64 / self.requests as f64)
@@ -97,16 +114,16 @@ impl AddAssign for Cost {
     }
 }
 
-/// The costs of a kernel's instructions, by any number that they have.
-fn costs(
+/// The costs of a kernel's instructions, by anything that they have.
+fn costs<Key: Ord>(
     counted: &Counted,
     kernel: &str,
-    number: impl Fn(&InstructionReport) -> Option<u32>,
-) -> BTreeMap<u32, Cost> {
-    let mut costs: BTreeMap<u32, Cost> = BTreeMap::new();
+    key: impl Fn(&InstructionReport) -> Option<Key>,
+) -> BTreeMap<Key, Cost> {
+    let mut costs: BTreeMap<Key, Cost> = BTreeMap::new();
     for report in counted.instructions.iter().filter(|report| report.function == kernel) {
-        if let Some(number) = number(report) {
-            *costs.entry(number).or_default() += Cost::of(&report.counters);
+        if let Some(key) = key(report) {
+            *costs.entry(key).or_default() += Cost::of(&report.counters);
         }
     }
     costs
@@ -120,6 +137,14 @@ pub fn by_ptx_line(counted: &Counted, kernel: &str) -> BTreeMap<u32, Cost> {
 /// The costs by line of a source file, those of what was inlined into a line included.
 pub fn by_source_line(counted: &Counted, kernel: &str, file: &str) -> BTreeMap<u32, Cost> {
     costs(counted, kernel, |report| report.source.as_ref()?.line_in(file))
+}
+
+/// The costs by innermost place in a source.
+pub fn by_place(counted: &Counted, kernel: &str) -> BTreeMap<Place, Cost> {
+    costs(counted, kernel, |report| {
+        let source = report.source.as_ref()?;
+        Some((source.file.clone(), source.line))
+    })
 }
 
 /// The single-precision operations of a launch.

@@ -5,6 +5,7 @@
 
 mod counts;
 mod ladder;
+mod machine_code;
 mod markdown;
 mod page;
 mod plot;
@@ -20,6 +21,7 @@ use crate::pattern::Pattern;
 use crate::picture;
 use anyhow::Result;
 use counts::Counts;
+use machine_code::MachineCode;
 use page::Link;
 use publish::Page;
 use runs::{Runs, Subject};
@@ -29,13 +31,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// Writes a report of the first file, compared with the others, as a folder of pages; `index.html` is the first.
 ///
+/// Kernels are shown with their machine code when a file has it, as `nvdisasm --print-code --print-line-info-inline`
+/// prints it.
+///
 /// # Errors
-/// A file that is no result file or has no row in common with the first, a folder that cannot be written or holds
-/// something else than a report; a folder that was there stays as it was.
-pub fn write(files: &[PathBuf], folder: &Path) -> Result<()> {
+/// A file that is no result file or has no row in common with the first, one that is no machine code, a folder that
+/// cannot be written or holds something else than a report; a folder that was there stays as it was.
+pub fn write(files: &[PathBuf], machine_code: Option<&Path>, folder: &Path) -> Result<()> {
     let runs = Runs::load(files)?;
+    let machine_code = machine_code.map(MachineCode::load).transpose()?.unwrap_or_default();
     publish::check(folder)?;
-    publish::publish(folder, &pages(&runs)?)
+    publish::publish(folder, &pages(&runs, &machine_code)?)
 }
 
 /// The plot of each pattern's ladder as an SVG file: its name and its text.
@@ -68,7 +74,7 @@ fn pictures(pattern: &'static Pattern, counts: &Counts) -> Result<Pictures> {
 }
 
 /// All pages.
-fn pages(runs: &Runs) -> Result<Vec<Page>> {
+fn pages(runs: &Runs, machine_code: &MachineCode) -> Result<Vec<Page>> {
     let subjects = runs.subjects();
     let counts = counts::count_all(subjects.iter().filter_map(|subject| subject.pattern))?;
     let first = Link { file: "index.html".to_owned(), name: "all patterns".to_owned() };
@@ -89,7 +95,7 @@ fn pages(runs: &Runs) -> Result<Vec<Page>> {
             (Some(pattern), Some(own)) => pictures(pattern, own)?,
             _ => Pictures::new(),
         };
-        let content = subject::content(runs, *subject, &counts, &pictures);
+        let content = subject::content(runs, *subject, &counts, &pictures, machine_code);
         let Link { file, name } = link(subject);
         pages.push(Page { file, text: page::page(&format!("{name}: {title}"), &links, &content) });
     }

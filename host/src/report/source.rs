@@ -1,17 +1,19 @@
 //! A kernel's Rust beside its PTX, each line with the traffic that it causes.
 
-use super::counts::{Cost, by_ptx_line, by_source_line};
+use super::counts::{Cost, by_place, by_ptx_line, by_source_line};
+use super::machine_code::{self, Instruction};
 use super::markdown;
 use super::plot::figure;
 use crate::gpu::Counted;
-use crate::pattern::{Pattern, Variant};
+use crate::pattern::Pattern;
 use crate::ptx::IMAGES;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// A line of a listing.
 struct Line<'a> {
-    number: u32,
+    /// Where it stands; machine code has the line of the source that it comes from, if that is of this file.
+    number: Option<u32>,
     text: &'a str,
     cost: Cost,
 }
@@ -68,7 +70,9 @@ impl<'a> Item<'a> {
     fn costed(&self, costs: &BTreeMap<u32, Cost>) -> Vec<Line<'a>> {
         let numbered = (self.first..).zip(&self.lines);
         let cost = |number| costs.get(&number).copied().unwrap_or_default();
-        numbered.map(|(number, text)| Line { number, text, cost: cost(number) }).collect()
+        numbered
+            .map(|(number, text)| Line { number: Some(number), text, cost: cost(number) })
+            .collect()
     }
 }
 
@@ -90,7 +94,7 @@ fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup 
                     @for line in lines {
                         @let share = 100.0 * line.cost.total() as f64 / total.max(1) as f64;
                         tr {
-                            td.number { (line.number) }
+                            td.number { @if let Some(number) = line.number { (number) } }
                             @if line.cost.total() > 0 {
                                 td.heat style=(format!("--heat:{share:.0}%")) { (per_request(&line.cost)) }
                                 td.heat style=(format!("--heat:{share:.0}%")) { (format!("{share:.0} %")) }
@@ -113,22 +117,26 @@ fn per_request(cost: &Cost) -> String {
     [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Rust and PTX of a variant's kernel, side by side where there is room.
-pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) -> Markup {
-    let Some(kernel) = pattern.kernel_name(variant) else { return html! {} };
+/// Rust and PTX of a kernel, side by side where there is room, and its machine code if there is any.
+pub fn sources(
+    pattern: &Pattern,
+    kernel: &str,
+    counted: Option<&Counted>,
+    machine_code: &[Instruction],
+) -> Markup {
     let file = format!("kernels/src/{}.rs", pattern.name);
-    let by_source = counted.map(|counted| by_source_line(counted, &kernel, &file));
-    let by_ptx = counted.map(|counted| by_ptx_line(counted, &kernel)).unwrap_or_default();
+    let by_source = counted.map(|counted| by_source_line(counted, kernel, &file));
+    let by_ptx = counted.map(|counted| by_ptx_line(counted, kernel)).unwrap_or_default();
     let total = by_ptx.values().map(Cost::total).sum();
     let by_source = by_source.unwrap_or_default();
-    let items = shown_items(pattern.doc_source, &kernel, &by_source);
-    let image = IMAGES.iter().rev().find(|image| image.facts(&kernel).is_some());
+    let items = shown_items(pattern.doc_source, kernel, &by_source);
+    let image = IMAGES.iter().rev().find(|image| image.facts(kernel).is_some());
     let ptx: Vec<_> =
-        image.into_iter().flat_map(|image| simt::listing(image.text, &kernel)).collect();
+        image.into_iter().flat_map(|image| simt::listing(image.text, kernel)).collect();
     let ptx: Vec<_> = ptx
         .iter()
         .map(|line| Line {
-            number: line.number,
+            number: Some(line.number),
             text: line.text,
             cost: by_ptx.get(&line.number).copied().unwrap_or_default(),
         })
@@ -146,7 +154,35 @@ pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) 
                 div { (listing(&format!("Its PTX, sm_{}", image.capability), "PTX", &ptx, total)) }
             }
         }
+        @if !machine_code.is_empty() {
+            details {
+                summary { "Its machine code" }
+                p {
+                    "Lines are of " code { (file) } ". What a line costs is shared out among its instructions that ask "
+                    "for the same memory; NVIDIA's assembler may have joined or dropped some that were counted."
+                }
+                (machine_code_listing(kernel, &file, counted, machine_code))
+            }
+        }
     }
+}
+
+fn machine_code_listing(
+    kernel: &str,
+    file: &str,
+    counted: Option<&Counted>,
+    code: &[Instruction],
+) -> Markup {
+    let places = counted.map(|counted| by_place(counted, kernel)).unwrap_or_default();
+    let costs = machine_code::costs(code, &places);
+    let total = costs.iter().map(Cost::total).sum();
+    let number = |one: &Instruction| {
+        let (of, line) = one.place.as_ref()?;
+        of.ends_with(file).then_some(*line)
+    };
+    let lines = code.iter().zip(&costs);
+    let lines = lines.map(|(one, cost)| Line { number: number(one), text: &one.text, cost: *cost });
+    listing("SASS", "SASS", &lines.collect::<Vec<_>>(), total)
 }
 
 #[cfg(test)]

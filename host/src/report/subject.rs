@@ -1,6 +1,7 @@
 //! The page of a pattern: what it teaches, its ladder, its sweeps, what its kernels do.
 
 use super::counts::Counts;
+use super::machine_code::MachineCode;
 use super::page::{self, headers, number};
 use super::runs::{Runs, Subject};
 use super::{Pictures, ladder, markdown, source, sweep};
@@ -16,6 +17,7 @@ pub fn content(
     subject: Subject<'_>,
     counts: &BTreeMap<&str, Counts>,
     pictures: &Pictures,
+    machine_code: &MachineCode,
 ) -> Markup {
     let own = counts.get(subject.name);
     let doc = subject.pattern.map(|pattern| markdown::doc(&pattern.doc()));
@@ -38,7 +40,7 @@ pub fn content(
         (sweep::section(runs, subject))
         @if let Some(pattern) = subject.pattern {
             @if let Some(own) = own.filter(|own| !own.is_empty()) { (counters(pattern, own)) }
-            (variants(pattern, own, pictures, &measured_timelines(runs, subject.name)))
+            (variants(pattern, own, pictures, &measured_timelines(runs, subject.name), machine_code))
         }
     }
 }
@@ -108,6 +110,7 @@ fn variants(
     counts: Option<&Counts>,
     pictures: &Pictures,
     timelines: &BTreeMap<&str, String>,
+    machine_code: &MachineCode,
 ) -> Markup {
     let counted_of = |variant: &Variant| {
         let (_, counted) = counts?.iter().find(|(one, _)| one.name == variant.name)?;
@@ -128,8 +131,8 @@ fn variants(
                 @for svg in [timelines.get(variant.name), pictures.get(variant.name)].into_iter().flatten() {
                     figure.scroll tabindex="0" { (PreEscaped(svg)) }
                 }
-                @if pattern.kernel_name(variant).is_some() {
-                    (source::sources(pattern, variant, counted_of(variant)))
+                @if let Some(kernel) = pattern.kernel_name(variant) {
+                    (source::sources(pattern, &kernel, counted_of(variant), machine_code.of(&kernel)))
                 } @else {
                     p { "Work of the host, in " code { (host_file) } "." }
                 }

@@ -1,10 +1,10 @@
 //! `cargo xtask dist`.
 
-use super::build;
+use super::{build, report};
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -35,14 +35,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace::root().join(file), &output.join(file))?;
     }
-    let results = workspace::root().join("results/nvidia-h200/reference.json");
-    workspace::succeed(
-        Command::new(workspace::coalesce())
-            .arg("report")
-            .arg(results)
-            .arg("-o")
-            .arg(output.join("report")),
-    )?;
+    let results = workspace::root().join(report::COMMITTED);
+    workspace::succeed(&mut report::command(&[results], &output.join("report"))?)?;
     let readme = output.join("README.txt");
     std::fs::write(&readme, README)
         .with_context(|| format!("cannot write {}", readme.display()))?;

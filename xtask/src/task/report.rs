@@ -3,11 +3,11 @@
 use super::build;
 use crate::{browser, kernels, workspace};
 use anyhow::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The measurement that is reported when no file is named.
-const COMMITTED: &str = "results/nvidia-h200/reference.json";
+pub const COMMITTED: &str = "results/nvidia-h200/reference.json";
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -25,14 +25,27 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     kernels::setup()?;
     build::coalesce()?;
-    let mut report = Command::new(workspace::coalesce());
-    report.arg("report").args(&arguments.files).arg("--output").arg(&arguments.output);
-    if arguments.files.is_empty() {
-        report.arg(workspace::root().join(COMMITTED));
-    }
+    let committed = [workspace::root().join(COMMITTED)];
+    let files = if arguments.files.is_empty() { &committed } else { &arguments.files[..] };
+    let mut report = command(files, &arguments.output)?;
     let status = workspace::status(&mut report)?;
     if status.success() && arguments.check_in_browser {
         browser::check(&arguments.output)?;
     }
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// The program's command that makes a report, with machine code if NVIDIA's tools are here.
+pub fn command(files: &[PathBuf], output: &Path) -> Result<Command> {
+    let mut report = Command::new(workspace::coalesce());
+    report.arg("report").args(files).arg("--output").arg(output);
+    match kernels::machine_code()? {
+        Some(file) => {
+            report.arg("--sass").arg(file);
+        }
+        None => eprintln!(
+            "report: without machine code; `cargo xtask setup --sass` installs what makes it"
+        ),
+    }
+    Ok(report)
 }
