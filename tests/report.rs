@@ -362,7 +362,7 @@ fn bad_files_are_one_sentence_and_change_nothing() {
         path
     };
     let whole = std::fs::read_to_string(committed()).expect("the committed results");
-    let corrupt = write_file("corrupt.json", "{\"schema\": 2, \"rows\": [}");
+    let corrupt = write_file("corrupt.json", "{\"schema\": 3, \"rows\": [}");
     let truncated = write_file("truncated.json", &whole[..whole.len() / 2]);
     let newer = write_file("newer.json", "{\"schema\": 99}");
     let missing = folder.path().join("missing.json");

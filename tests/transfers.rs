@@ -171,13 +171,13 @@ fn overlap_takes_as_long_as_on_the_hardware() {
     let (mut compared, mut pieces, mut worst) = (0, 0, 0.0f64);
     for row in &measured.rows {
         let Some(figures) = row.measured() else { continue };
-        let n = row.size.get("n").copied().unwrap_or(0);
+        let n = row.size.get("n").map_or(0, |n| *n as usize);
         let executed = match (row.pattern.as_str(), row.variant.as_str()) {
             // Smaller ones are mostly the host's noise.
             ("pinned_memory", "both_ways") if n >= 1 << 22 => vec![1 << 22],
             ("overlap", name) if n == pattern.bench_size[0] && name != "pageable" => {
                 pieces += 1;
-                vec![pattern.count_size[0], row.size["steps"], row.size["pieces"]]
+                vec![pattern.count_size[0], row.size["steps"] as usize, row.size["pieces"] as usize]
             }
             _ => continue,
         };

@@ -81,16 +81,14 @@ impl Pair<'_> {
 
 /// The rows that both files measured, in the first file's order, and how many only one of them has.
 pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usize) {
-    let key =
-        |row: &Row| (row.pattern.clone(), row.variant.clone(), row.size.clone(), row.sweep.clone());
     let time = |row: &Row| row.measured().map(|measured| measured.time_ms);
     let mut others: BTreeMap<_, _> =
-        second.rows.iter().filter_map(|row| Some((key(row), time(row)?))).collect();
+        second.rows.iter().filter_map(|row| Some((row.key(), time(row)?))).collect();
     let mut found = Vec::new();
     let mut alone = 0;
     for row in &first.rows {
         let Some(time) = time(row) else { continue };
-        match others.remove(&key(row)) {
+        match others.remove(&row.key()) {
             Some(second) => found.push(Pair { row, first: time, second }),
             None => alone += 1,
         }

@@ -6,6 +6,7 @@ use crate::peers::Peer;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
 #[derive(Debug)]
@@ -101,14 +102,101 @@ impl Limit {
 pub struct Dimension {
     /// Its name on the command line and in results.
     pub name: &'static str,
-    /// What it counts.
+    /// What it is the number of.
     pub meaning: &'static str,
-    /// The smallest value that makes sense: 1 for a length, 0 for an offset.
-    pub least: usize,
-    /// What its values mean, when they are choices rather than amounts: value i is the i-th name.
-    pub names: &'static [&'static str],
-    /// Whether it counts how often something is done: such a value makes no index larger.
-    pub repeats: bool,
+    /// What its values are.
+    pub values: Values,
+}
+
+/// What the values of a [`Dimension`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// A length or a distance. Indices grow with it.
+    Extent {
+        /// The smallest that makes sense: 1 for a length, 0 for an offset.
+        least: usize,
+    },
+    /// How often something is done. No index grows with it.
+    Repeats {
+        /// The smallest that makes sense.
+        least: usize,
+    },
+    /// One of these: value i is the i-th name.
+    Choice(&'static [&'static str]),
+    /// A number from 0 to 1, counted in so many parts: of 100, value 25 is 0.25.
+    Share {
+        /// How many parts are one.
+        parts: usize,
+    },
+}
+
+impl Dimension {
+    /// A length or a distance.
+    pub const fn extent(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Extent { least } }
+    }
+
+    /// How often something is done.
+    pub const fn repeats(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Repeats { least } }
+    }
+
+    /// One of several.
+    pub const fn choice(
+        name: &'static str,
+        meaning: &'static str,
+        names: &'static [&'static str],
+    ) -> Dimension {
+        Dimension { name, meaning, values: Values::Choice(names) }
+    }
+
+    /// A number from 0 to 1.
+    pub const fn share(name: &'static str, meaning: &'static str, parts: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Share { parts } }
+    }
+
+    /// A value as the number that people write.
+    pub fn number(&self, value: usize) -> f64 {
+        value as f64 / self.parts() as f64
+    }
+
+    /// The value of a number that people write, if it has one: 0.25 has none of a length.
+    pub fn value(&self, number: f64) -> Option<usize> {
+        let value = (number * self.parts() as f64).round();
+        // 0.29 x 100 is 28.999999999999996.
+        let is_near = (value / self.parts() as f64 - number).abs() < 1e-9;
+        (is_near && value >= 0.0).then_some(value as usize)
+    }
+
+    /// How many values make one.
+    fn parts(&self) -> usize {
+        match self.values {
+            Values::Share { parts } => parts,
+            Values::Extent { .. } | Values::Repeats { .. } | Values::Choice(_) => 1,
+        }
+    }
+
+    /// The smallest and the largest value.
+    pub fn range(&self) -> RangeInclusive<usize> {
+        match self.values {
+            Values::Extent { least } | Values::Repeats { least } => least..=usize::MAX,
+            Values::Choice(names) => 0..=names.len() - 1,
+            Values::Share { parts } => 0..=parts,
+        }
+    }
+
+    /// Whether indices grow with it.
+    pub fn is_extent(&self) -> bool {
+        matches!(self.values, Values::Extent { .. })
+    }
+
+    /// What its values are called, if they are choices.
+    pub fn names(&self) -> &'static [&'static str] {
+        match self.values {
+            Values::Choice(names) => names,
+            Values::Extent { .. } | Values::Repeats { .. } | Values::Share { .. } => &[],
+        }
+    }
 }
 
 /// A curve: one dimension varies, the others stay as in `bench_size`.
@@ -351,7 +439,7 @@ impl Pattern {
     pub fn show_size(&self, size: &Size) -> String {
         let parts = self.dimensions.iter().zip(size.values());
         parts
-            .map(|(dimension, value)| format!("{}={value}", dimension.name))
+            .map(|(dimension, value)| format!("{}={}", dimension.name, dimension.number(*value)))
             .collect::<Vec<_>>()
             .join(", ")
     }

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The version of the file format. A reader refuses files of another one.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// A whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
@@ -128,8 +128,8 @@ pub struct Row {
     pub pattern: String,
     /// The variant.
     pub variant: String,
-    /// The size, by dimension.
-    pub size: BTreeMap<String, usize>,
+    /// The size, by dimension. A choice is the index of its name.
+    pub size: BTreeMap<String, f64>,
     /// The dimension that varies, if the row belongs to a curve rather than to the ladder.
     pub sweep: Option<String>,
     /// Whether it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
@@ -355,6 +355,19 @@ impl Row {
     /// `pattern/variant`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.pattern, self.variant)
+    }
+
+    /// Whether another file's row is of the same work.
+    pub fn is_same_work(&self, other: &Row) -> bool {
+        self.pattern == other.pattern
+            && self.variant == other.variant
+            && self.sweep == other.sweep
+            && self.size == other.size
+    }
+
+    /// What rows of the same work have in common, as text: name, size, curve.
+    pub fn key(&self) -> (String, String, Option<&str>) {
+        (self.name(), self.show_size(), self.sweep.as_deref())
     }
 
     /// The size as `columns=64 rows=32`.

@@ -67,9 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn name(pair: &Pair<'_>) -> [String; 2] {
-    let size: Vec<_> =
-        pair.row.size.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    [format!("{}/{}", pair.row.pattern, pair.row.variant), size.join(" ")]
+    [pair.row.name(), pair.row.show_size()]
 }
 
 /// Whether the predictions are as good as was asked.

@@ -1,10 +1,10 @@
-//! Values on the command line: `1048576`, `2^20`, `2^20..2^28`, `1..32`, `1,2,4`, `uniform`.
+//! Values on the command line: `1048576`, `2^20`, `2^20..2^28`, `1..32`, `1,2,4`, `0.25`, `0..1+0.25`, `uniform`.
 
 use crate::pattern::Dimension;
 use std::str::FromStr;
 
 /// A dimension and the values it is to take: `stride=1..32`; without a name it is the first dimension.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// The dimension; the first of a pattern when `None`.
     pub name: Option<String>,
@@ -13,15 +13,15 @@ pub struct Axis {
 }
 
 /// A value that is not yet that of a dimension.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Value {
-    Number(usize),
+    Number(f64),
     /// One of the dimension's names.
     Name(String),
 }
 
 /// Several of them: `rows=4096,columns=1000,2000`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Axes(pub Vec<Axis>);
 
 impl std::fmt::Display for Axes {
@@ -67,27 +67,40 @@ impl Axis {
         self.values.len() > 1
     }
 
-    /// The values as numbers of a dimension.
+    /// The values of a dimension that these are.
     ///
     /// # Errors
-    /// When one is below the dimension's least, or no name of it.
+    /// When one is beyond the dimension's range or finer than its values, or no name of it.
     pub fn of(&self, dimension: &Dimension) -> Result<Vec<usize>, String> {
+        let Dimension { name, .. } = dimension;
+        let range = dimension.range();
         let of_one = |value: &Value| match value {
-            Value::Number(number) if *number < dimension.least => Err(format!(
-                "{} = {number} is too small: the least is {}",
-                dimension.name, dimension.least
-            )),
-            Value::Number(number)
-                if !dimension.names.is_empty() && *number >= dimension.names.len() =>
-            {
-                Err(format!("{} = {number} is none of its {}", dimension.name, names(dimension)))
+            Value::Number(number) => {
+                let (least, most) = (*range.start(), *range.end());
+                match dimension.value(*number) {
+                    None => Err(format!(
+                        "{name} = {number} is too fine: its values are {} apart",
+                        dimension.number(1)
+                    )),
+                    Some(value) if range.contains(&value) => Ok(value),
+                    Some(_) if !dimension.names().is_empty() => {
+                        Err(format!("{name} = {number} is none of its {}", names(dimension)))
+                    }
+                    Some(value) if value < least => Err(format!(
+                        "{name} = {number} is too small: the least is {}",
+                        dimension.number(least)
+                    )),
+                    Some(_) => Err(format!(
+                        "{name} = {number} is too large: the most is {}",
+                        dimension.number(most)
+                    )),
+                }
             }
-            Value::Number(number) => Ok(*number),
-            Value::Name(name) => {
-                let found = dimension.names.iter().position(|one| one == name);
-                found.ok_or_else(|| match dimension.names {
-                    [] => format!("{} is a number, `{name}` is none", dimension.name),
-                    _ => format!("{} = {name} is none of its {}", dimension.name, names(dimension)),
+            Value::Name(text) => {
+                let found = dimension.names().iter().position(|one| one == text);
+                found.ok_or_else(|| match dimension.names() {
+                    [] => format!("{name} is a number, `{text}` is none"),
+                    _ => format!("{name} = {text} is none of its {}", names(dimension)),
                 })
             }
         };
@@ -97,7 +110,7 @@ impl Axis {
 
 fn names(dimension: &Dimension) -> String {
     let list: Vec<_> =
-        dimension.names.iter().enumerate().map(|(i, name)| format!("{i} {name}")).collect();
+        dimension.names().iter().enumerate().map(|(i, name)| format!("{i} {name}")).collect();
     format!("values: {}", list.join(", "))
 }
 
@@ -111,7 +124,7 @@ fn part(text: &str) -> Result<Vec<Value>, String> {
             {
                 Value::Name(text.to_owned())
             }
-            None => return Err(format!("`{text}` is not a number such as 1048576 or 2^20")),
+            None => return Err(format!("`{text}` is not a number such as 1048576, 2^20 or 0.25")),
         }]);
     };
     let (last, step) = match rest.split_once('+') {
@@ -121,41 +134,43 @@ fn part(text: &str) -> Result<Vec<Value>, String> {
     let wrong = || format!("`{text}` is not a range such as 2^20..2^28, 1..32 or 0..1024+64");
     let (from, to) = (number(first).ok_or_else(wrong)?, number(last).ok_or_else(wrong)?);
     let doubles = step.is_none() && first.contains('^') && last.contains('^');
-    let step = step.map_or(Some(1), number).filter(|step| *step > 0).ok_or_else(wrong)?;
-    let next = |value: &usize| {
-        if doubles { value.checked_mul(2) } else { value.checked_add(step) }.filter(|v| *v <= to)
-    };
-    if from > to || (doubles && from == 0) {
+    let step = step.map_or(Some(1.0), number).filter(|step| *step > 0.0).ok_or_else(wrong)?;
+    if from > to || (doubles && from == 0.0) {
         return Err(wrong());
     }
+    // Rounding must not lose the last: 0.3 / 0.1 is less than 3.
+    let count = if doubles { (to / from).log2() } else { (to - from) / step + 1e-6 }.floor() + 1.0;
     const MOST: usize = 4096;
-    let values: Vec<_> =
-        std::iter::successors(Some(from), next).take(MOST + 1).map(Value::Number).collect();
-    if values.len() > MOST {
+    if count > MOST as f64 {
         return Err(format!(
             "`{text}` has more than {MOST} values: give a step, as in 0..100000+1000"
         ));
     }
-    Ok(values)
+    let at = |i: usize| if doubles { from * 2f64.powi(i as i32) } else { from + i as f64 * step };
+    Ok((0..count as usize).map(|i| Value::Number(at(i))).collect())
 }
 
-/// A number, also as a power.
-fn number(text: &str) -> Option<usize> {
-    match text.split_once('^') {
+/// A number, also as a power. A fraction is written with digits and a point only.
+fn number(text: &str) -> Option<f64> {
+    let is_plain = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    let number = match text.split_once('^') {
         Some((base, exponent)) => {
-            base.parse::<usize>().ok()?.checked_pow(exponent.parse::<u32>().ok()?)
+            let base = base.parse::<u32>().ok()?;
+            f64::from(base).powi(exponent.parse::<u16>().ok()?.into())
         }
-        None => text.parse().ok(),
-    }
+        None => text.parse().ok().filter(|_| is_plain(text))?,
+    };
+    // Up to here every whole number is one.
+    (number <= 2f64.powi(53)).then_some(number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const N: Dimension = Dimension { name: "n", meaning: "", least: 1, names: &[], repeats: false };
-    const KIND: Dimension =
-        Dimension { name: "kind", meaning: "", least: 0, names: &["a", "b_c"], repeats: false };
+    const N: Dimension = Dimension::extent("n", "", 1);
+    const KIND: Dimension = Dimension::choice("kind", "", &["a", "b_c"]);
+    const SHARE: Dimension = Dimension::share("share", "", 100);
 
     fn values(text: &str, dimension: &Dimension) -> Result<Vec<usize>, String> {
         text.parse::<Axes>()?.0[0].of(dimension)
@@ -169,6 +184,11 @@ mod tests {
         assert_eq!(values("n=1..10+4", &N), Ok(vec![1, 5, 9]));
         assert_eq!(values("n=5..5", &N), Ok(vec![5]));
         assert_eq!(values("kind=b_c,a,1", &KIND), Ok(vec![1, 0, 1]));
+        assert_eq!(values("share=0..1+0.25", &SHARE), Ok(vec![0, 25, 50, 75, 100]));
+        assert_eq!(
+            values("share=0.29,0.57,1,0..0.3+0.1", &SHARE),
+            Ok(vec![29, 57, 100, 0, 10, 20, 30])
+        );
         let two = "n=1,2,kind=a".parse::<Axes>().expect("two axes").0;
         assert_eq!((two.len(), two[1].of(&KIND)), (2, Ok(vec![0])));
     }
@@ -184,10 +204,23 @@ mod tests {
             ("n=", "not a number"),
             ("n=0..999999999", "more than 4096"),
             ("n=-1", "not a number"),
+            ("n=inf", "`inf` is none"),
+            ("n=1e6", "not a number"),
+            ("n=1.2.3", "not a number"),
+            ("n=0.5", "too fine"),
         ] {
             let error = values(text, &N).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
-        assert!(values("kind=2", &KIND).is_err() && values("kind=d", &KIND).is_err());
+        for (text, dimension, part) in [
+            ("kind=2", &KIND, "0 a, 1 b_c"),
+            ("kind=d", &KIND, "0 a, 1 b_c"),
+            ("kind=0.5", &KIND, "too fine"),
+            ("share=1.01", &SHARE, "the most is 1"),
+            ("share=0.255", &SHARE, "its values are 0.01 apart"),
+        ] {
+            let error = values(text, dimension).expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 }

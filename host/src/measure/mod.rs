@@ -202,7 +202,7 @@ fn place(pattern: &Pattern, axis: &Axis) -> Result<(usize, Vec<usize>)> {
 
 /// Kernels index with 32 bits; the largest index that any of them forms is below the product of a size's extents.
 fn check_indices(pattern: &Pattern, size: &Size) -> Result<()> {
-    let extents = pattern.dimensions.iter().zip(size.values()).filter(|(of, _)| !of.repeats);
+    let extents = pattern.dimensions.iter().zip(size.values()).filter(|(of, _)| of.is_extent());
     let elements = extents.map(|(_, value)| (*value).max(1) as u128).product::<u128>();
     if elements > 1 << 31 {
         bail!(
@@ -505,11 +505,11 @@ impl Bench<'_> {
                 Some(verdict) => verdict,
                 None => self.outcome(pattern, point, &entry, &mut naive_ms),
             };
-            let names = pattern.dimensions.iter().map(|dimension| dimension.name.to_owned());
+            let size = pattern.dimensions.iter().zip(point.size.values());
             rows.push(Row {
                 pattern: pattern.name.to_owned(),
                 variant: entry.variant.name.to_owned(),
-                size: names.zip(point.size.values().iter().copied()).collect(),
+                size: size.map(|(of, value)| (of.name.to_owned(), of.number(*value))).collect(),
                 sweep: point.sweep.map(str::to_owned),
                 peer: matches!(entry.variant.work, Work::Peer(_)),
                 resources: entry.resources,

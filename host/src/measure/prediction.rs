@@ -39,10 +39,9 @@ pub fn predict(results: &mut Results, arguments: &[String]) -> Result<()> {
 
 /// Adds what is predicted, if it is for this GPU, and counted.
 fn merge(rows: &mut [Row], predicted: &[Row], is_this_gpu: bool) {
-    let key = |row: &Row| (row.name(), row.size.clone(), row.sweep.clone());
-    let predicted: HashMap<_, _> = predicted.iter().map(|row| (key(row), row)).collect();
+    let predicted: HashMap<_, _> = predicted.iter().map(|row| (row.key(), row)).collect();
     for row in rows {
-        if let Some(other) = predicted.get(&key(row)) {
+        if let Some(other) = predicted.get(&row.key()).copied() {
             row.traffic = other.traffic;
             row.predicted_ms =
                 other.measured().filter(|_| is_this_gpu).map(|measured| measured.time_ms.median);

@@ -63,20 +63,8 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Memory Allocation\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "elements of the memory that a step takes",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "steps",
-            meaning: "times that memory is taken and given back",
-            least: 1,
-            names: &[],
-            repeats: true,
-        },
+        Dimension::extent("n", "elements of the memory that a step takes", 1),
+        Dimension::repeats("steps", "times that memory is taken and given back", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -22,13 +22,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "points, and particles",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "points, and particles", 1)],
     verify_sizes: &[
         &[1],
         &[31],

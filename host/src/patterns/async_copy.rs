@@ -26,13 +26,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Asynchronous Data Copies\"",
         "PTX ISA, `cp.async` and `cp.async.bulk`",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "elements",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "elements", 1)],
     verify_sizes: &[
         &[1],
         &[31],

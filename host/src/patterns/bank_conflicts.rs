@@ -29,20 +29,8 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Shared Memory\" of compute capability 5.x and later",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "threads, each with its walk",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "stride",
-            meaning: "words from one lane to the next",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("n", "threads, each with its walk", 1),
+        Dimension::extent("stride", "words from one lane to the next", 1),
     ],
     verify_sizes: &[
         &[1, 1],

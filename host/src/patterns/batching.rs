@@ -46,20 +46,8 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("batching.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Data Transfer Between Host and Device\""],
     dimensions: &[
-        Dimension {
-            name: "copies",
-            meaning: "rows that are copied",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "width",
-            meaning: "words of four bytes per row",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("copies", "rows that are copied", 1),
+        Dimension::extent("width", "words of four bytes per row", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -21,13 +21,7 @@ pub const PATTERN: Pattern = Pattern {
         "PTX ISA, \"Cache Operators\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "elements loaded",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "elements loaded", 1)],
     verify_sizes: &[
         &[1],
         &[31],

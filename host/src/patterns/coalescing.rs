@@ -17,13 +17,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "elements copied",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "elements copied", 1)],
     verify_sizes: &[
         &[1],
         &[31],

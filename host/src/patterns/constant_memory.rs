@@ -25,20 +25,8 @@ pub const PATTERN: Pattern = Pattern {
         "Jia et al., \"Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "threads, each with its walk",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "distinct",
-            meaning: "different words per warp and step",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("n", "threads, each with its walk", 1),
+        Dimension::extent("distinct", "different words per warp and step", 1),
     ],
     verify_sizes: &[
         &[1, 1],

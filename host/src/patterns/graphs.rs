@@ -55,20 +55,8 @@ pub const PATTERN: Pattern = Pattern {
         "RRZE gpu-benches, gpu-small-kernels, GH200",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "elements that each kernel works on",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "kernels",
-            meaning: "kernels, each after the one before",
-            least: 1,
-            names: &[],
-            repeats: true,
-        },
+        Dimension::extent("n", "elements that each kernel works on", 1),
+        Dimension::repeats("kernels", "kernels, each after the one before", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -36,20 +36,8 @@ pub const PATTERN: Pattern = Pattern {
         "CUB, `DeviceHistogram`",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "bytes of the input",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "distribution",
-            meaning: "of the values",
-            least: 0,
-            names: &["uniform", "skewed", "constant"],
-            repeats: false,
-        },
+        Dimension::extent("n", "bytes of the input", 1),
+        Dimension::choice("distribution", "of the values", &["uniform", "skewed", "constant"]),
     ],
     verify_sizes: &[
         &[1, 0],

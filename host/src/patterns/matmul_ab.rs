@@ -16,14 +16,8 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/matmul_ab.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
     dimensions: &[
-        Dimension { name: "m", meaning: "rows of A and C", least: 1, names: &[], repeats: false },
-        Dimension {
-            name: "n",
-            meaning: "columns of B and C",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("m", "rows of A and C", 1),
+        Dimension::extent("n", "columns of B and C", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -21,14 +21,8 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/misalignment.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Effects of Misaligned Accesses\""],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements copied", least: 1, names: &[], repeats: false },
-        Dimension {
-            name: "offset",
-            meaning: "words between a line and the first element",
-            least: 0,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("n", "elements copied", 1),
+        Dimension::extent("offset", "words between a line and the first element", 0),
     ],
     verify_sizes: &[
         &[1, 0],

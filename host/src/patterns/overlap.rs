@@ -76,27 +76,9 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Asynchronous Concurrent Execution\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "words of four bytes",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "steps",
-            meaning: "steps of the kernel per word",
-            least: 0,
-            names: &[],
-            repeats: true,
-        },
-        Dimension {
-            name: "pieces",
-            meaning: "pieces, each on its stream",
-            least: 1,
-            names: &[],
-            repeats: true,
-        },
+        Dimension::extent("n", "words of four bytes", 1),
+        Dimension::repeats("steps", "steps of the kernel per word", 0),
+        Dimension::repeats("pieces", "pieces, each on its stream", 1),
     ],
     verify_sizes: &[
         &[1, 1, 1],

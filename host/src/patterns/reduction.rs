@@ -22,13 +22,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Warp Shuffle Functions\"",
         "CUB, `DeviceReduce`",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "32-bit elements",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
     verify_sizes: &[
         &[1],
         &[2],

@@ -20,13 +20,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
         "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "words stored",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "words stored", 1)],
     verify_sizes: &[
         &[1],
         &[31],

@@ -73,27 +73,9 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Streams\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "elements that each work is done on",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "works",
-            meaning: "works, each a kernel",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "turns",
-            meaning: "turns of each work's loop: its duration",
-            least: 1,
-            names: &[],
-            repeats: true,
-        },
+        Dimension::extent("n", "elements that each work is done on", 1),
+        Dimension::extent("works", "works, each a kernel", 1),
+        Dimension::repeats("turns", "turns of each work's loop: its duration", 1),
     ],
     verify_sizes: &[
         &[1, 1, 1],

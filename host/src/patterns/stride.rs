@@ -22,14 +22,8 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../kernels/src/stride.rs"),
     sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
     dimensions: &[
-        Dimension { name: "n", meaning: "elements used", least: 1, names: &[], repeats: false },
-        Dimension {
-            name: "stride",
-            meaning: "words from one used element to the next",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("n", "elements used", 1),
+        Dimension::extent("stride", "words from one used element to the next", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -19,20 +19,8 @@ pub const PATTERN: Pattern = Pattern {
         "NVIDIA developer blog, \"An Efficient Matrix Transpose in CUDA C/C++\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "rows",
-            meaning: "rows of the source",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "columns",
-            meaning: "columns of the source",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
+        Dimension::extent("rows", "rows of the source", 1),
+        Dimension::extent("columns", "columns of the source", 1),
     ],
     verify_sizes: &[
         &[1, 1],

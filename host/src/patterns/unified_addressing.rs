@@ -69,13 +69,7 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Unified Virtual Address Space\"",
         "CUDA Driver API, \"Unified Addressing\"",
     ],
-    dimensions: &[Dimension {
-        name: "n",
-        meaning: "elements of each array",
-        least: 1,
-        names: &[],
-        repeats: false,
-    }],
+    dimensions: &[Dimension::extent("n", "elements of each array", 1)],
     verify_sizes: &[
         &[1],
         &[31],

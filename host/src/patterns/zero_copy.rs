@@ -64,20 +64,8 @@ pub const PATTERN: Pattern = Pattern {
         "CUDA C++ Programming Guide, \"Mapped Memory\"",
     ],
     dimensions: &[
-        Dimension {
-            name: "n",
-            meaning: "words of four bytes",
-            least: 1,
-            names: &[],
-            repeats: false,
-        },
-        Dimension {
-            name: "passes",
-            meaning: "times each word is read or written",
-            least: 1,
-            names: &[],
-            repeats: true,
-        },
+        Dimension::extent("n", "words of four bytes", 1),
+        Dimension::repeats("passes", "times each word is read or written", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -132,7 +132,7 @@ pub fn flops(counted: &Counted) -> u64 {
 pub fn larger(pattern: &Pattern, row: &Row) -> Option<f64> {
     let dimensions = pattern.dimensions.iter();
     let size: Option<Vec<usize>> =
-        dimensions.map(|dimension| row.size.get(dimension.name).copied()).collect();
+        dimensions.map(|dimension| dimension.value(*row.size.get(dimension.name)?)).collect();
     let (measured, counted) = (Size::new(&size?), Size::new(pattern.count_size));
     Some((pattern.bytes)(&measured).ratio((pattern.bytes)(&counted)))
 }

@@ -6,15 +6,7 @@ use crate::patterns::PATTERNS;
 use crate::ptx::IMAGES;
 use crate::results::{Measured, Outcome, Results, Row};
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// What makes rows of two files the same: pattern, variant, size, sweep.
-type Key<'a> = (&'a str, &'a str, &'a BTreeMap<String, usize>, Option<&'a str>);
-
-fn key(row: &Row) -> Key<'_> {
-    (&row.pattern, &row.variant, &row.size, row.sweep.as_deref())
-}
 
 /// A result file.
 #[derive(Debug)]
@@ -107,10 +99,8 @@ impl Runs {
 
     /// The same row in the other files, as far as it was measured there.
     pub fn beside(&self, row: &Row) -> Vec<Option<&Measured>> {
-        let same = |run: &'_ Run| -> Option<usize> {
-            run.results.rows.iter().position(|other| key(other) == key(row))
-        };
-        self.others.iter().map(|run| run.results.rows[same(run)?].measured()).collect()
+        let rows = self.others.iter().map(|run| &run.results.rows);
+        rows.map(|rows| rows.iter().find(|other| other.is_same_work(row))?.measured()).collect()
     }
 
     /// What the model says of a row of the main file, milliseconds: what a file of predictions says, or else the row.

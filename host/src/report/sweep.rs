@@ -6,7 +6,6 @@ use super::runs::{Run, Runs, Subject};
 use crate::pattern::Dimension;
 use crate::results::{Measured, Row};
 use maud::{Markup, html};
-use std::collections::BTreeMap;
 
 /// A sweep of a pattern: the rows over a dimension.
 struct Sweep<'a> {
@@ -36,8 +35,16 @@ fn sweeps<'a>(runs: &'a Runs, subject: Subject<'a>) -> Vec<Sweep<'a>> {
 }
 
 impl Sweep<'_> {
-    fn value(&self, row: &Row) -> usize {
-        row.size.get(self.dimension).copied().unwrap_or(0)
+    fn value(&self, row: &Row) -> f64 {
+        row.size.get(self.dimension).copied().unwrap_or(0.0)
+    }
+
+    /// The values of the dimension, ascending.
+    fn values(&self) -> Vec<f64> {
+        let mut values: Vec<f64> = self.rows().map(|row| self.value(row)).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
     }
 
     fn rows(&self) -> impl Iterator<Item = &Row> {
@@ -51,9 +58,9 @@ impl Sweep<'_> {
     }
 
     /// The name of a value, where values are choices.
-    fn show(&self, value: usize) -> String {
-        let names = self.meaning().map_or(&[][..], |dimension| dimension.names);
-        names.get(value).map_or_else(|| amount(value as f64), |name| (*name).to_owned())
+    fn show(&self, value: f64) -> String {
+        let names = self.meaning().map_or(&[][..], Dimension::names);
+        names.get(value as usize).map_or_else(|| amount(value), |name| (*name).to_owned())
     }
 
     /// Shown by time if the ladder is.
@@ -67,13 +74,12 @@ impl Sweep<'_> {
     }
 
     fn x_axis(&self) -> Axis {
-        let mut values: Vec<usize> = self.rows().map(|row| self.value(row)).collect();
-        values.sort_unstable();
-        values.dedup();
-        let is_choice = self.meaning().is_some_and(|dimension| !dimension.names.is_empty());
-        let is_log2 = values.len() > 2 && values.iter().all(|value| value.is_power_of_two());
+        let values = self.values();
+        let is_choice = self.meaning().is_some_and(|dimension| !dimension.names().is_empty());
+        let is_power = |value: &f64| *value >= 1.0 && value.log2().fract() == 0.0;
+        let is_log2 = values.len() > 2 && values.iter().all(is_power);
         let spread = values.first().zip(values.last());
-        let is_wide = spread.is_some_and(|(low, high)| *low > 0 && high / low > 100);
+        let is_wide = spread.is_some_and(|(low, high)| *low > 0.0 && high / low > 100.0);
         let scale = match () {
             () if is_choice => Scale::Linear,
             () if is_log2 => Scale::Log2,
@@ -81,7 +87,7 @@ impl Sweep<'_> {
             () => Scale::Linear,
         };
         let step = values.len().div_ceil(10);
-        let ticks = values.iter().step_by(step).map(|value| (*value as f64, self.show(*value)));
+        let ticks = values.iter().step_by(step).map(|value| (*value, self.show(*value)));
         let name = match self.meaning() {
             Some(dimension) => format!("{}: {}", self.dimension, dimension.meaning),
             None => self.dimension.to_owned(),
@@ -138,7 +144,7 @@ impl Sweep<'_> {
         rows: &[&Row],
         figure: impl Fn(&Measured) -> f64,
     ) -> Vec<Line> {
-        let x = |row: &Row| self.value(row) as f64;
+        let x = |row: &Row| self.value(row);
         let mut lines = vec![Line {
             name: name.to_owned(),
             series,
@@ -174,14 +180,11 @@ impl Sweep<'_> {
 
     /// The figures of the plots.
     fn table(&self, runs: &Runs) -> Markup {
-        let mut values: BTreeMap<usize, Vec<Option<&Row>>> = BTreeMap::new();
-        for (index, (_, rows)) in self.variants.iter().enumerate() {
-            for row in rows {
-                let cells = values.entry(self.value(row)).or_default();
-                cells.resize(self.variants.len(), None);
-                cells[index] = Some(row);
-            }
-        }
+        let values = self.values();
+        let at = |value: f64| {
+            let find = move |rows: &[&'_ Row]| rows.iter().position(|row| self.value(row) == value);
+            self.variants.iter().map(move |(_, rows)| find(rows).map(|index| rows[index]))
+        };
         let by_time = self.is_about_time(runs);
         let cell = |row: Option<&Row>| {
             let text = match row.map(|row| &row.outcome) {
@@ -206,12 +209,10 @@ impl Sweep<'_> {
             @for (name, _) in &self.variants { th scope="col" { (name) } }
         };
         let body = html! {
-            @for (value, rows) in &values {
+            @for value in &values {
                 tr {
                     th scope="row" data-value=(value) { (self.show(*value)) }
-                    @for index in 0..self.variants.len() {
-                        (cell(rows.get(index).copied().flatten()))
-                    }
+                    @for row in at(*value) { (cell(row)) }
                 }
             }
         };
