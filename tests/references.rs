@@ -259,6 +259,18 @@ fn graphs_applies_every_kernel_in_order() {
 }
 
 #[test]
+fn l2_persistence_begins_its_table_anew() {
+    let case = case("l2_persistence", &[70, 33, 50]);
+    let (source, table) = (values::<f32>(&case.inputs[0]), values::<f32>(&case.inputs[1]));
+    assert_eq!((source.len(), table.len()), (70, 33));
+    let target = values::<f32>(&case.outputs[0].reference);
+    // 69 = 2 * 33 + 3.
+    for (i, at) in [(0, 0), (32, 32), (33, 0), (66, 0), (69, 3)] {
+        assert_eq!(target[i], source[i] + table[at]);
+    }
+}
+
+#[test]
 fn every_pattern_is_checked_at_the_sizes_that_break_kernels() {
     for pattern in PATTERNS {
         let sizes: Vec<usize> = pattern.verify_sizes.iter().map(|size| size[0]).collect();

@@ -73,9 +73,13 @@ fn has(kernel: &str, instruction: &str) -> bool {
 
 #[test]
 fn wide_variants_really_move_sixteen_bytes() {
-    for kernel in
-        ["coalescing_quad", "coalescing_in_flight", "transpose_wide", "matmul_ab_registers"]
-    {
+    for kernel in [
+        "coalescing_quad",
+        "coalescing_in_flight",
+        "transpose_wide",
+        "matmul_ab_registers",
+        "l2_persistence_add",
+    ] {
         for instruction in ["ld.global.v4.b32", "st.global.v4.b32"] {
             let read_only = instruction.replace("ld.global", "ld.global.nc");
             assert!(

@@ -290,6 +290,12 @@ pub trait Procedure {
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
 }
 
+/// Why a variant cannot be built on this device, though nothing is wrong: it is not run then. An error of
+/// [`Work::Host`]'s `build`, for what no compute capability says.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unavailable(pub String);
+
 impl Work {
     /// A kernel whose launch needs no preparation.
     pub const fn kernel(launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Work {

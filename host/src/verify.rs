@@ -2,7 +2,7 @@
 
 use crate::data::{Mismatch, Random, Tolerance, compare};
 use crate::gpu::{Arrays, Gpu, Launcher, digest};
-use crate::pattern::{Before, Case, Pattern, Procedure, Size, Variant, Work};
+use crate::pattern::{Before, Case, Pattern, Procedure, Size, Unavailable, Variant, Work};
 use crate::peers::Peer;
 use crate::results::Resources;
 use anyhow::Result;
@@ -85,7 +85,7 @@ impl<'a> Ready<'a> {
     /// Several variants may be ready on the same arrays: each is [`reset`](Ready::reset) before a run that is checked.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or [`Unavailable`].
     pub fn new(
         gpu: &'a Gpu,
         case: &'a Case,
@@ -245,7 +245,12 @@ pub fn verify_with_digests(
     if let Some(reason) = obstacle(gpu, variant, size) {
         return Ok((Outcome::NotRun(reason), Vec::new()));
     }
-    let mut ready = Ready::new(gpu, case, arrays, variant, size)?;
+    let mut ready = match Ready::new(gpu, case, arrays, variant, size) {
+        Err(error) if error.is::<Unavailable>() => {
+            return Ok((Outcome::NotRun(error.to_string()), Vec::new()));
+        }
+        ready => ready?,
+    };
     ready.run()?;
     ready.finish()?;
     let outcome = ready.check()?;

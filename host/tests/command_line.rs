@@ -310,3 +310,87 @@ fn a_folder_that_cannot_be_made_is_one_sentence() {
     let target = below.to_str().expect("a plain path");
     assert_fails(&["explain", "graphs", "--svg", target], 1, "choose another folder");
 }
+
+/// A sixteenth of what an H200 sets aside at most, in bytes.
+const SET_ASIDE: usize = 39_321_600 / 16;
+
+/// A profile of an H200 with a sixteenth of L2 and of its rates, of which `set_aside` bytes can be set aside.
+fn small_l2(folder: &std::path::Path, set_aside: usize) -> String {
+    let h200 = virtual_gpu::Profile::named("h200").expect("a known profile");
+    let profile = virtual_gpu::Profile {
+        l2_bytes: h200.l2_bytes / 16,
+        persisting_l2_bytes: set_aside as u64,
+        dram_bytes_per_second: h200.dram_bytes_per_second / 16.0,
+        l2_bytes_per_second: h200.l2_bytes_per_second / 16.0,
+        ..h200
+    };
+    let path = folder.join("small.json");
+    let text = serde_json::to_string(&profile).expect("a profile is JSON");
+    std::fs::write(&path, text).expect("a writable folder");
+    format!("virtual:{}", path.display())
+}
+
+#[test]
+fn a_device_that_sets_no_l2_aside_runs_what_needs_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let device = small_l2(folder.path(), 0);
+    let size = ["--size", "n=1025,table=128", "--device", &device];
+    let output = coalesce(&[&["verify", "l2_persistence"], &size[..]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("2 correct, 0 wrong, 3 not run"), "{text}");
+    assert!(text.contains("this device cannot set a part of L2 aside"), "{text}");
+    let output = coalesce(&[&["bench", "l2_persistence", "--quick"], &size[..]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("not run: this device cannot set").count(), 3, "{text}");
+}
+
+/// The times over the table's length: a window pays up to the set-aside, a tuned one beyond.
+#[test]
+fn a_window_pays_while_its_table_fits() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let device = small_l2(folder.path(), SET_ASIDE);
+    let fits = SET_ASIDE / 4;
+    let axis = format!("table={},{},{}", fits / 4, fits, 2 * fits);
+    let json = folder.path().join("out.json");
+    let json = json.to_string_lossy();
+    let output = coalesce(&[
+        "bench",
+        "l2_persistence",
+        "--size",
+        "n=2^21",
+        "--axis",
+        &axis,
+        "--device",
+        &device,
+        "--json",
+        &json,
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = coalesce::results::Results::load(json.as_ref().as_ref()).expect("it is readable");
+    let time = |variant: &str, table: usize| {
+        let is_it = |row: &&coalesce::results::Row| {
+            row.variant == variant && row.sweep.is_some() && row.size["table"] == table as f64
+        };
+        let row = results.rows.iter().find(is_it).expect("it has a row");
+        row.measured().expect("it is measured").time_ms.median
+    };
+    // 8 bytes per element when the table is kept, 12 when it is not, 10 when half of it is.
+    let kept = time("window", fits);
+    for (variant, table, bytes) in [
+        ("window", fits / 4, 8.0),
+        ("tuned", fits / 4, 8.0),
+        ("tuned", fits, 8.0),
+        ("launch_window", fits, 8.0),
+        ("window", 2 * fits, 12.0),
+        ("tuned", 2 * fits, 10.0),
+        ("launch_window", 2 * fits, 10.0),
+    ] {
+        let ratio = time(variant, table) / kept;
+        // The launch and the events are a part of both.
+        assert!((ratio / (bytes / 8.0) - 1.0).abs() < 0.08, "{variant} at {table}: {ratio}");
+    }
+    // What `plain` keeps by itself, the model knows only for one thread that executes.
+    assert!(time("plain", 2 * fits) > 0.98 * kept);
+}

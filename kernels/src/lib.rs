@@ -20,6 +20,7 @@ pub mod coalescing;
 pub mod constant_memory;
 pub mod graphs;
 pub mod histogram;
+pub mod l2_persistence;
 pub mod matmul_ab;
 pub mod misalignment;
 pub mod overlap;

@@ -1,4 +1,4 @@
-//! Keeping hot data in L2: the persisting set-aside and a stream's access-policy window.
+//! Keeping hot data in L2: the persisting set-aside and access-policy windows, of a stream or of a launch.
 
 use crate::device::{Attribute, attribute};
 use crate::error::{Result, argument, call};
@@ -6,14 +6,17 @@ use cuda_driver::types::LaunchAttributeValue;
 use cust::context::CurrentContext;
 use cust::memory::{DeviceCopy, DeviceSlice};
 use cust::stream::Stream;
+use std::borrow::Borrow;
 use std::ffi::{c_uint, c_void};
+use std::ops::Deref;
 
 /// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
 const PERSISTING_LIMIT: c_uint = 6;
 /// `CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
 const ACCESS_POLICY_WINDOW: c_uint = 1;
 
-/// L2 set aside for persisting accesses; dropping it restores what was set aside before.
+/// L2 set aside for persisting accesses; dropping it returns all persisting lines to normal and restores what was set
+/// aside before.
 #[derive(Debug)]
 #[must_use = "the set-aside ends when this is dropped"]
 pub struct PersistingLimit {
@@ -53,7 +56,9 @@ impl PersistingLimit {
 
 impl Drop for PersistingLimit {
     fn drop(&mut self) {
-        // SAFETY: as in `set`. An error cannot be reported from here.
+        // Errors cannot be reported from here. Lines of a launch's window persist until someone returns them.
+        let _ = reset_persisting();
+        // SAFETY: as in `set`.
         let _ = unsafe { call!(cuCtxSetLimit(PERSISTING_LIMIT, self.before_bytes)) };
     }
 }
@@ -91,36 +96,104 @@ impl WindowPolicy {
     };
 }
 
-/// A stream's access-policy window; dropping it removes the window and returns all persisting lines to normal.
-#[derive(Debug)]
-#[must_use = "the window ends when this is dropped"]
-pub struct AccessWindow<'a> {
-    stream: &'a Stream,
+/// Addresses whose accesses have a policy: what a stream or a launch is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    address: u64,
+    bytes: usize,
+    policy: WindowPolicy,
 }
 
-impl<'a> AccessWindow<'a> {
-    /// Gives the accesses of later kernels on `stream` to `memory` the `policy`.
+impl Window {
+    /// Over all of `memory`, at most [`Attribute::MaxAccessPolicyWindowBytes`] of the current device.
     ///
-    /// The memory is borrowed too, so that a window never points to freed memory.
-    pub fn set<T: DeviceCopy>(
-        stream: &'a Stream,
-        memory: &'a DeviceSlice<T>,
-        policy: WindowPolicy,
-    ) -> Result<AccessWindow<'a>> {
+    /// It borrows nothing: accesses to whatever lies at these addresses later are treated alike.
+    pub fn over<T: DeviceCopy>(memory: &DeviceSlice<T>, policy: WindowPolicy) -> Result<Window> {
         let bytes = memory.len() * size_of::<T>();
         let device = CurrentContext::get_device()?;
         let most = usize::try_from(attribute(&device, Attribute::MaxAccessPolicyWindowBytes)?)
             .unwrap_or(0);
         check_window(bytes, most, policy)?;
-        apply(stream, memory.as_device_ptr().as_raw(), bytes, policy)?;
-        Ok(AccessWindow { stream })
+        Ok(Window { address: memory.as_device_ptr().as_raw(), bytes, policy })
+    }
+
+    /// No addresses.
+    const NONE: Window = Window {
+        address: 0,
+        bytes: 0,
+        policy: WindowPolicy {
+            hit_ratio: 0.0,
+            hit: AccessProperty::Normal,
+            miss: AccessProperty::Normal,
+        },
+    };
+
+    /// As the driver takes it. The 64 bytes are those of CUDA 12, of which cust_raw's union has half: a newer driver may
+    /// read them all.
+    pub(crate) fn value(&self) -> LaunchAttributeValue {
+        let mut value = LaunchAttributeValue { pad: [0; 64] };
+        // SAFETY: the union is zeroed and its window filled in; the two properties are written as the integers they
+        // are in C.
+        unsafe {
+            let window = &raw mut value.access_policy_window;
+            (*window).base_ptr = std::ptr::without_provenance_mut::<c_void>(self.address as usize);
+            (*window).num_bytes = self.bytes;
+            (*window).hitRatio = self.policy.hit_ratio;
+            (&raw mut (*window).hitProp).cast::<c_uint>().write(self.policy.hit as c_uint);
+            (&raw mut (*window).missProp).cast::<c_uint>().write(self.policy.miss as c_uint);
+        }
+        value
+    }
+
+    /// Gives it to the later kernels of a stream.
+    fn apply(&self, stream: &Stream) -> Result<()> {
+        let value = self.value();
+        // SAFETY: the stream is alive, and the driver copies the value.
+        unsafe {
+            call!(cuStreamSetAttribute(
+                stream.as_inner(),
+                ACCESS_POLICY_WINDOW,
+                (&raw const value).cast()
+            ))
+        }
     }
 }
 
-impl Drop for AccessWindow<'_> {
+/// A stream's access-policy window; dropping it removes the window and returns all persisting lines to normal.
+///
+/// It holds the stream `S` and the memory `M`, owned or borrowed, so that a window never points to freed memory.
+#[derive(Debug)]
+#[must_use = "the window ends when this is dropped"]
+pub struct AccessWindow<S: Borrow<Stream>, M> {
+    stream: S,
+    memory: M,
+}
+
+impl<S: Borrow<Stream>, M> AccessWindow<S, M> {
+    /// Gives the accesses of later kernels on `stream` to `memory` the `policy`.
+    pub fn set<T: DeviceCopy>(stream: S, memory: M, policy: WindowPolicy) -> Result<Self>
+    where
+        M: Deref<Target = DeviceSlice<T>>,
+    {
+        Window::over(&memory, policy)?.apply(stream.borrow())?;
+        Ok(AccessWindow { stream, memory })
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &Stream {
+        self.stream.borrow()
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &M {
+        &self.memory
+    }
+}
+
+impl<S: Borrow<Stream>, M> Drop for AccessWindow<S, M> {
     fn drop(&mut self) {
         // An error cannot be reported from here.
-        let _ = remove_window(self.stream);
+        let _ = remove_window(self.stream.borrow());
     }
 }
 
@@ -147,9 +220,7 @@ pub fn restore_default(stream: &Stream) -> Result<usize> {
 
 /// Removes a stream's window and returns all lines that persist to normal.
 fn remove_window(stream: &Stream) -> Result<()> {
-    let none =
-        WindowPolicy { hit_ratio: 0.0, hit: AccessProperty::Normal, miss: AccessProperty::Normal };
-    apply(stream, 0, 0, none)?;
+    Window::NONE.apply(stream)?;
     reset_persisting()
 }
 
@@ -171,26 +242,6 @@ fn check_window(bytes: usize, most: usize, policy: WindowPolicy) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn apply(stream: &Stream, base: u64, bytes: usize, policy: WindowPolicy) -> Result<()> {
-    // The 64 bytes of CUDA 12, of which cust_raw's union has half: a newer driver may read them all.
-    let mut value = LaunchAttributeValue { pad: [0; 64] };
-    // SAFETY: the union is zeroed and its window filled in; the two properties are written as the integers they are in
-    // C. The stream is alive, and the driver copies the value.
-    unsafe {
-        let window = &raw mut value.access_policy_window;
-        (*window).base_ptr = std::ptr::without_provenance_mut::<c_void>(base as usize);
-        (*window).num_bytes = bytes;
-        (*window).hitRatio = policy.hit_ratio;
-        (&raw mut (*window).hitProp).cast::<c_uint>().write(policy.hit as c_uint);
-        (&raw mut (*window).missProp).cast::<c_uint>().write(policy.miss as c_uint);
-        call!(cuStreamSetAttribute(
-            stream.as_inner(),
-            ACCESS_POLICY_WINDOW,
-            (&raw const value).cast()
-        ))
-    }
 }
 
 #[cfg(test)]
@@ -222,7 +273,7 @@ mod tests {
         let before = {
             let limit = PersistingLimit::set(1 << 20).unwrap();
             assert!(limit.bytes() >= 1 << 20);
-            let _window = AccessWindow::set(&stream, &buffer, WindowPolicy::PERSIST).unwrap();
+            let _window = AccessWindow::set(&stream, &*buffer, WindowPolicy::PERSIST).unwrap();
             limit.before_bytes
         };
         let again = PersistingLimit::set(1 << 20).unwrap();

@@ -1,13 +1,15 @@
-//! Launches that cust's `launch!` cannot express: cooperative grids, clusters, programmatic overlap, priorities.
+//! Launches that cust's `launch!` cannot express: cooperative grids, clusters, programmatic overlap, priorities, and
+//! access-policy windows of their own.
 
 use crate::error::{Result, argument, call};
+use crate::l2::Window;
 use cuda_driver::types::{LaunchAttribute, LaunchAttributeValue, LaunchConfig};
 use cust::function::{BlockSize, Function, GridSize};
 use cust::stream::Stream;
 use std::ffi::{c_int, c_void};
 
 /// The shape and attributes of a launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
     /// Blocks in x, y, z.
     pub grid: GridSize,
@@ -23,6 +25,9 @@ pub struct Launch {
     pub overlap_previous: bool,
     /// Overrides the stream's priority.
     pub priority: Option<i32>,
+    /// Overrides the stream's access-policy window. What persists in L2 afterwards does so until it is returned to normal
+    /// ([`crate::l2::reset_persisting`]).
+    pub window: Option<Window>,
 }
 
 impl Launch {
@@ -36,6 +41,7 @@ impl Launch {
             cluster: None,
             overlap_previous: false,
             priority: None,
+            window: None,
         }
     }
 
@@ -111,6 +117,9 @@ impl Launch {
         if let Some(priority) = self.priority {
             add(LaunchAttribute::PRIORITY, LaunchAttributeValue { priority });
         }
+        if let Some(window) = self.window {
+            add(LaunchAttribute::ACCESS_POLICY_WINDOW, window.value());
+        }
         attributes
     }
 
@@ -130,7 +139,7 @@ impl Launch {
                 attributes.as_mut_ptr()
             },
             num_attributes: u32::try_from(attributes.len())
-                .expect("there are four kinds of attributes"),
+                .expect("there are five kinds of attributes"),
         }
     }
 }

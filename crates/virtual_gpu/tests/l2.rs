@@ -1,13 +1,11 @@
 //! The part of L2 that is set aside, and windows that are kept there, on a device with a small L2.
 
-use cuda_driver::ReturnCode;
-use cuda_driver::api::cuLaunchKernelEx;
-use cuda_driver::types::{LaunchAttribute, LaunchAttributeValue, LaunchConfig};
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::Stream;
-use cust_ext::l2::{AccessProperty, AccessWindow, PersistingLimit, WindowPolicy};
+use cust_ext::l2::{AccessProperty, AccessWindow, PersistingLimit, Window, WindowPolicy};
+use cust_ext::launch::Launch;
 use virtual_gpu::{Options, Profile, VirtualGpu};
 
 /// Each thread reads four words of its own, and one that lies at its number in `hot` from `mask + 1` words on again.
@@ -66,37 +64,12 @@ fn bytes_in_window(slide: &Slide, stream: &Stream, words: usize) -> u64 {
     let function = slide.module.get_function("slide").unwrap();
     let (mut hot, mut streamed) = (slide.hot.as_device_ptr(), slide.streamed.as_device_ptr());
     let mut mask = words as u32 - 1;
-    let mut value = LaunchAttributeValue { pad: [0; 64] };
+    let window = Window::over(&slide.hot.index(0..words), WindowPolicy::PERSIST).unwrap();
+    let launch = Launch { window: Some(window), ..Launch::new(THREADS / BLOCK, BLOCK) };
+    let arguments = [(&raw mut hot).cast(), (&raw mut streamed).cast(), (&raw mut mask).cast()];
     virtual_gpu::launches();
-    // SAFETY: the window is that of the union, written as the integers that its properties are in C, and covers the
-    // hot words; the parameters are as in `bytes`, and all lives until the launch has ended.
-    unsafe {
-        let window = &raw mut value.access_policy_window;
-        (*window).base_ptr = std::ptr::without_provenance_mut(hot.as_raw() as usize);
-        (*window).num_bytes = 4 * words;
-        (*window).hitRatio = 1.0;
-        (&raw mut (*window).hitProp).cast::<u32>().write(AccessProperty::Persisting as u32);
-        (&raw mut (*window).missProp).cast::<u32>().write(AccessProperty::Streaming as u32);
-        let mut attribute =
-            LaunchAttribute { id: LaunchAttribute::ACCESS_POLICY_WINDOW, pad: [0; 4], value };
-        let config = LaunchConfig {
-            grid_dim_x: THREADS / BLOCK,
-            grid_dim_y: 1,
-            grid_dim_z: 1,
-            block_dim_x: BLOCK,
-            block_dim_y: 1,
-            block_dim_z: 1,
-            shared_mem_bytes: 0,
-            stream: stream.as_inner(),
-            attributes: &raw mut attribute,
-            num_attributes: 1,
-        };
-        let mut parameters =
-            [(&raw mut hot).cast(), (&raw mut streamed).cast(), (&raw mut mask).cast()];
-        let (function, parameters) = (function.to_raw(), parameters.as_mut_ptr());
-        let code = cuLaunchKernelEx(&config, function, parameters, std::ptr::null_mut());
-        assert_eq!(code, ReturnCode::SUCCESS);
-    }
+    // SAFETY: the arguments are as in `bytes`, and all lives until the launch has ended.
+    unsafe { launch.run(&function, stream, &arguments).unwrap() };
     bytes_of_launch(stream)
 }
 

@@ -13,7 +13,7 @@ pub use prediction::predict;
 
 use crate::data::Random;
 use crate::gpu::{Arrays, DeviceFacts, Gpu, Larger};
-use crate::pattern::{Limit, Pattern, Size, Variant, Work};
+use crate::pattern::{Limit, Pattern, Size, Unavailable, Variant, Work};
 use crate::patterns::Selection;
 use crate::results::{
     Board, Ceiling, Environment, Floor, Measured, Outcome, Resources, Results, Row, SCHEMA, Traffic,
@@ -304,7 +304,10 @@ pub fn profile(gpu: &Gpu, plan: &Plan, mut on_run: impl FnMut(String)) -> Result
                 if verify::obstacle(gpu, variant, size).is_some() {
                     continue;
                 }
-                let mut ready = Ready::new(gpu, &case, &arrays, variant, executed)?;
+                let mut ready = match Ready::new(gpu, &case, &arrays, variant, executed) {
+                    Err(error) if error.is::<Unavailable>() => continue,
+                    ready => ready?,
+                };
                 ready.run()?;
                 ready.finish()?;
                 on_run(verify::launch_name(pattern, variant, executed));
@@ -597,7 +600,10 @@ impl<'a> Entry<'a> {
     }
 
     fn fail(&mut self, error: &anyhow::Error) {
-        self.verdict = Some(Outcome::Wrong { reason: format!("{error:#}") });
+        let reason = format!("{error:#}");
+        let is_wrong = !error.is::<Unavailable>();
+        self.verdict =
+            Some(if is_wrong { Outcome::Wrong { reason } } else { Outcome::NotRun { reason } });
         self.ready = None;
     }
 

@@ -10,6 +10,7 @@ mod coalescing;
 mod constant_memory;
 mod graphs;
 mod histogram;
+mod l2_persistence;
 mod matmul_ab;
 mod misalignment;
 mod overlap;
@@ -39,6 +40,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &constant_memory::PATTERN,
     &reduction::PATTERN,
     &histogram::PATTERN,
+    &l2_persistence::PATTERN,
     &pinned_memory::PATTERN,
     &batching::PATTERN,
     &overlap::PATTERN,
