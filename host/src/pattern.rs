@@ -111,13 +111,13 @@ pub struct Dimension {
 /// What the values of a [`Dimension`] are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// A length or a distance. Indices grow with it.
+    /// A length or a distance: no index is larger than the product of all of them.
     Extent {
         /// The smallest that makes sense: 1 for a length, 0 for an offset.
         least: usize,
     },
-    /// How often something is done. No index grows with it.
-    Repeats {
+    /// How much of something or how often, beside the indices.
+    Amount {
         /// The smallest that makes sense.
         least: usize,
     },
@@ -136,9 +136,9 @@ impl Dimension {
         Dimension { name, meaning, values: Values::Extent { least } }
     }
 
-    /// How often something is done.
-    pub const fn repeats(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
-        Dimension { name, meaning, values: Values::Repeats { least } }
+    /// How much of something or how often.
+    pub const fn amount(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Amount { least } }
     }
 
     /// One of several.
@@ -172,20 +172,20 @@ impl Dimension {
     fn parts(&self) -> usize {
         match self.values {
             Values::Share { parts } => parts,
-            Values::Extent { .. } | Values::Repeats { .. } | Values::Choice(_) => 1,
+            Values::Extent { .. } | Values::Amount { .. } | Values::Choice(_) => 1,
         }
     }
 
     /// The smallest and the largest value.
     pub fn range(&self) -> RangeInclusive<usize> {
         match self.values {
-            Values::Extent { least } | Values::Repeats { least } => least..=usize::MAX,
+            Values::Extent { least } | Values::Amount { least } => least..=usize::MAX,
             Values::Choice(names) => 0..=names.len() - 1,
             Values::Share { parts } => 0..=parts,
         }
     }
 
-    /// Whether indices grow with it.
+    /// Whether it is a factor of the largest index.
     pub fn is_extent(&self) -> bool {
         matches!(self.values, Values::Extent { .. })
     }
@@ -194,7 +194,7 @@ impl Dimension {
     pub fn names(&self) -> &'static [&'static str] {
         match self.values {
             Values::Choice(names) => names,
-            Values::Extent { .. } | Values::Repeats { .. } | Values::Share { .. } => &[],
+            Values::Extent { .. } | Values::Amount { .. } | Values::Share { .. } => &[],
         }
     }
 }

@@ -64,7 +64,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     dimensions: &[
         Dimension::extent("n", "elements of the memory that a step takes", 1),
-        Dimension::repeats("steps", "times that memory is taken and given back", 1),
+        Dimension::amount("steps", "times that memory is taken and given back", 1),
     ],
     verify_sizes: &[
         &[1, 1],

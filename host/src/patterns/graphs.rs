@@ -56,7 +56,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     dimensions: &[
         Dimension::extent("n", "elements that each kernel works on", 1),
-        Dimension::repeats("kernels", "kernels, each after the one before", 1),
+        Dimension::amount("kernels", "kernels, each after the one before", 1),
     ],
     verify_sizes: &[
         &[1, 1],

@@ -77,8 +77,8 @@ pub const PATTERN: Pattern = Pattern {
     ],
     dimensions: &[
         Dimension::extent("n", "words of four bytes", 1),
-        Dimension::repeats("steps", "steps of the kernel per word", 0),
-        Dimension::repeats("pieces", "pieces, each on its stream", 1),
+        Dimension::amount("steps", "steps of the kernel per word", 0),
+        Dimension::amount("pieces", "pieces, each on its stream", 1),
     ],
     verify_sizes: &[
         &[1, 1, 1],

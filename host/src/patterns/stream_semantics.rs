@@ -75,7 +75,7 @@ pub const PATTERN: Pattern = Pattern {
     dimensions: &[
         Dimension::extent("n", "elements that each work is done on", 1),
         Dimension::extent("works", "works, each a kernel", 1),
-        Dimension::repeats("turns", "turns of each work's loop: its duration", 1),
+        Dimension::amount("turns", "turns of each work's loop: its duration", 1),
     ],
     verify_sizes: &[
         &[1, 1, 1],

@@ -65,7 +65,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     dimensions: &[
         Dimension::extent("n", "words of four bytes", 1),
-        Dimension::repeats("passes", "times each word is read or written", 1),
+        Dimension::amount("passes", "times each word is read or written", 1),
     ],
     verify_sizes: &[
         &[1, 1],
