@@ -260,7 +260,7 @@ fn graphs_applies_every_kernel_in_order() {
 
 #[test]
 fn l2_persistence_begins_its_table_anew() {
-    let case = case("l2_persistence", &[70, 33, 50]);
+    let case = case("l2_persistence", &[70, 33, 60, 50]);
     let (source, table) = (values::<f32>(&case.inputs[0]), values::<f32>(&case.inputs[1]));
     assert_eq!((source.len(), table.len()), (70, 33));
     let target = values::<f32>(&case.outputs[0].reference);

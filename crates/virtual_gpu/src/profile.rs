@@ -259,6 +259,12 @@ impl Profile {
         };
         Some(i32::try_from(value).unwrap_or(i32::MAX))
     }
+
+    /// What is set aside of L2 for so many bytes: sixteenths of it, as on an H200.
+    pub(crate) fn set_aside(&self, bytes: usize) -> usize {
+        let step = (self.l2_bytes / 16).max(1) as usize;
+        (bytes.div_ceil(step) * step).min(self.persisting_l2_bytes as usize)
+    }
 }
 
 fn clamp(bytes: u64) -> u32 {

@@ -122,6 +122,12 @@ fn a_window_is_kept_while_it_fits_what_is_set_aside() {
     let sizes = [SET_ASIDE / 4, SET_ASIDE / 2, SET_ASIDE, 2 * SET_ASIDE];
     let limit = PersistingLimit::set(SET_ASIDE).unwrap();
     assert_eq!(limit.bytes(), SET_ASIDE);
+    drop(limit);
+    let sixteenth = L2 as usize / 16;
+    for (asked, got) in [(0, 0), (1, 1), (sixteenth, 1), (sixteenth + 1, 2)] {
+        assert_eq!(PersistingLimit::set(asked).unwrap().bytes(), got * sixteenth);
+    }
+    let _limit = PersistingLimit::set(SET_ASIDE).unwrap();
     for size in sizes {
         assert_eq!(hot_bytes(&slide, size, 0.0), all, "{size} bytes that are not kept");
         let kept = hot_bytes(&slide, size, 1.0);

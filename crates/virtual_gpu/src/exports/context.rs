@@ -160,6 +160,7 @@ exports! {
         }
         machine.limits[number] = value;
         if number == PERSISTING_L2 {
+            machine.limits[number] = machine.profile.set_aside(value);
             machine.keep(&Pieces::new());
         }
         Ok(())
