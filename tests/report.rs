@@ -6,6 +6,7 @@ use coalesce::pattern::Limit;
 use coalesce::patterns::PATTERNS;
 use coalesce::report::write;
 use coalesce::results::{Outcome, Results, Row};
+use coalesce::timeline::{Interval, Kind, Origin, Timeline};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -342,6 +343,81 @@ fn rows_that_were_not_measured_say_why() {
         assert!(summary.contains(part), "{part}");
     }
     assert!(pages.contains_key("of_tomorrow.html"));
+}
+
+/// A row of the host's work with what ran when on its GPU has the picture; there is none of others.
+#[test]
+fn measured_timelines_are_shown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let is_it = |row: &Row| row.name() == "graphs/recorded_once" && row.sweep.is_none();
+    let graph = |start_us| Interval {
+        kind: Kind::Graph,
+        stream: Some(0),
+        start_us,
+        end_us: start_us + 5.0,
+    };
+    let file = changed(folder.path(), "timeline.json", |results| {
+        results.rows.retain(|row| row.pattern == "graphs");
+        for row in &mut results.rows {
+            row.timeline = is_it(row).then(|| Timeline {
+                device: "Some GPU".to_owned(),
+                origin: Origin::Measured,
+                length_us: 20.0,
+                intervals: vec![graph(0.0), graph(10.0)],
+            });
+        }
+    });
+    let pages = report(&[file]);
+    let shown = |variant: &str| {
+        let details = select(&pages["graphs.html"], &format!("#variant-{variant} svg desc"));
+        details.into_iter().map(text).filter(|text| text.contains("Some GPU")).collect::<Vec<_>>()
+    };
+    let [picture] = &shown("recorded_once")[..] else { panic!("one picture of the GPU") };
+    assert!(picture.contains("20 µs from event to event, kernel busy 10 µs (50 %)"), "{picture}");
+    assert!(shown("one_by_one").is_empty());
+}
+
+#[test]
+fn machine_code_has_the_traffic_of_its_lines() {
+    let (_guard, _gpu) = device();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
+    let source =
+        std::fs::read_to_string(root().join("kernels/src/coalescing.rs")).expect("it is there");
+    let kernel = source.find("fn coalescing_scalar(").expect("the kernel");
+    let copies = "*target.add(i as usize) = *source.add(i as usize)";
+    let at = kernel + source[kernel..].find(copies).expect("its copy");
+    let line = source[..at].lines().count();
+    let code = folder.path().join("code.sass");
+    let listing = format!(
+        ".text.coalescing_scalar:\n\t//## File \"kernels/src/coalescing.rs\", line {line}\n\
+         /*0000*/ LDG.E R3, desc[UR4][R2.64] ;\n/*0010*/ IADD3 R1, R2, R3, RZ ;\n/*0020*/ STG.E [R4], R3 ;\n"
+    );
+    std::fs::write(&code, listing).expect("a writable folder");
+    let output = folder.path().join("report");
+    write(&small, Some(&code), &output).expect("a report");
+    let page = std::fs::read_to_string(output.join("coalescing.html")).expect("a page");
+    let page = Html::parse_document(&page);
+    let of = |variant: &str| {
+        let tables = select(&page, &format!("#variant-{variant} details table"));
+        let rows = tables.into_iter().flat_map(|table| inside(table, "tbody tr"));
+        rows.map(|row| inside(row, "td").into_iter().map(text).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    let row = |cost: &str, share: &str, code: &str| {
+        [&line.to_string(), cost, share, code].map(str::to_owned).to_vec()
+    };
+    let expected = [
+        row("4 s", "50 %", "LDG.E R3, desc[UR4][R2.64]"),
+        row("", "", "IADD3 R1, R2, R3, RZ"),
+        row("4 s", "50 %", "STG.E [R4], R3"),
+    ];
+    assert_eq!(of("scalar"), expected);
+    assert!(of("quad").is_empty(), "{:?}", of("quad"));
+
+    std::fs::write(&code, "no code\n").expect("a writable folder");
+    let message = format!("{:#}", write(&small, Some(&code), &output).expect_err("no code"));
+    assert!(message.contains("code.sass is not machine code as `nvdisasm"), "{message}");
 }
 
 /// What a call that has to fail says, as `coalesce` prints it.
