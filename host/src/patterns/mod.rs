@@ -15,6 +15,7 @@ mod misalignment;
 mod overlap;
 mod pinned_memory;
 mod reduction;
+mod scan;
 mod store_segments;
 mod stream_semantics;
 mod stride;
@@ -38,6 +39,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &async_copy::PATTERN,
     &constant_memory::PATTERN,
     &reduction::PATTERN,
+    &scan::PATTERN,
     &histogram::PATTERN,
     &pinned_memory::PATTERN,
     &batching::PATTERN,

@@ -113,18 +113,27 @@ fn per_request(cost: &Cost) -> String {
     [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Rust and PTX of a variant's kernel, side by side where there is room.
+/// Rust and PTX of a variant's kernels, side by side where there is room.
 pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) -> Markup {
-    let Some(kernel) = pattern.kernel_name(variant) else { return html! {} };
+    let kernels = pattern.kernel_names(variant);
+    html! {
+        @for (index, kernel) in kernels.iter().enumerate() {
+            (sources_of(pattern, kernel, if index == 0 { "The kernel" } else { "Another kernel that it launches" }, counted))
+        }
+    }
+}
+
+/// Rust and PTX of a kernel.
+fn sources_of(pattern: &Pattern, kernel: &str, name: &str, counted: Option<&Counted>) -> Markup {
     let file = format!("kernels/src/{}.rs", pattern.name);
-    let by_source = counted.map(|counted| by_source_line(counted, &kernel, &file));
-    let by_ptx = counted.map(|counted| by_ptx_line(counted, &kernel)).unwrap_or_default();
+    let by_source = counted.map(|counted| by_source_line(counted, kernel, &file));
+    let by_ptx = counted.map(|counted| by_ptx_line(counted, kernel)).unwrap_or_default();
     let total = by_ptx.values().map(Cost::total).sum();
     let by_source = by_source.unwrap_or_default();
-    let items = shown_items(pattern.doc_source, &kernel, &by_source);
-    let image = IMAGES.iter().rev().find(|image| image.facts(&kernel).is_some());
+    let items = shown_items(pattern.doc_source, kernel, &by_source);
+    let image = IMAGES.iter().rev().find(|image| image.facts(kernel).is_some());
     let ptx: Vec<_> =
-        image.into_iter().flat_map(|image| simt::listing(image.text, &kernel)).collect();
+        image.into_iter().flat_map(|image| simt::listing(image.text, kernel)).collect();
     let ptx: Vec<_> = ptx
         .iter()
         .map(|line| Line {
@@ -137,7 +146,7 @@ pub fn sources(pattern: &Pattern, variant: &Variant, counted: Option<&Counted>) 
         div.beside {
             div {
                 @for (index, item) in items.iter().enumerate() {
-                    @let caption = match index { 0 => "The kernel", _ => "What it calls" };
+                    @let caption = match index { 0 => name, _ => "What it calls" };
                     (markdown::body(&item.doc))
                     (listing(&format!("{caption}, {file}"), "Rust", &item.costed(&by_source), total))
                 }
