@@ -9,9 +9,9 @@
 //! its neighbours instead:
 //!
 //! ```text
-//!                    kernels         words moved                   at 2^28 floats
-//!   two passes       sums, scan, ..  n read, n read, n written     3 n, and 2 launches more per level
-//!   look_back        one             n read, n written             2 n: what any scan must move
+//!                kernels                      words moved
+//!   two passes   3, and 2 more per level      3 n: read for the sums, read and written by the scan
+//!   look_back    1                            2 n: what any scan must move
 //!
 //! a tile of 512 words       shared requests, load + store  their passes        barriers
 //!   hillis_steele           129 + 144                      129 + 144 = 273      9
@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Hillis and Steele add at every distance 1, 2, 4 .. 256 for all words: 9 levels of 16 warps, 4097 additions where
-//! 511 would do. Blelloch's tree needs 2 x 511 at most, but its words lie 2 s apart at level s = 1, 2 .. 256:
+//! 511 would do. Blelloch's tree takes 510 up, 511 down and 512 at the end, but the words of neighbouring lanes lie
+//! 2 s apart at level s = 1, 2 .. 256:
 //!
 //! ```text
 //! level s                     1   2   4   8  16  32  64 128 256
@@ -39,11 +40,11 @@
 //! | variant | change from the previous one | load s/r | store s/r | shared wavefronts, load / store | words moved | limited by |
 //! |---|---|---|---|---|---|---|
 //! | `hillis_steele` | | 3.0 | 3.8 | 1 / 1 | 3 n | shared requests, barriers |
-//! | `blelloch` | a tree up and down: fewer additions, more barriers | 3.3 | 3.8 | 4.19 / 3.96 | 3 n | bank conflicts, barriers |
-//! | `blelloch_padded` | a word of padding after every 32 | 3.3 | 3.8 | 1 / 1 | 3 n | barriers |
+//! | `blelloch` | a tree up and down: fewer additions, more barriers | 3.4 | 3.8 | 4.19 / 3.96 | 3 n | bank conflicts, barriers |
+//! | `blelloch_padded` | a word of padding after every 32 | 3.4 | 3.8 | 1 / 1 | 3 n | barriers |
 //! | `shuffle` | warps scan by shuffles; one word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
-//! | `vectorised` | 16-byte loads, 32 elements per thread | 6.1 | 16 | 1 / 1 | 3 n | device memory |
-//! | `look_back` | one pass: a tile asks those before it | 15.2 | 16 | 1 / 1 | 2 n | device memory |
+//! | `vectorised` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
+//! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | device memory |
 //!
 //! The loads are those of all kernels together: a request of `scan_sums` and one of the scan have 4 sectors each (16
 //! in `vectorised`), and one more per warp has the 1 sector of what lies before its tile.
@@ -67,10 +68,11 @@
 //! count launches in their upper half: who takes the last one sets the lower half back to 0.
 //!
 //! Expected: the floor is the time to copy the array, 8 n bytes over the bandwidth of a copy in device memory. Two
-//! passes move 12 n bytes and cannot be faster than 2/3 of it. The variants with one or two elements per thread have
-//! no more in flight than the scalar copy of `coalescing`; the trees wait for barriers besides. `look_back` has 5
-//! blocks x 256 threads x 128 B = 160 KiB in flight per multiprocessor, of which blocks that wait for a ticket, for
-//! loads or for their neighbours hold some at any time. Wide tiles make few looks: 32768 tiles of 8192 elements at 2^28.
+//! passes move 12 n bytes and reach 2/3 of it at most, once the array is larger than L2. The variants with one or two
+//! elements per thread have no more in flight than the scalar copy of `coalescing`; the trees wait for barriers
+//! besides. `look_back` has 4 blocks x 256 threads x 128 B = 128 KiB in flight per multiprocessor, of which blocks that
+//! wait for a ticket, for loads or for their neighbours hold some at any time. Wide tiles make few looks: 32768 tiles of
+//! 8192 elements at 2^28.
 //!
 //! Exactness: the inputs are odd multiples of 1/64 in (-1, 1). An addition rounds only when its result needs more
 //! than 24 bits, that is from 2^24 / 64 = 2^18 on. A sum of n random signs grows like sqrt(n / 3), about 2^13.2 for n =
@@ -258,20 +260,33 @@ pub unsafe fn scan_blelloch_padded(
     unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
 }
 
-/// The inclusive scan over a warp.
+/// Inclusive scans over a warp, side by side: none waits for another.
+///
+/// # Safety
+/// All lanes of the warp call.
+#[inline(always)]
+unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
+    let mut sums = values;
+    for delta in [1, 2, 4, 8, 16] {
+        for sum in &mut sums {
+            // SAFETY: all lanes call.
+            let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, delta, WARP) };
+            if is_inside {
+                *sum += lower;
+            }
+        }
+    }
+    sums
+}
+
+/// One of them.
 ///
 /// # Safety
 /// All lanes of the warp call.
 #[inline(always)]
 unsafe fn warp_scan(value: f32) -> f32 {
-    let mut sum = value;
-    for delta in [1, 2, 4, 8, 16] {
-        // SAFETY: all lanes call.
-        let (other, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, sum, delta, WARP) };
-        if is_inside {
-            sum += other;
-        }
-    }
+    // SAFETY: all lanes call.
+    let [sum] = unsafe { warp_scans([value]) };
     sum
 }
 
@@ -346,11 +361,13 @@ unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> Rows {
                 *row = (*four).to_array();
             }
         } else {
+            // Not `i < n` as in `store_rows`: the compiler would keep 32 answers in registers until then.
+            let left = n.saturating_sub(first);
             for (row, index) in rows.iter_mut().zip(0..) {
                 for (element, next) in row.iter_mut().zip(0..) {
-                    let i = first + index * ROW + next;
-                    if i < n {
-                        *element = *source.add(i as usize);
+                    let further = index * ROW + next;
+                    if further < left {
+                        *element = *source.add((first + further) as usize);
                     }
                 }
             }
@@ -386,26 +403,34 @@ unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: Rows, before: f3
     }
 }
 
-/// Scans the elements of a warp, row by row in registers, and returns their sum.
+/// Scans the elements of a warp in registers, and returns their sum.
 ///
 /// # Safety
 /// All lanes of the warp call.
 #[inline(always)]
 unsafe fn scan_rows(rows: &mut Rows) -> f32 {
-    let mut before_row = 0.0;
-    for row in rows {
-        for next in 1..4 {
-            row[next] += row[next - 1];
-        }
+    // Several short loops: the compiler unrolls each of them, and only so are the rows in registers.
+    let mut sums = [0.0; ROWS as usize];
+    for (row, sum) in rows.iter_mut().zip(&mut sums) {
+        row[1] += row[0];
+        row[2] += row[1];
+        row[3] += row[2];
+        *sum = row[3];
+    }
+    // SAFETY: all lanes call.
+    let sums = unsafe { warp_scans(sums) };
+    let (mut before, mut before_row) = ([0.0; ROWS as usize], 0.0);
+    for (before, sum) in before.iter_mut().zip(&sums) {
         // SAFETY: all lanes call.
-        let (before_lane, sum) = unsafe {
-            let scanned = warp_scan(row[3]);
-            let (lower, is_inside) = warp_shuffle_up(FULL_MASK, scanned, 1, WARP);
-            (if is_inside { lower } else { 0.0 }, of_lane(scanned, WARP - 1))
-        };
-        let before = before_row + before_lane;
-        *row = row.map(|sum| before + sum);
-        before_row += sum;
+        let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, 1, WARP) };
+        *before = if is_inside { before_row + lower } else { before_row };
+        // SAFETY: all lanes call.
+        before_row += unsafe { of_lane(*sum, WARP - 1) };
+    }
+    for (row, before) in rows.iter_mut().zip(&before) {
+        for element in row {
+            *element += before;
+        }
     }
     before_row
 }
@@ -438,7 +463,7 @@ unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
 /// Launch contract: 1-D grid of a block of `WIDE_BLOCK` threads per `WIDE_TILE` elements; `source` and `target` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31, the same array or not overlapping; `before` valid for the scanned
 /// sum of each tile of `source` but the last.
-#[kernel(launch_bounds(WIDE_BLOCK, 5))]
+#[kernel(launch_bounds(WIDE_BLOCK, 4))]
 pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[f32; WIDE_WARPS as usize]> = MaybeUninit::uninit();
@@ -451,21 +476,21 @@ pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *m
     }
 }
 
-/// The next tile, and the number of this launch.
+/// A ticket: the next tile in its lower half, and the number of this launch in its upper half.
 ///
 /// # Safety
 /// `tickets` is accessed by this function only; one thread of each block calls, once.
 #[inline(always)]
-unsafe fn take_ticket(tickets: *mut u64) -> (u32, u32) {
+unsafe fn take_ticket(tickets: *mut u64) -> u64 {
     // SAFETY: the caller's contract.
     let tickets = unsafe { AtomicU64::from_ptr(tickets) };
     let ticket = tickets.fetch_add(1, Relaxed);
-    let (tile, launch, tiles) = (ticket as u32, (ticket >> 32) as u32, thread::grid_dim_x());
-    if tile == tiles - 1 {
+    let tiles = thread::grid_dim_x();
+    if ticket as u32 == tiles - 1 {
         // Nobody is left to take one in this launch.
         tickets.fetch_add((1 << 32) - u64::from(tiles), Relaxed);
     }
-    (tile, launch)
+    ticket
 }
 
 /// A tile's word: its state in this launch, and the value that belongs to it.
@@ -528,26 +553,24 @@ unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
 /// Launch contract: 1-D grid of a block of `WIDE_BLOCK` threads per `WIDE_TILE` elements; `source` and `target` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31, not overlapping; `state` valid for a word and one more per tile,
 /// which are zero before the first launch and only touched by launches of this kernel, one at a time.
-#[kernel(launch_bounds(WIDE_BLOCK, 5))]
+#[kernel(launch_bounds(WIDE_BLOCK, 4))]
 pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[f32; WIDE_WARPS as usize]> = MaybeUninit::uninit();
     #[address_space(shared)]
-    static mut TICKET: MaybeUninit<[u32; 2]> = MaybeUninit::uninit();
+    static mut TICKET: MaybeUninit<u64> = MaybeUninit::uninit();
     #[address_space(shared)]
     static mut BEFORE: MaybeUninit<f32> = MaybeUninit::uninit();
-    let (ticket, before) = ((&raw mut TICKET).cast::<u32>(), (&raw mut BEFORE).cast::<f32>());
+    let (ticket, before) = ((&raw mut TICKET).cast::<u64>(), (&raw mut BEFORE).cast::<f32>());
     let tid = thread::thread_idx_x();
     // SAFETY: the launch contract. One thread writes TICKET and BEFORE, and all read them after a barrier. Tickets
     // are handed out in order, so the blocks of all tiles before have begun. `state` begins with the tickets.
     unsafe {
         if tid == 0 {
-            let (tile, launch) = take_ticket(state);
-            *ticket = tile;
-            *ticket.add(1) = launch;
+            *ticket = take_ticket(state);
         }
         thread::sync_threads();
-        let (tile, launch) = (*ticket, *ticket.add(1));
+        let (tile, launch) = (*ticket as u32, (*ticket >> 32) as u32);
         let mut rows = load_rows(source, tile, n);
         let (before_warp, sum) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
         if tid < WARP {
