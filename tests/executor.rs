@@ -379,6 +379,50 @@ fn trees_keep_warps_busy_and_shuffles_no_banks() {
     }
 }
 
+/// A tile of each kernel that scans one: Blelloch's tree takes four passes where padding leaves one, and shuffles take
+/// hardly any.
+#[test]
+fn trees_of_scans_conflict_by_level_and_padding_ends_it() {
+    let (_guard, gpu) = device();
+    // Requests and passes of loads, then of stores; the block's warps, and its barriers.
+    for (variant, loads, stores, (warps, barriers)) in [
+        ("hillis_steele", [129, 129], [144, 144], (16, 9)),
+        ("blelloch", [94, 394], [76, 301], (8, 19)),
+        ("blelloch_padded", [94, 94], [76, 76], (8, 19)),
+        ("shuffle", [16, 16], [17, 17], (16, 2)),
+    ] {
+        let counters = counters_of(&gpu, "scan", variant, &[512]).counters;
+        let (load, store) = (counters.shared_load, counters.shared_store);
+        assert_eq!([load.requests, load.wavefronts], loads, "{variant}");
+        assert_eq!([store.requests, store.wavefronts], stores, "{variant}");
+        assert_eq!(counters.barriers, warps * barriers, "{variant}");
+    }
+}
+
+/// Two passes read the elements twice, and one pass once; the sums of tiles come on top.
+#[test]
+fn scans_move_three_words_per_element_or_two() {
+    let (_guard, gpu) = device();
+    // 128 wide tiles, and 2048, 4 and 1 tiles of 512.
+    let n = 1_u64 << 20;
+    // Words read, words written, and lanes that ask what lies before their tile.
+    for (variant, read, written, asking) in [
+        ("shuffle", 2 * (n + 2048) + 4, n + 2 * (2048 + 4), (2047 + 3) * 512),
+        ("vectorised", 2 * n + 128, n + 2 * 128, 127 * 256),
+    ] {
+        let counted = counters_of(&gpu, "scan", variant, &[n as usize]);
+        let counters = &counted.counters;
+        assert_eq!(counters.global_load.bytes, 4 * (read + asking), "{variant}");
+        assert_eq!(counters.global_store.bytes, 4 * written, "{variant}");
+        let kernels: Vec<&str> = counted.kernels.keys().map(String::as_str).collect();
+        assert!(kernels.contains(&"scan_sums") && kernels.len() == 2, "{kernels:?}");
+    }
+    let counters = counters_of(&gpu, "scan", "look_back", &[n as usize]).counters;
+    let looks = (1..128).map(|tile| 2 * tile.min(32)).sum::<u64>();
+    assert_eq!(counters.global_load.bytes, 4 * (n + looks));
+    assert_eq!(counters.global_store.bytes, 4 * (n + 2 * (2 * 128 - 1)));
+}
+
 /// What the variants promise holds for every distribution; a bank per lane is one pass for all.
 #[test]
 fn histograms_conflict_as_their_input_says() {

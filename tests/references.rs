@@ -195,6 +195,35 @@ fn reduction_sums_without_rounding() {
 }
 
 #[test]
+fn scan_has_the_sum_up_to_each_element_and_each_tile() {
+    let case = case("scan", &[512 * 512 + 1]);
+    let source = values::<f32>(&case.inputs[0]);
+    let sixty_fourths: Vec<i32> = source.iter().map(|value| (value * 64.0) as i32).collect();
+    assert!(sixty_fourths.iter().all(|value| value % 2 != 0 && value.abs() < 64));
+    let up_to = |end: usize| sixty_fourths[..end].iter().sum::<i32>() as f32 / 64.0;
+    let target = values::<f32>(&case.outputs[0].reference);
+    for end in [1, 2, 3, 511, 512, 513, 100_003, 512 * 512, 512 * 512 + 1] {
+        assert_eq!(target[end - 1], up_to(end), "{end}");
+    }
+    let (all, sums) =
+        (up_to(source.len()), |output: usize| values::<f32>(&case.outputs[output].reference));
+    let (level_1, level_2) = (sums(1), sums(2));
+    assert_eq!(
+        (level_1.len(), level_1[0], level_1[511], level_1[512]),
+        (513, up_to(512), up_to(512 * 512), all)
+    );
+    assert_eq!((level_2, sums(3).len()), (&[up_to(512 * 512), all][..], 0));
+    assert_eq!(
+        (sums(4).len(), sums(4)[31], sums(4)[32], sums(5).len()),
+        (33, up_to(32 * 8192), all, 0)
+    );
+    // A word for the tickets, which count one launch, and one per tile.
+    let state = values::<u64>(&case.outputs[6].reference);
+    assert_eq!((state.len(), state[0]), (34, 1 << 32));
+    assert_eq!(state[33], 2 << 32 | u64::from(all.to_bits()));
+}
+
+#[test]
 fn histogram_counts_each_distribution() {
     let n = 4096;
     for distribution in 0..3 {

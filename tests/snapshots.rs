@@ -102,9 +102,13 @@ fn wide_variants_really_move_sixteen_bytes() {
 }
 
 #[test]
-fn histograms_and_sums_load_sixteen_bytes() {
+fn histograms_sums_and_scans_move_sixteen_bytes() {
     for (kernel, load) in [
         ("reduction_vectorised", "ld.global.v4.b32"),
+        ("scan_vectorised", "ld.global.v4.b32"),
+        ("scan_vectorised", "st.global.v4.b32"),
+        ("scan_look_back", "ld.global.v4.b32"),
+        ("scan_look_back", "st.global.v4.b32"),
         ("reduction_vectorised_i32", "ld.global.v4.b32"),
         ("reduction_vectorised_f64", "ld.global.v2.b64"),
         ("histogram_coarsened", "ld.global.v4.b32"),

@@ -260,13 +260,15 @@ pub struct Variant {
 /// What a variant does.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// It launches its kernel on the case's arrays.
+    /// It launches its kernel on the case's arrays, and others if it needs them.
     Kernel {
         /// Brings the device into the state that its launch needs, such as a symbol's content: done
         /// before each check, never while it is timed.
         prepare: Option<fn(&Launcher<'_>) -> Result<()>>,
         /// Enqueues its work, and only that.
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        /// The kernels that it launches besides its own, without the pattern's name.
+        also: &'static [&'static str],
     },
     /// It is not ours: CUDA C++ or a library, on the case's arrays.
     Peer(Peer),
@@ -299,7 +301,15 @@ pub struct Unavailable(pub String);
 impl Work {
     /// A kernel whose launch needs no preparation.
     pub const fn kernel(launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Work {
-        Work::Kernel { prepare: None, launch }
+        Work::Kernel { prepare: None, launch, also: &[] }
+    }
+
+    /// A kernel that is not enough alone.
+    pub const fn kernels(
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        also: &'static [&'static str],
+    ) -> Work {
+        Work::Kernel { prepare: None, launch, also }
     }
 }
 
@@ -428,6 +438,16 @@ impl Pattern {
             Work::Kernel { .. } => Some(format!("{}_{}", self.name, variant.name)),
             Work::Peer(_) | Work::Host { .. } => None,
         }
+    }
+
+    /// The names of all kernels that a variant launches, its own first.
+    pub fn kernel_names(&self, variant: &Variant) -> Vec<String> {
+        let also = match variant.work {
+            Work::Kernel { also, .. } => also,
+            Work::Peer(_) | Work::Host { .. } => &[],
+        };
+        let also = also.iter().map(|name| format!("{}_{name}", self.name));
+        self.kernel_name(variant).into_iter().chain(also).collect()
     }
 
     /// Whether all its work is the host's.

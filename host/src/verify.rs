@@ -128,7 +128,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// What the kernel that was launched last takes of a multiprocessor; `None` for all but kernels of ours.
+    /// What the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
     pub fn resources(&self) -> Result<Option<Resources>> {
         match &self.means {
             Means::Kernel { launcher, .. } => launcher.resources(),
@@ -151,9 +151,11 @@ impl<'a> Ready<'a> {
     /// On the virtual device: how many times more blocks the variant's kernels have at another size. Nothing is executed.
     pub fn growth_of_blocks(&mut self, size: &Size) -> Result<f64> {
         match (&self.means, self.variant.work) {
-            (Means::Kernel { arrays, launcher }, Work::Kernel { launch, .. })
+            (Means::Kernel { arrays, .. }, Work::Kernel { launch, .. })
                 if self.gpu.is_virtual() && size != self.size =>
             {
+                // What it does not execute, it need not remember.
+                let launcher = &self.gpu.launcher();
                 let here = self.gpu.blocks_of(|| launch(launcher, arrays, self.size))?;
                 let there = self.gpu.blocks_of(|| launch(launcher, arrays, size))?;
                 Ok(there as f64 / here.max(1) as f64)

@@ -25,6 +25,7 @@ pub mod matmul_ab;
 pub mod misalignment;
 pub mod overlap;
 pub mod reduction;
+pub mod scan;
 pub mod store_segments;
 pub mod stream_semantics;
 pub mod stride;

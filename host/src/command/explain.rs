@@ -3,7 +3,7 @@
 use super::{table, traffic_table};
 use anyhow::{Context, Result};
 use coalesce::gpu::{Checks, Choice, Gpu};
-use coalesce::pattern::{Pattern, Size, Variant};
+use coalesce::pattern::Size;
 use coalesce::patterns::Selection;
 use coalesce::ptx::{IMAGES, KernelFacts};
 use coalesce::results::write;
@@ -54,7 +54,10 @@ fn print_kernels(selection: &Selection) -> Result<()> {
     println!("In the PTX:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
     for variant in selection.variants() {
-        facts.add_row(fact_cells(pattern, variant));
+        let kernels = pattern.kernel_names(variant);
+        for (index, kernel) in kernels.iter().enumerate() {
+            facts.add_row(fact_cells(if index == 0 { variant.name } else { kernel }, kernel));
+        }
     }
     println!("{facts}\n");
     Ok(())
@@ -80,25 +83,17 @@ fn write_pictures(selection: &Selection, folder: &Path, device: &Choice) -> Resu
     Ok(())
 }
 
-/// The facts of a variant's kernel in the newest PTX.
-fn fact_cells(pattern: &Pattern, variant: &Variant) -> [String; 5] {
-    let kernel = pattern.kernel_name(variant);
-    let newest =
-        IMAGES.iter().rev().find_map(|image| Some((image, image.facts(kernel.as_deref()?)?)));
+/// The facts of a kernel in the newest PTX, under a name.
+fn fact_cells(name: &str, kernel: &str) -> [String; 5] {
+    let newest = IMAGES.iter().rev().find_map(|image| Some((image, image.facts(kernel)?)));
     let Some((image, facts)) = newest else {
-        return [
-            variant.name.to_owned(),
-            "none".to_owned(),
-            String::new(),
-            String::new(),
-            String::new(),
-        ];
+        return [name, "none", "", "", ""].map(str::to_owned);
     };
     let KernelFacts { instructions, shared_bytes, local_bytes, .. } = facts;
     let list =
         instructions.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>();
     [
-        variant.name.to_owned(),
+        name.to_owned(),
         format!("sm_{}", image.capability),
         list.join(", "),
         format!("{shared_bytes} B"),

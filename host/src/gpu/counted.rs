@@ -14,6 +14,8 @@ pub use virtual_gpu::{Larger, OperationKind, OperationRecord};
 pub struct Counted {
     /// The sums over all launches.
     pub counters: Counters,
+    /// The same by kernel.
+    pub kernels: BTreeMap<String, Counters>,
     /// Each instruction that ran, its counts summed over the launches, by kernel and line of the PTX.
     pub instructions: Vec<InstructionReport>,
     /// Hazards, when the device was opened with checks.
@@ -106,6 +108,7 @@ impl Gpu {
         let mut instructions = BTreeMap::new();
         for launch in virtual_gpu::launches() {
             counted.counters += launch.report.counters;
+            *counted.kernels.entry(launch.kernel).or_default() += launch.report.counters;
             for report in launch.report.instructions {
                 match instructions.entry((report.function.clone(), report.ptx_line)) {
                     Entry::Vacant(entry) => {

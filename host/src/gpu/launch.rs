@@ -19,8 +19,8 @@ const SHARED_WITHOUT_OPTING_IN: u32 = 48 << 10;
 /// Enqueues kernels on a device's stream.
 pub struct Launcher<'a> {
     gpu: &'a Gpu,
-    /// The last launch, for the message of a fault that surfaces later.
-    last: RefCell<Option<Launched>>,
+    /// What was launched, each once, for the message of a fault that surfaces later.
+    launched: RefCell<Vec<Launched>>,
 }
 
 /// The arguments of a launch as the driver takes them: each in as many 8-byte slots as it needs.
@@ -76,6 +76,13 @@ unsafe impl<T> Argument<&'static [T]> for View<'_, T> {
 
 // SAFETY: a pointer to the elements.
 unsafe impl<T> Argument<*mut T> for ViewMut<'_, T> {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.address().to_ne_bytes());
+    }
+}
+
+// SAFETY: a pointer to the elements, which the kernel only reads.
+unsafe impl<T> Argument<*const T> for ViewMut<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address().to_ne_bytes());
     }
@@ -142,7 +149,7 @@ tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6, A7 P7 7);
 
 impl<'a> Launcher<'a> {
     pub(super) fn new(gpu: &'a Gpu) -> Self {
-        Self { gpu, last: RefCell::default() }
+        Self { gpu, launched: RefCell::default() }
     }
 
     /// The device.
@@ -251,7 +258,10 @@ impl<'a> Launcher<'a> {
         // call, and the caller vouches for the rest of the launch contract.
         unsafe { self.gpu.stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers) }
             .map_err(|error| refused(error.to_string()))?;
-        self.last.replace(Some(launch));
+        let mut launched = self.launched.borrow_mut();
+        if !launched.contains(&launch) {
+            launched.push(launch);
+        }
         Ok(())
     }
 
@@ -269,24 +279,25 @@ impl<'a> Launcher<'a> {
         Ok(())
     }
 
-    /// Waits for the launches; a fault is reported with the launch that was last enqueued.
+    /// Waits for the launches; a fault is reported with those that may have caused it.
     pub fn finish(&self) -> Result<(), GpuError> {
         self.gpu.stream.synchronize().map_err(|cause| {
-            let last = self.last.borrow();
-            let launch = last.as_ref().map_or_else(String::new, ToString::to_string);
+            let launched = self.launched.borrow();
+            let launch = launched.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
             GpuError::Fault { launch, cause }
         })
     }
 
-    /// What the last launch took of a multiprocessor.
+    /// What the launch of the most threads took of a multiprocessor; of several, the last.
     ///
     /// # Errors
     /// The driver's.
     pub fn resources(&self) -> Result<Option<Resources>> {
-        let last = self.last.borrow();
-        let Some(Launched { kernel, block, dynamic_shared_bytes, .. }) = *last else {
+        let launched = self.launched.borrow();
+        let Some(largest) = launched.iter().max_by_key(|launch| launch.threads()) else {
             return Ok(None);
         };
+        let Launched { kernel, block, dynamic_shared_bytes, .. } = *largest;
         let function = self.gpu.module.get_function(kernel)?;
         let info = cust_ext::function::info(&function)?;
         let threads = block.x * block.y * block.z;
@@ -309,11 +320,21 @@ impl<'a> Launcher<'a> {
 }
 
 /// A launch, to be named.
+#[derive(PartialEq)]
 struct Launched {
     kernel: &'static str,
     grid: GridSize,
     block: BlockSize,
     dynamic_shared_bytes: u32,
+}
+
+impl Launched {
+    /// The threads of the grid.
+    fn threads(&self) -> u64 {
+        let extents =
+            [self.grid.x, self.grid.y, self.grid.z, self.block.x, self.block.y, self.block.z];
+        extents.into_iter().map(u64::from).product()
+    }
 }
 
 impl std::fmt::Display for Launched {

@@ -16,6 +16,7 @@ mod misalignment;
 mod overlap;
 mod pinned_memory;
 mod reduction;
+mod scan;
 mod store_segments;
 mod stream_semantics;
 mod stride;
@@ -39,6 +40,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &async_copy::PATTERN,
     &constant_memory::PATTERN,
     &reduction::PATTERN,
+    &scan::PATTERN,
     &histogram::PATTERN,
     &l2_persistence::PATTERN,
     &pinned_memory::PATTERN,

@@ -1,11 +1,11 @@
 //! A kernel's Rust beside its PTX, each line with the traffic that it causes.
 
 use super::counts::{Cost, by_place, by_ptx_line, by_source_line};
-use super::machine_code::{self, Instruction};
+use super::machine_code::{self, Instruction, MachineCode};
 use super::markdown;
 use super::plot::figure;
 use crate::gpu::Counted;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Variant};
 use crate::ptx::IMAGES;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -117,10 +117,27 @@ fn per_request(cost: &Cost) -> String {
     [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Rust and PTX of a kernel, side by side where there is room, and its machine code if there is any.
+/// Rust and PTX of a variant's kernels, side by side where there is room, and their machine code if there is any.
 pub fn sources(
     pattern: &Pattern,
+    variant: &Variant,
+    counted: Option<&Counted>,
+    machine_code: &MachineCode,
+) -> Markup {
+    let kernels = pattern.kernel_names(variant);
+    html! {
+        @for (index, kernel) in kernels.iter().enumerate() {
+            @let name = if index == 0 { "The kernel" } else { "Another kernel that it launches" };
+            (sources_of(pattern, kernel, name, counted, machine_code.of(kernel)))
+        }
+    }
+}
+
+/// Rust and PTX of a kernel, and its machine code.
+fn sources_of(
+    pattern: &Pattern,
     kernel: &str,
+    name: &str,
     counted: Option<&Counted>,
     machine_code: &[Instruction],
 ) -> Markup {
@@ -145,7 +162,7 @@ pub fn sources(
         div.beside {
             div {
                 @for (index, item) in items.iter().enumerate() {
-                    @let caption = match index { 0 => "The kernel", _ => "What it calls" };
+                    @let caption = match index { 0 => name, _ => "What it calls" };
                     (markdown::body(&item.doc))
                     (listing(&format!("{caption}, {file}"), "Rust", &item.costed(&by_source), total))
                 }

@@ -131,8 +131,8 @@ fn variants(
                 @for svg in [timelines.get(variant.name), pictures.get(variant.name)].into_iter().flatten() {
                     figure.scroll tabindex="0" { (PreEscaped(svg)) }
                 }
-                @if let Some(kernel) = pattern.kernel_name(variant) {
-                    (source::sources(pattern, &kernel, counted_of(variant), machine_code.of(&kernel)))
+                @if pattern.kernel_name(variant).is_some() {
+                    (source::sources(pattern, variant, counted_of(variant), machine_code))
                 } @else {
                     p { "Work of the host, in " code { (host_file) } "." }
                 }

@@ -1,0 +1,127 @@
+//! The scan that looks back, where blocks that run in turn never have to look far: words as blocks leave them that are
+//! still at work, and launches on words that others have left.
+
+use coalesce::ptx::IMAGES;
+use kernels::scan::{PREFIX, SUM, WIDE_BLOCK, WIDE_TILE};
+use simt::{Checks, Launch, Memory, Module, Options, Schedule, run};
+
+const TILE: usize = WIDE_TILE as usize;
+
+/// Device memory with an array, a place for its scan, and the kernel's words.
+struct Device {
+    module: Module,
+    memory: Memory,
+    source: u64,
+    target: u64,
+    state: u64,
+    values: Vec<f32>,
+}
+
+impl Device {
+    /// With `n` odd multiples of 1/64, and zeros for the words.
+    fn new(n: usize) -> Device {
+        let image = IMAGES.last().expect("there are kernels");
+        let module = Module::parse(image.text).expect("our own PTX parses");
+        let mut memory = Memory::new(64 << 20);
+        let mut allocate = |bytes: usize| memory.allocate(bytes as u64).expect("it fits");
+        let (source, target) = (allocate(4 * n), allocate(4 * n));
+        let state = allocate(8 * (1 + n.div_ceil(TILE)));
+        let values: Vec<f32> =
+            (0..n).map(|i| ((i * i % 61 + i % 3) as f32 * 2.0 - 61.0) / 64.0).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        memory.write(source, &bytes).expect("it was allocated");
+        let mut device = Device { module, memory, source, target, state, values };
+        device.write_words(0, &vec![0; 1 + n.div_ceil(TILE)]);
+        device
+    }
+
+    /// Writes words from a place on.
+    fn write_words(&mut self, first: usize, words: &[u64]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.memory.write(self.state + 8 * first as u64, &bytes).expect("it was allocated");
+    }
+
+    fn words(&self, count: usize) -> Vec<u64> {
+        let mut bytes = vec![0; 8 * count];
+        self.memory.read(self.state, &mut bytes).expect("it was allocated");
+        let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        bytes.chunks_exact(8).map(word).collect()
+    }
+
+    /// The sum of the values before a place.
+    fn before(&self, place: usize) -> f32 {
+        self.values[..place].iter().map(|value| f64::from(*value)).sum::<f64>() as f32
+    }
+
+    /// Runs so many blocks over `n` elements and compares the tiles from `first` on.
+    fn scan(&mut self, n: usize, blocks: u32, first: usize, schedule: Schedule) {
+        self.memory.fill(self.target, 0xFF, 4 * self.values.len()).expect("it was allocated");
+        let launch = Launch::new("scan_look_back", [blocks, 1, 1], [WIDE_BLOCK, 1, 1])
+            .address(self.source)
+            .address(self.target)
+            .address(self.state)
+            .u32(n as u32);
+        let options = Options { checks: Checks::all(), schedule, ..Options::default() };
+        let report = run(&self.module, &mut self.memory, &launch, &options)
+            .unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
+        assert!(report.findings.is_empty(), "{schedule:?}: {}", report.findings[0]);
+        let mut bytes = vec![0; 4 * self.values.len()];
+        self.memory.read(self.target, &mut bytes).expect("it was allocated");
+        let mut sum = 0.0;
+        for (i, bytes) in bytes.chunks_exact(4).enumerate() {
+            let found = f32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+            sum += f64::from(self.values[i]);
+            if (first * TILE..n).contains(&i) {
+                assert!(found == sum as f32, "{schedule:?}, element {i}: {found}, not {sum}");
+            } else {
+                assert_eq!(found.to_bits(), u32::MAX, "{schedule:?}, element {i} was written");
+            }
+        }
+    }
+}
+
+/// Of 100 tiles before the last two, only one knows its prefix: at every distance, up to four looks away.
+#[test]
+fn a_tile_looks_back_until_one_knows_its_prefix() {
+    let (n, tiles) = (102 * TILE - 5, 102);
+    for nearest in [0, 1, 3, 4, 5, 35, 36, 37, 67, 68, 69, 98, 99] {
+        let mut device = Device::new(n);
+        let word = |tile: usize| {
+            let end = device.before((tile + 1) * TILE);
+            let sum = end - device.before(tile * TILE);
+            let (state, value) = if tile == nearest { (PREFIX, end) } else { (SUM, sum) };
+            // What lies before the nearest prefix must not count.
+            let value = if tile < nearest { f32::NAN } else { value };
+            u64::from(state) << 32 | u64::from(value.to_bits())
+        };
+        let words: Vec<u64> = std::iter::once(100).chain((0..100).map(word)).collect();
+        device.write_words(0, &words);
+        device.scan(n, 2, 100, Schedule::Forward);
+        let words = device.words(1 + tiles);
+        assert_eq!(words[0], 102, "two more tickets were taken");
+        let last = |tile: usize| {
+            u64::from(PREFIX) << 32 | u64::from(device.before(n.min((tile + 1) * TILE)).to_bits())
+        };
+        assert_eq!(words[101..], [last(100), last(101)], "the nearest prefix is tile {nearest}'s");
+    }
+}
+
+/// Words of earlier launches, also of fewer tiles, count as not yet written, and the number of launches may wrap.
+#[test]
+fn launches_leave_words_that_the_next_does_not_take_for_its_own() {
+    let n = 70 * TILE + 123;
+    let mut device = Device::new(n);
+    let schedules =
+        [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
+    for (launch, schedule) in schedules.into_iter().enumerate() {
+        for (step, n) in [n, 40 * TILE, 1, n].into_iter().enumerate() {
+            device.scan(n, n.div_ceil(TILE) as u32, 0, schedule);
+            assert_eq!(device.words(1), [((4 * launch + step + 1) as u64) << 32]);
+        }
+    }
+    device.write_words(0, &[u64::from(u32::MAX) << 32]);
+    for launch in [0, 1, 2] {
+        device.scan(n, n.div_ceil(TILE) as u32, 0, Schedule::Forward);
+        assert_eq!(device.words(1), [launch << 32]);
+    }
+}
