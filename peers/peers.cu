@@ -10,6 +10,7 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cublas_v2.h>
+#include <cuda_pipeline.h>
 #include <cstddef>
 #include <cstdint>
 
@@ -313,15 +314,79 @@ __global__ void __launch_bounds__(256, 4) scan_looking_back(const float *source,
     }
 }
 
-const char *scan_look_back(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+// The same with the tile in shared memory: as our `look_back_async`.
+__global__ void __launch_bounds__(256, 6) scan_past_registers(const float *source, float *target, unsigned long long *state, uint32_t n) {
+    __shared__ float4 elements[SCAN_TILE / 4];
+    __shared__ float sums[8], before_block;
+    __shared__ unsigned long long ticket;
+    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) {
+        unsigned long long taken = atomicAdd(state, 1ull);
+        if ((uint32_t)taken == gridDim.x - 1) atomicAdd(state, (1ull << 32) - gridDim.x);
+        ticket = taken;
+    }
+    __syncthreads();
+    uint32_t tile = (uint32_t)ticket, launch = (uint32_t)(ticket >> 32), own = warp * ROWS * 32 + lane, first = tile * SCAN_TILE + own * 4;
+#pragma unroll
+    for (uint32_t r = 0; r < ROWS; r++) {
+        uint32_t i = first + r * 128, left = i < n ? min(n - i, 4u) : 0;
+        __pipeline_memcpy_async(&elements[own + r * 32], &source[i], 16, 16 - 4 * left);
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    float before_rows[ROWS], before_row = 0;
+#pragma unroll
+    for (uint32_t r = 0; r < ROWS; r++) {
+        float4 four = elements[own + r * 32];
+        float scanned = warp_scan((four.x + four.y) + (four.z + four.w)), lower = __shfl_up_sync(~0u, scanned, 1);
+        before_rows[r] = before_row + (lane > 0 ? lower : 0);
+        before_row += __shfl_sync(~0u, scanned, 31);
+    }
+    if (lane == 0) sums[warp] = before_row;
+    __syncthreads();
+    float scanned = warp_scan(lane < 8 ? sums[lane] : 0);
+    float lower = __shfl_sync(~0u, scanned, (warp + 31) % 32), sum = __shfl_sync(~0u, scanned, 31);
+    if (warp == 0) {
+        unsigned long long *tiles = state + 1;
+        if (lane == 0 && tile > 0) publish(&tiles[tile], launch, 1, sum);
+        float before = sum_of_tiles_before(tiles, tile, launch);
+        if (lane == 0) {
+            publish(&tiles[tile], launch, 2, before + sum);
+            before_block = before;
+        }
+    }
+    __syncthreads();
+    float before_warp = before_block + (warp > 0 ? lower : 0);
+    bool whole = n - tile * SCAN_TILE >= SCAN_TILE;
+#pragma unroll
+    for (uint32_t r = 0; r < ROWS; r++) {
+        float4 four = elements[own + r * 32];
+        float before = before_warp + before_rows[r];
+        float results[4] = {before + four.x, before + (four.x + four.y), before + ((four.x + four.y) + four.z), before + ((four.x + four.y) + (four.z + four.w))};
+        if (whole) *(float4 *)&target[first + r * 128] = make_float4(results[0], results[1], results[2], results[3]);
+        else for (uint32_t k = 0; k < 4; k++) if (first + r * 128 + k < n) target[first + r * 128 + k] = results[k];
+    }
+}
+
+typedef void ScanKernel(const float *source, float *target, unsigned long long *state, uint32_t n);
+
+const char *scan_by(ScanKernel *kernel, cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     static Scratch scratch;
     size_t tiles = blocks(size[0], SCAN_TILE), had = scratch.bytes;
     if (!scratch.reserve(8 * (tiles + 1))) return "there is no memory left for the tiles' words";
     // Words of earlier launches, also of other sizes, count as not yet written.
     if (scratch.bytes != had) TRY(cudaMemsetAsync(scratch.memory, 0, scratch.bytes, stream));
-    scan_looking_back<<<(uint32_t)tiles, 256, 0, stream>>>((const float *)in[0], (float *)out[0],
-                                                           (unsigned long long *)scratch.memory, (uint32_t)size[0]);
+    kernel<<<(uint32_t)tiles, 256, 0, stream>>>((const float *)in[0], (float *)out[0],
+                                                (unsigned long long *)scratch.memory, (uint32_t)size[0]);
     return launched();
+}
+
+const char *scan_look_back(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    return scan_by(scan_looking_back, stream, in, out, size);
+}
+
+const char *scan_look_back_async(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    return scan_by(scan_past_registers, stream, in, out, size);
 }
 
 const char *scan_cub(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
@@ -390,6 +455,7 @@ const Peer PEERS[] = {
     {"reduction", "nvcc vectorised", 0, reduction_vectorised},
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},
     {"scan", "nvcc look_back", 0, scan_look_back},
+    {"scan", "nvcc look_back_async", 0, scan_look_back_async},
     {"scan", "CUB InclusiveSum", 0, scan_cub},
     {"histogram", "nvcc coarsened", 0, histogram_coarsened},
     {"histogram", "CUB HistogramEven", 0, histogram_cub},

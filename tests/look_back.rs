@@ -6,9 +6,12 @@ use kernels::scan::{PREFIX, SUM, WIDE_BLOCK, WIDE_TILE};
 use simt::{Checks, Launch, Memory, Module, Options, Schedule, run};
 
 const TILE: usize = WIDE_TILE as usize;
+/// Those that look back.
+const KERNELS: [&str; 2] = ["scan_look_back", "scan_look_back_async"];
 
 /// Device memory with an array, a place for its scan, and the kernel's words.
 struct Device {
+    kernel: &'static str,
     module: Module,
     memory: Memory,
     source: u64,
@@ -19,7 +22,7 @@ struct Device {
 
 impl Device {
     /// With `n` odd multiples of 1/64, and zeros for the words.
-    fn new(n: usize) -> Device {
+    fn new(kernel: &'static str, n: usize) -> Device {
         let image = IMAGES.last().expect("there are kernels");
         let module = Module::parse(image.text).expect("our own PTX parses");
         let mut memory = Memory::new(64 << 20);
@@ -30,7 +33,7 @@ impl Device {
             (0..n).map(|i| ((i * i % 61 + i % 3) as f32 * 2.0 - 61.0) / 64.0).collect();
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
         memory.write(source, &bytes).expect("it was allocated");
-        let mut device = Device { module, memory, source, target, state, values };
+        let mut device = Device { kernel, module, memory, source, target, state, values };
         device.write_words(0, &vec![0; 1 + n.div_ceil(TILE)]);
         device
     }
@@ -56,7 +59,7 @@ impl Device {
     /// Runs so many blocks over `n` elements and compares the tiles from `first` on.
     fn scan(&mut self, n: usize, blocks: u32, first: usize, schedule: Schedule) {
         self.memory.fill(self.target, 0xFF, 4 * self.values.len()).expect("it was allocated");
-        let launch = Launch::new("scan_look_back", [blocks, 1, 1], [WIDE_BLOCK, 1, 1])
+        let launch = Launch::new(self.kernel, [blocks, 1, 1], [WIDE_BLOCK, 1, 1])
             .address(self.source)
             .address(self.target)
             .address(self.state)
@@ -83,9 +86,13 @@ impl Device {
 /// Of 100 tiles before the last two, only one knows its prefix: at every distance, up to four looks away.
 #[test]
 fn a_tile_looks_back_until_one_knows_its_prefix() {
+    KERNELS.into_iter().for_each(looks_back_until_one_knows_its_prefix);
+}
+
+fn looks_back_until_one_knows_its_prefix(kernel: &'static str) {
     let (n, tiles) = (102 * TILE - 5, 102);
     for nearest in [0, 1, 3, 4, 5, 35, 36, 37, 67, 68, 69, 98, 99] {
-        let mut device = Device::new(n);
+        let mut device = Device::new(kernel, n);
         let word = |tile: usize| {
             let end = device.before((tile + 1) * TILE);
             let sum = end - device.before(tile * TILE);
@@ -109,8 +116,12 @@ fn a_tile_looks_back_until_one_knows_its_prefix() {
 /// Words of earlier launches, also of fewer tiles, count as not yet written, and the number of launches may wrap.
 #[test]
 fn launches_leave_words_that_the_next_does_not_take_for_its_own() {
+    KERNELS.into_iter().for_each(leaves_words_that_the_next_launch_does_not_take);
+}
+
+fn leaves_words_that_the_next_launch_does_not_take(kernel: &'static str) {
     let n = 70 * TILE + 123;
-    let mut device = Device::new(n);
+    let mut device = Device::new(kernel, n);
     let schedules =
         [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
     for (launch, schedule) in schedules.into_iter().enumerate() {

@@ -5,8 +5,8 @@
 //! `target[i] = source[0] + .. + source[i]`: an inclusive scan. Each element needs the sum of all before it, so
 //! blocks cannot work alone. All variants but the last scan in two passes: a first kernel, `scan_sums`, writes the
 //! sum of each tile; the sums are scanned by the variant's own kernel, with sums of sums where they are more than one
-//! tile; and that kernel scans the array with what the scanned sums say lies before each tile. The last variant asks
-//! its neighbours instead:
+//! tile; and that kernel scans the array with what the scanned sums say lies before each tile. The last two variants ask
+//! their neighbours instead:
 //!
 //! ```text
 //!                kernels                      words moved
@@ -44,7 +44,8 @@
 //! | `blelloch_padded` | a word of padding after every 32 | 3.4 | 3.8 | 1 / 1 | 3 n | barriers |
 //! | `shuffle` | warps scan by shuffles; one word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
 //! | `vectorised` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
-//! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | device memory |
+//! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
+//! | `look_back_async` | the tile goes past the registers into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 3.6 | 2 n | bytes in flight |
 //!
 //! The loads are those of all kernels together: a request of `scan_sums` and one of the scan have 4 sectors each (16
 //! in `vectorised`), and one more per warp has the 1 sector of what lies before its tile.
@@ -70,9 +71,10 @@
 //! Expected: the floor is the time to copy the array, 8 n bytes over the bandwidth of a copy in device memory. Two
 //! passes move 12 n bytes and reach 2/3 of it at most, once the array is larger than L2. The variants with one or two
 //! elements per thread have no more in flight than the scalar copy of `coalescing`; the trees wait for barriers
-//! besides. `look_back` has 4 blocks x 256 threads x 128 B = 128 KiB in flight per multiprocessor, of which blocks that
-//! wait for a ticket, for loads or for their neighbours hold some at any time. Wide tiles make few looks: 32768 tiles of
-//! 8192 elements at 2^28.
+//! besides. A block of `look_back` has no load in flight while it waits for its neighbours and while it stores, so it
+//! takes more bytes per multiprocessor to keep the memory busy than a copy does: 4 blocks x 256 threads x 128 B = 128
+//! KiB, which is all that the registers hold. `look_back_async` has 6 blocks, 192 KiB, in shared memory. Wide tiles make
+//! few looks: 32768 tiles of 8192 elements at 2^28.
 //!
 //! Exactness: the inputs are odd multiples of 1/64 in (-1, 1). An addition rounds only when its result needs more
 //! than 24 bits, that is from 2^24 / 64 = 2^18 on. A sum of n random signs grows like sqrt(n / 3), about 2^13.2 for n =
@@ -90,6 +92,7 @@
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::async_copy;
 use cuda_std::atomic::AtomicU64;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -418,6 +421,22 @@ unsafe fn scan_rows(rows: &mut Rows) -> f32 {
         *sum = row[3];
     }
     // SAFETY: all lanes call.
+    let (before, sum) = unsafe { scan_sums_of_rows(sums) };
+    for (row, before) in rows.iter_mut().zip(&before) {
+        for element in row {
+            *element += before;
+        }
+    }
+    sum
+}
+
+/// From the sum of this lane's elements of each row: the sum of the warp's elements before them, and of all.
+///
+/// # Safety
+/// All lanes of the warp call.
+#[inline(always)]
+unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize], f32) {
+    // SAFETY: all lanes call.
     let sums = unsafe { warp_scans(sums) };
     let (mut before, mut before_row) = ([0.0; ROWS as usize], 0.0);
     for (before, sum) in before.iter_mut().zip(&sums) {
@@ -427,12 +446,7 @@ unsafe fn scan_rows(rows: &mut Rows) -> f32 {
         // SAFETY: all lanes call.
         before_row += unsafe { of_lane(*sum, WARP - 1) };
     }
-    for (row, before) in rows.iter_mut().zip(&before) {
-        for element in row {
-            *element += before;
-        }
-    }
-    before_row
+    (before, before_row)
 }
 
 /// From the sum of each warp: the sum of the warps before this one, and that of the block.
@@ -473,6 +487,63 @@ pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *m
         let mut rows = load_rows(source, tile, n);
         let (before_warp, _) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
         store_rows(target, tile, n, rows, before_tile(before) + before_warp);
+    }
+}
+
+/// Shared memory of a block that looks back.
+struct Shared {
+    words: [f32; WIDE_WARPS as usize],
+    ticket: u64,
+    before: f32,
+}
+
+/// The tile of this block, and the number of this launch.
+///
+/// # Safety
+/// `shared` is shared memory; `state` as for [`scan_look_back`]; all threads of the block call, once.
+#[inline(always)]
+unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
+    // SAFETY: one thread writes the ticket, and all read it after a barrier.
+    unsafe {
+        if thread::thread_idx_x() == 0 {
+            (*shared).ticket = take_ticket(state);
+        }
+        thread::sync_threads();
+        ((*shared).ticket as u32, ((*shared).ticket >> 32) as u32)
+    }
+}
+
+/// The sum of all elements before this warp's, from the sum of the warp's: publishes that of the tile, and what is learnt
+/// of those before.
+///
+/// # Safety
+/// As for [`next_tile`], which gave `tile` and `launch`; all threads of the block call, once.
+#[inline(always)]
+unsafe fn before_warp(
+    shared: *mut Shared,
+    state: *mut u64,
+    (tile, launch): (u32, u32),
+    sum: f32,
+) -> f32 {
+    let tid = thread::thread_idx_x();
+    // SAFETY: `state` begins with the tickets, and has a word for each tile behind them. Tickets are handed out in order,
+    // so the blocks of all tiles before have begun. One thread writes `before`, and all read it after a barrier.
+    unsafe {
+        let (before, sum) = scan_warps((&raw mut (*shared).words).cast(), sum);
+        if tid < WARP {
+            let tiles = state.add(1);
+            let own = AtomicU64::from_ptr(tiles.add(tile as usize));
+            if tid == 0 && tile > 0 {
+                own.store(word(launch, SUM, sum), Relaxed);
+            }
+            let before_tile = look_back(tiles, tile, launch);
+            if tid == 0 {
+                own.store(word(launch, PREFIX, before_tile + sum), Relaxed);
+                (*shared).before = before_tile;
+            }
+        }
+        thread::sync_threads();
+        (*shared).before + before
     }
 }
 
@@ -552,45 +623,91 @@ unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
 /// # Safety
 /// Launch contract: 1-D grid of a block of `WIDE_BLOCK` threads per `WIDE_TILE` elements; `source` and `target` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31, not overlapping; `state` valid for a word and one more per tile,
-/// which are zero before the first launch and only touched by launches of this kernel, one at a time.
+/// which are zero before the first launch and only touched by launches of this kernel and of `look_back_async`, one at a
+/// time.
 #[kernel(launch_bounds(WIDE_BLOCK, 4))]
 pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WIDE_WARPS as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut TICKET: MaybeUninit<u64> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut BEFORE: MaybeUninit<f32> = MaybeUninit::uninit();
-    let (ticket, before) = ((&raw mut TICKET).cast::<u64>(), (&raw mut BEFORE).cast::<f32>());
-    let tid = thread::thread_idx_x();
-    // SAFETY: the launch contract. One thread writes TICKET and BEFORE, and all read them after a barrier. Tickets
-    // are handed out in order, so the blocks of all tiles before have begun. `state` begins with the tickets.
+    static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
+    let shared = (&raw mut SHARED).cast::<Shared>();
+    // SAFETY: the launch contract.
     unsafe {
-        if tid == 0 {
-            *ticket = take_ticket(state);
-        }
-        thread::sync_threads();
-        let (tile, launch) = (*ticket as u32, (*ticket >> 32) as u32);
-        let mut rows = load_rows(source, tile, n);
-        let (before_warp, sum) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
-        if tid < WARP {
-            let tiles = state.add(1);
-            let own = AtomicU64::from_ptr(tiles.add(tile as usize));
-            if tid == 0 && tile > 0 {
-                own.store(word(launch, SUM, sum), Relaxed);
-            }
-            let before_tile = look_back(tiles, tile, launch);
-            if tid == 0 {
-                own.store(word(launch, PREFIX, before_tile + sum), Relaxed);
-                *before = before_tile;
-            }
-        }
-        thread::sync_threads();
-        store_rows(target, tile, n, rows, *before + before_warp);
+        let ticket = next_tile(shared, state);
+        let mut rows = load_rows(source, ticket.0, n);
+        let sum = scan_rows(&mut rows);
+        let before = before_warp(shared, state, ticket, sum);
+        store_rows(target, ticket.0, n, rows, before);
     }
 }
 
-/// The first pass of all variants but `look_back`: a warp adds the elements of each tile, 16 loads in flight per lane.
+/// Change from `look_back`: the tile goes into shared memory by asynchronous copies, past the registers. A thread then
+/// needs a third fewer registers, and 6 blocks instead of 4 have their tiles under way.
+///
+/// # Safety
+/// Launch contract: as for [`scan_look_back`].
+#[kernel(launch_bounds(WIDE_BLOCK, 6), since = 80)]
+pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
+    #[address_space(shared)]
+    static mut ELEMENTS: MaybeUninit<[F32x4; (WIDE_TILE / 4) as usize]> = MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
+    let shared = (&raw mut SHARED).cast::<Shared>();
+    // This thread's elements, of which only it copies, reads and writes any.
+    let own = first_element();
+    // SAFETY: own + index * ROW + 3 < WIDE_TILE, and 4 divides it.
+    let place = |index: u32| unsafe {
+        (&raw mut ELEMENTS).cast::<f32>().add((own + index * ROW) as usize).cast::<F32x4>()
+    };
+    // SAFETY: the launch contract; copies read no more elements than are left, and are waited for.
+    unsafe {
+        let ticket = next_tile(shared, state);
+        let first = ticket.0 * WIDE_TILE + own;
+        let is_whole = n - ticket.0 * WIDE_TILE >= WIDE_TILE;
+        for index in 0..ROWS {
+            let i = first + index * ROW;
+            let from = source.wrapping_add(i as usize).cast::<F32x4>();
+            if is_whole {
+                async_copy::copy_16_bypass(place(index), from);
+            } else {
+                // A copy that fills takes longer, even where there is nothing to fill.
+                let bytes = n.saturating_sub(i).min(4) * 4;
+                async_copy::copy_16_bypass_zero_fill(place(index), from, bytes);
+            }
+        }
+        async_copy::wait_all();
+        let mut sums = [0.0; ROWS as usize];
+        for (sum, index) in sums.iter_mut().zip(0..) {
+            let [a, b, c, d] = (*place(index)).to_array();
+            *sum = (a + b) + (c + d);
+        }
+        let (before_rows, sum) = scan_sums_of_rows(sums);
+        let before = before_warp(shared, state, ticket, sum);
+        let scanned = |index: u32, before_row: &f32| {
+            let [a, b, c, d] = (*place(index)).to_array();
+            let before = before + before_row;
+            [before + a, before + (a + b), before + ((a + b) + c), before + ((a + b) + (c + d))]
+        };
+        let target = target.wrapping_add(first as usize);
+        if is_whole {
+            for (before_row, index) in before_rows.iter().zip(0..) {
+                let four = F32x4::from_array(scanned(index, before_row));
+                *target.add((index * ROW) as usize).cast() = four;
+            }
+        } else {
+            let left = n.saturating_sub(first);
+            for (before_row, index) in before_rows.iter().zip(0..) {
+                for (element, next) in scanned(index, before_row).iter().zip(0..) {
+                    let further = index * ROW + next;
+                    if further < left {
+                        *target.add(further as usize) = *element;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first pass of all variants that do not look back: a warp adds the elements of each tile, 16 loads in flight per lane.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `SUMS_BLOCK` threads with a warp per `tile` elements; 512 divides `tile`; `source` valid

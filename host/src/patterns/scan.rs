@@ -60,7 +60,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep {
         dimension: 0,
         values: &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
-        variants: &[3, 4, 5],
+        variants: &[3, 4, 5, 6],
     }],
     case,
     bytes,
@@ -178,7 +178,34 @@ pub const PATTERN: Pattern = Pattern {
             precondition: Variant::ANY_SIZE,
             outputs: &[0, STATE],
             work: Work::kernel(look_back),
-            expect: one_pass,
+            expect: |size| {
+                one_pass(
+                    size,
+                    (1.0, 1.0),
+                    "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a ticket per tile, and one more",
+                )
+            },
+        },
+        Variant {
+            name: "look_back_async",
+            change: "asynchronous copies into shared memory",
+            since: 80,
+            precondition: Variant::ANY_SIZE,
+            outputs: &[0, STATE],
+            work: Work::kernel(look_back_async),
+            expect: |size| {
+                // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
+                let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
+                // Each warp reads ticket, words and what lies before; its sum is a store, ticket and result of the block
+                // are two.
+                let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
+                let stores = (4.0 * rows + 8.0 + 2.0) / (rows + 8.0 + 2.0);
+                one_pass(
+                    size,
+                    (loads, stores),
+                    "sectors as before; 32 lanes x 16 B / 128 B = 4 passes: loads (4 x 128 + 24) / 152, stores (4 x 64 + 10) / 74",
+                )
+            },
         },
     ],
 };
@@ -261,9 +288,9 @@ fn two_passes(
     }
 }
 
-/// The traffic of `look_back` when blocks run in turn: each tile looks back once, at up to 32 words of 8 bytes, and finds
-/// the one before it ready.
-fn one_pass(size: &Size) -> Expectation {
+/// The traffic of a look back when blocks run in turn: each tile looks once, at up to 32 words of 8 bytes, and finds
+/// the one before it ready. Passes of shared loads and stores.
+fn one_pass(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectation {
     let (mut loads, mut stores) = (Requests::default(), Requests::default());
     let n = elements(size);
     let tiles = n.div_ceil(WIDE_TILE as usize);
@@ -279,12 +306,12 @@ fn one_pass(size: &Size) -> Expectation {
     Expectation {
         load_sectors: loads.average(),
         store_sectors: stores.average(),
-        shared_load_wavefronts: Some(1.0),
-        shared_store_wavefronts: Some(1.0),
+        shared_load_wavefronts: Some(passes.0),
+        shared_store_wavefronts: Some(passes.1),
         // The last ticket counts the launch.
         global_atomics: Some(tiles as f64 + 1.0),
         global_atomic_passes: Some(1.0),
-        arithmetic: "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a ticket per tile, and one more",
+        arithmetic,
         ..Expectation::default()
     }
 }
@@ -400,12 +427,26 @@ launches! {
     vectorised: scan_vectorised, WIDE_TILE, WIDE_BLOCK, WIDE_SUMS;
 }
 
-fn look_back(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+/// A kernel that looks back: of what, where to, its tickets and words, how many elements.
+type LookBack = Kernel<fn(*const f32, *mut f32, *mut u64, u32)>;
+
+fn launch_look_back(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: LookBack,
+) -> Result<()> {
     let n = elements(size) as u32;
-    let arguments = (arrays.input(0), arrays.output(0), arrays.output::<u64>(STATE), n);
+    let arguments = (arrays.input(0), arrays.output(0), arrays.output(STATE), n);
     // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
-    unsafe {
-        launcher.launch(device::scan_look_back, n.div_ceil(WIDE_TILE), WIDE_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, n.div_ceil(WIDE_TILE), WIDE_BLOCK, 0, arguments) }
+}
+
+fn look_back(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch_look_back(launcher, arrays, size, device::scan_look_back)
+}
+
+fn look_back_async(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    launch_look_back(launcher, arrays, size, device::scan_look_back_async)
 }
