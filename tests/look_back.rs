@@ -27,7 +27,7 @@ impl Device {
         let module = Module::parse(image.text).expect("our own PTX parses");
         let mut memory = Memory::new(64 << 20);
         let mut allocate = |bytes: usize| memory.allocate(bytes as u64).expect("it fits");
-        let (source, target) = (allocate(4 * n), allocate(4 * n));
+        let (source, target) = (allocate((4 * n).next_multiple_of(16)), allocate(4 * n));
         let state = allocate(8 * (1 + n.div_ceil(TILE)));
         let values: Vec<f32> =
             (0..n).map(|i| ((i * i % 61 + i % 3) as f32 * 2.0 - 61.0) / 64.0).collect();

@@ -490,6 +490,12 @@ pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *m
     }
 }
 
+/// A wide tile in shared memory, aligned to lines as the source is: copies from one line to parts of two take longer.
+#[repr(align(128))]
+struct Lines {
+    _elements: [f32; WIDE_TILE as usize],
+}
+
 /// Shared memory of a block that looks back.
 struct Shared {
     words: [f32; WIDE_WARPS as usize],
@@ -644,11 +650,11 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
 /// needs a third fewer registers, and 6 blocks instead of 4 have their tiles under way.
 ///
 /// # Safety
-/// Launch contract: as for [`scan_look_back`].
+/// Launch contract: as for [`scan_look_back`]; `source` readable up to a multiple of 16 bytes.
 #[kernel(launch_bounds(WIDE_BLOCK, 6), since = 80)]
 pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
-    static mut ELEMENTS: MaybeUninit<[F32x4; (WIDE_TILE / 4) as usize]> = MaybeUninit::uninit();
+    static mut ELEMENTS: MaybeUninit<Lines> = MaybeUninit::uninit();
     #[address_space(shared)]
     static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
     let shared = (&raw mut SHARED).cast::<Shared>();
@@ -662,17 +668,11 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     unsafe {
         let ticket = next_tile(shared, state);
         let first = ticket.0 * WIDE_TILE + own;
-        let is_whole = n - ticket.0 * WIDE_TILE >= WIDE_TILE;
         for index in 0..ROWS {
             let i = first + index * ROW;
+            let bytes = n.saturating_sub(i).min(4) * 4;
             let from = source.wrapping_add(i as usize).cast::<F32x4>();
-            if is_whole {
-                async_copy::copy_16_bypass(place(index), from);
-            } else {
-                // A copy that fills takes longer, even where there is nothing to fill.
-                let bytes = n.saturating_sub(i).min(4) * 4;
-                async_copy::copy_16_bypass_zero_fill(place(index), from, bytes);
-            }
+            async_copy::copy_16_bypass_zero_fill(place(index), from, bytes);
         }
         async_copy::wait_all();
         let mut sums = [0.0; ROWS as usize];
@@ -688,7 +688,7 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
             [before + a, before + (a + b), before + ((a + b) + c), before + ((a + b) + (c + d))]
         };
         let target = target.wrapping_add(first as usize);
-        if is_whole {
+        if n - ticket.0 * WIDE_TILE >= WIDE_TILE {
             for (before_row, index) in before_rows.iter().zip(0..) {
                 let four = F32x4::from_array(scanned(index, before_row));
                 *target.add((index * ROW) as usize).cast() = four;
