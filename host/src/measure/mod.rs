@@ -367,7 +367,7 @@ impl Bench<'_> {
             }
         };
         let rule = StopRule {
-            time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 4 } else { 1 },
+            time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 8 } else { 1 },
             ..self.plan.stop
         };
         let is_host_work = |variant: &Variant| matches!(variant.work, Work::Host { .. });
