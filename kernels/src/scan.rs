@@ -3,7 +3,7 @@
 //! Shows: threads scan in registers first, warps by shuffles, and blocks in one pass by looking back.
 //!
 //! `target[i] = source[0] + .. + source[i]`: an inclusive scan. Each element needs the sum of all before it, so
-//! blocks cannot work alone. All variants but the last scan in two passes: a first kernel, `scan_sums`, writes the
+//! blocks cannot work alone. All variants but the last two scan in two passes: a first kernel, `scan_sums`, writes the
 //! sum of each tile; the sums are scanned by the variant's own kernel, with sums of sums where they are more than one
 //! tile; and that kernel scans the array with what the scanned sums say lies before each tile. The last two variants ask
 //! their neighbours instead:

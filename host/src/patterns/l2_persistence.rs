@@ -9,11 +9,11 @@
 //! ```text
 //! target[i] = source[i] + table[i % length]          every word of the table is used n / length times
 //!
-//! L2               | for everything                      | set aside, S bytes |
-//! plain            | table, source, target by turns, nothing is set aside     |
-//! all_set_aside    | source, target | table                                   |    little is left for the streams
-//! window           | source, target                      | table              |    as long as the table fits
-//! tuned            | source, target, rest of the table   | a part of it       |    the part that fits, if not all does
+//! L2             | for everything               | set aside     |
+//! plain          | table, source, target in turn                |
+//! all_set_aside  | source, target | table                       |  little left for streams
+//! window         | source, target               | table         |  if all of it fits
+//! tuned          | source, target, the rest     | a part of it  |  as much as fits
 //! ```
 //!
 //! A window has a base, a length and a hit ratio r: a part r of its accesses, chosen by a hash of their addresses,
