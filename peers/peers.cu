@@ -260,16 +260,47 @@ __device__ float sum_of_tiles_before(const unsigned long long *tiles, uint32_t t
     return sum;
 }
 
-__global__ void __launch_bounds__(256, 4) scan_looking_back(const float *source, float *target, unsigned long long *state, uint32_t n) {
-    __shared__ float sums[8], before_block;
-    __shared__ unsigned long long ticket;
-    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+// What a block that looks back shares.
+struct Shared {
+    float sums[8], before;
+    unsigned long long ticket;
+};
+
+// The number of this launch, and in the lower half the block's tile.
+__device__ __forceinline__ unsigned long long next_tile(Shared &shared, unsigned long long *state) {
     if (threadIdx.x == 0) {
         unsigned long long taken = atomicAdd(state, 1ull);
         if ((uint32_t)taken == gridDim.x - 1) atomicAdd(state, (1ull << 32) - gridDim.x);
-        ticket = taken;
+        shared.ticket = taken;
     }
     __syncthreads();
+    return shared.ticket;
+}
+
+// The sum of all elements before this warp's, from the sum of the warp's.
+__device__ __forceinline__ float before_warp(Shared &shared, unsigned long long *state, uint32_t tile, uint32_t launch, float own) {
+    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (lane == 0) shared.sums[warp] = own;
+    __syncthreads();
+    float scanned = warp_scan(lane < 8 ? shared.sums[lane] : 0);
+    float lower = __shfl_sync(~0u, scanned, (warp + 31) % 32), sum = __shfl_sync(~0u, scanned, 31);
+    if (warp == 0) {
+        unsigned long long *tiles = state + 1;
+        if (lane == 0 && tile > 0) publish(&tiles[tile], launch, 1, sum);
+        float before = sum_of_tiles_before(tiles, tile, launch);
+        if (lane == 0) {
+            publish(&tiles[tile], launch, 2, before + sum);
+            shared.before = before;
+        }
+    }
+    __syncthreads();
+    return shared.before + (warp > 0 ? lower : 0);
+}
+
+__global__ void __launch_bounds__(256, 4) scan_looking_back(const float *source, float *target, unsigned long long *state, uint32_t n) {
+    __shared__ Shared shared;
+    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint64_t ticket = next_tile(shared, state);
     uint32_t tile = (uint32_t)ticket, launch = (uint32_t)(ticket >> 32), first = tile * SCAN_TILE + warp * ROWS * 128 + lane * 4;
     bool whole = n - tile * SCAN_TILE >= SCAN_TILE;
     float rows[ROWS][4] = {};
@@ -291,21 +322,7 @@ __global__ void __launch_bounds__(256, 4) scan_looking_back(const float *source,
         for (uint32_t k = 0; k < 4; k++) rows[r][k] += before;
         before_row += __shfl_sync(~0u, scanned, 31);
     }
-    if (lane == 0) sums[warp] = before_row;
-    __syncthreads();
-    float scanned = warp_scan(lane < 8 ? sums[lane] : 0);
-    float lower = __shfl_sync(~0u, scanned, (warp + 31) % 32), sum = __shfl_sync(~0u, scanned, 31);
-    if (warp == 0) {
-        unsigned long long *tiles = state + 1;
-        if (lane == 0 && tile > 0) publish(&tiles[tile], launch, 1, sum);
-        float before = sum_of_tiles_before(tiles, tile, launch);
-        if (lane == 0) {
-            publish(&tiles[tile], launch, 2, before + sum);
-            before_block = before;
-        }
-    }
-    __syncthreads();
-    float before = before_block + (warp > 0 ? lower : 0);
+    float before = before_warp(shared, state, tile, launch, before_row);
 #pragma unroll
     for (uint32_t r = 0; r < ROWS; r++) {
         for (uint32_t k = 0; k < 4; k++) rows[r][k] += before;
@@ -317,15 +334,9 @@ __global__ void __launch_bounds__(256, 4) scan_looking_back(const float *source,
 // The same with the tile in shared memory: as our `look_back_async`.
 __global__ void __launch_bounds__(256, 6) scan_past_registers(const float *source, float *target, unsigned long long *state, uint32_t n) {
     __shared__ float4 elements[SCAN_TILE / 4];
-    __shared__ float sums[8], before_block;
-    __shared__ unsigned long long ticket;
+    __shared__ Shared shared;
     uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (threadIdx.x == 0) {
-        unsigned long long taken = atomicAdd(state, 1ull);
-        if ((uint32_t)taken == gridDim.x - 1) atomicAdd(state, (1ull << 32) - gridDim.x);
-        ticket = taken;
-    }
-    __syncthreads();
+    uint64_t ticket = next_tile(shared, state);
     uint32_t tile = (uint32_t)ticket, launch = (uint32_t)(ticket >> 32), own = warp * ROWS * 32 + lane, first = tile * SCAN_TILE + own * 4;
 #pragma unroll
     for (uint32_t r = 0; r < ROWS; r++) {
@@ -342,26 +353,12 @@ __global__ void __launch_bounds__(256, 6) scan_past_registers(const float *sourc
         before_rows[r] = before_row + (lane > 0 ? lower : 0);
         before_row += __shfl_sync(~0u, scanned, 31);
     }
-    if (lane == 0) sums[warp] = before_row;
-    __syncthreads();
-    float scanned = warp_scan(lane < 8 ? sums[lane] : 0);
-    float lower = __shfl_sync(~0u, scanned, (warp + 31) % 32), sum = __shfl_sync(~0u, scanned, 31);
-    if (warp == 0) {
-        unsigned long long *tiles = state + 1;
-        if (lane == 0 && tile > 0) publish(&tiles[tile], launch, 1, sum);
-        float before = sum_of_tiles_before(tiles, tile, launch);
-        if (lane == 0) {
-            publish(&tiles[tile], launch, 2, before + sum);
-            before_block = before;
-        }
-    }
-    __syncthreads();
-    float before_warp = before_block + (warp > 0 ? lower : 0);
+    float before_all = before_warp(shared, state, tile, launch, before_row);
     bool whole = n - tile * SCAN_TILE >= SCAN_TILE;
 #pragma unroll
     for (uint32_t r = 0; r < ROWS; r++) {
         float4 four = elements[own + r * 32];
-        float before = before_warp + before_rows[r];
+        float before = before_all + before_rows[r];
         float results[4] = {before + four.x, before + (four.x + four.y), before + ((four.x + four.y) + four.z), before + ((four.x + four.y) + (four.z + four.w))};
         if (whole) *(float4 *)&target[first + r * 128] = make_float4(results[0], results[1], results[2], results[3]);
         else for (uint32_t k = 0; k < 4; k++) if (first + r * 128 + k < n) target[first + r * 128 + k] = results[k];

@@ -44,10 +44,9 @@
 //! needed sooner. It is no faster than `plain`. The tuned one chooses as much as fits, wherever it lies in the table.
 //!
 //! What an H200 says (`l2_persistence` in results/nvidia-h200/reference.json): the order of `plain`, `window` and `tuned`
-//! is as above, the gain is smaller. And what is set aside is missing elsewhere: up to about two fifths of L2 nobody
-//! notices; with all that the device allows, five eighths, every kernel that streams takes twice as long or more, whether
-//! or not it uses a window, and in CUDA C++ as well. The curve over `set_aside` shows where it turns. The driver rounds
-//! up to sixteenths of L2.
+//! is as above, the gain is smaller. And what is set aside is missing for the streams: the curve over `set_aside` is best
+//! between 0.6 and 0.8 of what the device allows, which is half of L2, and falls steeply behind; `all_set_aside` is the
+//! slowest variant, though the whole table fits. The driver rounds up to sixteenths of L2.
 //!
 //! `plain` keeps a small table by itself: between two uses of a word all of the table and as many bytes of source and
 //! target go by, 3 T bytes. If L2 holds C bytes and evicts what was used longest ago, the table stays for T up to C / 3,

@@ -82,20 +82,7 @@ pub const PATTERN: Pattern = Pattern {
             outputs: &[0],
             work: Work::kernel(strided),
             expect: |size| {
-                // Warps at work per level, and passes for each of their accesses.
-                let levels = [
-                    (8.0, 2.0),
-                    (4.0, 4.0),
-                    (2.0, 8.0),
-                    (1.0, 16.0),
-                    (1.0, 16.0),
-                    (1.0, 8.0),
-                    (1.0, 4.0),
-                    (1.0, 2.0),
-                    (1.0, 1.0),
-                ];
-                let warps: f64 = levels.iter().map(|(warps, _)| warps).sum();
-                let passes: f64 = levels.iter().map(|(warps, passes)| warps * passes).sum();
+                let (warps, passes) = strided_tree();
                 let loads = (2.0 * passes + 1.0) / (2.0 * warps + 1.0);
                 let stores = (passes + 16.0) / (warps + 16.0);
                 tree(
@@ -173,6 +160,25 @@ fn elements(size: &Size) -> usize {
 /// The doubles of a size: as many bytes as its floats.
 fn doubles(size: &Size) -> usize {
     elements(size).div_ceil(2)
+}
+
+/// The warps at work over all levels of a tree of 512 words whose pairs lie 2, 4, 8 .. 512 words apart, and the passes of
+/// all of them for one access each.
+pub(super) fn strided_tree() -> (f64, f64) {
+    // Warps, and passes for each.
+    let levels = [
+        (8.0, 2.0),
+        (4.0, 4.0),
+        (2.0, 8.0),
+        (1.0, 16.0),
+        (1.0, 16.0),
+        (1.0, 8.0),
+        (1.0, 4.0),
+        (1.0, 2.0),
+        (1.0, 1.0),
+    ];
+    let warps = levels.iter().map(|(warps, _)| warps).sum();
+    (warps, levels.iter().map(|(warps, passes)| warps * passes).sum())
 }
 
 /// A block per `BLOCK` elements.

@@ -1,5 +1,6 @@
 //! Host half of `scan`. Device half and teaching doc: `kernels/src/scan.rs`.
 
+use super::reduction::strided_tree;
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
@@ -91,20 +92,7 @@ pub const PATTERN: Pattern = Pattern {
             outputs: OUTPUTS,
             work: Work::kernels(blelloch, ALSO),
             expect: |size| {
-                // Warps at work at step 1, 2, 4 .. 256, and passes for each of their accesses.
-                let levels = [
-                    (8.0, 2.0),
-                    (4.0, 4.0),
-                    (2.0, 8.0),
-                    (1.0, 16.0),
-                    (1.0, 16.0),
-                    (1.0, 8.0),
-                    (1.0, 4.0),
-                    (1.0, 2.0),
-                    (1.0, 1.0),
-                ];
-                let requests: f64 = levels.iter().map(|(warps, _)| warps).sum();
-                let passes: f64 = levels.iter().map(|(warps, passes)| warps * passes).sum();
+                let (requests, passes) = strided_tree();
                 // Up two loads and a store, but none for the root, the last level; down two of each.
                 let (up, up_passes) = (requests - 1.0, passes - 1.0);
                 let loads =
@@ -177,7 +165,9 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0, STATE],
-            work: Work::kernel(look_back),
+            work: Work::kernel(|launcher, arrays, size| {
+                launch_look_back(launcher, arrays, size, device::scan_look_back)
+            }),
             expect: |size| {
                 one_pass(
                     size,
@@ -192,7 +182,9 @@ pub const PATTERN: Pattern = Pattern {
             since: 80,
             precondition: Variant::ANY_SIZE,
             outputs: &[0, STATE],
-            work: Work::kernel(look_back_async),
+            work: Work::kernel(|launcher, arrays, size| {
+                launch_look_back(launcher, arrays, size, device::scan_look_back_async)
+            }),
             expect: |size| {
                 // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
                 let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
@@ -441,12 +433,4 @@ fn launch_look_back(
     // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
     unsafe { launcher.launch(kernel, n.div_ceil(WIDE_TILE), WIDE_BLOCK, 0, arguments) }
-}
-
-fn look_back(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch_look_back(launcher, arrays, size, device::scan_look_back)
-}
-
-fn look_back_async(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch_look_back(launcher, arrays, size, device::scan_look_back_async)
 }
