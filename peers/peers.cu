@@ -93,6 +93,127 @@ const char *stride_gather(cudaStream_t stream, void *const *in, void *const *out
     return launched();
 }
 
+// --- bus_utilisation
+
+// A random word of the 32nd of the array that belongs to the thread's lane.
+__device__ uint32_t random_word(uint32_t i, uint32_t n) {
+    uint32_t rows = (n + 31) / 32, bits = i * 0x9E3779B9;
+    bits = (bits ^ bits >> 16) * 0x85EBCA6B;
+    bits ^= bits >> 13;
+    return (i % 32 * rows + bits % rows) % n;
+}
+
+__global__ void copy_random_words_ca(const float *source, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = __ldca(&source[random_word(i, n)]);
+}
+
+const char *bus_random_ca(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    copy_random_words_ca<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
+    return launched();
+}
+
+__global__ void copy_random_words_cg(const float *source, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = __ldcg(&source[random_word(i, n)]);
+}
+
+const char *bus_random_cg(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    copy_random_words_cg<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
+    return launched();
+}
+
+// --- store_segments
+
+__global__ void fill_half_sectors(uint32_t *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, word = i / 4 * 8 + i % 4;
+    if (i < n) target[word] = word;
+}
+
+const char *store_partial(cudaStream_t stream, void *const *, void *const *out, const size_t *size) {
+    fill_half_sectors<<<blocks(size[0], 256), 256, 0, stream>>>((uint32_t *)out[2], size[0]);
+    return launched();
+}
+
+__global__ void fill_lines(uint32_t *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = i;
+}
+
+const char *store_consecutive(cudaStream_t stream, void *const *, void *const *out, const size_t *size) {
+    fill_lines<<<blocks(size[0], 256), 256, 0, stream>>>((uint32_t *)out[0], size[0]);
+    return launched();
+}
+
+// --- aos_soa
+
+// Of place (3), speed (3) and mass: mass / 2 * (speed^2 + place^2).
+__device__ float energy(const float (&p)[7]) {
+    return p[6] * 0.5f * (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3] + p[4] * p[4] + p[5] * p[5]);
+}
+
+__global__ void energies_of_structures(const float *particles, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float particle[7];
+    for (uint32_t field = 0; field < 7; field++) particle[field] = particles[7 * (size_t)i + field];
+    target[i] = energy(particle);
+}
+
+const char *particle_aos(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    energies_of_structures<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[2], (float *)out[2], size[0]);
+    return launched();
+}
+
+__global__ void energies_of_fields(const float *fields, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float particle[7];
+    for (uint32_t field = 0; field < 7; field++) particle[field] = fields[(size_t)n * field + i];
+    target[i] = energy(particle);
+}
+
+const char *particle_soa(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    energies_of_fields<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[3], (float *)out[2], size[0]);
+    return launched();
+}
+
+// --- bank_conflicts
+
+// Walks through the columns of a tile, lane = row: the entry that is found says which column is next.
+template <typename Place>
+__device__ void walk_through_columns(const uint32_t *next, uint32_t *target, uint32_t n, uint32_t *tile, Place place) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t word = threadIdx.x; word < 32 * 32; word += 256) tile[place(word / 32, word % 32)] = next[word];
+    __syncthreads();
+    if (i >= n) return;
+    uint32_t entry = i / 32;
+    for (uint32_t step = 0; step < 64; step++) entry = tile[place(i % 32, entry % 32)];
+    target[i] = entry;
+}
+
+__global__ void walk_padded(const uint32_t *next, uint32_t *target, uint32_t n) {
+    __shared__ uint32_t tile[32 * 33];
+    auto place = [](uint32_t row, uint32_t column) { return row * 33 + column; };
+    walk_through_columns(next, target, n, tile, place);
+}
+
+const char *banks_padded(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    walk_padded<<<blocks(size[0], 256), 256, 0, stream>>>((const uint32_t *)in[0], (uint32_t *)out[7], size[0]);
+    return launched();
+}
+
+__global__ void walk_swizzled(const uint32_t *next, uint32_t *target, uint32_t n) {
+    __shared__ uint32_t tile[32 * 32];
+    auto place = [](uint32_t row, uint32_t column) { return row * 32 + (column ^ row); };
+    walk_through_columns(next, target, n, tile, place);
+}
+
+const char *banks_swizzled(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    walk_swizzled<<<blocks(size[0], 256), 256, 0, stream>>>((const uint32_t *)in[0], (uint32_t *)out[7], size[0]);
+    return launched();
+}
+
 // --- transpose
 
 __global__ void transpose_in_tiles(const float *source, float *target, uint32_t rows, uint32_t columns) {
@@ -445,6 +566,14 @@ const Peer PEERS[] = {
     {"coalescing", "driver copy", 0, coalescing_driver},
     {"misalignment", "nvcc shifted", 0, misalignment_shifted},
     {"stride", "nvcc gather", 0, stride_gather},
+    {"bus_utilisation", "nvcc random_ca", 4, bus_random_ca},
+    {"bus_utilisation", "nvcc random_cg", 4, bus_random_cg},
+    {"store_segments", "nvcc partial", 2, store_partial},
+    {"store_segments", "nvcc consecutive", 0, store_consecutive},
+    {"aos_soa", "nvcc particle_aos", 2, particle_aos},
+    {"aos_soa", "nvcc particle_soa", 2, particle_soa},
+    {"bank_conflicts", "nvcc padded", 7, banks_padded},
+    {"bank_conflicts", "nvcc swizzled", 7, banks_swizzled},
     {"transpose", "nvcc padded", 0, transpose_padded},
     {"transpose", "cuBLAS geam", 0, transpose_geam},
     {"matmul_ab", "nvcc ab_in_shared", 0, matmul_shared},
