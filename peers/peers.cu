@@ -93,6 +93,127 @@ const char *stride_gather(cudaStream_t stream, void *const *in, void *const *out
     return launched();
 }
 
+// --- bus_utilisation
+
+// A random word of the 32nd of the array that belongs to the thread's lane.
+__device__ uint32_t random_word(uint32_t i, uint32_t n) {
+    uint32_t rows = (n + 31) / 32, bits = i * 0x9E3779B9;
+    bits = (bits ^ bits >> 16) * 0x85EBCA6B;
+    bits ^= bits >> 13;
+    return (i % 32 * rows + bits % rows) % n;
+}
+
+__global__ void copy_random_words_ca(const float *source, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = __ldca(&source[random_word(i, n)]);
+}
+
+const char *bus_random_ca(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    copy_random_words_ca<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
+    return launched();
+}
+
+__global__ void copy_random_words_cg(const float *source, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = __ldcg(&source[random_word(i, n)]);
+}
+
+const char *bus_random_cg(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    copy_random_words_cg<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
+    return launched();
+}
+
+// --- store_segments
+
+__global__ void fill_half_sectors(uint32_t *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, word = i / 4 * 8 + i % 4;
+    if (i < n) target[word] = word;
+}
+
+const char *store_partial(cudaStream_t stream, void *const *, void *const *out, const size_t *size) {
+    fill_half_sectors<<<blocks(size[0], 256), 256, 0, stream>>>((uint32_t *)out[2], size[0]);
+    return launched();
+}
+
+__global__ void fill_lines(uint32_t *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = i;
+}
+
+const char *store_consecutive(cudaStream_t stream, void *const *, void *const *out, const size_t *size) {
+    fill_lines<<<blocks(size[0], 256), 256, 0, stream>>>((uint32_t *)out[0], size[0]);
+    return launched();
+}
+
+// --- aos_soa
+
+// Of place (3), speed (3) and mass: mass / 2 * (speed^2 + place^2).
+__device__ float energy(const float (&p)[7]) {
+    return p[6] * 0.5f * (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3] + p[4] * p[4] + p[5] * p[5]);
+}
+
+__global__ void energies_of_structures(const float *particles, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float particle[7];
+    for (uint32_t field = 0; field < 7; field++) particle[field] = particles[7 * (size_t)i + field];
+    target[i] = energy(particle);
+}
+
+const char *particle_aos(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    energies_of_structures<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[2], (float *)out[2], size[0]);
+    return launched();
+}
+
+__global__ void energies_of_fields(const float *fields, float *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float particle[7];
+    for (uint32_t field = 0; field < 7; field++) particle[field] = fields[(size_t)n * field + i];
+    target[i] = energy(particle);
+}
+
+const char *particle_soa(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    energies_of_fields<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[3], (float *)out[2], size[0]);
+    return launched();
+}
+
+// --- bank_conflicts
+
+// Walks through the columns of a tile, lane = row: the entry that is found says which column is next.
+template <typename Place>
+__device__ void walk_through_columns(const uint32_t *next, uint32_t *target, uint32_t n, uint32_t *tile, Place place) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t word = threadIdx.x; word < 32 * 32; word += 256) tile[place(word / 32, word % 32)] = next[word];
+    __syncthreads();
+    if (i >= n) return;
+    uint32_t entry = i / 32;
+    for (uint32_t step = 0; step < 64; step++) entry = tile[place(i % 32, entry % 32)];
+    target[i] = entry;
+}
+
+__global__ void walk_padded(const uint32_t *next, uint32_t *target, uint32_t n) {
+    __shared__ uint32_t tile[32 * 33];
+    auto place = [](uint32_t row, uint32_t column) { return row * 33 + column; };
+    walk_through_columns(next, target, n, tile, place);
+}
+
+const char *banks_padded(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    walk_padded<<<blocks(size[0], 256), 256, 0, stream>>>((const uint32_t *)in[0], (uint32_t *)out[7], size[0]);
+    return launched();
+}
+
+__global__ void walk_swizzled(const uint32_t *next, uint32_t *target, uint32_t n) {
+    __shared__ uint32_t tile[32 * 32];
+    auto place = [](uint32_t row, uint32_t column) { return row * 32 + (column ^ row); };
+    walk_through_columns(next, target, n, tile, place);
+}
+
+const char *banks_swizzled(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    walk_swizzled<<<blocks(size[0], 256), 256, 0, stream>>>((const uint32_t *)in[0], (uint32_t *)out[7], size[0]);
+    return launched();
+}
+
 // --- transpose
 
 __global__ void transpose_in_tiles(const float *source, float *target, uint32_t rows, uint32_t columns) {
@@ -439,12 +560,199 @@ const char *histogram_cub(cudaStream_t stream, void *const *in, void *const *out
     return nullptr;
 }
 
+// --- async_copy
+
+const uint32_t TILE = 2048, STAGES = 4, APART = 128; // words of a tile, tiles of a block, words to the partner
+
+// The tiles of a block: an equal share for each, neighbouring ones.
+struct Tiles {
+    uint32_t n, first, end;
+    __device__ explicit Tiles(uint32_t n) : n(n) {
+        uint32_t tiles = (n + TILE - 1) / TILE, share = (tiles + gridDim.x - 1) / gridDim.x;
+        first = blockIdx.x * share;
+        end = min(first + share, tiles);
+    }
+    __device__ bool is_whole(uint32_t tile) const { return (tile + 1) * TILE <= n; }
+};
+
+// Writes the sums of a tile that lies in shared memory, with zeros beyond n.
+__device__ void write_sums(const Tiles &tiles, uint32_t tile, const float *words, float *target) {
+    bool whole = tiles.is_whole(tile);
+    for (uint32_t step = 0; step < TILE / 1024; step++) {
+        uint32_t word = (step * 256 + threadIdx.x) * 4, i = tile * TILE + word;
+        float4 own = *(const float4 *)&words[word], partner = *(const float4 *)&words[word ^ APART];
+        float sums[4] = {own.x + partner.x, own.y + partner.y, own.z + partner.z, own.w + partner.w};
+        if (whole) *(float4 *)&target[i] = make_float4(sums[0], sums[1], sums[2], sums[3]);
+        else for (uint32_t k = 0; k < 4; k++) if (i + k < tiles.n) target[i + k] = sums[k];
+    }
+}
+
+__device__ uint32_t shared_address(const void *shared) { return (uint32_t)__cvta_generic_to_shared(shared); }
+
+// The first bytes of 16, and zeros behind them. `__pipeline_memcpy_async` would have a branch for each number of them.
+__device__ void copy_part(void *shared, const void *global, uint32_t bytes) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 : : "r"(shared_address(shared)), "l"(global), "r"(bytes) : "memory");
+}
+
+__device__ void start_tile(const Tiles &tiles, uint32_t tile, float *words, const float *source) {
+    bool whole = tiles.is_whole(tile);
+    for (uint32_t step = 0; step < TILE / 1024; step++) {
+        uint32_t word = (step * 256 + threadIdx.x) * 4, i = tile * TILE + word;
+        if (whole) __pipeline_memcpy_async(&words[word], &source[i], 16);
+        else copy_part(&words[word], &source[i], i < tiles.n ? min(tiles.n - i, 4u) * 4 : 0);
+    }
+}
+
+__global__ void __launch_bounds__(256) add_partners_pipelined(const float *source, float *target, uint32_t n) {
+    __shared__ float4 ring[STAGES * TILE / 4];
+    Tiles tiles(n);
+    auto stage = [&](uint32_t tile) { return (float *)ring + tile % STAGES * TILE; };
+    for (uint32_t tile = tiles.first; tile < tiles.first + STAGES - 1; tile++) {
+        if (tile < tiles.end) start_tile(tiles, tile, stage(tile), source);
+        __pipeline_commit(); // a tile that is missing has an empty group: groups are counted
+    }
+    for (uint32_t tile = tiles.first; tile < tiles.end; tile++) {
+        __pipeline_wait_prior(STAGES - 2);
+        __syncthreads();
+        uint32_t next = tile + STAGES - 1;
+        if (next < tiles.end) start_tile(tiles, next, stage(next), source);
+        __pipeline_commit();
+        write_sums(tiles, tile, stage(tile), target);
+    }
+}
+
+const char *async_pipelined(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    add_partners_pipelined<<<blocks(size[0], 16 * TILE), 256, 0, stream>>>(
+        (const float *)in[0], (float *)out[0], size[0]);
+    return launched();
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+// One thread arrives on it in each phase, and the bytes of a copy.
+struct Barrier {
+    uint64_t state;
+    __device__ void init() {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(shared_address(this)) : "memory");
+    }
+    __device__ void copy(float *words, const float *source, uint32_t bytes) {
+        asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
+                     : : "r"(shared_address(this)), "r"(bytes) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                     : : "r"(shared_address(words)), "l"(source), "r"(bytes), "r"(shared_address(this)) : "memory");
+    }
+    __device__ void wait(uint32_t parity) {
+        uint32_t complete;
+        do asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
+                        " selp.u32 %0, 1, 0, complete; }"
+                        : "=r"(complete) : "r"(shared_address(this)), "r"(parity) : "memory");
+        while (!complete);
+    }
+};
+
+// A tile that is not whole, with zeros beyond n.
+__device__ void fill_tile(const Tiles &tiles, uint32_t tile, float *words, const float *source) {
+    for (uint32_t step = 0; step < TILE / 256; step++) {
+        uint32_t word = step * 256 + threadIdx.x, i = tile * TILE + word;
+        words[word] = i < tiles.n ? source[i] : 0;
+    }
+}
+
+__global__ void __launch_bounds__(256) add_partners_bulk(const float *source, float *target, uint32_t n) {
+    __shared__ float4 ring[STAGES * TILE / 4];
+    __shared__ Barrier arrived[STAGES];
+    Tiles tiles(n);
+    auto stage = [&](uint32_t tile) { return (float *)ring + tile % STAGES * TILE; };
+    auto start = [&](uint32_t tile) {
+        if (threadIdx.x == 0 && tile < tiles.end && tiles.is_whole(tile))
+            arrived[tile % STAGES].copy(stage(tile), &source[tile * TILE], 4 * TILE);
+    };
+    if (threadIdx.x == 0) {
+        for (Barrier &barrier : arrived) barrier.init();
+        asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+        for (uint32_t tile = tiles.first; tile < tiles.first + STAGES - 1; tile++) start(tile);
+    }
+    __syncthreads();
+    for (uint32_t tile = tiles.first; tile < tiles.end; tile++) {
+        if (tiles.is_whole(tile)) arrived[tile % STAGES].wait((tile - tiles.first) / STAGES % 2);
+        else fill_tile(tiles, tile, stage(tile), source);
+        __syncthreads();
+        start(tile + STAGES - 1);
+        write_sums(tiles, tile, stage(tile), target);
+    }
+}
+
+#else
+
+__global__ void add_partners_bulk(const float *, float *, uint32_t) {}
+
+#endif
+
+const char *async_bulk(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    cudaFuncAttributes attributes;
+    TRY(cudaFuncGetAttributes(&attributes, add_partners_bulk));
+    if (attributes.ptxVersion < 90) return "bulk copies need compute capability 9.0, and peers built for it";
+    add_partners_bulk<<<blocks(size[0], 16 * TILE), 256, 0, stream>>>(
+        (const float *)in[0], (float *)out[0], size[0]);
+    return launched();
+}
+
+// --- constant_memory
+
+const uint32_t WALKED = 31 * 32; // words of the table
+
+__constant__ uint32_t TABLE[WALKED];
+
+// What is found says where to go next.
+__device__ uint32_t walk(const uint32_t *table, uint32_t distinct) {
+    uint32_t at = threadIdx.x % 32 % distinct;
+    for (uint32_t step = 0; step < 256; step++) at = table[at];
+    return at;
+}
+
+__global__ void walk_in_constant(uint32_t *target, uint32_t distinct, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = walk(TABLE, distinct);
+}
+
+const char *constant_constant(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    // Once, in the first, unmeasured run: the table is the same at every size.
+    static bool written = false;
+    if (!written) TRY(cudaMemcpyToSymbolAsync(TABLE, in[0], sizeof TABLE, 0, cudaMemcpyDeviceToDevice, stream));
+    written = true;
+    walk_in_constant<<<blocks(size[0], 256), 256, 0, stream>>>((uint32_t *)out[0], size[1], size[0]);
+    return launched();
+}
+
+__global__ void walk_in_shared(const uint32_t *table, uint32_t *target, uint32_t distinct, uint32_t n) {
+    __shared__ uint32_t words[WALKED];
+    for (uint32_t word = threadIdx.x; word < WALKED; word += 256) words[word] = table[word];
+    __syncthreads();
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) target[i] = walk(words, distinct);
+}
+
+const char *constant_shared(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    walk_in_shared<<<blocks(size[0], 256), 256, 0, stream>>>(
+        (const uint32_t *)in[0], (uint32_t *)out[0], size[1], size[0]);
+    return launched();
+}
+
 const Peer PEERS[] = {
     {"coalescing", "nvcc scalar", 0, coalescing_scalar},
     {"coalescing", "nvcc quad", 0, coalescing_quad},
     {"coalescing", "driver copy", 0, coalescing_driver},
     {"misalignment", "nvcc shifted", 0, misalignment_shifted},
     {"stride", "nvcc gather", 0, stride_gather},
+    {"bus_utilisation", "nvcc random_ca", 4, bus_random_ca},
+    {"bus_utilisation", "nvcc random_cg", 4, bus_random_cg},
+    {"store_segments", "nvcc partial", 2, store_partial},
+    {"store_segments", "nvcc consecutive", 0, store_consecutive},
+    {"aos_soa", "nvcc particle_aos", 2, particle_aos},
+    {"aos_soa", "nvcc particle_soa", 2, particle_soa},
+    {"bank_conflicts", "nvcc padded", 7, banks_padded},
+    {"bank_conflicts", "nvcc swizzled", 7, banks_swizzled},
     {"transpose", "nvcc padded", 0, transpose_padded},
     {"transpose", "cuBLAS geam", 0, transpose_geam},
     {"matmul_ab", "nvcc ab_in_shared", 0, matmul_shared},
@@ -456,6 +764,10 @@ const Peer PEERS[] = {
     {"scan", "CUB InclusiveSum", 0, scan_cub},
     {"histogram", "nvcc coarsened", 0, histogram_coarsened},
     {"histogram", "CUB HistogramEven", 0, histogram_cub},
+    {"async_copy", "nvcc pipelined", 0, async_pipelined},
+    {"async_copy", "nvcc bulk", 0, async_bulk},
+    {"constant_memory", "nvcc constant", 0, constant_constant},
+    {"constant_memory", "nvcc shared", 0, constant_shared},
 };
 
 } // namespace
