@@ -110,6 +110,11 @@ fn variant(name: String, entry: &'static Entry) -> &'static Variant {
     }))
 }
 
+/// The name of our variant with the same algorithm. Those of libraries are their own.
+pub fn twin(peer: &str) -> Option<&str> {
+    peer.strip_prefix("nvcc ")
+}
+
 /// The peers of a pattern.
 pub fn of<'a>(
     peers: &'a [(String, &'static Variant)],

@@ -70,13 +70,11 @@ const TILE: u32 = WARP * WARP;
 /// `next` valid for `TABLE` u32; `table` shared memory for as many; all threads of the block call.
 #[inline(always)]
 unsafe fn fill(next: *const u32, table: *mut u32) {
-    let mut word = thread::thread_idx_x();
-    // SAFETY: word < TABLE; each word has one writer, and readers come after the barrier.
-    unsafe {
-        while word < TABLE {
-            *table.add(word as usize) = *next.add(word as usize);
-            word += BLOCK;
-        }
+    // A known number of steps: the loads of all are on their way before the first store waits.
+    for step in 0..TABLE / BLOCK {
+        let word = (step * BLOCK + thread::thread_idx_x()) as usize;
+        // SAFETY: word < TABLE; each word has one writer, and readers come after the barrier.
+        unsafe { *table.add(word) = *next.add(word) };
     }
     thread::sync_threads();
 }
@@ -265,12 +263,12 @@ unsafe fn through_columns(
     place: impl Fn(u32, u32) -> u32,
 ) {
     let i = thread::index_1d();
-    let mut word = thread::thread_idx_x();
     // SAFETY: rows and columns are below WARP; i < n; readers come after the barrier.
     unsafe {
-        while word < TILE {
+        // As in `fill`.
+        for step in 0..TILE / BLOCK {
+            let word = step * BLOCK + thread::thread_idx_x();
             *tile.add(place(word / WARP, word % WARP) as usize) = *next.add(word as usize);
-            word += BLOCK;
         }
         thread::sync_threads();
         if i < n {

@@ -1,7 +1,7 @@
 //! Measures variants: correct before and after, by events, against the ceilings of the same run.
 //!
 //! The kernels of a point are measured in turn, in a new random order each time, so that what drifts (clocks,
-//! temperature) drifts for all of them alike.
+//! temperature) drifts for all of them alike. The host's work is prepared anew several times, for the same reason.
 
 mod axis;
 mod ceilings;
@@ -43,7 +43,7 @@ pub struct Plan {
     pub peers: Vec<(String, &'static Variant)>,
     /// The seed of the inputs.
     pub seed: u64,
-    /// When a row of a ladder has enough samples; a row of a curve has a quarter of the time.
+    /// When a row of a ladder has enough samples; a row of a curve has an eighth of the time.
     pub stop: StopRule,
 }
 
@@ -119,9 +119,14 @@ impl Plan {
             }
         }
         for sweep in pattern.sweeps.iter().filter(|_| is_own) {
+            // A twin goes where our variant goes, and what has none goes everywhere.
             let is_chosen = |variant: &Variant| {
-                matches!(variant.work, Work::Peer(_))
-                    || sweep.variants.iter().any(|i| pattern.variants[*i].name == variant.name)
+                let name = match variant.work {
+                    Work::Peer(_) => peers::twin(variant.name),
+                    _ => Some(variant.name),
+                };
+                let is_it = |index: &usize| Some(pattern.variants[*index].name) == name;
+                name.is_none() || sweep.variants.iter().any(is_it)
             };
             let variants: Vec<_> =
                 selected.iter().copied().filter(|variant| is_chosen(variant)).collect();
@@ -352,6 +357,21 @@ struct Entry<'a> {
 const TIMELINE_MOST: usize = 128;
 /// Kernel launches of a graph whose time is divided by their number.
 const GRAPH_REPEATS: usize = 10;
+/// How often work of the host is prepared anew and measured, in the ladder: where its memory lies and what else the
+/// processor does differ each time, and a figure has to show it.
+const ROUNDS: u32 = 3;
+
+fn is_host_work(variant: &Variant) -> bool {
+    matches!(variant.work, Work::Host { .. })
+}
+
+/// The numbers below `count` in a random order.
+fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
+    let keys = random.u32s(count);
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|index| keys[*index]);
+    order
+}
 
 impl Bench<'_> {
     /// Measures every variant of a point on one set of arrays.
@@ -370,21 +390,20 @@ impl Bench<'_> {
             time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 8 } else { 1 },
             ..self.plan.stop
         };
-        let is_host_work = |variant: &Variant| matches!(variant.work, Work::Host { .. });
+        let rounds = if point.sweep.is_none() && !self.gpu.is_virtual() { ROUNDS } else { 1 };
+        let prepare = |variant| Ready::new(self.gpu, &case, &arrays, variant, &point.executed);
         for entry in &mut entries {
             if let Some(reason) = verify::obstacle(self.gpu, entry.variant, &point.executed) {
                 entry.verdict = Some(Outcome::NotRun { reason });
                 continue;
             }
-            let is_host_work = is_host_work(entry.variant);
             entry.attempt(|entry| {
-                let ready = Ready::new(self.gpu, &case, &arrays, entry.variant, &point.executed)?;
-                let ready = entry.ready.insert(ready);
+                let ready = entry.ready.insert(prepare(entry.variant)?);
                 if self.gpu.is_virtual() {
                     let bytes = pattern.bytes;
                     let work = bytes(&point.size).ratio(bytes(&point.executed));
                     entry.larger = Larger { work, blocks: ready.growth_of_blocks(&point.size)? };
-                    if !is_host_work {
+                    if !is_host_work(entry.variant) {
                         // Executing takes long and says the same each time: the only run is the last sample.
                         return Ok(());
                     }
@@ -394,26 +413,14 @@ impl Bench<'_> {
                 entry.resources = ready.resources()?;
                 entry.check("")
             });
-            // The host's work is measured at once: it has its own memory, of which there is not enough for all.
-            if is_host_work {
-                entry.attempt(|entry| {
-                    let Some(ready) = &mut entry.ready else { return Ok(()) };
-                    self.gpu.take_kernels_as_larger(entry.larger);
-                    entry.cold =
-                        self.sampler.series(Caches::WithHost, &rule, |step| match step {
-                            Step::Prepare => ready.rewind(),
-                            Step::Run => ready.run(),
-                        })?;
-                    ready.finish()?;
-                    if !self.gpu.is_virtual() && point.sweep.is_none() {
-                        entry.timeline = timeline::watch(self.gpu, ready)?.0;
-                    }
-                    entry.check("after timing, ")
-                });
+            if is_host_work(entry.variant) {
+                entry.attempt(|entry| self.round(entry, &rule, 1, rounds));
+                // It has its own memory, of which there is not enough for all.
                 entry.ready = None;
             }
             self.leave_l2_alone(entry);
         }
+        self.more_rounds(&mut entries, &rule, rounds, prepare);
         self.in_turn(&mut entries, &rule);
         for entry in entries.iter_mut().filter(|entry| entry.ready.is_some()) {
             if self.plan.modes && point.sweep.is_none() && !self.gpu.is_virtual() {
@@ -440,25 +447,65 @@ impl Bench<'_> {
         self.rows(pattern, point, entries)
     }
 
+    /// One round of work of the host, which is ready.
+    fn round(&self, entry: &mut Entry<'_>, rule: &StopRule, round: u32, of: u32) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        self.gpu.take_kernels_as_larger(entry.larger);
+        let part = rule.part(of);
+        let samples = self.sampler.series(Caches::WithHost, &part, |step| match step {
+            Step::Prepare => ready.rewind(),
+            Step::Run => ready.run(),
+        })?;
+        entry.cold.append(samples);
+        ready.finish()?;
+        if round < of && !entry.cold.is_out_of_time(rule) {
+            return Ok(());
+        }
+        if of > 1 {
+            entry.timeline = timeline::watch(self.gpu, ready)?.0;
+        }
+        entry.check("after timing, ")
+    }
+
+    /// The rounds after the first of all work of the host, each prepared anew, in a random order.
+    fn more_rounds<'a>(
+        &self,
+        entries: &mut [Entry<'a>],
+        rule: &StopRule,
+        rounds: u32,
+        prepare: impl Fn(&'static Variant) -> Result<Ready<'a>>,
+    ) {
+        let mut random = Random::new(self.plan.seed);
+        for round in 2..=rounds {
+            for index in shuffled(&mut random, entries.len()) {
+                let entry = &mut entries[index];
+                let is_done = entry.verdict.is_some() || entry.cold.is_out_of_time(rule);
+                if is_host_work(entry.variant) && !is_done {
+                    entry.attempt(|entry| {
+                        entry.ready = Some(prepare(entry.variant)?);
+                        self.round(entry, rule, round, rounds)
+                    });
+                    entry.ready = None;
+                    self.leave_l2_alone(entry);
+                }
+            }
+        }
+    }
+
     /// Samples the kernels that are ready in a random order, again and again, until each has enough.
     fn in_turn(&self, entries: &mut [Entry<'_>], rule: &StopRule) {
         if self.gpu.is_virtual() {
             return;
         }
         let mut random = Random::new(self.plan.seed);
-        loop {
-            let is_open = |entry: &Entry<'_>| {
-                entry.ready.is_some() && !self.sampler.is_enough(&entry.cold, rule)
-            };
-            let mut order: Vec<usize> =
-                (0..entries.len()).filter(|index| is_open(&entries[*index])).collect();
-            if order.is_empty() {
-                return;
-            }
-            let keys = random.u32s(entries.len());
-            order.sort_by_key(|index| keys[*index]);
-            for index in order {
-                entries[index].attempt(|entry| self.cold_sample(entry));
+        let is_open =
+            |entry: &Entry<'_>| entry.ready.is_some() && !self.sampler.is_enough(&entry.cold, rule);
+        while entries.iter().any(is_open) {
+            for index in shuffled(&mut random, entries.len()) {
+                let entry = &mut entries[index];
+                if is_open(entry) {
+                    entry.attempt(|entry| self.cold_sample(entry));
+                }
             }
         }
     }

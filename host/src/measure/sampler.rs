@@ -70,7 +70,31 @@ const FEWEST: usize = 5;
 /// How long the device rests when it was throttled.
 const REST: Duration = Duration::from_millis(20);
 
+impl StopRule {
+    /// The rule for one of several parts of a series.
+    pub fn part(&self, of: u32) -> StopRule {
+        StopRule {
+            min_samples: self.min_samples.div_ceil(of as usize),
+            time_limit: self.time_limit / of,
+            ..*self
+        }
+    }
+}
+
 impl Series {
+    /// Adds the samples of another.
+    pub fn append(&mut self, other: Series) {
+        self.times_ms.extend(other.times_ms);
+        self.clocks_mhz.extend(other.clocks_mhz);
+        self.throttled += other.throttled;
+        self.spent += other.spent;
+    }
+
+    /// Whether a rule leaves no time for more.
+    pub fn is_out_of_time(&self, rule: &StopRule) -> bool {
+        self.spent > rule.time_limit
+    }
+
     /// The distribution of its times, if there are any.
     pub fn spread(&self) -> Option<Spread> {
         (!self.times_ms.is_empty()).then(|| Spread::of(&self.times_ms))
@@ -86,7 +110,7 @@ impl Series {
         let samples = self.times_ms.len();
         if samples >= rule.min_samples {
             let quiet = Spread::of(&self.times_ms).noise_percent() < rule.noise_percent;
-            quiet || self.spent > rule.time_limit
+            quiet || self.is_out_of_time(rule)
         } else {
             // A throttled device may never give a sample that counts.
             self.spent > 4 * rule.time_limit && (samples >= FEWEST || self.throttled > samples)

@@ -79,7 +79,7 @@ pub const PATTERN: Pattern = Pattern {
     count_size: &[1 << 24],
     sweeps: &[Sweep {
         dimension: 0,
-        values: &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+        values: &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24],
         variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
     }],
     case,

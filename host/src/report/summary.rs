@@ -185,7 +185,7 @@ fn peers(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
         let rows = runs.ladder(subject.name);
         for peer in rows.iter().filter(|row| row.peer) {
             let Some(figures) = peer.measured() else { continue };
-            let twin = peer.variant.strip_prefix("nvcc ").and_then(|name| {
+            let twin = crate::peers::twin(&peer.variant).and_then(|name| {
                 let ours = rows.iter().find(|row| !row.peer && row.variant == name)?;
                 Some((*ours, ours.measured()?.time_ms.median))
             });
