@@ -4,10 +4,18 @@ use coalesce::gpu::{Arrays, Checks, Choice, Gpu};
 use coalesce::pattern::Size;
 use coalesce::patterns::PATTERNS;
 use coalesce::verify::{Outcome, case, verify};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time: they measure, and there is one GPU.
+fn alone() -> MutexGuard<'static, ()> {
+    static GPU: Mutex<()> = Mutex::new(());
+    GPU.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[test]
 #[ignore = "needs a GPU"]
 fn every_variant_is_correct_at_every_size() {
+    let _alone = alone();
     let gpu = Gpu::open(&Choice::Gpu(0), Checks::none()).expect("a GPU");
     let (mut correct, mut not_run) = (0, 0);
     for pattern in PATTERNS {
@@ -38,6 +46,7 @@ fn every_variant_is_correct_at_every_size() {
 #[test]
 #[ignore = "needs a GPU"]
 fn measurement_notices_what_is_planted() {
+    let _alone = alone();
     crate::measurement::three_percent_are_noticed(&Choice::Gpu(0));
     crate::measurement::what_is_wrong_is_no_figure(&Choice::Gpu(0));
 }
