@@ -205,7 +205,7 @@ const char *banks_padded(cudaStream_t stream, void *const *in, void *const *out,
 
 __global__ void walk_swizzled(const uint32_t *next, uint32_t *target, uint32_t n) {
     __shared__ uint32_t tile[32 * 32];
-    auto place = [](uint32_t row, uint32_t column) { return row * 32 + (column ^ row); };
+    auto place = [](uint32_t row, uint32_t column) { return column ^ (row * 33); }; // row * 32 + (column ^ row)
     walk_through_columns(next, target, n, tile, place);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Gpu, Launcher};
-use crate::peers::Peer;
+use crate::peers::{self, Peer};
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -269,6 +269,8 @@ pub enum Work {
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
         /// The kernels that it launches besides its own, without the pattern's name.
         also: &'static [&'static str],
+        /// The bytes that it moves, where they are others than the pattern's.
+        bytes: Option<fn(&Size) -> Bytes>,
     },
     /// It is not ours: CUDA C++ or a library, on the case's arrays.
     Peer(Peer),
@@ -301,7 +303,7 @@ pub struct Unavailable(pub String);
 impl Work {
     /// A kernel whose launch needs no preparation.
     pub const fn kernel(launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Work {
-        Work::Kernel { prepare: None, launch, also: &[] }
+        Work::Kernel { prepare: None, launch, also: &[], bytes: None }
     }
 
     /// A kernel that is not enough alone.
@@ -309,7 +311,27 @@ impl Work {
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
         also: &'static [&'static str],
     ) -> Work {
-        Work::Kernel { prepare: None, launch, also }
+        Work::Kernel { prepare: None, launch, also, bytes: None }
+    }
+
+    /// The same kernel, for which the device is brought into a state first.
+    pub const fn prepared(self, by: fn(&Launcher<'_>) -> Result<()>) -> Work {
+        match self {
+            Work::Kernel { launch, also, bytes, .. } => {
+                Work::Kernel { prepare: Some(by), launch, also, bytes }
+            }
+            other => other,
+        }
+    }
+
+    /// The same kernel, which moves other bytes than those of its pattern.
+    pub const fn moving(self, own: fn(&Size) -> Bytes) -> Work {
+        match self {
+            Work::Kernel { prepare, launch, also, .. } => {
+                Work::Kernel { prepare, launch, also, bytes: Some(own) }
+            }
+            other => other,
+        }
     }
 }
 
@@ -448,6 +470,25 @@ impl Pattern {
         };
         let also = also.iter().map(|name| format!("{}_{name}", self.name));
         self.kernel_name(variant).into_iter().chain(also).collect()
+    }
+
+    /// Our variant with a variant's algorithm: itself, or the one whose twin a peer is. A library has its own.
+    pub fn own(&self, variant: &Variant) -> Option<&'static Variant> {
+        let name = match variant.work {
+            Work::Peer(_) => peers::twin(variant.name)?,
+            Work::Kernel { .. } | Work::Host { .. } => variant.name,
+        };
+        self.variants.iter().find(|own| own.name == name)
+    }
+
+    /// The bytes that a variant has to move.
+    pub fn bytes_of(&self, variant: &Variant, size: &Size) -> Bytes {
+        match variant.work {
+            Work::Kernel { bytes: Some(own), .. } | Work::Host { bytes: Some(own), .. } => {
+                own(size)
+            }
+            _ => (self.bytes)(size),
+        }
     }
 
     /// Whether all its work is the host's.

@@ -38,7 +38,8 @@
 //!
 //! Expected: the time follows the passes once they outlast the latency of a step, which 64 resident
 //! warps hide. `eight_bytes` and `sixteen_bytes` take 2 and 4 passes and bring 2 and 4 times the
-//! bytes: that is no conflict. `padded` and `swizzled` are equal.
+//! bytes: that is no conflict. `padded` and `swizzled` take the same passes; what differs is the
+//! arithmetic of an address, a product and a sum or, as c ^ 33 row, an exclusive or.
 //! Taught but wrong: stride 2 makes 16 transactions (it makes gcd(2, 32) = 2), and a bank is 32 bytes
 //! wide (it is 4).
 //!
@@ -316,6 +317,8 @@ pub unsafe fn bank_conflicts_swizzled(next: *const u32, target: *mut u32, n: u32
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
     let tile = (&raw mut WORDS).cast::<u32>();
+    // The same as row * WARP + (column ^ row), since column < WARP, in one operation for each column.
+    let place = |row, column| column ^ (row * (WARP + 1));
     // SAFETY: row ^ column < WARP, a permutation of the row (launch contract for the rest).
-    unsafe { through_columns(next, target, n, tile, |row, column| row * WARP + (column ^ row)) };
+    unsafe { through_columns(next, target, n, tile, place) };
 }

@@ -16,7 +16,8 @@ use crate::gpu::{Arrays, DeviceFacts, Gpu, Larger};
 use crate::pattern::{Limit, Pattern, Size, Unavailable, Variant, Work};
 use crate::patterns::Selection;
 use crate::results::{
-    Board, Ceiling, Environment, Floor, Measured, Outcome, Resources, Results, Row, SCHEMA, Traffic,
+    Board, Ceiling, Environment, Floor, Measured, Outcome, Resources, Results, Row, SCHEMA, Spread,
+    Traffic,
 };
 use crate::timeline::{self, Timeline};
 use crate::verify::{self, Outcome as Verdict, Ready};
@@ -121,12 +122,9 @@ impl Plan {
         for sweep in pattern.sweeps.iter().filter(|_| is_own) {
             // A twin goes where our variant goes, and what has none goes everywhere.
             let is_chosen = |variant: &Variant| {
-                let name = match variant.work {
-                    Work::Peer(_) => peers::twin(variant.name),
-                    _ => Some(variant.name),
-                };
-                let is_it = |index: &usize| Some(pattern.variants[*index].name) == name;
-                name.is_none() || sweep.variants.iter().any(is_it)
+                pattern.own(variant).is_none_or(|own| {
+                    sweep.variants.iter().any(|index| pattern.variants[*index].name == own.name)
+                })
             };
             let variants: Vec<_> =
                 selected.iter().copied().filter(|variant| is_chosen(variant)).collect();
@@ -345,8 +343,8 @@ struct Entry<'a> {
     /// Why it is not measured.
     verdict: Option<Outcome>,
     cold: Series,
-    hot: Option<Series>,
-    graph: Option<Series>,
+    hot: Option<Spread>,
+    graph: Option<Spread>,
     resources: Option<Resources>,
     traffic: Option<Traffic>,
     timeline: Option<Timeline>,
@@ -355,8 +353,10 @@ struct Entry<'a> {
 
 /// Intervals of a timeline that is kept.
 const TIMELINE_MOST: usize = 128;
-/// Kernel launches of a graph whose time is divided by their number.
-const GRAPH_REPEATS: usize = 10;
+/// The most launches of a graph whose time is divided by their number, and how long they may take together: a launch
+/// cannot be seen beside a kernel that takes longer.
+const GRAPH_REPEATS: f64 = 10.0;
+const GRAPH_MS: f64 = 50.0;
 /// How often work of the host is prepared anew and measured, in the ladder: where its memory lies and what else the
 /// processor does differ each time, and a figure has to show it.
 const ROUNDS: u32 = 3;
@@ -524,21 +524,25 @@ impl Bench<'_> {
     fn other_modes(&self, entry: &mut Entry<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         let rule = StopRule { time_limit: self.plan.stop.time_limit / 8, ..self.plan.stop };
-        entry.hot = Some(self.sampler.series(Caches::Hot, &rule, |step| match step {
+        let hot = self.sampler.series(Caches::Hot, &rule, |step| match step {
             Step::Prepare => Ok(()),
             Step::Run => ready.run(),
-        })?);
+        })?;
+        entry.hot = hot.spread();
+        let once_ms = entry.hot.map_or(GRAPH_MS, |hot| hot.median);
+        let repeats = (GRAPH_MS / once_ms).clamp(1.0, GRAPH_REPEATS).floor();
         let mut failed = None;
         let graph = self.gpu.record(|| {
-            failed = (0..GRAPH_REPEATS).find_map(|_| ready.run().err());
+            failed = (0..repeats as u32).find_map(|_| ready.run().err());
         });
         // A library may do what no graph can hold; then there is no such figure.
         let (Ok(graph), None) = (graph, failed) else { return Ok(()) };
-        entry.graph = Some(self.sampler.series(Caches::Hot, &rule, |step| match step {
+        let launches = self.sampler.series(Caches::Hot, &rule, |step| match step {
             Step::Prepare => Ok(()),
             // SAFETY: the graph holds launches that `ready` makes, whose arrays live as long.
             Step::Run => Ok(unsafe { graph.launch(self.gpu.stream()) }?),
-        })?);
+        })?;
+        entry.graph = launches.spread().map(|spread| spread.scaled(1.0 / repeats));
         Ok(())
     }
 
@@ -591,11 +595,9 @@ impl Bench<'_> {
             );
             return Outcome::Wrong { reason };
         };
-        let bytes = match entry.variant.work {
-            Work::Host { bytes: Some(own), .. } => own(&point.size),
-            _ => (pattern.bytes)(&point.size),
-        };
-        let amount = (pattern.floor)(entry.variant, &point.size);
+        let own = pattern.own(entry.variant).unwrap_or(entry.variant);
+        let bytes = pattern.bytes_of(own, &point.size);
+        let amount = (pattern.floor)(own, &point.size);
         if let Some((limit, amount)) = amount
             && let Some(reason) = self.roofs.why_impossible(limit, amount, time_ms.min)
         {
@@ -608,11 +610,10 @@ impl Bench<'_> {
             Some(Floor { limit, amount, time_ms: floor_ms, percent })
         });
         let naive = *naive_ms.get_or_insert(time_ms.median);
-        let graph_ms = entry.graph.as_ref().and_then(Series::spread);
         Outcome::Measured(Measured {
             time_ms,
-            hot_ms: entry.hot.as_ref().and_then(Series::spread),
-            graph_ms: graph_ms.map(|spread| spread.scaled(1.0 / GRAPH_REPEATS as f64)),
+            hot_ms: entry.hot,
+            graph_ms: entry.graph,
             clock_mhz: entry.cold.clocks(),
             throttled: entry.cold.throttled,
             bytes: bytes.total(),

@@ -67,7 +67,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            work: Work::kernel(both_aos),
+            work: Work::kernel(both_aos).moving(both),
             expect: |_| {
                 loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
             },
@@ -78,7 +78,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            work: Work::kernel(both_paired),
+            work: Work::kernel(both_paired).moving(both),
             expect: |_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once"),
         },
         Variant {
@@ -87,7 +87,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            work: Work::kernel(both_soa),
+            work: Work::kernel(both_soa).moving(both),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y"),
         },
         Variant {
@@ -96,7 +96,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            work: Work::kernel(particle_aos),
+            work: Work::kernel(particle_aos).moving(particle),
             expect: |_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times"),
         },
         Variant {
@@ -105,7 +105,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[2],
-            work: Work::kernel(particle_soa),
+            work: Work::kernel(particle_soa).moving(particle),
             expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times"),
         },
     ],
@@ -167,19 +167,25 @@ fn reference(points: &[f32], particles: &[f32]) -> (Vec<f32>, Vec<f32>, Vec<f32>
 
 /// One field in, one result out.
 fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
+    fields(1, size)
 }
 
-/// The fields that a task needs, and its result.
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+fn both(size: &Size) -> Bytes {
+    fields(2, size)
+}
+
+fn particle(size: &Size) -> Bytes {
+    fields(PARTICLE, size)
+}
+
+/// So many fields in, one result out.
+fn fields(count: usize, size: &Size) -> Bytes {
     let [n] = size.get();
-    let words = match variant.name.split('_').next() {
-        Some("particle") => 7 + 1,
-        Some("both") => 2 + 1,
-        _ => 1 + 1,
-    };
-    Some((Limit::Copy, 4 * words * n))
+    Bytes { read: 4 * count * n, written: 4 * n }
+}
+
+fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+    Some((Limit::Copy, PATTERN.bytes_of(variant, size).total()))
 }
 
 /// Declares the launch of a kernel that takes one input, one output and n.

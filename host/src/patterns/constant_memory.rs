@@ -105,7 +105,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: distinct_fits,
             outputs: &[0],
-            work: Work::Kernel { prepare: Some(write_table), launch: constant, also: &[] },
+            work: Work::kernel(constant).prepared(write_table),
             expect: |size| Expectation {
                 constant_passes: Some(distinct(size)),
                 ..stores("one pass per different word")
@@ -129,7 +129,7 @@ pub const PATTERN: Pattern = Pattern {
             since: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[1],
-            work: Work::Kernel { prepare: Some(write_table), launch: operand, also: &[] },
+            work: Work::kernel(operand).prepared(write_table),
             expect: |_| Expectation {
                 constant_passes: Some(1.0),
                 ..stores("one word for all lanes: 1 pass, in PTX a load, in machine code none")
