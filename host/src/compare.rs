@@ -53,12 +53,22 @@ impl Pair<'_> {
         self.second.median / self.first.median
     }
 
+    /// Whether the host's processor bounds it: no limit of the device accounts for half of its time.
+    pub fn is_bound_by_host(&self) -> bool {
+        let floor = self.row.measured().and_then(|measured| measured.floor);
+        let is_the_devices =
+            floor.is_some_and(|floor| floor.limit != Limit::Launch && floor.percent >= 50.0);
+        self.is_host_work() && !is_the_devices
+    }
+
+    fn is_host_work(&self) -> bool {
+        PATTERNS.iter().any(|pattern| pattern.name == self.row.pattern && pattern.is_host_work())
+    }
+
     /// What the spreads say: the middle halves of the samples, for work of the host all of them. Where memory lies and
     /// which core runs differs from process to process, and no spread of one of them shows it.
     pub fn verdict(&self) -> Verdict {
-        let of_the_host = PATTERNS
-            .iter()
-            .any(|pattern| pattern.name == self.row.pattern && pattern.is_host_work());
+        let of_the_host = self.is_host_work();
         let range = |spread: &Spread| {
             if of_the_host { (spread.min, spread.max) } else { (spread.q1, spread.q3) }
         };
@@ -190,13 +200,23 @@ pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
         ("compiler", &first.compiler, &second.compiler),
     ];
     let differing = facts.into_iter().filter(|(_, a, b)| a != b);
-    differing.map(|(what, a, b)| format!("the {what} differs: {a} and {b}")).collect()
+    let mut said: Vec<String> =
+        differing.map(|(what, a, b)| format!("the {what} differs: {a} and {b}")).collect();
+    let id = |environment: &Environment| environment.board.as_ref()?.id.clone();
+    if let (Some(a), Some(b)) = (id(first), id(second))
+        && a != b
+    {
+        said.push(format!(
+            "the board differs: {a} and {b}, and boards of one model differ"
+        ));
+    }
+    said
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Outcome;
+    use crate::results::{Floor, Measured, Outcome};
 
     fn row(pattern: &str, variant: &str) -> Row {
         Row {
@@ -236,6 +256,34 @@ mod tests {
         assert_eq!(verdict(spread(0.9, 1.0, 1.2), spread(1.1, 1.15, 1.3)), Verdict::Ambiguous);
         assert_eq!(verdict(spread(0.9, 1.0, 1.2), spread(1.0, 1.02, 1.3)), Verdict::Same);
         assert_eq!(verdict(spread(0.9, 1.0, 1.2), spread(1.25, 1.3, 1.4)), Verdict::Slower);
+    }
+
+    #[test]
+    fn half_the_time_on_a_device_s_limit_is_not_the_hosts() {
+        let spread = Spread::of(&[1.0]);
+        let bound = |pattern, limit, percent| {
+            let floor = Floor { limit, amount: 1, time_ms: percent / 100.0, percent };
+            let measured = Measured {
+                time_ms: spread,
+                hot_ms: None,
+                graph_ms: None,
+                clock_mhz: None,
+                throttled: 0,
+                bytes: 1,
+                bandwidth_gb_s: 1.0,
+                floor: Some(floor),
+                speed_up: 1.0,
+            };
+            let row = Row { outcome: Outcome::Measured(measured), ..row(pattern, "v") };
+            Pair { row: &row, first: spread, second: spread }.is_bound_by_host()
+        };
+        assert!(bound("pinned_memory", Limit::Upload, 20.0));
+        assert!(!bound("pinned_memory", Limit::Upload, 90.0));
+        assert!(bound("graphs", Limit::Launch, 90.0));
+        assert!(!bound("reduction", Limit::Read, 20.0), "a kernel");
+        assert!(
+            Pair { row: &row("allocation", "v"), first: spread, second: spread }.is_bound_by_host()
+        );
     }
 
     #[test]

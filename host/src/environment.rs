@@ -1,5 +1,6 @@
 //! The machine that a run was made on: what the driver does not say of it.
 
+use crate::gpu::digest;
 use crate::results::{Board, Host};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
@@ -32,6 +33,7 @@ pub fn board(pci_address: &str) -> Option<Board> {
     // An idle GPU is not held down.
     let reasons = reasons - ThrottleReasons::GPU_IDLE;
     Some(Board {
+        id: device.uuid().ok().map(|uuid| digest(uuid.as_bytes())),
         driver: library.sys_driver_version().ok()?,
         max_clock_mhz: device.max_clock_info(Clock::SM).ok(),
         max_memory_clock_mhz: device.max_clock_info(Clock::Memory).ok(),

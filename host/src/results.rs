@@ -10,14 +10,17 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The version of the file format. A reader refuses files of another one.
-pub const SCHEMA: u32 = 3;
+/// The version of the file format. A reader refuses files of a newer one, and of one before [`OLDEST_SCHEMA`].
+pub const SCHEMA: u32 = 4;
+
+/// The oldest version that is read: it has no [`Board::id`].
+const OLDEST_SCHEMA: u32 = 3;
 
 /// A whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
-    /// [`SCHEMA`].
+    /// [`SCHEMA`], or an older one that is still read.
     pub schema: u32,
     /// Where and with what.
     pub environment: Environment,
@@ -61,6 +64,8 @@ pub struct Environment {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
+    /// Tells boards of one model apart: the start of the SHA-256 of its UUID.
+    pub id: Option<String>,
     /// The version of the driver, such as `580.65.06`.
     pub driver: String,
     /// The highest clock of the multiprocessors, MHz.
@@ -314,9 +319,9 @@ impl Results {
         let not_results =
             || format!("{} is not a result file of `coalesce bench --json`", path.display());
         let version: Version = serde_json::from_str(&text).with_context(not_results)?;
-        if version.schema != SCHEMA {
+        if !(OLDEST_SCHEMA..=SCHEMA).contains(&version.schema) {
             bail!(
-                "{} has result schema {}, this program reads {SCHEMA}: use the program that wrote it",
+                "{} has result schema {}, this program reads {OLDEST_SCHEMA} to {SCHEMA}: use the program that wrote it",
                 path.display(),
                 version.schema
             );
@@ -449,6 +454,7 @@ mod tests {
         for (text, part) in [
             ("", "not a result file"),
             ("{\"schema\": 99}", "has result schema 99"),
+            ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 4"),
             (&only_version, "not a result file"),
         ] {
             std::fs::write(&path, text).expect("a writable folder");

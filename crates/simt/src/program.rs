@@ -168,6 +168,16 @@ pub(crate) struct AsyncCopy {
     pub source_bytes: Option<u32>,
     /// A predicate that makes the whole source ignored.
     pub ignore_source: Option<u32>,
+    /// Whether it goes past L1 (`.cg`).
+    pub bypasses_l1: bool,
+}
+
+impl AsyncCopy {
+    /// How often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
+    /// it runs takes them twice.
+    pub fn passes_each(&self) -> u32 {
+        if self.bypasses_l1 && self.source_bytes.is_some() { 2 } else { 1 }
+    }
 }
 
 /// Operations on an mbarrier object; `target` is its shared address.

@@ -141,6 +141,10 @@ fn execute_text(
 
 /// Case, part of a metric's name, and why the two differ there.
 const DIFFERENT: &[(&str, &str, &str)] = &[
+    ("ldgsts_cg_shifted", "sectors", HALF_SECTORS),
+    ("ldgsts_cg_shifted", "shared", HALF_SECTORS),
+    ("ldgsts_cg_offset", "sectors", HALF_SECTORS),
+    ("ldgsts_cg_offset", "shared", HALF_SECTORS),
     ("red_shared_f32", "shared", "ptxas makes a loop of LDS and compare-and-swap"),
     ("bulk_load", "global", "ptxas removes the load of an index that nothing uses"),
     (
@@ -149,6 +153,8 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
         "L2 splits requests of 8-byte reductions in an undocumented way",
     ),
 ];
+
+const HALF_SECTORS: &str = "copies past L1 between different halves of a sector take more passes and sectors, by a rule that is not known";
 
 /// ptxas contracts `mul` and `add` without a rounding modifier to one fused multiply-add; these
 /// edits of the PTX say what its SASS does.
@@ -215,7 +221,7 @@ fn counters_equal_the_measured_ones() {
     assert!(problems.is_empty(), "{compared:?}\n{}", problems.join("\n"));
     if !measured.is_null() {
         assert_eq!(compared.len(), METRICS.len(), "a metric was not measured");
-        assert!(compared.values().all(|n| *n == 199), "{compared:?}");
+        assert!(compared.values().all(|n| *n == 211), "{compared:?}");
     }
 }
 

@@ -96,10 +96,12 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
 /// Whether no row is what the caller does not want.
 fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let mut rows = table(["variant", "size", "first", "second", "ratio", "verdict"]);
-    let mut counts = [0; 4];
+    let (mut counts, mut agreeing) = ([0; 4], 0);
     for pair in found {
         let verdict = pair.verdict();
         counts[verdict as usize] += 1;
+        let is_excused = verdict == Verdict::Ambiguous && pair.is_bound_by_host();
+        agreeing += usize::from(verdict == Verdict::Same || is_excused);
         if pair.row.sweep.is_some() && verdict == Verdict::Same {
             continue;
         }
@@ -117,5 +119,10 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     println!("{rows}");
     let [same, faster, slower, ambiguous] = counts;
     println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
+    println!(
+        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host: no limit of the device accounts for half of their time",
+        found.len(),
+        100.0 * agreeing as f64 / found.len() as f64
+    );
     arguments.fail_on.is_none() || slower == 0
 }

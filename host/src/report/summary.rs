@@ -121,6 +121,7 @@ fn of_environment(environment: &Environment) -> Vec<(&'static str, String)> {
 
 fn of_board(board: &Board) -> String {
     let mut parts = vec![format!("driver {}", board.driver)];
+    parts.extend(board.id.as_ref().map(|id| format!("board {id}")));
     parts.extend(board.max_clock_mhz.map(|clock| format!("clock up to {clock} MHz")));
     parts.extend(board.max_memory_clock_mhz.map(|clock| format!("memory up to {clock} MHz")));
     parts.extend(board.power_limit_w.map(|power| format!("power limit {power:.0} W")));

@@ -415,7 +415,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             self.emit(Operation::Mbarrier { target, operation });
             return Ok(true);
         }
-        let bypass_l1 = modifiers.take("cg");
+        let bypasses_l1 = modifiers.take("cg");
         modifiers.take("ca");
         take_space(modifiers);
         take_space(modifiers);
@@ -425,13 +425,20 @@ impl<'a> Decoder<'_, '_, 'a> {
             _ => return self.invalid("cp.async has two addresses and a constant size"),
         };
         let bytes = *bytes as u32;
-        let allowed = if bypass_l1 { bytes == 16 } else { matches!(bytes, 4 | 8 | 16) };
+        let allowed = if bypasses_l1 { bytes == 16 } else { matches!(bytes, 4 | 8 | 16) };
         if !allowed {
             return self.invalid(format!("cp.async of {bytes} bytes"));
         }
         let target = self.address(target)?;
         let source = self.address(source)?;
-        let mut copy = AsyncCopy { target, source, bytes, source_bytes: None, ignore_source: None };
+        let mut copy = AsyncCopy {
+            target,
+            source,
+            bytes,
+            source_bytes: None,
+            ignore_source: None,
+            bypasses_l1,
+        };
         if let Some(operand) = rest.first() {
             let is_predicate = match operand {
                 Operand::Not(_) => true,

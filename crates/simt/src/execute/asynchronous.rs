@@ -121,14 +121,19 @@ impl Machine<'_> {
                     estimator.read(from, false);
                 }
             }
+            let each = copy.passes_each();
             let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
+            let (passes, ideal) = (each * passes, each * ideal);
             let traffic = &mut self.tallies[pc].shared;
             traffic.wavefronts += passes as u64;
             traffic.wavefronts_ideal += ideal as u64;
             traffic.request(to);
             if self.watching {
                 let counts = Traffic::of_passes(passes, ideal);
-                let passes = || copy_passes(mask, &target, &source, copy.bytes);
+                let passes = || {
+                    let once = |_| copy_passes(mask, &target, &source, copy.bytes);
+                    (0..each).flat_map(once).collect()
+                };
                 self.record(Side::Shared, to, counts, passes);
             }
         }
