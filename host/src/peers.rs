@@ -123,3 +123,46 @@ pub fn of<'a>(
     let name = pattern.name;
     peers.iter().filter(move |(of, _)| of == name).map(|(_, variant)| *variant)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Plan;
+    use crate::patterns::{PATTERNS, Selection};
+
+    unsafe extern "C" fn nothing(
+        _stream: *mut c_void,
+        _inputs: *const u64,
+        _outputs: *const u64,
+        _size: *const usize,
+    ) -> *const c_char {
+        std::ptr::null()
+    }
+
+    #[test]
+    fn a_twin_goes_where_our_variant_goes() {
+        let pattern = PATTERNS.iter().find(|one| one.name == "bank_conflicts").expect("it exists");
+        let sweep = &pattern.sweeps[0];
+        let is_swept =
+            |name: &str| sweep.variants.iter().any(|i| pattern.variants[*i].name == name);
+        assert!(is_swept("strided_read") && !is_swept("padded"), "else this tests nothing");
+        let names = ["nvcc strided_read", "nvcc padded", "a library"];
+        let peer = |name| -> &'static Variant {
+            let work = Work::Peer(Peer(nothing));
+            Box::leak(Box::new(Variant { name, work, ..pattern.variants[0] }))
+        };
+        let own = names.map(|name| pattern.own(peer(name)).map(|own| own.name));
+        assert_eq!(own, [Some("strided_read"), Some("padded"), None]);
+
+        let selection = Selection { pattern, variant: None };
+        let mut plan = Plan::new(vec![selection]);
+        plan.peers = names.map(|name| (pattern.name.to_owned(), peer(name))).into();
+        let points = plan.points(&plan.selections[0], false).expect("it fits");
+        let peers_at = |index: usize| -> Vec<&str> {
+            let variants = points[index].variants.iter().map(|variant| variant.name);
+            variants.filter(|name| names.contains(name)).collect()
+        };
+        assert_eq!(peers_at(0), names, "the ladder");
+        assert_eq!(peers_at(1), ["nvcc strided_read", "a library"], "the curve");
+    }
+}

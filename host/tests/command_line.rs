@@ -225,7 +225,7 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
     let cases = [
         (String::new(), "is not a result file"),
         (good[..good.len() / 2].to_owned(), "is not a result file"),
-        (good.replacen("\"schema\": 3", "\"schema\": 4", 1), "has result schema 4"),
+        (good.replacen("\"schema\": 3", "\"schema\": 5", 1), "has result schema 5"),
         (damaged, "is damaged"),
         (good.replacen("\"rows\"", "\"lines\"", 1), "is not a result file"),
     ];

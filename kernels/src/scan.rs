@@ -45,7 +45,7 @@
 //! | `shuffle` | warps scan by shuffles; one word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
 //! | `vectorised` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
 //! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
-//! | `look_back_async` | the tile goes past the registers into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 3.6 | 2 n | bytes in flight |
+//! | `look_back_async` | the tile goes past the registers into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
 //!
 //! The loads are those of all kernels together: a request of `scan_sums` and one of the scan have 4 sectors each (16
 //! in `vectorised`), and one more per warp has the 1 sector of what lies before its tile.

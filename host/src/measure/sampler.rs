@@ -235,4 +235,16 @@ mod tests {
         // A device that is throttled all the time does not hold up the run for ever.
         assert!(Series { throttled: 9, ..series(&[], 500) }.is_enough(&RULE));
     }
+
+    #[test]
+    fn parts_of_a_series_have_their_share_and_add_up() {
+        let part = RULE.part(3);
+        assert_eq!((part.min_samples, part.time_limit), (3, RULE.time_limit / 3));
+        let mut whole = series(&[1.0, 2.0], 60);
+        whole.append(Series { throttled: 1, ..series(&[3.0], 50) });
+        let spread = whole.spread().expect("three samples");
+        assert_eq!((spread.samples, spread.min, spread.max), (3, 1.0, 3.0));
+        assert!(whole.throttled == 1 && whole.is_out_of_time(&RULE));
+        assert!(!series(&[1.0], 60).is_out_of_time(&RULE));
+    }
 }
