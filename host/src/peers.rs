@@ -5,6 +5,7 @@
 
 use crate::gpu::{Arrays, Gpu};
 use crate::pattern::{Expectation, Pattern, Size, Variant, Work};
+use crate::patterns::PATTERNS;
 use anyhow::{Context, Result, bail};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_void};
@@ -91,23 +92,31 @@ pub fn load(path: &Path) -> Result<Vec<(String, &'static Variant)>> {
     let entries = unsafe { std::slice::from_raw_parts(entries, count) };
     // SAFETY: names are strings that stay.
     let text = |name| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-    Ok(entries
-        .iter()
-        .map(|entry| (text(entry.pattern), variant(text(entry.variant), entry)))
-        .collect())
+    let peer = |entry: &'static Entry| {
+        let pattern = text(entry.pattern);
+        let output = std::slice::from_ref(&entry.output);
+        let variant = variant(&pattern, text(entry.variant), output, Peer(entry.run));
+        (pattern, variant)
+    };
+    Ok(entries.iter().map(peer).collect())
 }
 
-/// A variant that lives as long as the library.
-fn variant(name: String, entry: &'static Entry) -> &'static Variant {
-    Box::leak(Box::new(Variant {
+/// A variant that lives as long as the library. A twin needs what ours needs.
+fn variant(pattern: &str, name: String, outputs: &'static [usize], peer: Peer) -> &'static Variant {
+    let mut variant = Variant {
         name: name.leak(),
         change: "not ours",
         since: 0,
         precondition: Variant::ANY_SIZE,
-        outputs: std::slice::from_ref(&entry.output),
-        work: Work::Peer(Peer(entry.run)),
+        outputs,
+        work: Work::Peer(peer),
         expect: |_| Expectation::default(),
-    }))
+    };
+    let pattern = PATTERNS.iter().find(|one| one.name == pattern);
+    if let Some(own) = pattern.and_then(|pattern| pattern.own(&variant)) {
+        (variant.since, variant.precondition) = (own.since, own.precondition);
+    }
+    Box::leak(Box::new(variant))
 }
 
 /// The name of our variant with the same algorithm. Those of libraries are their own.
@@ -128,7 +137,7 @@ pub fn of<'a>(
 mod tests {
     use super::*;
     use crate::measure::Plan;
-    use crate::patterns::{PATTERNS, Selection};
+    use crate::patterns::Selection;
 
     unsafe extern "C" fn nothing(
         _stream: *mut c_void,
@@ -147,10 +156,7 @@ mod tests {
             |name: &str| sweep.variants.iter().any(|i| pattern.variants[*i].name == name);
         assert!(is_swept("strided_read") && !is_swept("padded"), "else this tests nothing");
         let names = ["nvcc strided_read", "nvcc padded", "a library"];
-        let peer = |name| -> &'static Variant {
-            let work = Work::Peer(Peer(nothing));
-            Box::leak(Box::new(Variant { name, work, ..pattern.variants[0] }))
-        };
+        let peer = |name: &str| variant(pattern.name, name.to_owned(), &[0], Peer(nothing));
         let own = names.map(|name| pattern.own(peer(name)).map(|own| own.name));
         assert_eq!(own, [Some("strided_read"), Some("padded"), None]);
 
@@ -164,5 +170,15 @@ mod tests {
         };
         assert_eq!(peers_at(0), names, "the ladder");
         assert_eq!(peers_at(1), ["nvcc strided_read", "a library"], "the curve");
+    }
+
+    #[test]
+    fn a_twin_needs_what_our_variant_needs() {
+        let bulk = variant("async_copy", "nvcc bulk".to_owned(), &[0], Peer(nothing));
+        assert_eq!((bulk.since, bulk.name), (90, "nvcc bulk"));
+        let ordered = variant("transpose", "nvcc ordered".to_owned(), &[0], Peer(nothing));
+        assert!((ordered.precondition)(&Size::new(&[33, 33])).is_err());
+        let library = variant("transpose", "cuBLAS geam".to_owned(), &[0], Peer(nothing));
+        assert!(library.since == 0 && (library.precondition)(&Size::new(&[33, 33])).is_ok());
     }
 }

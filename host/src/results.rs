@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The version of the file format. A reader refuses files of a newer one, and of one before [`OLDEST_SCHEMA`].
+/// The version of the file format. A reader refuses files of a newer one, and of one too old to be understood.
 pub const SCHEMA: u32 = 4;
 
 /// The oldest version that is read: it has no [`Board::id`].

@@ -103,7 +103,7 @@ copies! {
     copy_16_zero_fill: "ca" 16;
     /// Starts a copy of 16 bytes from L2 that bypasses L1. PTX: `cp.async.cg.shared.global`.
     copy_16_bypass,
-    /// [`copy_16_bypass`] of the first `source_bytes` bytes; the rest of the target becomes zero.
+    /// [`copy_16_bypass`] of the first `source_bytes` bytes, then zeros; an H200 takes each pass of it twice.
     copy_16_bypass_zero_fill: "cg" 16;
 }
 
