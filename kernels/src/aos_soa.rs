@@ -21,16 +21,16 @@
 //! | `both_aos` | both fields are used, again from an array of structures | 8 | 4 | requests: each sector is asked for twice |
 //! | `both_paired` | both fields with one 8-byte load | 8 | 4 | bytes in flight |
 //! | `both_soa` | the fields lie in arrays of their own | 4 | 4 | bytes in flight |
-//! | `particle_aos` | seven fields, in structures | 28 | 4 | sectors through L1 |
+//! | `particle_aos` | seven fields, in structures | 28 | 4 | device memory |
 //! | `particle_soa` | seven fields, in arrays of their own | 4 | 4 | device memory |
 //!
 //! Three tasks: one field is scaled, both are added, the energy of a particle is computed. Compare
-//! times within a task; the stated bytes are those of the first (one field in, one result out).
+//! times within a task; the stated bytes are those of each task, its fields and its result.
 //!
 //! Expected: where one field of two is used, SoA moves 8 bytes per element instead of 12. Where all
 //! are used device memory moves the same bytes either way, and the gap is in requests and in sectors
 //! through L1: `both_paired` is as good as `both_soa`. Seven words are no power of two, so no single
-//! load fetches a particle; there SoA is the repair.
+//! load fetches a particle; L1 keeps its lines from load to load, and SoA saves passes, not time.
 //!
 //! Preconditions: buffers aligned to 8 bytes.
 //!
