@@ -341,6 +341,11 @@ impl Variant {
 
     /// For variants that run at every size.
     pub const ANY_SIZE: fn(&Size) -> std::result::Result<(), &'static str> = |_| Ok(());
+
+    /// Whether its work is the host's.
+    pub fn is_host_work(&self) -> bool {
+        matches!(self.work, Work::Host { .. })
+    }
 }
 
 /// The traffic of a variant, counted per warp-level instruction (request).
@@ -493,7 +498,7 @@ impl Pattern {
 
     /// Whether all its work is the host's.
     pub fn is_host_work(&self) -> bool {
-        self.variants.iter().all(|variant| matches!(variant.work, Work::Host { .. }))
+        self.variants.iter().all(Variant::is_host_work)
     }
 
     /// A size written as `n=1048576, offset=3`.

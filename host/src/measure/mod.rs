@@ -361,10 +361,6 @@ const GRAPH_MS: f64 = 50.0;
 /// processor does differ each time, and a figure has to show it.
 const ROUNDS: u32 = 3;
 
-fn is_host_work(variant: &Variant) -> bool {
-    matches!(variant.work, Work::Host { .. })
-}
-
 /// The numbers below `count` in a random order.
 fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
     let keys = random.u32s(count);
@@ -403,7 +399,7 @@ impl Bench<'_> {
                     let bytes = pattern.bytes;
                     let work = bytes(&point.size).ratio(bytes(&point.executed));
                     entry.larger = Larger { work, blocks: ready.growth_of_blocks(&point.size)? };
-                    if !is_host_work(entry.variant) {
+                    if !entry.variant.is_host_work() {
                         // Executing takes long and says the same each time: the only run is the last sample.
                         return Ok(());
                     }
@@ -413,7 +409,7 @@ impl Bench<'_> {
                 entry.resources = ready.resources()?;
                 entry.check("")
             });
-            if is_host_work(entry.variant) {
+            if entry.variant.is_host_work() {
                 entry.attempt(|entry| self.round(entry, &rule, 1, rounds));
                 // It has its own memory, of which there is not enough for all.
                 entry.ready = None;
@@ -480,7 +476,7 @@ impl Bench<'_> {
             for index in shuffled(&mut random, entries.len()) {
                 let entry = &mut entries[index];
                 let is_done = entry.verdict.is_some() || entry.cold.is_out_of_time(rule);
-                if is_host_work(entry.variant) && !is_done {
+                if entry.variant.is_host_work() && !is_done {
                     entry.attempt(|entry| {
                         entry.ready = Some(prepare(entry.variant)?);
                         self.round(entry, rule, round, rounds)
