@@ -206,7 +206,9 @@ pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
     if let (Some(a), Some(b)) = (id(first), id(second))
         && a != b
     {
-        said.push(format!("the board differs: {a} and {b}, and boards of one model differ"));
+        said.push(format!(
+            "the board differs: {a} and {b}, and boards of one model may differ by some percent"
+        ));
     }
     said
 }
