@@ -103,23 +103,17 @@ __device__ uint32_t random_word(uint32_t i, uint32_t n) {
     return (i % 32 * rows + bits % rows) % n;
 }
 
-__global__ void copy_random_words_ca(const float *source, float *target, uint32_t n) {
+template <bool IN_L1>
+__global__ void copy_random_words(const float *source, float *target, uint32_t n) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) target[i] = __ldca(&source[random_word(i, n)]);
+    if (i >= n) return;
+    const float *word = &source[random_word(i, n)];
+    target[i] = IN_L1 ? __ldca(word) : __ldcg(word);
 }
 
-const char *bus_random_ca(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
-    copy_random_words_ca<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
-    return launched();
-}
-
-__global__ void copy_random_words_cg(const float *source, float *target, uint32_t n) {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) target[i] = __ldcg(&source[random_word(i, n)]);
-}
-
-const char *bus_random_cg(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
-    copy_random_words_cg<<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
+template <bool IN_L1>
+const char *bus_random(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    copy_random_words<IN_L1><<<blocks(size[0], 256), 256, 0, stream>>>((const float *)in[0], (float *)out[4], size[0]);
     return launched();
 }
 
@@ -745,8 +739,8 @@ const Peer PEERS[] = {
     {"coalescing", "driver copy", 0, coalescing_driver},
     {"misalignment", "nvcc shifted", 0, misalignment_shifted},
     {"stride", "nvcc gather", 0, stride_gather},
-    {"bus_utilisation", "nvcc random_ca", 4, bus_random_ca},
-    {"bus_utilisation", "nvcc random_cg", 4, bus_random_cg},
+    {"bus_utilisation", "nvcc random_ca", 4, bus_random<true>},
+    {"bus_utilisation", "nvcc random_cg", 4, bus_random<false>},
     {"store_segments", "nvcc partial", 2, store_partial},
     {"store_segments", "nvcc consecutive", 0, store_consecutive},
     {"aos_soa", "nvcc particle_aos", 2, particle_aos},

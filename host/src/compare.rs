@@ -216,7 +216,7 @@ pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Floor, Measured, Outcome};
+    use crate::results::{Board, Floor, Measured, Outcome};
 
     fn row(pattern: &str, variant: &str) -> Row {
         Row {
@@ -284,6 +284,23 @@ mod tests {
         assert!(
             Pair { row: &row("allocation", "v"), first: spread, second: spread }.is_bound_by_host()
         );
+    }
+
+    #[test]
+    fn two_boards_of_one_model_are_said() {
+        let committed =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
+        let of = |id: Option<&str>| {
+            let results = Results::load(committed.as_ref()).expect("it is committed");
+            let board = results.environment.board.expect("it was measured");
+            let board = Some(Board { id: id.map(str::to_owned), ..board });
+            Environment { board, ..results.environment }
+        };
+        let said = differences(&of(Some("1a")), &of(Some("2b")));
+        assert!(said.len() == 1 && said[0].contains("1a and 2b"), "{said:?}");
+        for same in [of(Some("1a")), of(None)] {
+            assert_eq!(differences(&of(Some("1a")), &same), [""; 0]);
+        }
     }
 
     #[test]
