@@ -321,12 +321,13 @@ fn every_case_has_arrays_of_the_stated_traffic() {
     for pattern in PATTERNS {
         let size = Size::new(pattern.count_size);
         let case = (pattern.case)(&size, &mut Random::new(1));
-        let bytes = (pattern.bytes)(&size);
         let inputs: usize = case.inputs.iter().map(Data::byte_len).sum();
         let outputs: usize = case.outputs.iter().map(|output| output.reference.byte_len()).sum();
-        assert!(bytes.read <= inputs, "{}: reads more than its inputs hold", pattern.name);
-        assert!(bytes.written <= outputs, "{}: writes more than its outputs hold", pattern.name);
         for variant in pattern.variants {
+            let bytes = pattern.bytes_of(variant, &size);
+            let name = format!("{}/{}", pattern.name, variant.name);
+            assert!(bytes.read <= inputs, "{name}: reads more than its inputs hold");
+            assert!(bytes.written <= outputs, "{name}: writes more than its outputs hold");
             assert!(
                 variant.outputs.iter().all(|output| *output < case.outputs.len()),
                 "{}/{}",

@@ -491,10 +491,10 @@ pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *m
 }
 
 /// A wide tile in shared memory, aligned to lines as the source is: copies from one line to parts of two take longer.
+/// Of devices with asynchronous copies.
+#[allow(dead_code)]
 #[repr(align(128))]
-struct Lines {
-    _elements: [f32; WIDE_TILE as usize],
-}
+struct Lines([f32; WIDE_TILE as usize]);
 
 /// Shared memory of a block that looks back.
 struct Shared {
