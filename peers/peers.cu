@@ -178,7 +178,10 @@ const char *particle_soa(cudaStream_t stream, void *const *in, void *const *out,
 template <typename Place>
 __device__ void walk_through_columns(const uint32_t *next, uint32_t *target, uint32_t n, uint32_t *tile, Place place) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (uint32_t word = threadIdx.x; word < 32 * 32; word += 256) tile[place(word / 32, word % 32)] = next[word];
+    for (uint32_t step = 0; step < 4; step++) { // All four loads are on their way before the first store waits.
+        uint32_t word = step * 256 + threadIdx.x;
+        tile[place(word / 32, word % 32)] = next[word];
+    }
     __syncthreads();
     if (i >= n) return;
     uint32_t entry = i / 32;

@@ -1,5 +1,6 @@
 //! Result rows as the cells of a table: for the terminal, Markdown, and spreadsheets.
 
+use crate::pattern::Limit;
 use crate::results::{Outcome, Results, Row, Spread};
 use anyhow::{Context, Result};
 
@@ -105,11 +106,9 @@ pub fn circumstances(results: &Results) -> String {
         .ceilings
         .iter()
         .map(|ceiling| match ceiling.limit {
-            crate::pattern::Limit::Launch => format!(
-                "{} {:.2} us",
-                ceiling.limit.name(),
-                1e3 * ceiling.time_ms.median / ceiling.amount as f64
-            ),
+            limit @ Limit::Launch => {
+                format!("{} {:.2} us", limit.name(), 1e3 * ceiling.floor_ms(1))
+            }
             limit => format!("{} {:.0} GB/s", limit.name(), ceiling.bandwidth_gb_s()),
         })
         .collect();

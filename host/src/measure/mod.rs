@@ -357,8 +357,8 @@ const TIMELINE_MOST: usize = 128;
 /// cannot be seen beside a kernel that takes longer.
 const GRAPH_REPEATS: f64 = 10.0;
 const GRAPH_MS: f64 = 50.0;
-/// How often work of the host is prepared anew and measured, in the ladder: where its memory lies and what else the
-/// processor does differ each time, and a figure has to show it.
+/// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
+/// differ each time, and a figure has to show it.
 const ROUNDS: u32 = 3;
 
 /// The numbers below `count` in a random order.
@@ -386,7 +386,7 @@ impl Bench<'_> {
             time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 8 } else { 1 },
             ..self.plan.stop
         };
-        let rounds = if point.sweep.is_none() && !self.gpu.is_virtual() { ROUNDS } else { 1 };
+        let rounds = if self.gpu.is_virtual() { 1 } else { ROUNDS };
         let prepare = |variant| Ready::new(self.gpu, &case, &arrays, variant, &point.executed);
         for entry in &mut entries {
             if let Some(reason) = verify::obstacle(self.gpu, entry.variant, &point.executed) {
@@ -411,6 +411,9 @@ impl Bench<'_> {
             });
             if entry.variant.is_host_work() {
                 entry.attempt(|entry| self.round(entry, &rule, 1, rounds));
+                if point.sweep.is_none() && !self.gpu.is_virtual() {
+                    entry.attempt(|entry| self.watch(entry));
+                }
                 // It has its own memory, of which there is not enough for all.
                 entry.ready = None;
             }
@@ -457,10 +460,14 @@ impl Bench<'_> {
         if round < of && !entry.cold.is_out_of_time(rule) {
             return Ok(());
         }
-        if of > 1 {
-            entry.timeline = timeline::watch(self.gpu, ready)?.0;
-        }
         entry.check("after timing, ")
+    }
+
+    /// Records what runs when, once.
+    fn watch(&self, entry: &mut Entry<'_>) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        entry.timeline = timeline::watch(self.gpu, ready)?.0;
+        Ok(())
     }
 
     /// The rounds after the first of all work of the host, each prepared anew, in a random order.
