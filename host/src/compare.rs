@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 /// Medians that are nearer than this, as a part of the first, are the same.
 const CLEAR: f64 = 0.005;
+/// What a launch takes differs from one process to the next by up to this part of itself, whatever it launches: a
+/// difference below it is not the kernel's.
+const OF_A_LAUNCH: f64 = 0.5;
 /// Above this noise, in percent, spreads that overlap say nothing.
 const NOISY_PERCENT: f64 = 5.0;
 /// Neighbours of a ladder are in an order when their times differ by more than this part.
@@ -21,6 +24,8 @@ pub struct Pair<'a> {
     pub first: Spread,
     /// The time in the second file.
     pub second: Spread,
+    /// What a launch takes in the first file, milliseconds; 0 when it does not say.
+    pub launch_ms: f64,
 }
 
 /// How the second time relates to the first.
@@ -28,11 +33,11 @@ pub struct Pair<'a> {
 pub enum Verdict {
     /// The medians are within half a percent, or the spreads overlap and are narrow.
     Same,
-    /// The second is faster: the spreads do not meet.
+    /// The second is faster: the spreads do not meet, and it is not for a launch.
     Faster,
-    /// The second is slower: the spreads do not meet.
+    /// The second is slower: the spreads do not meet, and it is not for a launch.
     Slower,
-    /// The spreads overlap and are wide.
+    /// The spreads overlap and are wide, or they are apart by less than launches are.
     Ambiguous,
 }
 
@@ -53,8 +58,17 @@ impl Pair<'_> {
         self.second.median / self.first.median
     }
 
+    /// Whether an ambiguity is not the device's: launches or the host explain it.
+    pub fn is_excused(&self) -> bool {
+        self.is_within_a_launch() || self.is_bound_by_host()
+    }
+
+    fn is_within_a_launch(&self) -> bool {
+        (self.second.median - self.first.median).abs() <= OF_A_LAUNCH * self.launch_ms
+    }
+
     /// Whether the host's processor bounds it: no limit of the device accounts for half of its time.
-    pub fn is_bound_by_host(&self) -> bool {
+    fn is_bound_by_host(&self) -> bool {
         let floor = self.row.measured().and_then(|measured| measured.floor);
         let is_the_devices =
             floor.is_some_and(|floor| floor.limit != Limit::Launch && floor.percent >= 50.0);
@@ -75,16 +89,15 @@ impl Pair<'_> {
         let (a, b) = (range(&self.first), range(&self.second));
         let noise = self.first.noise_percent().max(self.second.noise_percent());
         let off = (self.ratio() - 1.0).abs();
-        if off <= CLEAR {
-            Verdict::Same
-        } else if b.0 > a.1 * (1.0 + CLEAR) {
-            Verdict::Slower
-        } else if a.0 > b.1 * (1.0 + CLEAR) {
-            Verdict::Faster
-        } else if noise > NOISY_PERCENT || of_the_host && 100.0 * off > NOISY_PERCENT {
-            Verdict::Ambiguous
-        } else {
-            Verdict::Same
+        let is_wide = noise > NOISY_PERCENT || of_the_host && 100.0 * off > NOISY_PERCENT;
+        let are_apart = b.0 > a.1 * (1.0 + CLEAR) || a.0 > b.1 * (1.0 + CLEAR);
+        match (are_apart, self.is_within_a_launch()) {
+            _ if off <= CLEAR => Verdict::Same,
+            (true, false) if self.ratio() > 1.0 => Verdict::Slower,
+            (true, false) => Verdict::Faster,
+            (true, true) => Verdict::Ambiguous,
+            (false, _) if is_wide => Verdict::Ambiguous,
+            (false, _) => Verdict::Same,
         }
     }
 }
@@ -94,12 +107,14 @@ pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usi
     let time = |row: &Row| row.measured().map(|measured| measured.time_ms);
     let mut others: BTreeMap<_, _> =
         second.rows.iter().filter_map(|row| Some((row.key(), time(row)?))).collect();
+    let launch = first.ceilings.iter().find(|ceiling| ceiling.limit == Limit::Launch);
+    let launch_ms = launch.map_or(0.0, |ceiling| ceiling.floor_ms(1));
     let mut found = Vec::new();
     let mut alone = 0;
     for row in &first.rows {
         let Some(time) = time(row) else { continue };
         match others.remove(&row.key()) {
-            Some(second) => found.push(Pair { row, first: time, second }),
+            Some(second) => found.push(Pair { row, first: time, second, launch_ms }),
             None => alone += 1,
         }
     }
@@ -240,7 +255,7 @@ mod tests {
     #[test]
     fn verdicts_follow_the_spreads() {
         let row = row("p", "v");
-        let verdict = |first, second| Pair { row: &row, first, second }.verdict();
+        let verdict = |first, second| Pair { row: &row, first, second, launch_ms: 0.001 }.verdict();
         assert_eq!(verdict(around(1.0, 0.001), around(1.003, 0.001)), Verdict::Same);
         assert_eq!(verdict(around(1.0, 0.001), around(1.03, 0.001)), Verdict::Slower);
         assert_eq!(verdict(around(1.03, 0.001), around(1.0, 0.001)), Verdict::Faster);
@@ -249,9 +264,25 @@ mod tests {
     }
 
     #[test]
+    fn what_launches_explain_is_not_the_kernels() {
+        let row = row("p", "v");
+        let pair = |first, second, launch_ms| Pair { row: &row, first, second, launch_ms };
+        let (fast, slow) = (around(0.010, 0.0), around(0.0104, 0.0));
+        // A launch of 1 us may take 0.5 us longer in another process; the two are 0.4 us apart.
+        assert_eq!(pair(fast, slow, 0.001).verdict(), Verdict::Ambiguous);
+        assert_eq!(pair(slow, fast, 0.001).verdict(), Verdict::Ambiguous);
+        assert!(pair(fast, slow, 0.001).is_excused());
+        for launch_ms in [0.0, 0.0007] {
+            assert_eq!(pair(fast, slow, launch_ms).verdict(), Verdict::Slower);
+            assert_eq!(pair(slow, fast, launch_ms).verdict(), Verdict::Faster);
+            assert!(!pair(fast, slow, launch_ms).is_excused());
+        }
+    }
+
+    #[test]
     fn all_samples_of_the_hosts_work_count() {
         let row = row("pinned_memory", "upload_pageable");
-        let verdict = |first, second| Pair { row: &row, first, second }.verdict();
+        let verdict = |first, second| Pair { row: &row, first, second, launch_ms: 0.001 }.verdict();
         let spread = |min, middle, max| Spread::of(&[min, middle, middle, middle, max]);
         assert_eq!(verdict(spread(0.9, 1.0, 1.2), spread(1.1, 1.15, 1.3)), Verdict::Ambiguous);
         assert_eq!(verdict(spread(0.9, 1.0, 1.2), spread(1.0, 1.02, 1.3)), Verdict::Same);
@@ -261,6 +292,10 @@ mod tests {
     #[test]
     fn half_the_time_on_a_device_s_limit_is_not_the_hosts() {
         let spread = Spread::of(&[1.0]);
+        fn pair(row: &Row) -> Pair<'_> {
+            let spread = Spread::of(&[1.0]);
+            Pair { row, first: spread, second: spread, launch_ms: 0.0 }
+        }
         let bound = |pattern, limit, percent| {
             let floor = Floor { limit, amount: 1, time_ms: percent / 100.0, percent };
             let measured = Measured {
@@ -275,15 +310,13 @@ mod tests {
                 speed_up: 1.0,
             };
             let row = Row { outcome: Outcome::Measured(measured), ..row(pattern, "v") };
-            Pair { row: &row, first: spread, second: spread }.is_bound_by_host()
+            pair(&row).is_bound_by_host()
         };
         assert!(bound("pinned_memory", Limit::Upload, 20.0));
         assert!(!bound("pinned_memory", Limit::Upload, 90.0));
         assert!(bound("graphs", Limit::Launch, 90.0));
         assert!(!bound("reduction", Limit::Read, 20.0), "a kernel");
-        assert!(
-            Pair { row: &row("allocation", "v"), first: spread, second: spread }.is_bound_by_host()
-        );
+        assert!(pair(&row("allocation", "v")).is_bound_by_host());
     }
 
     #[test]
@@ -314,6 +347,7 @@ mod tests {
                 row,
                 first: around(first, 0.0),
                 second: around(second, 0.0),
+                launch_ms: 0.0,
             })
             .collect();
         let found = agreement(&pairs);

@@ -100,7 +100,7 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     for pair in found {
         let verdict = pair.verdict();
         counts[verdict as usize] += 1;
-        let is_excused = verdict == Verdict::Ambiguous && pair.is_bound_by_host();
+        let is_excused = verdict == Verdict::Ambiguous && pair.is_excused();
         agreeing += usize::from(verdict == Verdict::Same || is_excused);
         if pair.row.sweep.is_some() && verdict == Verdict::Same {
             continue;
@@ -120,7 +120,7 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let [same, faster, slower, ambiguous] = counts;
     println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
     println!(
-        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host: no limit of the device accounts for half of their time",
+        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no limit of the device accounts for half of their time) or by launches (apart by less than half of one)",
         found.len(),
         100.0 * agreeing as f64 / found.len() as f64
     );

@@ -2,7 +2,7 @@
 
 use super::{Gpu, GpuError};
 use anyhow::Result;
-use cust::event::{Event, EventFlags};
+use cust::event::{Event, EventFlags, EventStatus};
 use cust::function::Function;
 use cust::memory::DeviceBuffer;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
@@ -30,6 +30,19 @@ impl Stopwatch {
         self.start
             .record(&gpu.stream)
             .map_err(|error| GpuError::driver("recording an event", error))
+    }
+
+    /// Waits for the first event, so that what the host does from now on lies between the two.
+    pub fn wait_for_start(&self) -> Result<(), GpuError> {
+        let is_ahead = || {
+            let status = self.start.query();
+            Ok(status.map_err(|error| GpuError::driver("asking for an event", error))?
+                == EventStatus::NotReady)
+        };
+        while is_ahead()? {
+            std::hint::spin_loop();
+        }
+        Ok(())
     }
 
     /// Enqueues the second event.
