@@ -200,7 +200,8 @@ fn an_address_has_the_speed_of_its_memory() {
     let bus_ms = 4.0 * n as f64 / 51.4e9 * 1e3;
     // A vector may begin in the middle of a sector: then a warp touches five instead of four, in each of both halves.
     for (variant, excess) in [("pinned", 1.0), ("mapped", 1.0), ("registered", 1.25)] {
-        let of_bus = time[variant] / bus_ms;
+        // `plain` is a question to the driver and no kernel: what the host takes is in all of them.
+        let of_bus = (time[variant] - time["plain"]) / bus_ms;
         assert!(of_bus > 1.1 && of_bus < 1.3 * excess, "{variant}: {time:?}, {bus_ms} ms");
         assert!(time[variant] > 5.0 * time["device"], "{time:?}");
     }

@@ -11,9 +11,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The exit code of a run that was interrupted, as shells have it.
 const INTERRUPTED: u8 = 130;
+/// Who interrupts a program and its group, as `timeout -s INT` does, interrupts the program twice, and means it once.
+const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
 /// Measure variants on the GPU, checked before and after; without one, predict their times.
 #[derive(Debug, clap::Args)]
@@ -152,15 +155,19 @@ fn for_predictions(arguments: &Arguments) -> Vec<String> {
     list
 }
 
-/// A flag that an interrupt sets; a second interrupt ends the program.
+/// A flag that an interrupt sets; a second interrupt, if it is not the same one again, ends the program.
 fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
+    let mut first: Option<Instant> = None;
+    ctrlc::set_handler(move || match first {
+        None => {
+            first = Some(Instant::now());
+            flag.store(true, Ordering::Relaxed);
+            eprintln!("\ninterrupted: finishing what is under way; press again to give up");
         }
-        eprintln!("\ninterrupted: finishing what is under way; press again to give up");
+        Some(first) if first.elapsed() < SAME_INTERRUPT => {}
+        Some(_) => std::process::exit(INTERRUPTED.into()),
     })
     .context("cannot listen for interrupts")?;
     Ok(stop)
