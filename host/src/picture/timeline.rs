@@ -215,9 +215,9 @@ fn draw_box(y: f64, drawn: &Drawn<'_>, row: Row, boxes: &mut Vec<Element>) {
     }
 }
 
-/// What a box may say, longest first.
+/// What a box may say, longest first. In the row of an engine it always says of which stream it is.
 fn texts(interval: &Interval, row: Row) -> Vec<String> {
-    let mut texts = vec![match &interval.kind {
+    let what = match &interval.kind {
         Kind::Upload(bytes)
         | Kind::Download(bytes)
         | Kind::DeviceCopy(bytes)
@@ -229,12 +229,11 @@ fn texts(interval: &Interval, row: Row) -> Vec<String> {
         Kind::Wait => "waits".to_owned(),
         Kind::Call(name) => call_in_words(name).to_owned(),
         Kind::HostRead(bytes) => format!("reads {}", bytes_in_words(*bytes)),
-    }];
-    if let (Row::Engine, Some(stream)) = (row, interval.stream) {
-        texts.insert(0, format!("{stream}: {}", texts[0]));
-        texts.push(stream.to_string());
+    };
+    match (row, interval.stream) {
+        (Row::Engine, Some(stream)) => vec![format!("{stream}: {what}"), stream.to_string()],
+        _ => vec![what],
     }
-    texts
 }
 
 /// A driver function without its version.
@@ -352,6 +351,15 @@ mod tests {
         assert!(!text.contains("data-row=\"host\""), "{text}");
         assert!(text.contains("kernel busy 20 µs (67 %)"), "{text}");
         assert!(!text.contains("class=\"detail\""), "{text}");
+    }
+
+    #[test]
+    fn the_row_of_an_engine_says_of_which_stream_a_box_is() {
+        let download = interval(Kind::Download(8 << 20), 3, 0.0, 1.0);
+        assert_eq!(texts(&download, Row::Engine), ["3: 8 MiB", "3"]);
+        assert_eq!(texts(&download, Row::Stream), ["8 MiB"]);
+        let of_none = Interval { stream: None, ..download };
+        assert_eq!(texts(&of_none, Row::Engine), ["8 MiB"]);
     }
 
     #[test]
