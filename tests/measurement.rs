@@ -5,14 +5,15 @@
 use crate::executor::device;
 use anyhow::Result;
 use coalesce::compare::{Verdict, pairs};
+use coalesce::data::Data;
 use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Launcher};
 use coalesce::measure::{Plan, run};
-use coalesce::pattern::{Pattern, Size, Variant, Work};
+use coalesce::pattern::{Pattern, Procedure, Size, Variant, Work};
 use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::results::{Outcome, Results};
 use cust_ext::l2::PersistingLimit;
 use kernels::coalescing::{BLOCK, coalescing_quad};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// `coalescing` with other variants, at a size that runs for more than the launch takes.
 fn planted(variants: Vec<Variant>) -> Selection {
@@ -47,11 +48,11 @@ fn length(size: &Size) -> u32 {
     n as u32
 }
 
-fn measure(choice: &Choice, variants: Vec<Variant>) -> Results {
+fn measure(choice: &Choice, selection: Selection) -> Results {
     // The tests of a process share one virtual device.
     let _guard = matches!(choice, Choice::Virtual(_)).then(|| device().0);
     let gpu = Gpu::open(choice, Checks::none()).expect("the device opens");
-    let plan = Plan { modes: false, ..Plan::new(vec![planted(variants)]) };
+    let plan = Plan { modes: false, ..Plan::new(vec![selection]) };
     run(&gpu, &plan, &AtomicBool::new(false), |_| {}).expect("the ceilings are measured")
 }
 
@@ -73,9 +74,9 @@ pub fn three_percent_are_noticed(choice: &Choice) {
         })
     };
     let (before, same, after) = (
-        measure(choice, vec![good()]),
-        measure(choice, vec![good()]),
-        measure(choice, vec![slow()]),
+        measure(choice, planted(vec![good()])),
+        measure(choice, planted(vec![good()])),
+        measure(choice, planted(vec![slow()])),
     );
     let verdict = |first, second| {
         let (pairs, alone) = pairs(first, second);
@@ -93,7 +94,7 @@ pub fn three_percent_are_noticed(choice: &Choice) {
 pub fn what_is_wrong_is_no_figure(choice: &Choice) {
     let results = measure(
         choice,
-        vec![
+        planted(vec![
             variant("good", |launcher, arrays, size| copy(launcher, arrays, length(size))),
             variant("last_word_missing", |launcher, arrays, size| {
                 copy(launcher, arrays, length(size) - 1)
@@ -108,7 +109,7 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
                 copy(launcher, arrays, length(size))
             }),
             variant("good_again", |launcher, arrays, size| copy(launcher, arrays, length(size))),
-        ],
+        ]),
     );
     for good in ["good", "good_again"] {
         let row = results.rows.iter().find(|row| row.variant == good).expect("it has a row");
@@ -120,6 +121,46 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
     assert!(refused.contains("coalescing_quad<<<"), "{refused}");
     let left = fault(&results, "window_left_on");
     assert!(left.contains("bytes of L2 set aside"), "{left}");
+}
+
+/// Output that is there whoever runs.
+struct There(Data);
+
+impl Procedure for There {
+    fn run(&mut self, _: &Gpu) -> Result<()> {
+        Ok(())
+    }
+
+    fn outputs(&mut self, _: &Gpu) -> Result<Vec<Data>> {
+        Ok(vec![self.0.clone()])
+    }
+}
+
+#[test]
+fn work_of_the_host_is_prepared_anew_in_each_round_and_checked_after_the_last() {
+    static PREPARED: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
+    let host = |name, build| Variant {
+        work: Work::Host { bytes: None, build },
+        ..variant(name, |_, _, _| Ok(()))
+    };
+    let good = host("good", |_, case, _| {
+        PREPARED[0].fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(There(case.outputs[0].reference.clone())))
+    });
+    let wrong_at_last = host("wrong_at_last", |_, case, _| {
+        let is_last = PREPARED[1].fetch_add(1, Ordering::Relaxed) == 2;
+        let mut data = case.outputs[0].reference.clone();
+        data.bytes_mut()[0] ^= u8::from(is_last);
+        Ok(Box::new(There(data)))
+    });
+    let Selection { pattern, variant } = planted(vec![good, wrong_at_last]);
+    // It does nothing, which is faster than any limit.
+    let pattern = Box::leak(Box::new(Pattern { floor: |_, _| None, ..*pattern }));
+    let results = measure(&Choice::Virtual("h200".to_owned()), Selection { pattern, variant });
+    assert_eq!(PREPARED.each_ref().map(|count| count.load(Ordering::Relaxed)), [3, 3]);
+    let good = results.rows[0].measured().expect("it is right");
+    assert_eq!(good.time_ms.samples, 3, "one sample in each round");
+    assert!(fault(&results, "wrong_at_last").starts_with("after timing, "));
 }
 
 #[test]

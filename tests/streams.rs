@@ -126,7 +126,7 @@ fn times(gpu: &Gpu, pattern: &str, size: &[(&str, usize)]) -> BTreeMap<String, f
     let size: Vec<_> = size.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let axes = size.iter().flat_map(|one| one.parse::<Axes>().expect("it names a dimension").0);
     let axes = axes.collect();
-    let plan = Plan { sweeps: false, axes, ..Plan::new(vec![selection]) };
+    let plan = Plan { sweeps: false, axes, rounds: 1, ..Plan::new(vec![selection]) };
     let results = run(gpu, &plan, &AtomicBool::new(false), |_| {}).expect("it runs");
     let rows = results.rows.into_iter().map(|row| match row.outcome {
         Measured::Measured(measured) => (row.variant, measured.time_ms.median),

@@ -80,6 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let gpu = Gpu::open(&arguments.work.device, Checks::none())?;
     println!("device: {}", gpu.origin());
+    if gpu.is_virtual() {
+        plan.rounds = 1;
+    }
     if let Some(library) = &arguments.peers {
         if gpu.is_virtual() {
             let message = "--peers needs a GPU: leave it out, or add --device gpu";

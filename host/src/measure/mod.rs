@@ -46,6 +46,9 @@ pub struct Plan {
     pub seed: u64,
     /// When a row of a ladder has enough samples; a row of a curve has an eighth of the time.
     pub stop: StopRule,
+    /// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
+    /// differ each time, and a figure has to show it. A virtual device says the same each time.
+    pub rounds: u32,
 }
 
 impl Plan {
@@ -65,6 +68,7 @@ impl Plan {
                 noise_percent: 0.5,
                 time_limit: Duration::from_millis(400),
             },
+            rounds: 3,
         }
     }
 
@@ -362,9 +366,6 @@ const TIMELINE_MOST: usize = 128;
 /// cannot be seen beside a kernel that takes longer.
 const GRAPH_REPEATS: f64 = 10.0;
 const GRAPH_MS: f64 = 50.0;
-/// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
-/// differ each time, and a figure has to show it.
-const ROUNDS: u32 = 3;
 
 /// The numbers below `count` in a random order.
 fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
@@ -391,7 +392,6 @@ impl Bench<'_> {
             time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 8 } else { 1 },
             ..self.plan.stop
         };
-        let rounds = if self.gpu.is_virtual() { 1 } else { ROUNDS };
         let prepare = |variant| Ready::new(self.gpu, &case, &arrays, variant, &point.executed);
         for entry in &mut entries {
             if let Some(reason) = verify::obstacle(self.gpu, entry.variant, &point.executed) {
@@ -415,7 +415,7 @@ impl Bench<'_> {
                 entry.check("")
             });
             if entry.variant.is_host_work() {
-                entry.attempt(|entry| self.round(entry, &rule, 1, rounds));
+                entry.attempt(|entry| self.round(entry, &rule, 1));
                 if point.sweep.is_none() && !self.gpu.is_virtual() {
                     entry.attempt(|entry| self.watch(entry));
                 }
@@ -424,7 +424,7 @@ impl Bench<'_> {
             }
             self.leave_l2_alone(entry);
         }
-        self.more_rounds(&mut entries, &rule, rounds, prepare);
+        self.more_rounds(&mut entries, &rule, prepare);
         self.in_turn(&mut entries, &rule);
         for entry in entries.iter_mut().filter(|entry| entry.ready.is_some()) {
             if self.plan.modes && point.sweep.is_none() && !self.gpu.is_virtual() {
@@ -452,17 +452,17 @@ impl Bench<'_> {
     }
 
     /// One round of work of the host, which is ready.
-    fn round(&self, entry: &mut Entry<'_>, rule: &StopRule, round: u32, of: u32) -> Result<()> {
+    fn round(&self, entry: &mut Entry<'_>, rule: &StopRule, round: u32) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         self.gpu.take_kernels_as_larger(entry.larger);
-        let part = rule.part(of);
+        let part = rule.part(self.plan.rounds);
         let samples = self.sampler.series(Caches::WithHost, &part, |step| match step {
             Step::Prepare => ready.rewind(),
             Step::Run => ready.run(),
         })?;
         entry.cold.append(samples);
         ready.finish()?;
-        if round == of { entry.check("after timing, ") } else { Ok(()) }
+        if round == self.plan.rounds { entry.check("after timing, ") } else { Ok(()) }
     }
 
     /// Records what runs when, once.
@@ -477,17 +477,16 @@ impl Bench<'_> {
         &self,
         entries: &mut [Entry<'a>],
         rule: &StopRule,
-        rounds: u32,
         prepare: impl Fn(&'static Variant) -> Result<Ready<'a>>,
     ) {
         let mut random = Random::new(self.plan.seed);
-        for round in 2..=rounds {
+        for round in 2..=self.plan.rounds {
             for index in shuffled(&mut random, entries.len()) {
                 let entry = &mut entries[index];
                 if entry.variant.is_host_work() && entry.verdict.is_none() {
                     entry.attempt(|entry| {
                         entry.ready = Some(prepare(entry.variant)?);
-                        self.round(entry, rule, round, rounds)
+                        self.round(entry, rule, round)
                     });
                     entry.ready = None;
                     self.leave_l2_alone(entry);
