@@ -6,9 +6,12 @@ use coalesce::pattern::Size;
 use coalesce::patterns::Selection;
 use coalesce::results::Results;
 use coalesce::verify::{Outcome, Ready, case};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
 use std::path::Path;
 use std::sync::MutexGuard;
 use virtual_gpu::{MisuseKind, Profile};
+
+const MIB: f64 = (1 << 20) as f64;
 
 /// The device without checks inside kernels, which these tests are not about.
 fn fast_device() -> (MutexGuard<'static, ()>, Gpu) {
@@ -57,6 +60,30 @@ fn near(one: f64, other: f64, percent: f64) -> bool {
 /// What the device is.
 fn profile() -> Profile {
     Profile::named("h200").expect("a known profile")
+}
+
+/// The driver locks 2 MiB for small allocations, and they share them while one lives.
+#[test]
+fn small_page_locked_allocations_share_pages() {
+    let (_guard, gpu) = fast_device();
+    let profile = profile();
+    let time = |name: &str, n: usize| 1e6 * time(&gpu, &format!("pinned_memory/{name}"), &[n]);
+    let lone = profile.page_lock_latency_ns;
+    let kept = HostBuffer::<u32>::zeroed(1, HostFlags::PINNED).expect("host memory");
+    let call = time("allocate_pinned", 1 << 10);
+    assert!(call < 0.05 * lone, "{call} and {lone} ns");
+    assert!(near(time("allocate_portable", 1 << 18), call, 1.0), "1 MiB is small");
+    for (name, n, expected) in [
+        ("allocate_pinned", (1 << 18) + 1, lone),
+        ("allocate_pinned", 1 << 20, lone + 2.0 * MIB / profile.page_lock_bytes_per_second * 1e9),
+        ("allocate_write_combined", 1 << 10, lone + profile.write_combined_lock_ns),
+        ("register", 1 << 10, profile.page_register_latency_ns),
+    ] {
+        let taken = time(name, n);
+        assert!(near(taken - call, expected, 3.0), "{name} of {n}: {taken}, not {expected} ns");
+    }
+    drop(kept);
+    assert!(near(time("allocate_pinned", 1 << 10) - call, lone, 1.0), "none lives");
 }
 
 /// T = a + V/b, with b the rate of the kind, whatever the size.

@@ -416,16 +416,17 @@ impl Tools<'_> {
                 Ok(())
             })
         }))?;
-        let lock = |words: usize, repeats: usize| {
+        let lock = |words: usize, repeats: usize, flags: HostFlags| {
             self.cost(repeats, || {
                 // SAFETY: nobody reads it.
-                Ok(unsafe { HostBuffer::<u32>::uninitialized(words, HostFlags::PINNED) }?.free()?)
+                Ok(unsafe { HostBuffer::<u32>::uninitialized(words, flags) }?.free()?)
             })
         };
-        let (_, lock_rate) = line(pair(sizes.map(|words| lock(words, 2)))?);
+        let (_, lock_rate) = line(pair(sizes.map(|words| lock(words, 2, HostFlags::PINNED)))?);
         // What locking takes for every size is lost in the noise of large ones.
-        let page_words = 1 << 10;
-        let page = lock(page_words, 16)? - 4e9 * page_words as f64 / lock_rate;
+        let [page, write_combined_page] = pair(
+            [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| lock(1 << 10, 16, flags)),
+        )?;
         let registered = pair(sizes.map(|words| {
             let mut memory = vec![1_u32; words];
             self.cost(2, || {
@@ -448,12 +449,14 @@ impl Tools<'_> {
         };
         let api_call = calls("api_call_ns");
         let (device_pair, device_rate) = line(device);
-        let (_, register_rate) = line(registered);
+        let (register_latency, register_rate) = line(registered);
         figures.extend([
             ("device_memory_call_ns", device_pair / 2.0),
             ("device_memory_bytes_per_second", 2.0 * device_rate),
             ("page_lock_latency_ns", (page - 2.0 * api_call).max(0.0)),
             ("page_lock_bytes_per_second", lock_rate),
+            ("write_combined_lock_ns", (write_combined_page - page).max(0.0)),
+            ("page_register_latency_ns", (register_latency - 2.0 * api_call).max(0.0)),
             ("page_register_bytes_per_second", register_rate),
             ("host_read_bytes_per_second", 4.0 * read?),
             ("write_combined_read_bytes_per_second", 4.0 * write_combined?),

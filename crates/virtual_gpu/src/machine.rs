@@ -31,6 +31,8 @@ pub(crate) const CAPTURE_UNSUPPORTED: ReturnCode = ReturnCode(900);
 
 /// `CU_MEMHOSTALLOC_WRITECOMBINED`.
 const WRITE_COMBINED: u32 = 4;
+/// Bytes that the driver locks at once for small page-locked allocations, which are those of up to half of it.
+const SHARED_PAGES: u64 = 2 << 20;
 
 /// The legacy default stream's key; the driver's handles 0 and 1 both mean it.
 pub(crate) const LEGACY: usize = 1;
@@ -308,10 +310,32 @@ impl Machine {
         self.now += self.larger_bytes(bytes as u64) as f64 / bytes_per_second * 1e9;
     }
 
-    /// The driver locks pages while the host waits.
-    pub(crate) fn locks_pages(&mut self, bytes: usize, bytes_per_second: f64) {
-        self.now += self.profile.page_lock_latency_ns;
-        self.host_works(bytes, bytes_per_second);
+    /// The driver locks pages for an allocation while the host waits. Small ones share pages that stay locked while one
+    /// of them lives.
+    pub(crate) fn allocates_page_locked(&mut self, bytes: usize, flags: u32) {
+        let is_small = |machine: &Machine, bytes: usize| {
+            machine.larger_bytes(bytes as u64) <= SHARED_PAGES / 2
+        };
+        let shares = |region: &HostRegion| {
+            region.kind == HostKind::Pinned
+                && is_small(self, region.bytes)
+                && (region.flags ^ flags) & WRITE_COMBINED == 0
+        };
+        if is_small(self, bytes) && self.host.values().any(shares) {
+            return;
+        }
+        let beyond = self.larger_bytes(bytes as u64).saturating_sub(SHARED_PAGES);
+        self.now += self.profile.page_lock_latency_ns
+            + beyond as f64 / self.profile.page_lock_bytes_per_second * 1e9;
+        if flags & WRITE_COMBINED != 0 {
+            self.now += self.profile.write_combined_lock_ns;
+        }
+    }
+
+    /// The driver locks pages of the program's while the host waits.
+    pub(crate) fn registers_pages(&mut self, bytes: usize) {
+        self.now += self.profile.page_register_latency_ns;
+        self.host_works(bytes, self.profile.page_register_bytes_per_second);
     }
 
     /// The host reads memory of its own.

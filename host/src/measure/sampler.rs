@@ -30,6 +30,8 @@ pub enum Caches {
 pub struct Sampler<'a> {
     gpu: &'a Gpu,
     stopwatch: Stopwatch,
+    /// Shut on a GPU only; but its memory is page-locked, and what else is small and page-locked shares pages with it.
+    gate: Gate,
     /// `None` on the virtual device, whose model starts every kernel with cold caches, has no noise and one clock.
     tools: Option<Tools>,
     /// Below this clock, MHz, a sample says more about the power supply than about the kernel.
@@ -38,7 +40,6 @@ pub struct Sampler<'a> {
 
 struct Tools {
     flush: Flush,
-    gate: Gate,
     clock: Clock,
 }
 
@@ -124,10 +125,10 @@ impl<'a> Sampler<'a> {
         let tools = if gpu.is_virtual() {
             None
         } else {
-            Some(Tools { flush: Flush::new(gpu)?, gate: Gate::new()?, clock: Clock::new()? })
+            Some(Tools { flush: Flush::new(gpu)?, clock: Clock::new()? })
         };
         let least_mhz = 0.75 * f64::from(gpu.facts()?.clock_khz) / 1e3;
-        Ok(Sampler { gpu, stopwatch: Stopwatch::new()?, tools, least_mhz })
+        Ok(Sampler { gpu, stopwatch: Stopwatch::new()?, gate: Gate::new()?, tools, least_mhz })
     }
 
     /// Adds one sample, unless it is a warm-up or the device was throttled.
@@ -142,7 +143,7 @@ impl<'a> Sampler<'a> {
     ) -> Result<()> {
         let begin = Instant::now();
         work(Step::Prepare)?;
-        let Some(Tools { flush, gate, clock }) = &self.tools else {
+        let Some(Tools { flush, clock }) = &self.tools else {
             self.enqueue_between_events(caches, &mut work)?;
             series.times_ms.push(self.stopwatch.elapsed_ms()?);
             return Ok(());
@@ -150,7 +151,7 @@ impl<'a> Sampler<'a> {
         if caches == Caches::WithHost {
             self.gpu.synchronize()?;
         } else {
-            gate.shut(self.gpu)?;
+            self.gate.shut(self.gpu)?;
         }
         let enqueued = (|| {
             if caches == Caches::Cold {
@@ -159,7 +160,7 @@ impl<'a> Sampler<'a> {
             self.enqueue_between_events(caches, &mut work)?;
             clock.enqueue(self.gpu)
         })();
-        gate.open();
+        self.gate.open();
         enqueued?;
         let time_ms = self.stopwatch.elapsed_ms()?;
         self.gpu.synchronize()?;

@@ -49,7 +49,7 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     let address = pointer.expose_provenance() as u64;
     map(machine, address, bytes)?;
     if kind == HostKind::Pinned {
-        machine.locks_pages(bytes, machine.profile.page_lock_bytes_per_second);
+        machine.allocates_page_locked(bytes, flags);
     }
     machine.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
     Ok(address)
@@ -203,7 +203,7 @@ exports! {
         }
         let address = pointer.expose_provenance() as u64;
         map(machine, address, bytes)?;
-        machine.locks_pages(bytes, machine.profile.page_register_bytes_per_second);
+        machine.registers_pages(bytes);
         let region = HostRegion { bytes, kind: HostKind::Registered, flags, _owned: None };
         machine.host.insert(address, region);
         Ok(())
