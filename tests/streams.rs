@@ -171,6 +171,10 @@ fn a_pool_that_keeps_its_memory_is_eighty_times_faster() {
     let added = more["sub_allocated"] - time["sub_allocated"];
     assert!((added / mapped_ms - 1.0).abs() < 0.01, "{added}, {mapped_ms} ms");
     assert!((more["each_step"] / time["each_step"] - 2.0).abs() < 0.01, "{more:?}");
+    // 64 KiB are a part of what is mapped already, 1 MiB are mapped.
+    let [small, large] = [14, 18].map(|log| times(&gpu, "allocation", &[("n", 1 << log)]));
+    assert!(small["each_step"] < 0.1 * time["each_step"], "{small:?}");
+    assert!(large["each_step"] > 0.9 * time["each_step"], "{large:?}");
 }
 
 /// 2.5 us from launch to launch and 1.37 us per kernel of a graph, for kernels of 64 KiB.
