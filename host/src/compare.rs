@@ -33,11 +33,11 @@ pub struct Pair<'a> {
 pub enum Verdict {
     /// The medians are within half a percent, or the spreads overlap and are narrow.
     Same,
-    /// The second is faster: the spreads do not meet, and it is not for a launch.
+    /// The second is faster: the spreads do not meet, and launches do not explain it.
     Faster,
-    /// The second is slower: the spreads do not meet, and it is not for a launch.
+    /// The second is slower: the spreads do not meet, and launches do not explain it.
     Slower,
-    /// The spreads overlap and are wide, or they are apart by less than launches are.
+    /// The spreads overlap and are wide, or the medians are apart by less than half a launch.
     Ambiguous,
 }
 
