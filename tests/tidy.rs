@@ -126,16 +126,11 @@ fn every_source_file_says_what_it_is_for() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    let marks = ["TO", "FIX", "X"].map(|start| match start {
-        "TO" => "TODO".to_owned(),
-        "FIX" => "FIXME".to_owned(),
-        _ => "XXX".to_owned(),
-    });
+    // In halves, so that this file has none of them.
+    let marks =
+        [("TO", "DO"), ("FIX", "ME"), ("XX", "X")].map(|(start, end)| [start, end].concat());
     for folder in SOURCES {
         for (path, text) in files(folder, "rs") {
-            if path.ends_with("tests/tidy.rs") {
-                continue;
-            }
             for mark in &marks {
                 assert!(
                     !text.contains(mark.as_str()),
@@ -143,15 +138,12 @@ fn nothing_is_left_for_later() {
                     path.display()
                 );
             }
-            for macro_name in ["todo!(", "unimplemented!("] {
+            for name in ["todo", "unimplemented"] {
+                let call = format!("{name}!(");
                 let used = text
                     .lines()
-                    .any(|line| !line.trim_start().starts_with("//") && line.contains(macro_name));
-                assert!(
-                    !used,
-                    "{} has a {macro_name}..): do it or return an error",
-                    path.display()
-                );
+                    .any(|line| !line.trim_start().starts_with("//") && line.contains(&call));
+                assert!(!used, "{} has a {call}..): do it or return an error", path.display());
             }
         }
     }

@@ -227,11 +227,12 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
     damaged.ceilings[0].amount = 0;
     let damaged = serde_json::to_string(&damaged).expect("plain data");
     let schema = |number: u32| format!("\"schema\": {number}");
+    let has_newer = format!("has result schema {}", SCHEMA + 1);
     let newer = good.replacen(&schema(SCHEMA), &schema(SCHEMA + 1), 1);
     let cases = [
         (String::new(), "is not a result file"),
         (good[..good.len() / 2].to_owned(), "is not a result file"),
-        (newer, "this program reads"),
+        (newer, &has_newer),
         (damaged, "is damaged"),
         (good.replacen("\"rows\"", "\"lines\"", 1), "is not a result file"),
     ];

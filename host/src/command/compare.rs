@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// Compare two result files: predictions with measurements, or one measurement with another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce compare predicted.json results/nvidia-h200/reference.json\n  coalesce compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians are within half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not meet\n  AMBIGUOUS        the spreads overlap and are wide, or the medians are apart by less than half a launch"
+    after_help = "Examples:\n  coalesce compare predicted.json results/nvidia-h200/reference.json\n  coalesce compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians are within half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not meet, and the medians are apart by more than half a launch\n  AMBIGUOUS        the spreads overlap and are wide, or the medians are apart by less than half a launch"
 )]
 pub struct Arguments {
     /// The file to compare with: a measurement made before, or predictions.
@@ -120,7 +120,7 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let [same, faster, slower, ambiguous] = counts;
     println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
     println!(
-        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no limit of the device accounts for half of their time) or by launches (apart by less than half of one)",
+        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no limit of the device accounts for half of their time) or apart by less than half a launch",
         found.len(),
         100.0 * agreeing as f64 / found.len() as f64
     );

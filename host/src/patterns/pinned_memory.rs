@@ -42,9 +42,9 @@
 //! V = a b bytes. PCIe 5.0 x16 carries 32 GT/s x 16 x 128/130 / 8 = 63.0 GB/s before the headers of its packets.
 //! All page-locked kinds have the same b; `both_ways` moves 2 V in little more than the time of one: the bus carries
 //! not quite twice b. Pinned memory is no win where its allocation is paid for each copy: V/b_lock + V/b_pinned against
-//! V/b_pageable. Allocations of up to 1 MiB share pages that the driver locks 2 MiB at a time, which cost a call while
-//! one of them lives, as one does here; write-combined ones have pages of their own (no document says so: the curve of
-//! `allocate_pinned` over n does). The host's reads of write-combined memory miss every cache where the processor
+//! V/b_pageable. Allocations of up to 1 MiB cost little more than a call here, where another one lives, and much more in
+//! `coalesce calibrate`, where none does, or when they are write-combined: it looks as if alike ones shared pages. No
+//! document says so; the virtual device takes it that the driver locks 2 MiB at a time for them. The host's reads of write-combined memory miss every cache where the processor
 //! honours the kind, so that `read_write_combined` is the slowest way to read there; a host may also cache it like any
 //! other, and then all five reads are alike. The virtual device's profile says which of both its machine does.
 //!
