@@ -33,7 +33,7 @@ pub(crate) const CAPTURE_UNSUPPORTED: ReturnCode = ReturnCode(900);
 const WRITE_COMBINED: u32 = 4;
 /// Bytes that the driver is taken to lock at once for small page-locked allocations, which are those of up to half of it.
 /// No document says so: on an H200 1 MiB cost a call where another allocation lived (pinned_memory/allocate_pinned), and
-/// a page 0.7 ms where none did (`coalesce calibrate`), as long as 2 MiB take at the rate of large ones and what is left.
+/// a page took `page_lock_latency_ns` where none did (`coalesce calibrate`).
 const SHARED_PAGES: u64 = 2 << 20;
 
 /// The legacy default stream's key; the driver's handles 0 and 1 both mean it.
