@@ -1,24 +1,16 @@
-//! Registry, verification and measurement of Coalesce's memory patterns.
+//! The catalogue of Coalesce: memory patterns in teaching order, each a ladder of variants from naive to fastest.
 //!
-//! Start at [`patterns::PATTERNS`]: each [`pattern::Pattern`] is data, and everything else iterates
-//! that list. A pattern's device half and teaching doc is `kernels/src/<pattern>.rs`.
-//!
-//! The driver is reached through [`gpu`] and nowhere else.
+//! This crate is the host's half: inputs, CPU references, launches, expected traffic. The device's half, with the teaching
+//! docs, is the crate `kernels`; how patterns are verified, measured and shown is `coalesce`'s.
 
-pub mod calibrate;
-pub mod compare;
-pub mod data;
-pub mod environment;
-pub mod gpu;
-pub mod measure;
-pub mod pattern;
 pub mod patterns;
-pub mod peers;
-pub mod picture;
-pub mod ptx;
-pub mod report;
-pub mod results;
-pub mod tabulate;
-pub mod timeline;
-pub mod traffic;
-pub mod verify;
+
+use coalesce::Catalogue;
+
+mod kernels_ptx {
+    include!(concat!(env!("OUT_DIR"), "/images.rs"));
+}
+
+/// The catalogue.
+pub const CATALOGUE: Catalogue =
+    Catalogue { name: "coalesce", patterns: patterns::ALL, images: kernels_ptx::IMAGES };

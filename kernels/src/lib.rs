@@ -33,4 +33,3 @@ pub mod transpose;
 pub mod unified_addressing;
 pub mod zero_copy;
 
-pub mod measurement;

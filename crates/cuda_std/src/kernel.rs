@@ -85,3 +85,34 @@ pub const fn check_thin_pointer<T>() {}
 /// Compiles when a slice of `T` can be passed.
 #[doc(hidden)]
 pub const fn check_slice_element<T>() {}
+
+/// What a kernel may take by value and the host may pass: both see the same bytes.
+///
+/// Scalars, [`half`]'s floats and arrays of these are. For a structure of yours:
+///
+/// ```
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// pub struct Step {
+///     pub factor: f32,
+///     pub offset: u32,
+/// }
+/// // SAFETY: `repr(C)`, and both fields are `ByValue`.
+/// unsafe impl cuda_std::kernel::ByValue for Step {}
+/// ```
+///
+/// # Safety
+/// The type is `repr(C)` or `repr(transparent)`, or a scalar, and all its fields are `ByValue`: then its layout is the
+/// same on the device and on the host.
+pub unsafe trait ByValue: Copy + 'static {}
+
+macro_rules! by_value {
+    ($($type:ty)*) => {$(
+        // SAFETY: a scalar, whose layout both sides share.
+        unsafe impl ByValue for $type {}
+    )*};
+}
+by_value!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 half::f16 half::bf16);
+
+// SAFETY: elements one after the other, without padding between them.
+unsafe impl<T: ByValue, const N: usize> ByValue for [T; N] {}

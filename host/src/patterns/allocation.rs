@@ -42,9 +42,9 @@
 //! Source: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator", "Physical Page Caching Behavior"; CUDA C++ Best
 //! Practices Guide, "Memory Allocation".
 
-use crate::data::{Data, POISON, Random};
-use crate::gpu::Gpu;
-use crate::pattern::{
+use coalesce::data::{Data, POISON, Random};
+use cuda_host::Gpu;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;
@@ -289,7 +289,7 @@ impl Procedure for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::{Checks, Choice};
+    use cuda_host::{Checks, Choice};
 
     /// What each step is given, as the first element's place in the block.
     #[test]

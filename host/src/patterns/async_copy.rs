@@ -1,8 +1,9 @@
 //! Host half of `async_copy`. Device half and teaching doc: `kernels/src/async_copy.rs`.
 
-use crate::data::{Data, Random};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;

@@ -1,8 +1,9 @@
 //! Host half of `bank_conflicts`. Device half and teaching doc: `kernels/src/bank_conflicts.rs`.
 
-use crate::data::{Data, Random};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;

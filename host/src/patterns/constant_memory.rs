@@ -1,8 +1,9 @@
 //! Host half of `constant_memory`. Device half and teaching doc: `kernels/src/constant_memory.rs`.
 
-use crate::data::{Data, Random};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;

@@ -33,9 +33,9 @@
 //!
 //! Source: CUDA C++ Programming Guide, "CUDA Graphs"; the times per launch: RRZE gpu-benches, gpu-small-kernels, GH200.
 
-use crate::data::{Data, POISON, Random};
-use crate::gpu::Gpu;
-use crate::pattern::{
+use coalesce::data::{Data, POISON, Random};
+use cuda_host::Gpu;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
     Work,
 };

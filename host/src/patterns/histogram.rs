@@ -1,8 +1,9 @@
 //! Host half of `histogram`. Device half and teaching doc: `kernels/src/histogram.rs`.
 
-use crate::data::{Data, Random, Tolerance};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random, Tolerance};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;

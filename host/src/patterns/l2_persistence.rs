@@ -75,9 +75,9 @@
 //! Source: CUDA C++ Best Practices Guide, "L2 Cache": "L2 Cache Access Window", "Tuning the Access Window Hit-Ratio";
 //! CUDA C++ Programming Guide, "Device Memory L2 Access Management".
 
-use crate::data::{Data, Element, POISON, Random};
-use crate::gpu::Gpu;
-use crate::pattern::{
+use coalesce::data::{Data, Element, POISON, Random};
+use cuda_host::Gpu;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep,
     Unavailable, Variant, Work,
 };

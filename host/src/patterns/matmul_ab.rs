@@ -1,8 +1,9 @@
 //! Host half of `matmul_ab`. Device half and teaching doc: `kernels/src/matmul_ab.rs`.
 
-use crate::data::{Data, Random, Tolerance};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random, Tolerance};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
 };
 use anyhow::Result;

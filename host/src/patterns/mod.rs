@@ -24,10 +24,10 @@ mod transpose;
 mod unified_addressing;
 mod zero_copy;
 
-use crate::pattern::{Pattern, Variant};
+use coalesce::pattern::Pattern;
 
-/// Every pattern. Tests, bench, report and docs iterate this list.
-pub const PATTERNS: &[&Pattern] = &[
+/// Every pattern, in teaching order. All commands, tests and docs iterate this list.
+pub const ALL: &[&Pattern] = &[
     &coalescing::PATTERN,
     &misalignment::PATTERN,
     &stride::PATTERN,
@@ -52,121 +52,3 @@ pub const PATTERNS: &[&Pattern] = &[
     &allocation::PATTERN,
     &graphs::PATTERN,
 ];
-
-/// A name that is not in the registry.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownName {
-    /// No such pattern.
-    #[error("there is no pattern `{name}`{}; `coalesce list` shows them all", hint(nearest))]
-    Pattern {
-        /// What was asked for.
-        name: String,
-        /// The most similar name, if one is similar.
-        nearest: Option<&'static str>,
-    },
-    /// The pattern has no such variant.
-    #[error("`{pattern}` has no variant `{name}`{}; `coalesce list` shows them all", hint(nearest))]
-    Variant {
-        /// The pattern.
-        pattern: &'static str,
-        /// What was asked for.
-        name: String,
-        /// The most similar name, if one is similar.
-        nearest: Option<&'static str>,
-    },
-}
-
-fn hint(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
-}
-
-/// What a selection such as `transpose` or `transpose/padded` names.
-#[derive(Clone, Copy, Debug)]
-pub struct Selection {
-    /// The pattern.
-    pub pattern: &'static Pattern,
-    /// One variant of it, or all.
-    pub variant: Option<&'static Variant>,
-}
-
-impl Selection {
-    /// The whole registry.
-    pub fn all() -> Vec<Selection> {
-        PATTERNS.iter().map(|pattern| Selection { pattern, variant: None }).collect()
-    }
-
-    /// Resolves `PATTERN` or `PATTERN/VARIANT`.
-    ///
-    /// # Errors
-    /// [`UnknownName`], with the nearest name there is.
-    pub fn parse(text: &str) -> Result<Selection, UnknownName> {
-        let (name, variant_name) = match text.split_once('/') {
-            Some((name, variant)) => (name, Some(variant)),
-            None => (text, None),
-        };
-        let Some(pattern) = PATTERNS.iter().find(|pattern| pattern.name == name) else {
-            let names = PATTERNS.iter().map(|pattern| pattern.name);
-            return Err(UnknownName::Pattern {
-                name: name.to_owned(),
-                nearest: nearest(name, names),
-            });
-        };
-        let Some(variant_name) = variant_name else {
-            return Ok(Selection { pattern, variant: None });
-        };
-        let Some(variant) = pattern.variants.iter().find(|variant| variant.name == variant_name)
-        else {
-            let names = pattern.variants.iter().map(|variant| variant.name);
-            return Err(UnknownName::Variant {
-                pattern: pattern.name,
-                name: variant_name.to_owned(),
-                nearest: nearest(variant_name, names),
-            });
-        };
-        Ok(Selection { pattern, variant: Some(variant) })
-    }
-
-    /// The selected variants.
-    pub fn variants(&self) -> impl Iterator<Item = &'static Variant> {
-        let chosen = self.variant;
-        self.pattern
-            .variants
-            .iter()
-            .filter(move |variant| chosen.is_none_or(|one| one.name == variant.name))
-    }
-}
-
-/// The candidate most similar to `name`, when it is similar enough to be meant.
-fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_misspelt_name_gets_the_nearest_one() {
-        let error = Selection::parse("transpse").expect_err("no such pattern");
-        assert_eq!(
-            error.to_string(),
-            "there is no pattern `transpse`, did you mean `transpose`?; `coalesce list` shows them all"
-        );
-        let error = Selection::parse("transpose/paded").expect_err("no such variant");
-        assert!(error.to_string().contains("did you mean `padded`?"), "{error}");
-        let error = Selection::parse("xyzzy").expect_err("no such pattern");
-        assert!(!error.to_string().contains("did you mean"), "{error}");
-    }
-
-    #[test]
-    fn a_selection_names_a_pattern_or_one_variant() {
-        let all = Selection::parse("transpose").expect("a pattern");
-        assert_eq!(all.variants().count(), all.pattern.variants.len());
-        let one = Selection::parse("transpose/padded").expect("a variant");
-        assert_eq!(one.variants().map(|variant| variant.name).collect::<Vec<_>>(), ["padded"]);
-    }
-}

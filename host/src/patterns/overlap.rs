@@ -51,9 +51,9 @@
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with Computation"; CUDA C++
 //! Programming Guide, "Asynchronous Concurrent Execution".
 
-use crate::data::{Data, Element, POISON, Random};
-use crate::gpu::{Gpu, Streams};
-use crate::pattern::{
+use coalesce::data::{Data, Element, POISON, Random};
+use cuda_host::{Gpu, Streams};
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
     Work,
 };

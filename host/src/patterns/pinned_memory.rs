@@ -53,9 +53,9 @@
 //! Source: CUDA C++ Best Practices Guide, "Pinned Memory"; CUDA C++ Programming Guide, "Page-Locked Host Memory";
 //! PCI Express Base Specification 5.0.
 
-use crate::data::{Data, Element, POISON, Random};
-use crate::gpu::{Gpu, Streams};
-use crate::pattern::{
+use coalesce::data::{Data, Element, POISON, Random};
+use cuda_host::{Gpu, Streams};
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
     Work,
 };

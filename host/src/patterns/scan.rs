@@ -1,9 +1,10 @@
 //! Host half of `scan`. Device half and teaching doc: `kernels/src/scan.rs`.
 
 use super::reduction::strided_tree;
-use crate::data::{Data, Random, Tolerance};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random, Tolerance};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;

@@ -1,8 +1,9 @@
 //! Host half of `store_segments`. Device half and teaching doc: `kernels/src/store_segments.rs`.
 
-use crate::data::{Data, POISON, Random};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, POISON, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
 };
 use anyhow::Result;

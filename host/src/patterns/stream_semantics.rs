@@ -46,9 +46,9 @@
 //!
 //! Source: CUDA Driver API, "Stream synchronization behavior"; CUDA C++ Programming Guide, "Streams", "Events".
 
-use crate::data::{Data, POISON, Random};
-use crate::gpu::Gpu;
-use crate::pattern::{
+use coalesce::data::{Data, POISON, Random};
+use cuda_host::Gpu;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
 };
 use anyhow::Result;

@@ -1,8 +1,9 @@
 //! Host half of `transpose`. Device half and teaching doc: `kernels/src/transpose.rs`.
 
-use crate::data::{Data, Random};
-use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
 };
 use anyhow::Result;

@@ -42,9 +42,9 @@
 //! Source: CUDA C++ Programming Guide, "Unified Virtual Address Space", "Mapped Memory"; CUDA Driver API, "Unified
 //! Addressing", "cuMemHostRegister".
 
-use crate::data::{Data, POISON, Random};
-use crate::gpu::Gpu;
-use crate::pattern::{
+use coalesce::data::{Data, POISON, Random};
+use cuda_host::Gpu;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Variant, Work,
 };
 use anyhow::Result;

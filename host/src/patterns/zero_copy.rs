@@ -43,9 +43,9 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
 
-use crate::data::{Data, Element, POISON, Random};
-use crate::gpu::Gpu;
-use crate::pattern::{
+use coalesce::data::{Data, Element, POISON, Random};
+use cuda_host::Gpu;
+use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
     Work,
 };

@@ -1,0 +1,275 @@
+//! A case's arrays on the device, with guard zones around every output.
+
+use crate::data::{Data, Element, POISON};
+use crate::pattern::{Before, Case, Pattern};
+use anyhow::{Result, bail};
+use cuda_host::{Gpu, GpuError, View, ViewMut};
+use indicatif::BinaryBytes;
+use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::cell::RefCell;
+
+/// Bytes before and after each output that no kernel may write. A multiple of every alignment
+/// that a kernel relies on.
+const GUARD: usize = 1024;
+/// The largest size of the page-locked buffer through which arrays travel.
+const STAGE: usize = 32 << 20;
+
+/// The arrays of one case in device memory.
+pub struct Arrays {
+    inputs: Vec<Array>,
+    outputs: Vec<Array>,
+    /// Page-locked memory through which they travel.
+    stage: Stage,
+}
+
+/// Page-locked memory through which arrays travel, as long as the longest of them at most; `None` without arrays.
+struct Stage(Option<RefCell<LockedBuffer<u8>>>);
+
+impl Stage {
+    fn new(case: &Case) -> Result<Stage> {
+        let outputs = case.outputs.iter().map(|output| &output.reference);
+        let Some(longest) = case.inputs.iter().chain(outputs).map(Data::byte_len).max() else {
+            return Ok(Stage(None));
+        };
+        // SAFETY: every piece of it is written before it is read.
+        let buffer = unsafe { LockedBuffer::uninitialized(longest.clamp(GUARD, STAGE)) }
+            .map_err(|error| GpuError::driver("allocating page-locked memory", error))?;
+        Ok(Stage(Some(RefCell::new(buffer))))
+    }
+}
+
+/// One array, with `GUARD` bytes on either side of its `byte_len`.
+struct Array {
+    buffer: DeviceBuffer<u8>,
+    byte_len: usize,
+    element: &'static str,
+}
+
+impl Arrays {
+    /// The arrays of a case, if the pattern has kernels to work on them: work of the host brings its own memory.
+    ///
+    /// # Errors
+    /// As for [`Arrays::new`].
+    pub fn of(gpu: &Gpu, pattern: &Pattern, case: &Case) -> Result<Arrays> {
+        if pattern.is_host_work() {
+            return Arrays::new(gpu, &Case { inputs: Vec::new(), outputs: Vec::new() });
+        }
+        Arrays::new(gpu, case)
+    }
+
+    /// Allocates the arrays of a case and uploads its inputs.
+    ///
+    /// # Errors
+    /// When they do not fit, or the driver's.
+    pub fn new(gpu: &Gpu, case: &Case) -> Result<Arrays> {
+        let count = case.inputs.len() + case.outputs.len();
+        let needed = case.byte_len() + count * 2 * GUARD;
+        let (free, _) = gpu.memory()?;
+        if needed > free {
+            bail!(
+                "this size needs {} of device memory and {} are free: choose a smaller --size",
+                BinaryBytes(needed as u64),
+                BinaryBytes(free as u64)
+            );
+        }
+        let stage = Stage::new(case)?;
+        let inputs = case.inputs.iter().map(|data| {
+            let array = Array::new(data)?;
+            array.upload(gpu, data, &stage)?;
+            Ok(array)
+        });
+        let inputs = inputs.collect::<Result<_>>()?;
+        let outputs = case.outputs.iter().map(|output| Array::new(&output.reference));
+        let outputs = outputs.collect::<Result<_, _>>()?;
+        let arrays = Arrays { inputs, outputs, stage };
+        arrays.reset(gpu, case)?;
+        Ok(arrays)
+    }
+
+    /// Sets every output and its guard zones to what they hold before a launch.
+    pub fn reset(&self, gpu: &Gpu, case: &Case) -> Result<()> {
+        for array in &self.outputs {
+            let fail = |error| GpuError::driver("resetting an output", error);
+            let mut whole = array.buffer.index(..);
+            // SAFETY: the buffer lives until the stream is synchronised below.
+            unsafe { whole.set_8_async(POISON, gpu.stream()) }.map_err(fail)?;
+        }
+        self.zero_sums(gpu, case)?;
+        Ok(gpu.synchronize()?)
+    }
+
+    /// Enqueues zeros for the outputs in which kernels accumulate.
+    pub fn zero_sums(&self, gpu: &Gpu, case: &Case) -> Result<()> {
+        for (array, output) in self.outputs.iter().zip(&case.outputs) {
+            if output.before == Before::Zeros {
+                let mut inner = array.buffer.index(GUARD..GUARD + array.byte_len);
+                // SAFETY: dropping the buffer waits for the device.
+                unsafe { inner.set_8_async(0, gpu.stream()) }
+                    .map_err(|error| GpuError::driver("zeroing an output", error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an output holds exactly these bytes.
+    pub fn equals(&self, gpu: &Gpu, index: usize, expected: &Data) -> Result<bool> {
+        let array = &self.outputs[index];
+        let mut equal = true;
+        array.visit(gpu, &self.stage, GUARD, array.byte_len, |offset, piece| {
+            let expected = &expected.bytes()[offset..offset + piece.len()];
+            const PIECE: usize = 1 << 20;
+            equal &= piece.par_chunks(PIECE).zip(expected.par_chunks(PIECE)).all(|(a, b)| a == b);
+        })?;
+        Ok(equal)
+    }
+
+    /// Downloads an output.
+    pub fn download(&self, gpu: &Gpu, index: usize, like: &Data) -> Result<Data> {
+        let array = &self.outputs[index];
+        let mut data = like.zeroed();
+        let target = data.bytes_mut();
+        array.visit(gpu, &self.stage, GUARD, array.byte_len, |offset, piece| {
+            in_parallel(&mut target[offset..offset + piece.len()], piece, |to, from| {
+                to.copy_from_slice(from)
+            });
+        })?;
+        Ok(data)
+    }
+
+    /// The start of the SHA-256 of an output's bytes, as 16 hexadecimal digits.
+    pub fn digest(&self, gpu: &Gpu, index: usize) -> Result<String> {
+        let array = &self.outputs[index];
+        let mut digest = Sha256::new();
+        array.visit(gpu, &self.stage, GUARD, array.byte_len, |_, piece| digest.update(piece))?;
+        Ok(in_hexadecimal(digest))
+    }
+
+    /// The offset in bytes, from an output's start, of the first guard byte that was written.
+    pub fn broken_guard(&self, gpu: &Gpu, index: usize) -> Result<Option<isize>> {
+        let array = &self.outputs[index];
+        let mut broken = None;
+        for start in [0, GUARD + array.byte_len] {
+            array.visit(gpu, &self.stage, start, GUARD, |offset, piece| {
+                let found = piece.iter().position(|byte| *byte != POISON);
+                broken = broken.or(found.map(|at| (start + offset + at) as isize - GUARD as isize));
+            })?;
+        }
+        Ok(broken)
+    }
+
+    /// The addresses of all inputs and of all outputs.
+    pub fn addresses(&self) -> (Vec<u64>, Vec<u64>) {
+        let of = |arrays: &[Array]| arrays.iter().map(Array::start).collect();
+        (of(&self.inputs), of(&self.outputs))
+    }
+
+    /// The view of an input.
+    ///
+    /// # Panics
+    /// If the pattern declared the array with another element type: a bug of the pattern.
+    pub fn input<T: Element>(&self, index: usize) -> View<'_, T> {
+        let array = &self.inputs[index];
+        View::from_raw(array.address::<T>(), array.byte_len / size_of::<T>())
+    }
+
+    /// The view of an output.
+    ///
+    /// # Panics
+    /// As [`Self::input`].
+    pub fn output<T: Element>(&self, index: usize) -> ViewMut<'_, T> {
+        let array = &self.outputs[index];
+        ViewMut::from_raw(array.address::<T>(), array.byte_len / size_of::<T>())
+    }
+}
+
+impl Array {
+    fn new(data: &Data) -> Result<Array> {
+        let byte_len = data.byte_len();
+        // SAFETY: the memory is written (uploaded or reset) before anything reads it.
+        let buffer = unsafe { DeviceBuffer::uninitialized(byte_len + 2 * GUARD) };
+        let buffer = buffer.map_err(|error| GpuError::driver("allocating device memory", error))?;
+        Ok(Array { buffer, byte_len, element: data.element_name() })
+    }
+
+    /// The device address of the first element.
+    fn address<T: Element>(&self) -> u64 {
+        assert_eq!(self.element, T::NAME, "a launch asks for the element type its case declared");
+        self.start()
+    }
+
+    /// The address of the first byte between the guards.
+    fn start(&self) -> u64 {
+        self.buffer.as_device_ptr().as_raw() + GUARD as u64
+    }
+
+    /// Copies host data in, piece by piece through page-locked memory.
+    ///
+    /// The rest of the last 16 bytes is poisoned: an asynchronous copy that takes a part of them and fills up with zeros
+    /// counts as reading them all with NVIDIA's initcheck.
+    fn upload(&self, gpu: &Gpu, data: &Data, stage: &Stage) -> Result<()> {
+        let end = GUARD + self.byte_len;
+        let mut rest = self.buffer.index(end..end.next_multiple_of(16));
+        // SAFETY: the buffer lives until the stream is synchronised below, or before it is used.
+        unsafe { rest.set_8_async(POISON, gpu.stream()) }
+            .map_err(|error| GpuError::driver("uploading an input", error))?;
+        let Stage(Some(stage)) = stage else { return Ok(()) };
+        let mut stage = stage.borrow_mut();
+        let whole = stage.len();
+        for (index, piece) in data.bytes().chunks(stage.len()).enumerate() {
+            let stage = &mut stage[..piece.len()];
+            in_parallel(stage, piece, |to, from| to.copy_from_slice(from));
+            let start = GUARD + index * whole;
+            let mut target = self.buffer.index(start..start + piece.len());
+            // SAFETY: both buffers live, and the stream is synchronised before the piece is reused.
+            unsafe { target.async_copy_from(stage, gpu.stream()) }
+                .map_err(|error| GpuError::driver("uploading an input", error))?;
+            gpu.synchronize()?;
+        }
+        Ok(())
+    }
+
+    /// Brings `len` device bytes from `start` on to the host, piece by piece through page-locked
+    /// memory, and shows each piece with its offset.
+    fn visit(
+        &self,
+        gpu: &Gpu,
+        stage: &Stage,
+        start: usize,
+        len: usize,
+        mut see: impl FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        let Stage(Some(stage)) = stage else { return Ok(()) };
+        let mut stage = stage.borrow_mut();
+        let whole = stage.len();
+        for offset in (0..len).step_by(whole) {
+            let stage = &mut stage[..whole.min(len - offset)];
+            let source = self.buffer.index(start + offset..start + offset + stage.len());
+            // SAFETY: both buffers live, and the stream is synchronised before the piece is read.
+            unsafe { source.async_copy_to(stage, gpu.stream()) }
+                .map_err(|error| GpuError::driver("downloading an output", error))?;
+            gpu.synchronize()?;
+            see(offset, stage);
+        }
+        Ok(())
+    }
+}
+
+/// The start of the SHA-256 of bytes, as 16 hexadecimal digits.
+pub fn digest(bytes: &[u8]) -> String {
+    in_hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
+fn in_hexadecimal(digest: Sha256) -> String {
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Works on two slices of one length in parallel pieces: one core cannot keep up with the link.
+fn in_parallel(target: &mut [u8], source: &[u8], work: impl Fn(&mut [u8], &[u8]) + Sync) {
+    const PIECE: usize = 1 << 20;
+    target
+        .par_chunks_mut(PIECE)
+        .zip(source.par_chunks(PIECE))
+        .for_each(|(to, from)| work(to, from));
+}

@@ -1,0 +1,512 @@
+//! Measures on a device what a profile of the virtual device says of it, and writes such a profile.
+//!
+//! Rates come from two sizes and costs from two counts, so that what both have in common drops out:
+//!
+//! ```text
+//! rate = (large - small) / (time of large - time of small)      cost = (time of 2 k - time of k) / k
+//! ```
+//!
+//! What the host's calls cost is measured while the device has nothing to do, what the device takes for small work
+//! while a copy before it keeps it busy until the host has enqueued everything.
+
+use crate::instruments::Instruments;
+use crate::timing::Stopwatch;
+use anyhow::{Context, Result, ensure};
+use cuda_host::{Gpu, Streams, WorkScale};
+use cust::event::{Event, EventFlags};
+use cust::function::Function;
+use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer};
+use cust_ext::device::{Attribute, attribute};
+use cust_ext::graph::{CaptureMode, capture};
+use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
+use cust_ext::pool::Pool;
+use measurement_kernels::{
+    BLOCK, IN_FLIGHT, measurement_reread, measurement_scale, measurement_scale_strided,
+};
+use serde_json::{Map, Value};
+use std::hint::black_box;
+use virtual_gpu::{PROFILES, Profile};
+
+/// Samples of a time on a GPU, of which the median counts, after some to warm up.
+const SAMPLES: usize = 21;
+const WARM_UP: usize = 3;
+/// Repetitions from which a cost is taken, and twice as many.
+const CALLS: usize = 64;
+/// The same for what has to be enqueued while a copy runs.
+const QUEUED: usize = 16;
+/// Words of a copy that takes an engine: 256 KiB.
+const PIECE: usize = 1 << 16;
+
+/// A profile that was measured.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The whole of it.
+    pub profile: Profile,
+    /// What was measured.
+    pub figures: Vec<Figure>,
+    /// The name of the profile that everything else was taken from.
+    pub nearest: &'static str,
+}
+
+/// A measured figure of a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name in the profile, which ends in its unit.
+    pub name: &'static str,
+    /// What was measured.
+    pub value: f64,
+    /// What the nearest profile says.
+    pub nearest: f64,
+}
+
+/// Measures a device. The virtual one gives back what its profile says.
+///
+/// # Errors
+/// The driver's, and a device that has less free memory than 2 GiB.
+pub fn run(gpu: &Gpu) -> Result<Calibration> {
+    if let Some(device) = gpu.virtual_device() {
+        device.scale_work(WorkScale::default());
+    }
+    let instruments = Instruments::load(gpu)?;
+    let facts = gpu.facts()?;
+    let (nearest, base) = nearest(facts.capability)?;
+    let Value::Object(mut fields) = serde_json::to_value(&base)? else {
+        unreachable!("a profile is an object");
+    };
+    let told = told(gpu)?;
+    let tools = Tools {
+        gpu,
+        instruments: &instruments,
+        stopwatch: Stopwatch::new()?,
+        is_model: gpu.virtual_device().is_some(),
+    };
+    let mut measured = Vec::new();
+    tools.rates(&mut measured)?;
+    tools.zero_copy(&mut measured)?;
+    tools.calls(&mut measured)?;
+    tools.small_work(&mut measured)?;
+    tools.memory(&mut measured)?;
+
+    let mut figures = Vec::new();
+    for (name, value) in measured {
+        ensure!(
+            value.is_finite() && value >= 0.0,
+            "{name} came out as {value}: calibrate again while nothing else uses the device"
+        );
+        let before = fields.insert(name.to_owned(), value.into());
+        let nearest = before.and_then(|value| value.as_f64());
+        let nearest = nearest.with_context(|| format!("profiles have no number `{name}`"))?;
+        figures.push(Figure { name, value, nearest });
+    }
+    for (name, value) in &told {
+        fields.insert(name.clone(), value.clone());
+    }
+    let is_taken = |name: &&String| {
+        !figures.iter().any(|figure| figure.name == **name)
+            && !told.contains_key(*name)
+            && !["sources", "calibrated"].contains(&name.as_str())
+    };
+    let taken: Vec<&str> = fields.keys().filter(is_taken).map(String::as_str).collect();
+    let list = |names: Vec<&str>| names.join(", ");
+    let device = format!("{}, CUDA {}", facts.name, facts.driver_version);
+    let sources = vec![
+        format!("the driver of {device}: {}", list(told.keys().map(String::as_str).collect())),
+        format!(
+            "`coalesce calibrate` on {device}: {}",
+            list(figures.iter().map(|figure| figure.name).collect())
+        ),
+        format!("the profile {nearest}, not measured: {}", list(taken)),
+    ];
+    fields.insert("sources".to_owned(), sources.into());
+    fields.insert("calibrated".to_owned(), (!tools.is_model).into());
+    let profile = Profile::from_json(&Value::Object(fields).to_string())?;
+    Ok(Calibration { profile, figures, nearest })
+}
+
+/// The profile whose compute capability is nearest, the first of several.
+fn nearest(capability: u32) -> Result<(&'static str, Profile)> {
+    let mut profiles = Vec::new();
+    for (name, text) in PROFILES {
+        profiles.push((*name, Profile::from_json(text)?));
+    }
+    let nearest =
+        profiles.into_iter().min_by_key(|(_, profile)| profile.architecture().abs_diff(capability));
+    nearest.context("there is no profile to start from")
+}
+
+/// What the driver says of a device.
+fn told(gpu: &Gpu) -> Result<Map<String, Value>> {
+    let facts = gpu.facts()?;
+    let number =
+        |kind: Attribute| -> Result<u32> { Ok(u32::try_from(attribute(gpu.device(), kind)?)?) };
+    let mut told = Map::new();
+    let mut say = |name: &str, value: Value| told.insert(name.to_owned(), value);
+    say("name", facts.name.trim_end_matches(" (virtual)").into());
+    say("compute_capability", vec![facts.capability / 10, facts.capability % 10].into());
+    say("clock_hz", (1e3 * f64::from(facts.clock_khz)).into());
+    say("memory_bytes", facts.memory_bytes.into());
+    for (name, kind) in [
+        ("multiprocessors", Attribute::MultiprocessorCount),
+        ("memory_clock_khz", Attribute::MemoryClockRateKilohertz),
+        ("memory_bus_bits", Attribute::GlobalMemoryBusWidthBits),
+        ("l2_bytes", Attribute::L2CacheBytes),
+        ("persisting_l2_bytes", Attribute::MaxPersistingL2CacheBytes),
+        ("max_access_window_bytes", Attribute::MaxAccessPolicyWindowBytes),
+        ("threads_per_multiprocessor", Attribute::MaxThreadsPerMultiprocessor),
+        ("blocks_per_multiprocessor", Attribute::MaxBlocksPerMultiprocessor),
+        ("shared_bytes_per_multiprocessor", Attribute::MaxSharedMemoryPerMultiprocessor),
+        ("shared_bytes_per_block", Attribute::MaxSharedMemoryPerBlock),
+        ("shared_bytes_per_block_opt_in", Attribute::MaxSharedMemoryPerBlockOptIn),
+        ("reserved_shared_bytes_per_block", Attribute::ReservedSharedMemoryPerBlock),
+        ("registers_per_multiprocessor", Attribute::MaxRegistersPerMultiprocessor),
+        ("registers_per_block", Attribute::MaxRegistersPerBlock),
+        ("warp_size", Attribute::WarpSize),
+        ("max_threads_per_block", Attribute::MaxThreadsPerBlock),
+        ("copy_engines", Attribute::AsyncEngineCount),
+    ] {
+        say(name, number(kind)?.into());
+    }
+    Ok(told)
+}
+
+/// Figures by their names in a profile.
+type Figures = Vec<(&'static str, f64)>;
+
+struct Tools<'a> {
+    gpu: &'a Gpu,
+    instruments: &'a Instruments<'a>,
+    /// The virtual device: work is smaller, since every step is executed, and one sample says it all.
+    is_model: bool,
+    stopwatch: Stopwatch,
+}
+
+impl Tools<'_> {
+    /// The larger of two sizes in words: smaller where every step is executed.
+    fn words(&self, on_a_gpu: usize, on_the_virtual_device: usize) -> usize {
+        if self.is_model { on_the_virtual_device } else { on_a_gpu }
+    }
+
+    /// How long something takes between two events, in nanoseconds.
+    fn time(&self, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+        let (warm_up, samples) = if self.is_model { (1, 1) } else { (WARM_UP, SAMPLES) };
+        let mut times = Vec::new();
+        for _ in 0..warm_up + samples {
+            self.gpu.synchronize()?;
+            self.stopwatch.start(self.gpu)?;
+            work()?;
+            self.stopwatch.stop(self.gpu)?;
+            times.push(1e6 * self.stopwatch.elapsed_ms()?);
+        }
+        let mut times = times.split_off(warm_up);
+        times.sort_by(f64::total_cmp);
+        Ok(times[times.len() / 2])
+    }
+
+    /// How many per second, from half of `most` and all of them.
+    fn rate(&self, most: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
+        let (half, all) = (self.time(|| work(most / 2))?, self.time(|| work(most))?);
+        Ok((most - most / 2) as f64 / (all - half) * 1e9)
+    }
+
+    /// What one of `count` costs, in nanoseconds, from as many and twice as many.
+    fn cost(&self, count: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+        let mut times = [0.0; 2];
+        for (time, count) in times.iter_mut().zip([count, 2 * count]) {
+            *time = self.time(|| (0..count).try_for_each(|_| work()))?;
+        }
+        Ok((times[1] - times[0]) / count as f64)
+    }
+
+    /// As [`Tools::cost`], of work that waits behind a copy until all of it is enqueued.
+    fn queued_cost(&self, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+        let words = 1 << 22;
+        let host = HostBuffer::<u32>::zeroed(words, HostFlags::PINNED)?;
+        let mut device = DeviceBuffer::<u32>::zeroed(words)?;
+        let mut times = [0.0; 2];
+        for (time, count) in times.iter_mut().zip([QUEUED, 2 * QUEUED]) {
+            *time = self.time(|| {
+                // SAFETY: both buffers live until `time` has waited, and nobody else uses them.
+                unsafe { device.async_copy_from(&host[..], self.gpu.stream()) }?;
+                (0..count).try_for_each(|_| work())
+            })?;
+        }
+        Ok((times[1] - times[0]) / QUEUED as f64)
+    }
+
+    /// Device memory, L2, and copies between host and device.
+    fn rates(&self, figures: &mut Figures) -> Result<()> {
+        let gpu = self.gpu;
+        let words = self.words(1 << 26, 1 << 21);
+        let rate = self.l2_reads(self.words(256, 32))?;
+        figures.push(("l2_bytes_per_second", rate));
+
+        let mut host = HostBuffer::<u32>::zeroed(words, HostFlags::PINNED)?;
+        let host_source = HostBuffer::<u32>::zeroed(words, HostFlags::PINNED)?;
+        let mut device = DeviceBuffer::<u32>::zeroed(words)?;
+        let device_source = DeviceBuffer::<u32>::zeroed(words)?;
+        let stream = gpu.stream();
+        let inside = self.rate(words, |n| {
+            let source = device_source.index(0..n);
+            // SAFETY: all buffers live until `time` has waited, and nobody else uses them.
+            Ok(unsafe { device.index(0..n).async_copy_from(&source, stream) }?)
+        })?;
+        let up = self.rate(words, |n| {
+            // SAFETY: as above.
+            Ok(unsafe { device.index(0..n).async_copy_from(&host_source[..n], stream) }?)
+        })?;
+        let down = self.rate(words, |n| {
+            // SAFETY: as above.
+            Ok(unsafe { device_source.index(0..n).async_copy_to(&mut host[..n], stream) }?)
+        })?;
+        let streams = Streams::new(2)?;
+        let both = self.rate(words, |n| {
+            streams.fork(gpu)?;
+            let [first, second] = [0, 1].map(|index| streams.enter(index));
+            // SAFETY: as above.
+            unsafe {
+                device.index(0..n).async_copy_from(&host_source[..n], first?)?;
+                device_source.index(0..n).async_copy_to(&mut host[..n], second?)?;
+            }
+            streams.join(gpu)
+        })?;
+        // Written, so that its pages are there.
+        let mut pageable = vec![1_u32; words];
+        let pageable_up =
+            self.rate(words, |n| Ok(device.index(0..n).copy_from(&pageable[..n])?))?;
+        let pageable_down =
+            self.rate(words, |n| Ok(device_source.index(0..n).copy_to(&mut pageable[..n])?))?;
+        figures.extend([
+            ("dram_bytes_per_second", 8.0 * inside),
+            ("host_to_device_bytes_per_second", 4.0 * up),
+            ("device_to_host_bytes_per_second", 4.0 * down),
+            ("both_ways_bytes_per_second", 8.0 * both),
+            ("pageable_host_to_device_bytes_per_second", 4.0 * pageable_up),
+            ("pageable_device_to_host_bytes_per_second", 4.0 * pageable_down),
+        ]);
+        black_box(&mut device);
+        Ok(())
+    }
+
+    /// Bytes per second of reads that L1 is too small for: 16 bytes per thread and load, on a full device.
+    fn l2_reads(&self, passes: usize) -> Result<f64> {
+        let gpu = self.gpu;
+        // A quarter of L2 at most, a power of two.
+        let l2_bytes = usize::try_from(gpu.facts()?.l2_bytes)?.max(1 << 20);
+        let quads = 1 << (l2_bytes / 4 / 16).ilog2();
+        let source = DeviceBuffer::<u32>::zeroed(4 * quads)?;
+        let target = DeviceBuffer::<u32>::zeroed(1)?;
+        let reread = self.instruments.module().get_function(measurement_reread.name())?;
+        // With an odd number of blocks a warp comes back to where it was only after all of the source.
+        let (quads, grid) = (quads as u32, 8 * gpu.multiprocessors()? - 1);
+        let rate = self.rate(passes, |passes| {
+            let (stream, passes) = (gpu.stream(), passes as u32);
+            let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
+            // SAFETY: the kernel has these parameters; the source has so many words, a power of two of them, and both
+            // arrays live until `time` has waited.
+            unsafe {
+                cust::launch!(reread<<<grid, BLOCK, 0, stream>>>(source, target, quads, passes))?
+            };
+            Ok(())
+        })?;
+        Ok(f64::from(16 * IN_FLIGHT * grid * BLOCK) * rate)
+    }
+
+    /// Kernels on mapped host memory.
+    fn zero_copy(&self, figures: &mut Figures) -> Result<()> {
+        let module = self.instruments.module();
+        let words = self.words(1 << 24, 1 << 18);
+        let host = HostBuffer::<u32>::zeroed(words, HostFlags::MAPPED)?;
+        let device = DeviceBuffer::<u32>::zeroed(words)?;
+        let (mapped, near) = (host.device_pointer()?, device.as_device_ptr());
+        let scale = module.get_function(measurement_scale.name())?;
+        let strided = module.get_function(measurement_scale_strided.name())?;
+        let read = self.rate(words, |n| self.enqueue(&scale, mapped, near, n, 1))?;
+        let written = self.rate(words, |n| self.enqueue(&scale, near, mapped, n, 1))?;
+        // Each lane writes a line of its own.
+        let lines = self.rate(words / 4, |n| self.enqueue(&strided, near, mapped, n, 1))?;
+        figures.extend([
+            ("zero_copy_read_bytes_per_second", 4.0 * read),
+            ("zero_copy_write_bytes_per_second", 4.0 * written),
+            ("zero_copy_lines_per_second", lines),
+        ]);
+        self.gpu.synchronize()?;
+        Ok(())
+    }
+
+    /// What calls cost the host, and how long it is until a launch begins.
+    fn calls(&self, figures: &mut Figures) -> Result<()> {
+        let gpu = self.gpu;
+        let nothing = Nothing::new(self.instruments)?;
+        let event = Event::new(EventFlags::DEFAULT)?;
+        let api_call = self.cost(CALLS, || Ok(event.record(gpu.stream())?))?;
+        let launch_call = self.cost(CALLS, || nothing.enqueue(self))?;
+        // The host learns of the first event, and records the second: a call, and the way to the device.
+        let (first, second) = (Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?);
+        let mut times = Vec::new();
+        for _ in 0..SAMPLES {
+            first.record(gpu.stream())?;
+            first.synchronize()?;
+            second.record(gpu.stream())?;
+            second.synchronize()?;
+            times.push(1e6 * f64::from(second.elapsed_time_f32(&first)?));
+        }
+        times.sort_by(f64::total_cmp);
+        let pool = Pool::new(gpu.device())?;
+        pool.set_release_threshold(u64::MAX)?;
+        let pool_pair = self.cost(CALLS, || {
+            // SAFETY: nobody uses the memory, which is freed on the same stream, before the pool.
+            let buffer = unsafe { pool.allocate::<u32>(1 << 10, gpu.stream()) }?;
+            Ok(buffer.drop_async(gpu.stream())?)
+        })?;
+        gpu.synchronize()?;
+        figures.extend([
+            ("api_call_ns", api_call),
+            ("launch_call_ns", launch_call),
+            ("launch_latency_ns", (times[SAMPLES / 2] - api_call).max(0.0)),
+            ("pool_call_ns", pool_pair / 2.0),
+        ]);
+        Ok(())
+    }
+
+    /// What the device takes for a kernel that does nothing, for a copy of a word, and from one engine to another.
+    fn small_work(&self, figures: &mut Figures) -> Result<()> {
+        let gpu = self.gpu;
+        let nothing = Nothing::new(self.instruments)?;
+        let host = HostBuffer::<u32>::zeroed(PIECE, HostFlags::PINNED)?;
+        let device = DeviceBuffer::<u32>::zeroed(PIECE)?;
+        let enqueue_copy = |words: usize| -> Result<()> {
+            let mut target = device.index(..words);
+            // SAFETY: both buffers live until the device was waited for, and nobody else uses them.
+            Ok(unsafe { target.async_copy_from(&host[..words], gpu.stream()) }?)
+        };
+        let kernel = self.queued_cost(|| nothing.enqueue(self))?;
+        let copy = self.queued_cost(|| enqueue_copy(1))?;
+        // A copy of a word may go with the commands, without an engine.
+        let piece = self.queued_cost(|| enqueue_copy(PIECE))?;
+        let both = self.queued_cost(|| {
+            enqueue_copy(PIECE)?;
+            nothing.enqueue(self)
+        })?;
+        let graphs = [QUEUED, 2 * QUEUED].map(|count| {
+            let recorded = capture(gpu.stream(), CaptureMode::default(), |_| {
+                (0..count).try_for_each(|_| nothing.enqueue(self)).map_err(|error| {
+                    error.downcast::<cust_ext::Error>().unwrap_or_else(|other| panic!("{other}"))
+                })
+            })?;
+            let graph = recorded.instantiate()?;
+            // SAFETY: the kernel touches no memory.
+            self.time(|| Ok(unsafe { graph.launch(gpu.stream()) }?))
+        });
+        let [some, more] = graphs;
+        figures.extend([
+            ("kernel_minimum_ns", kernel),
+            ("graph_kernel_minimum_ns", (more? - some?) / QUEUED as f64),
+            // A quarter of the set-up keeps the engine busy, the rest is the way to it.
+            ("copy_latency_ns", 4.0 * copy),
+            ("engine_switch_ns", ((both - kernel - piece) / 2.0).max(0.0)),
+        ]);
+        Ok(())
+    }
+
+    /// What it costs the host to take, lock and read memory.
+    fn memory(&self, figures: &mut Figures) -> Result<()> {
+        let gpu = self.gpu;
+        let (small, large) = (1 << 20, self.words(1 << 26, 1 << 22));
+        // A cost of two sizes is one that is the same for all and one per byte.
+        let line = |costs: [f64; 2]| {
+            let per_byte = (costs[1] - costs[0]) / (4 * (large - small)) as f64;
+            (costs[0] - 4.0 * small as f64 * per_byte, 1e9 / per_byte)
+        };
+        let sizes = [small, large];
+        let pair = |costs: [Result<f64>; 2]| -> Result<[f64; 2]> {
+            let [small, large] = costs;
+            Ok([small?, large?])
+        };
+        let device = pair(sizes.map(|words| {
+            self.cost(4, || {
+                // SAFETY: nobody reads it.
+                drop(unsafe { DeviceBuffer::<u32>::uninitialized(words) }?);
+                Ok(())
+            })
+        }))?;
+        let lock = |words: usize, repeats: usize, flags: HostFlags| {
+            self.cost(repeats, || {
+                // SAFETY: nobody reads it.
+                Ok(unsafe { HostBuffer::<u32>::uninitialized(words, flags) }?.free()?)
+            })
+        };
+        let (_, lock_rate) = line(pair(sizes.map(|words| lock(words, 2, HostFlags::PINNED)))?);
+        // What locking takes for every size is lost in the noise of large ones.
+        let [page, write_combined_page] = pair(
+            [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| lock(1 << 10, 16, flags)),
+        )?;
+        let registered = pair(sizes.map(|words| {
+            let mut memory = vec![1_u32; words];
+            self.cost(2, || {
+                memory = RegisteredBuffer::new(std::mem::take(&mut memory), false)?.into_inner()?;
+                Ok(())
+            })
+        }))?;
+        let reads = [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| {
+            let source = HostBuffer::<u32>::zeroed(large, flags)?;
+            let mut target = vec![0_u32; large];
+            self.rate(large, |n| {
+                target[..n].copy_from_slice(&source[..n]);
+                gpu.host_has_read(&source[..n]);
+                Ok(())
+            })
+        });
+        let [read, write_combined] = reads;
+        let calls = |figure: &str| -> f64 {
+            figures.iter().find(|(name, _)| *name == figure).map_or(0.0, |(_, value)| *value)
+        };
+        let api_call = calls("api_call_ns");
+        let (device_pair, device_rate) = line(device);
+        let (register_latency, register_rate) = line(registered);
+        figures.extend([
+            ("device_memory_call_ns", device_pair / 2.0),
+            ("device_memory_bytes_per_second", 2.0 * device_rate),
+            ("page_lock_latency_ns", (page - 2.0 * api_call).max(0.0)),
+            ("page_lock_bytes_per_second", lock_rate),
+            ("write_combined_lock_ns", (write_combined_page - page).max(0.0)),
+            ("page_register_latency_ns", (register_latency - 2.0 * api_call).max(0.0)),
+            ("page_register_bytes_per_second", register_rate),
+            ("host_read_bytes_per_second", 4.0 * read?),
+            ("write_combined_read_bytes_per_second", 4.0 * write_combined?),
+        ]);
+        Ok(())
+    }
+
+    /// Enqueues a kernel that scales on n words, which both arrays hold and nobody else uses.
+    fn enqueue(
+        &self,
+        function: &Function<'_>,
+        source: DevicePointer<u32>,
+        target: DevicePointer<u32>,
+        n: usize,
+        amount: usize,
+    ) -> Result<()> {
+        let (n, amount, stream) = (n as u32, amount as u32, self.gpu.stream());
+        // A whole number of warps, as the strided kernel needs it, and a block where there is nothing to do.
+        let grid = (n.div_ceil(32) * 32).div_ceil(BLOCK).max(1);
+        // SAFETY: the kernels that scale have these parameters, and the grid covers their threads; the callers
+        // keep both arrays, which do not overlap, until the device was waited for.
+        unsafe { cust::launch!(function<<<grid, BLOCK, 0, stream>>>(source, target, n, amount))? };
+        Ok(())
+    }
+}
+
+/// A kernel that finds nothing to do.
+struct Nothing<'a> {
+    function: Function<'a>,
+}
+
+impl<'a> Nothing<'a> {
+    fn new(instruments: &'a Instruments<'_>) -> Result<Nothing<'a>> {
+        Ok(Nothing { function: instruments.module().get_function(measurement_scale.name())? })
+    }
+
+    fn enqueue(&self, tools: &Tools<'_>) -> Result<()> {
+        tools.enqueue(&self.function, DevicePointer::null(), DevicePointer::null(), 0, 1)
+    }
+}

@@ -1,0 +1,122 @@
+//! A catalogue: patterns and the PTX of their kernels, as a value. Whoever has one has every instrument for it.
+
+use crate::pattern::{Pattern, Variant};
+use cuda_host::Image;
+
+/// Patterns in teaching order, and the kernels that they launch.
+///
+/// ```no_run
+/// # const ALL: &[&coalesce::pattern::Pattern] = &[];
+/// # const IMAGES: &[cuda_host::Image] = &[];
+/// fn main() -> std::process::ExitCode {
+///     coalesce::main(&coalesce::Catalogue { name: "my-kernels", patterns: ALL, images: IMAGES })
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue {
+    /// The name of the program, as its messages say it.
+    pub name: &'static str,
+    /// Every pattern. All commands iterate this list.
+    pub patterns: &'static [&'static Pattern],
+    /// The PTX that `cuda_builder::Images` wrote, oldest architecture first.
+    pub images: &'static [Image],
+}
+
+/// A name that is not in the catalogue.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownName {
+    /// No such pattern.
+    #[error("there is no pattern `{name}`{}; `list` shows them all", hint(nearest))]
+    Pattern {
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if one is similar.
+        nearest: Option<&'static str>,
+    },
+    /// The pattern has no such variant.
+    #[error("`{pattern}` has no variant `{name}`{}; `list` shows them all", hint(nearest))]
+    Variant {
+        /// The pattern.
+        pattern: &'static str,
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if one is similar.
+        nearest: Option<&'static str>,
+    },
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
+}
+
+/// What a selection such as `transpose` or `transpose/padded` names.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection {
+    /// The pattern.
+    pub pattern: &'static Pattern,
+    /// One variant of it, or all.
+    pub variant: Option<&'static Variant>,
+}
+
+impl Catalogue {
+    /// Everything.
+    pub fn all(&self) -> Vec<Selection> {
+        self.patterns.iter().map(|pattern| Selection { pattern, variant: None }).collect()
+    }
+
+    /// A pattern by its name.
+    pub fn pattern(&self, name: &str) -> Option<&'static Pattern> {
+        self.patterns.iter().copied().find(|pattern| pattern.name == name)
+    }
+
+    /// Resolves `PATTERN` or `PATTERN/VARIANT`.
+    ///
+    /// # Errors
+    /// [`UnknownName`], with the nearest name there is.
+    pub fn select(&self, text: &str) -> Result<Selection, UnknownName> {
+        let (name, variant_name) = match text.split_once('/') {
+            Some((name, variant)) => (name, Some(variant)),
+            None => (text, None),
+        };
+        let Some(pattern) = self.pattern(name) else {
+            let names = self.patterns.iter().map(|pattern| pattern.name);
+            return Err(UnknownName::Pattern {
+                name: name.to_owned(),
+                nearest: nearest(name, names),
+            });
+        };
+        let Some(variant_name) = variant_name else {
+            return Ok(Selection { pattern, variant: None });
+        };
+        let Some(variant) = pattern.variants.iter().find(|variant| variant.name == variant_name)
+        else {
+            let names = pattern.variants.iter().map(|variant| variant.name);
+            return Err(UnknownName::Variant {
+                pattern: pattern.name,
+                name: variant_name.to_owned(),
+                nearest: nearest(variant_name, names),
+            });
+        };
+        Ok(Selection { pattern, variant: Some(variant) })
+    }
+}
+
+impl Selection {
+    /// The selected variants.
+    pub fn variants(&self) -> impl Iterator<Item = &'static Variant> + use<> {
+        let chosen = self.variant;
+        self.pattern
+            .variants
+            .iter()
+            .filter(move |variant| chosen.is_none_or(|one| one.name == variant.name))
+    }
+}
+
+/// The candidate most similar to `name`, when it is similar enough to be meant.
+fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,212 @@
+//! Work that saturates one part of the device: what the ceilings of a run are measured with.
+
+use crate::data::Random;
+use crate::instruments::Instruments;
+use crate::timing::Waiter;
+use anyhow::Result;
+use cuda_host::{Gpu, GpuError, Streams, View, WorkScale};
+use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
+use measurement_kernels::{
+    BLOCK, IN_FLIGHT, SHARED_AT_ONCE, measurement_nothing, measurement_reread, measurement_shared,
+};
+use results::Limit;
+
+/// Bytes of a 16-byte word.
+const QUAD: usize = 16;
+/// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
+const BLOCKS: u32 = 8;
+
+/// Work that a [`Limit`] bounds and nothing else.
+pub struct Saturation<'a> {
+    _waiter: Waiter<'a>,
+    instruments: &'a Instruments<'a>,
+    /// Bytes, or launches, of one pass.
+    pub amount: usize,
+    /// How much larger the work is taken to be than what a virtual device executes.
+    pub larger: WorkScale,
+    means: Means,
+}
+
+/// What is saturated, with what memory.
+enum Means {
+    Copy { source: DeviceBuffer<u8>, target: DeviceBuffer<u8> },
+    Read { source: DeviceBuffer<u8>, target: DeviceBuffer<f32>, passes: u32 },
+    Write(DeviceBuffer<u8>),
+    Shared { target: DeviceBuffer<u32>, passes: u32 },
+    Upload { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
+    Download { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
+    BothWays { streams: Streams, hosts: [HostBuffer<u8>; 2], devices: [DeviceBuffer<u8>; 2] },
+    Launch(usize),
+}
+
+/// Sizes of the work: large on a GPU, small where every instruction is executed by a processor.
+struct Sizes {
+    copied: usize,
+    read: usize,
+    cached: usize,
+    passes: u32,
+    over_the_bus: usize,
+    launches: usize,
+    larger: WorkScale,
+}
+
+impl<'a> Saturation<'a> {
+    /// The work for a limit, with at most an eighth of the free memory per array.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(instruments: &'a Instruments<'a>, limit: Limit) -> Result<Saturation<'a>> {
+        let gpu = instruments.gpu();
+        let (free, _) = gpu.memory()?;
+        let share = (free / 8).next_multiple_of(1 << 20) - (1 << 20);
+        let l2 = usize::try_from(gpu.facts()?.l2_bytes).unwrap_or(0).max(1 << 22);
+        let sizes = match gpu.virtual_device() {
+            Some(_) => Sizes {
+                copied: share.min(1 << 26),
+                read: share.min(1 << 26),
+                cached: 1 << 22,
+                passes: 4,
+                over_the_bus: share.min(1 << 26),
+                launches: 64,
+                larger: WorkScale { work: 16.0, blocks: 1.0 },
+            },
+            None => Sizes {
+                copied: share.min(1 << 30),
+                read: share.min(1 << 30),
+                cached: (l2 / 4).next_power_of_two() / 2,
+                passes: 64,
+                over_the_bus: share.min(1 << 28),
+                launches: 256,
+                larger: WorkScale::default(),
+            },
+        };
+        let (amount, means) = match limit {
+            Limit::Copy => {
+                let (source, target) = (bytes(sizes.copied)?, bytes(sizes.copied)?);
+                (2 * sizes.copied, Means::Copy { source, target })
+            }
+            Limit::Read => Means::read(gpu, sizes.read, 1)?,
+            Limit::Write => (sizes.copied, Means::Write(bytes(sizes.copied)?)),
+            Limit::L2 => Means::read(gpu, sizes.cached, sizes.passes)?,
+            Limit::Shared => {
+                let passes = sizes.passes * 16;
+                let threads = (gpu.multiprocessors()? * BLOCKS * BLOCK) as usize;
+                let amount = threads * (passes * SHARED_AT_ONCE) as usize * QUAD;
+                (amount, Means::Shared { target: DeviceBuffer::zeroed(1)?, passes })
+            }
+            Limit::Upload => {
+                let (host, device) = pair(sizes.over_the_bus)?;
+                (sizes.over_the_bus, Means::Upload { host, device })
+            }
+            Limit::Download => {
+                let (host, device) = pair(sizes.over_the_bus)?;
+                (sizes.over_the_bus, Means::Download { host, device })
+            }
+            Limit::BothWays => {
+                let [one, other] = [pair(sizes.over_the_bus)?, pair(sizes.over_the_bus)?];
+                let streams = Streams::new(2)?;
+                let (hosts, devices) = ([one.0, other.0], [one.1, other.1]);
+                (2 * sizes.over_the_bus, Means::BothWays { streams, hosts, devices })
+            }
+            Limit::Launch => (sizes.launches, Means::Launch(sizes.launches)),
+        };
+        // Passes through shared memory are executed as they are, and launches are counted.
+        let is_fixed = matches!(means, Means::Shared { .. } | Means::Launch(_));
+        let larger = if is_fixed { WorkScale::default() } else { sizes.larger };
+        let amount = amount * larger.work as usize;
+        Ok(Saturation { _waiter: Waiter(gpu), instruments, amount, larger, means })
+    }
+
+    /// Enqueues one pass.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn run(&mut self) -> Result<()> {
+        let gpu = self.instruments.gpu();
+        let (stream, launcher) = (gpu.stream(), self.instruments.launcher());
+        match &mut self.means {
+            Means::Copy { source, target } => {
+                // SAFETY: `self` owns both ends, nobody else touches them, and its waiter keeps them until the stream has
+                // ended.
+                unsafe { target.async_copy_from(source, stream) }?;
+            }
+            Means::Read { source, target, passes } => {
+                let quads = (source.len() / QUAD) as u32;
+                let source = View::from_raw(source.as_device_ptr().as_raw(), quads as usize);
+                let grid = gpu.multiprocessors()? * BLOCKS;
+                let arguments = (source, target.as_device_ptr(), quads, *passes);
+                // SAFETY: whole blocks; the source has `quads` times 16 bytes, a power of two of them, at the start of an
+                // allocation, the target one f32; the rest as above.
+                unsafe { launcher.launch(measurement_reread, grid, BLOCK, 0, arguments) }?;
+            }
+            Means::Write(target) => {
+                // SAFETY: as above.
+                unsafe { target.set_8_async(0x5A, stream) }?;
+            }
+            Means::Shared { target, passes } => {
+                let grid = gpu.multiprocessors()? * BLOCKS;
+                let arguments = (target.as_device_ptr(), *passes);
+                // SAFETY: whole blocks; the target has one u32; the rest as above.
+                unsafe { launcher.launch(measurement_shared, grid, BLOCK, 0, arguments) }?;
+            }
+            Means::Upload { host, device } => {
+                // SAFETY: as above.
+                unsafe { device.async_copy_from(&host[..], stream) }?;
+            }
+            Means::Download { host, device } => {
+                // SAFETY: as above.
+                unsafe { device.async_copy_to(&mut host[..], stream) }?;
+            }
+            Means::BothWays { streams, hosts, devices } => {
+                streams.fork(gpu)?;
+                // SAFETY: as above.
+                unsafe { devices[0].async_copy_from(&hosts[0][..], streams.enter(0)?) }?;
+                // SAFETY: as above.
+                unsafe { devices[1].async_copy_to(&mut hosts[1][..], streams.enter(1)?) }?;
+                streams.join(gpu)?;
+            }
+            Means::Launch(count) => {
+                // Looked up once: a look-up takes the host longer than a launch takes the device.
+                let function = self.instruments.module().get_function(measurement_nothing.name())?;
+                for _ in 0..*count {
+                    // SAFETY: the kernel takes nothing and does nothing.
+                    unsafe { cust::launch!(function<<<1, 1, 0, stream>>>()) }?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Means {
+    /// Reads a power of two of bytes so many times, and how many that makes.
+    fn read(gpu: &Gpu, bytes: usize, times: u32) -> Result<(usize, Means)> {
+        let bytes = 1 << bytes.ilog2();
+        let at_once = (gpu.multiprocessors()? * BLOCKS * BLOCK * IN_FLIGHT) as usize * QUAD;
+        let passes = (bytes * times as usize / at_once).max(1);
+        let target = DeviceBuffer::zeroed(1)
+            .map_err(|error| GpuError::driver("allocating device memory", error))?;
+        let means = Means::Read { source: self::bytes(bytes)?, target, passes: passes as u32 };
+        Ok((passes * at_once, means))
+    }
+}
+
+/// Device memory with random bytes, none of which is part of an infinite float: equal ones cost less power.
+fn bytes(length: usize) -> Result<DeviceBuffer<u8>, GpuError> {
+    const PIECE: usize = 1 << 24;
+    let fail = |error| GpuError::driver("allocating device memory", error);
+    let piece: Vec<u8> = Random::new(1).u8s(PIECE).iter().map(|byte| byte & 0x3F).collect();
+    // SAFETY: all of it is written below.
+    let buffer = unsafe { DeviceBuffer::<u8>::uninitialized(length) }.map_err(fail)?;
+    for first in (0..length).step_by(PIECE) {
+        let last = length.min(first + PIECE);
+        buffer.index(first..last).copy_from(&piece[..last - first]).map_err(fail)?;
+    }
+    Ok(buffer)
+}
+
+/// Page-locked host memory and device memory of the same length.
+fn pair(length: usize) -> Result<(HostBuffer<u8>, DeviceBuffer<u8>)> {
+    Ok((HostBuffer::zeroed(length, HostFlags::PINNED)?, bytes(length)?))
+}

@@ -1,0 +1,243 @@
+//! `coalesce bench`: the ladders and curves, measured.
+
+use super::terminal::{progress, table};
+use super::{Work, WrongArgument, writable};
+use crate::catalogue::Catalogue;
+use crate::measure::{Plan, predict, profile, run as measure};
+use crate::peers;
+use ::report::tabulate;
+use ::results::{Outcome, Results, Row, check, write};
+use anyhow::{Context, Result};
+use cuda_host::Gpu;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The exit code of a run that was interrupted, as shells have it.
+const INTERRUPTED: u8 = 130;
+/// Who interrupts a program and its group, as `timeout -s INT` does, interrupts the program twice, and means it once.
+const SAME_INTERRUPT: Duration = Duration::from_millis(500);
+
+/// Measure variants on the GPU, checked before and after; without one, predict their times.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce bench\n  coalesce bench transpose --json transpose.json\n  coalesce bench coalescing --size 2^20..2^28 --csv sizes.csv\n  coalesce bench stride --axis stride=1..32\n  coalesce bench --check results/nvidia-h200/reference.json\n  ncu --clock-control none coalesce bench reduction --profile"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    work: Work,
+    /// Only variants whose `pattern/variant` contains this text.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    filter: String,
+    /// Say what would be measured, and measure nothing.
+    #[arg(long)]
+    list: bool,
+    /// A first look: ladders only, few samples.
+    #[arg(long)]
+    quick: bool,
+    /// Run each variant of the ladders once, unchecked and untimed: for a profiler.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "check", "quick"])]
+    profile: bool,
+    /// Measure the ladders only, not the curves over offsets, strides and the like.
+    #[arg(long)]
+    no_sweeps: bool,
+    /// On a GPU: do not predict the times as well.
+    #[arg(long)]
+    no_predictions: bool,
+    /// Measure peers, too, from this library: `peers/peers.cu`, built by nvcc.
+    #[arg(long, value_name = "LIBRARY")]
+    peers: Option<PathBuf>,
+    /// Say whether this machine behaves as one of its kind did: a file of the same GPU.
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+    /// Write all figures to this file; `results/schema.json` describes it.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write all figures to this file for spreadsheets.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the table to this file as Markdown.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let mut plan = plan(catalogue, arguments)?;
+    for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
+        writable(path)?;
+    }
+    let reference = arguments.check.as_deref().map(Results::load).transpose()?;
+    let rows = plan.len().map_err(|error| WrongArgument(error.to_string()))?;
+    if rows == 0 {
+        let filter = &arguments.filter;
+        return Err(WrongArgument(format!(
+            "no variant contains `{filter}`: `coalesce list` names them"
+        ))
+        .into());
+    }
+    if arguments.list {
+        return list(&plan);
+    }
+    let gpu = Gpu::open(&arguments.work.device, catalogue.images)?;
+    println!("device: {}", gpu.origin());
+    let is_virtual = gpu.virtual_device().is_some();
+    if let Some(library) = &arguments.peers {
+        if is_virtual {
+            let message = "--peers needs a GPU: leave it out, or add --device gpu";
+            return Err(WrongArgument(message.to_owned()).into());
+        }
+        // SAFETY: whoever names a library by --peers says that it is one of peers, built from `peers/peers.cu`.
+        plan.peers = unsafe { peers::load(library, catalogue) }?;
+    }
+    if let Some(reference) = &reference {
+        let (theirs, ours) = (&reference.environment.device.name, gpu.facts()?.name);
+        if *theirs != ours || reference.environment.is_prediction != is_virtual {
+            return Err(WrongArgument(format!(
+                "the reference is of {theirs}, this is {ours}: give a file that was measured on the same GPU"
+            ))
+            .into());
+        }
+    }
+    if arguments.profile {
+        profile(&gpu, &plan, |launch| println!("ran {launch}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = stop_on_interrupt()?;
+    let plan = plan.on(&gpu);
+    let bar = progress(plan.len()?);
+    let mut results = measure(&gpu, catalogue, &plan, &stop, |row| {
+        bar.set_message(row.name());
+        bar.inc(1);
+        if bar.is_hidden() && row.sweep.is_none() {
+            eprintln!("{}", tabulate::cells(row)[..5].join("  "));
+        }
+    })?;
+    bar.finish_and_clear();
+    // What was measured is kept whatever becomes of the predictions.
+    save(arguments, &results)?;
+    drop(gpu);
+    if !is_virtual && !arguments.no_predictions && !results.interrupted {
+        match predict(&mut results, catalogue, &plan) {
+            Ok(()) => save(arguments, &results)?,
+            Err(error) => eprintln!("warning: {error:#}"),
+        }
+    }
+    print(&results);
+    for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
+        println!("written to {}", path.display());
+    }
+    let behaves = reference.is_none_or(|reference| print_check(&reference, &results));
+    let is_wrong = |row: &Row| matches!(row.outcome, Outcome::Wrong { .. });
+    Ok(if results.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else if results.rows.iter().any(is_wrong) || !behaves {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
+    let mut plan = Plan::new(arguments.work.selections(catalogue)?);
+    if arguments.quick {
+        plan = plan.quick();
+    }
+    plan.axes = arguments.work.axes();
+    plan.sweeps &= !arguments.no_sweeps;
+    plan.filter.clone_from(&arguments.filter);
+    plan.seed = arguments.work.seed;
+    Ok(plan)
+}
+
+/// A flag that an interrupt sets; a second interrupt, if it is not the same one again, ends the program.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let mut first: Option<Instant> = None;
+    ctrlc::set_handler(move || match first {
+        None => {
+            first = Some(Instant::now());
+            flag.store(true, Ordering::Relaxed);
+            eprintln!("\ninterrupted: finishing what is under way; press again to give up");
+        }
+        Some(first) if first.elapsed() < SAME_INTERRUPT => {}
+        Some(_) => std::process::exit(INTERRUPTED.into()),
+    })
+    .context("cannot listen for interrupts")?;
+    Ok(stop)
+}
+
+fn list(plan: &Plan) -> Result<ExitCode> {
+    for selection in &plan.selections {
+        for point in plan.points(selection)? {
+            let size = selection.pattern.show_size(&point.size);
+            for variant in &point.variants {
+                println!("{}/{} at {size}", selection.pattern.name, variant.name);
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the files that were asked for.
+fn save(arguments: &Arguments, results: &Results) -> Result<()> {
+    if let Some(path) = &arguments.json {
+        results.save(path)?;
+    }
+    if let Some(path) = &arguments.csv {
+        write(path, tabulate::csv(results)?.as_bytes())?;
+    }
+    if let Some(path) = &arguments.markdown {
+        write(path, tabulate::markdown(results).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn print(results: &Results) {
+    let mut ladder = table(tabulate::COLUMNS);
+    let mut previous = "";
+    for row in results.ladders() {
+        let mut cells = tabulate::cells(row);
+        if row.pattern == previous {
+            cells[0].clear();
+        }
+        previous = &row.pattern;
+        ladder.add_row(cells);
+    }
+    println!("{ladder}");
+    let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
+    if swept > 0 {
+        println!("and {swept} rows of curves (in --json, --csv and the report)");
+    }
+    for row in &results.rows {
+        if let Outcome::Wrong { reason } = &row.outcome {
+            println!("WRONG {} at {}: {reason}", row.name(), row.show_size());
+        }
+    }
+    println!("{}", tabulate::circumstances(results));
+}
+
+/// Whether the machine behaves like the reference.
+fn print_check(reference: &Results, results: &Results) -> bool {
+    let checked = check(reference, results);
+    let mut rows = table(["variant", "reference", "here", "ratio", "allowed", "verdict"]);
+    for one in &checked {
+        let ms = |time: f64| format!("{time:.4} ms");
+        let verdict = if one.behaves() { "ok" } else { "SLOW" };
+        rows.add_row([
+            one.name.clone(),
+            ms(one.reference_ms),
+            ms(one.here_ms),
+            format!("{:.3}", one.ratio()),
+            format!("{:.2}", one.allowed),
+            verdict.to_owned(),
+        ]);
+    }
+    println!("{rows}");
+    let slow = checked.iter().filter(|one| !one.behaves()).count();
+    let count = checked.len();
+    println!("{} of {count} ladder rows are as fast as the reference allows", count - slow);
+    slow == 0 && count > 0
+}

@@ -1,0 +1,50 @@
+//! `coalesce calibrate`: a profile of the device that is here.
+
+use super::terminal::table;
+use super::writable;
+use crate::catalogue::Catalogue;
+use anyhow::Result;
+use cuda_host::{Choice, Gpu};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Measure what a profile of the virtual device says, and write such a profile.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce calibrate --device gpu -o here.json\n  coalesce bench --device virtual:here.json"
+)]
+pub struct Arguments {
+    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
+    device: Choice,
+    /// Write the profile to this file.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(path) = &arguments.output {
+        writable(path)?;
+    }
+    let gpu = Gpu::open(&arguments.device, catalogue.images)?;
+    println!("device: {}", gpu.origin());
+    let calibration = crate::calibrate::run(&gpu)?;
+    let mut rows = table(["figure", "measured", calibration.nearest, "measured / profile"]);
+    for figure in &calibration.figures {
+        rows.add_row([
+            figure.name.to_owned(),
+            format!("{:.4e}", figure.value),
+            format!("{:.4e}", figure.nearest),
+            format!("{:.2}", figure.value / figure.nearest),
+        ]);
+    }
+    println!("{rows}");
+    for source in &calibration.profile.sources {
+        println!("{source}");
+    }
+    if let Some(path) = &arguments.output {
+        ::results::write_json(path, &calibration.profile)?;
+        println!("\nwritten to {}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,128 @@
+//! `coalesce compare`: two result files, row by row.
+
+use super::WrongArgument;
+use super::terminal::table;
+use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compare two result files: predictions with measurements, or one measurement with another.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce compare predicted.json results/nvidia-h200/reference.json\n  coalesce compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians are within half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not meet, and the medians are apart by more than half a launch\n  AMBIGUOUS        the spreads overlap and are wide, or the medians are apart by less than half a launch"
+)]
+pub struct Arguments {
+    /// The file to compare with: a measurement made before, or predictions.
+    first: PathBuf,
+    /// The file that is compared: a measurement.
+    second: PathBuf,
+    /// Exit with 1 when a row is slower in the second file.
+    #[arg(long, value_name = "VERDICT")]
+    fail_on: Option<FailOn>,
+    /// Predictions only: exit with 1 unless so many percent of neighbours are in the measured order.
+    #[arg(long, value_name = "PERCENT")]
+    least_order: Option<f64>,
+    /// Predictions only: exit with 1 when the median error is above so many percent.
+    #[arg(long, value_name = "PERCENT")]
+    most_error: Option<f64>,
+}
+
+/// The verdict that makes a comparison fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FailOn {
+    /// A row is slower.
+    Slower,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let (first, second) = (Results::load(&arguments.first)?, Results::load(&arguments.second)?);
+    let (found, alone) = pairs(&first, &second);
+    if found.is_empty() {
+        return Err(WrongArgument(
+            "the files have no row in common: compare runs of the same patterns and sizes"
+                .to_owned(),
+        )
+        .into());
+    }
+    let is_good = match (first.environment.is_prediction, second.environment.is_prediction) {
+        (true, false) => predictions(arguments, &found),
+        (false, true) => {
+            return Err(WrongArgument(
+                "the second file holds predictions: give the predictions first".to_owned(),
+            )
+            .into());
+        }
+        _ => {
+            for difference in differences(&first.environment, &second.environment) {
+                println!("{difference}");
+            }
+            measurements(arguments, &found)
+        }
+    };
+    if alone > 0 {
+        println!("{alone} rows are in one file only");
+    }
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn name(pair: &Pair<'_>) -> [String; 2] {
+    [pair.row.name(), pair.row.show_size()]
+}
+
+/// Whether the predictions are as good as was asked.
+fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
+    let mut rows = table(["variant", "size", "predicted", "measured", "measured / predicted"]);
+    for pair in found.iter().filter(|pair| pair.row.sweep.is_none()) {
+        let [variant, size] = name(pair);
+        let ms = |time: f64| format!("{time:.4} ms");
+        let ratio = format!("{:.2}", pair.ratio());
+        rows.add_row([variant, size, ms(pair.first.median), ms(pair.second.median), ratio]);
+    }
+    println!("{rows}");
+    let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } = agreement(found);
+    let order_percent = 100.0 * in_order as f64 / neighbours.max(1) as f64;
+    println!(
+        "order: {in_order} of {neighbours} neighbours that differ by more than 10 % are predicted in their order ({order_percent:.0} %)"
+    );
+    println!(
+        "error: {error_percent:.0} % in the median of {} rows, a tenth is further off than {worst_tenth_percent:.0} %",
+        found.len()
+    );
+    arguments.least_order.is_none_or(|least| order_percent >= least)
+        && arguments.most_error.is_none_or(|most| error_percent <= most)
+}
+
+/// Whether no row is what the caller does not want.
+fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
+    let mut rows = table(["variant", "size", "first", "second", "ratio", "verdict"]);
+    let (mut counts, mut agreeing) = ([0; 4], 0);
+    for pair in found {
+        let verdict = pair.verdict();
+        counts[verdict as usize] += 1;
+        let is_excused = verdict == Verdict::Ambiguous && pair.is_excused();
+        agreeing += usize::from(verdict == Verdict::Same || is_excused);
+        if pair.row.sweep.is_some() && verdict == Verdict::Same {
+            continue;
+        }
+        let [variant, size] = name(pair);
+        let ms = |time: f64| format!("{time:.4} ms");
+        rows.add_row([
+            variant,
+            size,
+            ms(pair.first.median),
+            ms(pair.second.median),
+            format!("{:.3}", pair.ratio()),
+            verdict.to_string(),
+        ]);
+    }
+    println!("{rows}");
+    let [same, faster, slower, ambiguous] = counts;
+    println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
+    println!(
+        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no limit of the device accounts for half of their time) or apart by less than half a launch",
+        found.len(),
+        100.0 * agreeing as f64 / found.len() as f64
+    );
+    arguments.fail_on.is_none() || slower == 0
+}

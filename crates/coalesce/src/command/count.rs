@@ -1,0 +1,54 @@
+//! `coalesce count`: what every kernel asks of memory, by executing it.
+
+use super::terminal::progress;
+use super::{WrongArgument, writable};
+use crate::catalogue::Catalogue;
+use crate::count;
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Count what the kernels ask of memory, by executing them: exact, and the same on every machine.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce count -o counts.json\n  coalesce count transpose histogram -o counts.json\n  coalesce report here.json --counts counts.json"
+)]
+pub struct Arguments {
+    /// Patterns; all when none is named.
+    #[arg(value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// Write the counts of every kernel and instruction to this file.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let mut patterns = Vec::new();
+    for name in &arguments.patterns {
+        let selection = catalogue.select(name)?;
+        if selection.variant.is_some() {
+            let message = format!("`{name}` names a variant: patterns are counted as a whole");
+            return Err(WrongArgument(message).into());
+        }
+        patterns.push(selection.pattern);
+    }
+    if patterns.is_empty() {
+        patterns.extend(catalogue.patterns);
+    }
+    writable(&arguments.output)?;
+    let bar = progress(patterns.len());
+    let counts = count::count_all(catalogue, patterns, |pattern| {
+        bar.set_message(pattern.name);
+        bar.inc(1);
+    })?;
+    bar.finish_and_clear();
+    counts.save(&arguments.output)?;
+    let kernels = counts.patterns.iter().flat_map(|pattern| &pattern.variants);
+    let kernels: usize = kernels.map(|variant| variant.kernels.len()).sum();
+    println!(
+        "{kernels} kernels of {} patterns counted; written to {}",
+        counts.patterns.len(),
+        arguments.output.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,123 @@
+//! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
+
+use super::terminal::{table, traffic_table};
+use crate::catalogue::{Catalogue, Selection};
+use crate::pattern::Size;
+use crate::{count, timeline};
+use ::report::picture;
+use ::results::write;
+use anyhow::{Context, Result};
+use cuda_host::{Choice, Gpu, KernelFacts};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad\n  coalesce explain overlap/depth_first --svg pictures\n  coalesce explain overlap --svg pictures --device gpu"
+)]
+pub struct Arguments {
+    /// The pattern, or one variant of it.
+    #[arg(value_name = "PATTERN[/VARIANT]")]
+    selection: String,
+    /// Write a picture per variant into this folder: what a warp touches, or what ran when.
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+    /// Where work of the host runs for its picture: on a GPU it is measured, at the size of the benchmark. What a warp
+    /// touches is the same everywhere.
+    #[arg(long, value_name = "DEVICE", default_value = "virtual", requires = "svg")]
+    device: Choice,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let selection = catalogue.select(&arguments.selection)?;
+    let pattern = selection.pattern;
+    if selection.variant.is_none() {
+        println!("{}", pattern.doc());
+    }
+    if !pattern.is_host_work() {
+        print_kernels(catalogue, &selection)?;
+    }
+    println!("Sources: {}", pattern.sources.join("; "));
+    if let Some(folder) = &arguments.svg {
+        write_pictures(catalogue, &selection, folder, &arguments.device)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the kernels move, and what they consist of.
+fn print_kernels(catalogue: &Catalogue, selection: &Selection) -> Result<()> {
+    let pattern = selection.pattern;
+    let size = Size::new(pattern.count_size);
+    println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
+    println!("{}\n", traffic_table(&count::open(catalogue)?, selection)?);
+    println!("In the PTX:\n");
+    let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
+    for variant in selection.variants() {
+        let kernels = pattern.kernel_names(variant);
+        for (index, kernel) in kernels.iter().enumerate() {
+            let name = if index == 0 { variant.name } else { kernel };
+            facts.add_row(fact_cells(catalogue, name, kernel));
+        }
+    }
+    println!("{facts}\n");
+    Ok(())
+}
+
+/// Writes a picture per selected variant and says where.
+fn write_pictures(
+    catalogue: &Catalogue,
+    selection: &Selection,
+    folder: &Path,
+    device: &Choice,
+) -> Result<()> {
+    let pattern = selection.pattern;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make {}: choose another folder", folder.display()))?;
+    let mut drawn = Vec::new();
+    if pattern.is_host_work() {
+        let gpu = Gpu::open(device, catalogue.images)?;
+        let is_virtual = gpu.virtual_device().is_some();
+        let size = Size::new(if is_virtual { pattern.count_size } else { pattern.bench_size });
+        for (variant, recorded, _) in
+            timeline::record(&gpu, pattern, selection.variants(), &size)?
+        {
+            let name = format!("{}/{}", pattern.name, variant.name);
+            drawn.push((variant.name.to_owned(), picture::timeline::draw(&name, &recorded)));
+        }
+    } else {
+        let counts = count::count_all(catalogue, [pattern], |_| {})?;
+        for counted in &counts.patterns {
+            let selected = counted.variants.iter().filter(|one| {
+                selection.variant.is_none_or(|variant| variant.name == one.name)
+            });
+            drawn.extend(selected.filter_map(|variant| {
+                Some((variant.name.clone(), picture::of(counted, variant)?))
+            }));
+        }
+    }
+    for (variant, drawn) in drawn {
+        let path = folder.join(format!("{}_{variant}.svg", pattern.name));
+        write(&path, drawn.as_bytes())?;
+        println!("Picture: {}", path.display());
+    }
+    Ok(())
+}
+
+/// The facts of a kernel in the newest PTX, under a name.
+fn fact_cells(catalogue: &Catalogue, name: &str, kernel: &str) -> [String; 5] {
+    let newest = catalogue.images.iter().rev().find_map(|image| Some((image, image.facts(kernel)?)));
+    let Some((image, facts)) = newest else {
+        return [name, "none", "", "", ""].map(str::to_owned);
+    };
+    let KernelFacts { instructions, shared_bytes, local_bytes, .. } = facts;
+    let list =
+        instructions.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>();
+    [
+        name.to_owned(),
+        format!("sm_{}", image.capability),
+        list.join(", "),
+        format!("{shared_bytes} B"),
+        format!("{local_bytes} B"),
+    ]
+}

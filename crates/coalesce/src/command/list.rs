@@ -1,0 +1,65 @@
+//! `coalesce list`: the registry.
+
+use super::terminal::{table, traffic_table};
+use crate::catalogue::{Catalogue, Selection};
+use crate::count;
+use crate::pattern::Size;
+use anyhow::Result;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// List every pattern and its variants.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  coalesce list\n  coalesce list --json")]
+pub struct Arguments {
+    /// Print JSON instead of a table.
+    #[arg(long, conflicts_with = "traffic")]
+    json: bool,
+    /// Print the traffic of each variant, counted by executing it, instead of what it does.
+    #[arg(long)]
+    traffic: bool,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.json {
+        let patterns: Vec<_> = catalogue.patterns
+            .iter()
+            .map(|pattern| {
+                let variants: Vec<_> = pattern
+                    .variants
+                    .iter()
+                    .map(|variant| {
+                        json!({
+                            "name": variant.name,
+                            "kernel": pattern.kernel_name(variant),
+                            "change": variant.change,
+                            "since": variant.since,
+                        })
+                    })
+                    .collect();
+                let dimensions: Vec<_> = pattern.dimensions.iter().map(|dimension| dimension.name).collect();
+                json!({ "name": pattern.name, "shows": pattern.shows, "dimensions": dimensions, "variants": variants })
+            })
+            .collect();
+        println!("{}", serde_json::to_string_pretty(&patterns)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.traffic {
+        let gpu = count::open(catalogue)?;
+        for pattern in catalogue.patterns {
+            let size = Size::new(pattern.count_size);
+            println!("{} at {}", pattern.name, pattern.show_size(&size));
+            println!("{}\n", traffic_table(&gpu, &Selection { pattern, variant: None })?);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = table(["pattern", "variant", "what it does"]);
+    for pattern in catalogue.patterns {
+        table.add_row([pattern.name, "", pattern.shows]);
+        for variant in pattern.variants {
+            table.add_row(["", variant.name, variant.change]);
+        }
+    }
+    println!("{table}");
+    Ok(ExitCode::SUCCESS)
+}

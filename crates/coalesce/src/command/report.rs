@@ -1,0 +1,56 @@
+//! `coalesce report`: result files as pages for a browser.
+
+use super::terminal::progress;
+use crate::catalogue::Catalogue;
+use crate::count;
+use ::results::{Counts, Results};
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write a report: pages with tables, plots, sources and their traffic, for a browser without a network.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce report results/nvidia-h200/reference.json\n  coalesce report results/nvidia-h200/reference.json predicted.json -o h200"
+)]
+pub struct Arguments {
+    /// Files written by `coalesce bench --json`: the one to report, and others to compare it with.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.
+    #[arg(long, value_name = "FILE")]
+    sass: Option<PathBuf>,
+    /// A file of `count`; without one, and without counts in the files, the catalogue's kernels are executed.
+    #[arg(long, value_name = "FILE")]
+    counts: Option<PathBuf>,
+    /// The folder of the pages; an older report there is replaced, anything else is left alone.
+    #[arg(short, long, value_name = "FOLDER", default_value = "report")]
+    output: PathBuf,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    ::report::check_folder(&arguments.output)?;
+    let counts = counts(catalogue, arguments)?;
+    ::report::write(&arguments.files, counts, arguments.sass.as_deref(), &arguments.output)?;
+    println!("{}", arguments.output.join("index.html").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is known of the patterns: from the file that is named, from the files of figures, or by executing the kernels.
+fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>> {
+    if let Some(file) = &arguments.counts {
+        return Ok(Some(Counts::load(file)?));
+    }
+    for file in &arguments.files {
+        if Results::load(file)?.counts.is_some() {
+            return Ok(None);
+        }
+    }
+    let bar = progress(catalogue.patterns.len());
+    let counts = count::count_all(catalogue, catalogue.patterns.iter().copied(), |pattern| {
+        bar.set_message(pattern.name);
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    counts.map(Some)
+}

@@ -1,0 +1,93 @@
+//! `coalesce results`: a result file as a table, for the terminal or between markers of a document.
+
+use ::report::tabulate;
+use ::results::{Results, write};
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Show a result file as a Markdown table, or write it into a document.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce results results/nvidia-h200/reference.json\n  coalesce results results/nvidia-h200/reference.json --splice README.md --plots docs/plots"
+)]
+pub struct Arguments {
+    /// A file written by `coalesce bench --json`.
+    #[arg(required_unless_present = "schema")]
+    file: Option<PathBuf>,
+    /// Print the JSON schema of result files.
+    #[arg(long, conflicts_with_all = ["file", "splice", "plots", "check"])]
+    schema: bool,
+    /// Replace what stands between the markers of this document that name the file.
+    #[arg(long, value_name = "DOCUMENT")]
+    splice: Option<PathBuf>,
+    /// Write the plot of each pattern's ladder into this folder, as SVG.
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+    /// With --splice or --plots: change nothing, fail when something is stale.
+    #[arg(long)]
+    check: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let Some(file) = &arguments.file else {
+        print!("{}", ::results::json_schema());
+        return Ok(ExitCode::SUCCESS);
+    };
+    let table = tabulate::markdown(&Results::load(file)?);
+    if arguments.splice.is_none() && arguments.plots.is_none() {
+        if arguments.check {
+            bail!("--check compares with something: add --splice DOCUMENT or --plots FOLDER");
+        }
+        print!("{table}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut wanted = Vec::new();
+    if let Some(document) = &arguments.splice {
+        let text = std::fs::read_to_string(document)
+            .with_context(|| format!("cannot read {}", document.display()))?;
+        let spliced = splice(&text, file, &table).with_context(|| {
+            format!("{} has no markers for {}", document.display(), file.display())
+        })?;
+        wanted.push((document.clone(), spliced));
+    }
+    if let Some(folder) = &arguments.plots {
+        let plots = ::report::plots(file)?.into_iter();
+        wanted.extend(plots.map(|(name, text)| (folder.join(name), text)));
+        if !arguments.check {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot write {}", folder.display()))?;
+        }
+    }
+    for (path, text) in wanted {
+        if std::fs::read_to_string(&path).ok().as_ref() == Some(&text) {
+            continue;
+        }
+        if arguments.check {
+            bail!("{} is stale: run the same command without --check", path.display());
+        }
+        write(&path, text.as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The document with `table` between the markers that name `file`.
+fn splice(text: &str, file: &Path, table: &str) -> Option<String> {
+    let begin = text.find(&format!("<!-- BEGIN results: coalesce results {} ", file.display()))?;
+    let start = begin + text[begin..].find("-->\n")? + "-->\n".len();
+    let end = start + text[start..].find("<!-- END results -->")?;
+    Some(format!("{}{table}{}", &text[..start], &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_markers_of_the_file_are_filled() {
+        let text = "a\n<!-- BEGIN results: coalesce results x.json --splice R.md -->\nold\n<!-- END results -->\nb\n";
+        let spliced = splice(text, Path::new("x.json"), "new\n").expect("the markers are there");
+        assert_eq!(spliced, text.replace("old\n", "new\n"));
+        assert_eq!(splice(text, Path::new("y.json"), "new\n"), None);
+    }
+}

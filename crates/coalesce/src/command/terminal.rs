@@ -1,0 +1,95 @@
+//! Tables and progress bars in the terminal.
+
+use crate::catalogue::Selection;
+use crate::count;
+use crate::pattern::Size;
+use anyhow::Result;
+use comfy_table::presets::NOTHING;
+use comfy_table::{ColumnConstraint, Table};
+use cuda_host::Gpu;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A table with this header, in the style of all our tables.
+pub fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header);
+    table
+}
+
+/// The traffic of variants: counted by the executor, with the expectation where it differs.
+pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
+    const HEADER: [&str; 14] = [
+        "variant",
+        "load sectors",
+        "store sectors",
+        "shared load passes",
+        "shared store passes",
+        "constant passes",
+        "shared atomic passes",
+        "global atomics",
+        "global atomic passes",
+        "bytes",
+        "efficiency",
+        "conflicts",
+        "registers",
+        "expectation",
+    ];
+    let mut table = table(HEADER);
+    let mut is_used = HEADER.map(|_| false);
+    for (variant, counted) in count::count(gpu, selection.pattern)? {
+        if selection.variant.is_some_and(|one| one.name != variant.name) {
+            continue;
+        }
+        let counters = counted.counters;
+        let expected = (variant.expect)(&Size::new(selection.pattern.count_size));
+        let cell = |counted: Option<f64>, expected: Option<f64>| match (counted, expected) {
+            (Some(counted), Some(expected)) if !count::agree(counted, expected) => {
+                format!("{counted:.3} (expected {expected:.3})")
+            }
+            (None, Some(expected)) => format!("none (expected {expected:.3})"),
+            (Some(counted), _) => {
+                format!("{counted:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            (None, None) => String::new(),
+        };
+        let conflicts = counters.shared_load.bank_conflicts()
+            + counters.shared_store.bank_conflicts();
+        let kernel = selection.pattern.kernel_name(variant);
+        let registers = kernel.and_then(|kernel| gpu.image().facts(&kernel)?.registers);
+        let row = [
+            variant.name.to_owned(),
+            cell(counters.load_sectors(), expected.load_sectors),
+            cell(counters.store_sectors(), expected.store_sectors),
+            cell(counters.shared_load_wavefronts(), expected.shared_load_wavefronts),
+            cell(counters.shared_store_wavefronts(), expected.shared_store_wavefronts),
+            cell(counters.constant_passes(), expected.constant_passes),
+            cell(counters.shared_atomic_wavefronts(), expected.shared_atomic_wavefronts),
+            cell(counters.global_atomics(), expected.global_atomics),
+            cell(counters.global_atomic_passes(), expected.global_atomic_passes),
+            counters.global_bytes().to_string(),
+            counters
+                .efficiency_percent()
+                .map_or_else(String::new, |percent| format!("{percent:.1} %")),
+            conflicts.to_string(),
+            registers.map_or_else(String::new, |registers| registers.to_string()),
+            expected.arithmetic.to_owned(),
+        ];
+        for (is_used, cell) in is_used.iter_mut().zip(&row) {
+            *is_used |= !cell.is_empty();
+        }
+        table.add_row(row);
+    }
+    for (index, _) in is_used.iter().enumerate().filter(|(_, is_used)| !**is_used) {
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::Hidden);
+        }
+    }
+    Ok(table)
+}
+
+/// A progress bar on standard error; invisible when that is no terminal.
+pub fn progress(steps: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
+    ProgressBar::new(steps as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

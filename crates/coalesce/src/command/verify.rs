@@ -1,0 +1,118 @@
+//! `coalesce verify`: every element of every output against the CPU reference.
+
+use super::Work;
+use super::terminal::progress;
+use crate::arrays::Arrays;
+use crate::catalogue::Catalogue;
+use crate::counted::Counted;
+use crate::measure::{Axis, resize};
+use crate::pattern::Size;
+use crate::verify::{self, Digests, Outcome};
+use ::results::write_json;
+use anyhow::Result;
+use cuda_host::{Checks, Gpu, VirtualDevice};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check variants against CPU references, whole outputs at every size.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  coalesce verify\n  coalesce verify transpose/padded\n  coalesce verify transpose --size rows=1000,columns=37 --seed 7"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    work: Work,
+    /// On the virtual device: also look for races, uninitialised reads, missing barriers and the like.
+    #[arg(long)]
+    check: bool,
+    /// One launch per variant, at the size at which its traffic is counted: for a profiler.
+    #[arg(long, conflicts_with = "size")]
+    counted: bool,
+    /// Write a digest of every output to this file, to compare devices bit for bit.
+    #[arg(long, value_name = "FILE")]
+    digests: Option<PathBuf>,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let work = &arguments.work;
+    let selections = work.selections(catalogue)?;
+    let axes = work.axes();
+    if axes.iter().any(Axis::is_curve) {
+        let message =
+            "verify takes one value per dimension: give --size several times to bench only";
+        return Err(super::WrongArgument(message.to_owned()).into());
+    }
+    if let Some(path) = &arguments.digests {
+        super::writable(path)?;
+    }
+    let mut jobs = Vec::new();
+    for selection in &selections {
+        let pattern = selection.pattern;
+        if arguments.counted {
+            jobs.push((selection, Size::new(pattern.count_size)));
+        } else if axes.is_empty() {
+            jobs.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
+        } else {
+            jobs.push((
+                selection,
+                resize(pattern, pattern.bench_size, &axes)
+                    .map_err(|error| super::WrongArgument(error.to_string()))?,
+            ));
+        }
+    }
+    let checks = if arguments.check { Checks::all() } else { Checks::none() };
+    let gpu = Gpu::open_checked(&work.device, catalogue.images, checks)?;
+    println!("device: {}", gpu.origin());
+    println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
+    if arguments.check && gpu.virtual_device().is_none() {
+        let message = "--check works on the virtual device only: add --device virtual, or use compute-sanitizer";
+        return Err(super::WrongArgument(message.to_owned()).into());
+    }
+    let bar = progress(jobs.len());
+    let (mut correct, mut not_run, mut wrong, mut findings) = (0, 0, 0, 0);
+    let mut digests = Digests::new();
+    for (selection, size) in jobs {
+        let pattern = selection.pattern;
+        let case = verify::case(pattern, &size, work.seed);
+        let arrays = Arrays::of(&gpu, pattern, &case)?;
+        for variant in selection.variants() {
+            bar.set_message(format!("{}/{}", pattern.name, variant.name));
+            let name = verify::launch_name(pattern, variant, &size);
+            let line = |text: String| bar.suspend(|| println!("{name}: {text}"));
+            let (outcome, written) =
+                verify::verify_with_digests(&gpu, &case, &arrays, variant, &size)?;
+            match outcome {
+                Outcome::Correct => {
+                    correct += 1;
+                    digests.insert(name.clone(), written);
+                }
+                Outcome::NotRun(reason) => {
+                    not_run += 1;
+                    line(format!("not run: {reason}"));
+                }
+                Outcome::Wrong(fault) => {
+                    wrong += 1;
+                    line(format!("WRONG: {fault}"));
+                }
+            }
+            let Some(device) = gpu.virtual_device() else { continue };
+            for finding in Counted::take(device).findings {
+                findings += 1;
+                line(format!("HAZARD: {finding}"));
+            }
+        }
+        for mistake in gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse) {
+            findings += 1;
+            bar.suspend(|| println!("{}: MISUSE: {mistake}", pattern.name));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(path) = &arguments.digests {
+        write_json(path, &digests)?;
+        println!("digests of {} launches written to {}", digests.len(), path.display());
+    }
+    let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
+    println!("{correct} correct, {wrong} wrong, {not_run} not run{hazards}");
+    Ok(if wrong + findings == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,219 @@
+//! Counting: every kernel of a pattern executed once on the virtual device, beside what its variant promises.
+
+use crate::arrays::Arrays;
+use crate::catalogue::Catalogue;
+use crate::counted::Counted;
+use crate::pattern::{Expectation, Pattern, Size, Variant};
+use crate::timeline;
+use crate::verify::{Outcome, case, verify};
+use anyhow::{Result, bail};
+use cuda_host::{Choice, Gpu, Image};
+use results::{
+    COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counters,
+    Counts, PtxImage, PtxLine, Timeline,
+};
+
+/// The device on which everything is counted: its PTX is that of the newest architecture.
+pub const COUNTING_DEVICE: &str = "h200";
+
+/// The relative difference up to which a count agrees with its expectation: a few warps at the
+/// edges of an array have lanes without work.
+const TOLERANCE: f64 = 1e-3;
+
+/// Whether a count is what was expected.
+pub fn agree(counted: f64, expected: f64) -> bool {
+    (counted - expected).abs() <= TOLERANCE * expected.abs()
+}
+
+/// Opens the device that counts.
+///
+/// # Errors
+/// When a GPU already answers this process's calls.
+pub fn open(catalogue: &Catalogue) -> Result<Gpu> {
+    Ok(Gpu::open(&Choice::Virtual(COUNTING_DEVICE.to_owned()), catalogue.images)?)
+}
+
+/// Executes every kernel of a pattern at its count size on the virtual device and checks the results; the requests of
+/// each launch's first warp are recorded.
+///
+/// # Errors
+/// A wrong result, or the driver's error.
+pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted)>> {
+    let Some(device) = gpu.virtual_device() else {
+        bail!("a GPU counts nothing: count on the virtual device");
+    };
+    let size = Size::new(pattern.count_size);
+    let case = case(pattern, &size, 1);
+    let arrays = Arrays::of(gpu, pattern, &case)?;
+    let mut counts = Vec::new();
+    for variant in pattern.variants {
+        if pattern.kernel_name(variant).is_none() {
+            continue;
+        }
+        device.take_launches();
+        device.watch_first_warp(true);
+        let outcome = verify(gpu, &case, &arrays, variant, &size);
+        device.watch_first_warp(false);
+        match outcome? {
+            Outcome::Correct => counts.push((variant, Counted::take(device))),
+            Outcome::NotRun(reason) => {
+                bail!("{}/{} cannot run at its count size: {reason}", pattern.name, variant.name)
+            }
+            Outcome::Wrong(fault) => bail!("{}/{} is wrong: {fault}", pattern.name, variant.name),
+        }
+    }
+    Ok(counts)
+}
+
+/// Counts patterns, for a file: kernels are executed, and what ran when is recorded of work of the host.
+///
+/// # Errors
+/// As for [`count`].
+pub fn count_all(
+    catalogue: &Catalogue,
+    patterns: impl IntoIterator<Item = &'static Pattern>,
+    mut on_pattern: impl FnMut(&Pattern),
+) -> Result<Counts> {
+    let gpu = open(catalogue)?;
+    let mut counted = Vec::new();
+    for pattern in patterns {
+        on_pattern(pattern);
+        let size = Size::new(pattern.count_size);
+        let kernels = count(&gpu, pattern)?.into_iter();
+        let kernels =
+            kernels.map(|(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted));
+        let host = pattern.variants.iter().filter(|variant| variant.is_host_work());
+        let host = timeline::record(&gpu, pattern, host, &size)?.into_iter();
+        let host =
+            host.map(|(variant, timeline, _)| of_host_work(pattern, variant, &size, Some(timeline)));
+        counted.push(of_pattern(pattern, &size, kernels.chain(host).collect()));
+    }
+    Ok(of_catalogue(catalogue, counted))
+}
+
+/// What was counted of a catalogue.
+pub fn of_catalogue(catalogue: &Catalogue, patterns: Vec<CountedPattern>) -> Counts {
+    let images = catalogue.images.iter();
+    Counts {
+        counts_schema: COUNTS_SCHEMA,
+        catalogue: catalogue.name.to_owned(),
+        commit: catalogue.images.last().map_or("unknown", |image| image.commit).to_owned(),
+        images: images.map(|one| PtxImage { target: one.target(), hash: one.hash() }).collect(),
+        patterns,
+    }
+}
+
+/// A pattern with what was counted of its variants, in its own order.
+pub fn of_pattern(
+    pattern: &Pattern,
+    size: &Size,
+    mut variants: Vec<CountedVariant>,
+) -> CountedPattern {
+    variants.sort_by_key(|variant| pattern.variants.iter().position(|one| one.name == variant.name));
+    let dimensions = pattern.dimensions.iter().map(|dimension| CountedDimension {
+        name: dimension.name.to_owned(),
+        meaning: dimension.meaning.to_owned(),
+        names: dimension.names().iter().map(|name| (*name).to_owned()).collect(),
+    });
+    CountedPattern {
+        name: pattern.name.to_owned(),
+        claim: pattern.shows.to_owned(),
+        doc: pattern.doc(),
+        is_host_work: pattern.is_host_work(),
+        file: pattern.source_file(),
+        source: pattern.doc_source.to_owned(),
+        dimensions: dimensions.collect(),
+        size: pattern.show_size(size),
+        variants,
+    }
+}
+
+/// What the kernels of a variant did.
+pub fn of_kernel(
+    pattern: &Pattern,
+    variant: &Variant,
+    size: &Size,
+    image: &Image,
+    counted: &Counted,
+) -> CountedVariant {
+    let kernel = |name: String| CountedKernel {
+        target: image.target(),
+        registers: image.facts(&name).and_then(|facts| facts.registers),
+        ptx: simt::listing(image.text, &name)
+            .into_iter()
+            .map(|line| PtxLine(line.number, line.text.to_owned()))
+            .collect(),
+        instructions: counted.of_memory(&name),
+        name,
+    };
+    CountedVariant {
+        name: variant.name.to_owned(),
+        summary: variant.change.to_owned(),
+        arithmetic: (variant.expect)(size).arithmetic.to_owned(),
+        bytes: pattern.bytes_of(variant, size).total(),
+        counters: counted.counters,
+        flops_f32: counted.flops_f32,
+        kernels: pattern.kernel_names(variant).into_iter().map(kernel).collect(),
+        timeline: None,
+    }
+}
+
+/// What work of the host did.
+pub fn of_host_work(
+    pattern: &Pattern,
+    variant: &Variant,
+    size: &Size,
+    timeline: Option<Timeline>,
+) -> CountedVariant {
+    CountedVariant {
+        name: variant.name.to_owned(),
+        summary: variant.change.to_owned(),
+        arithmetic: String::new(),
+        bytes: pattern.bytes_of(variant, size).total(),
+        counters: Counters::default(),
+        flops_f32: 0,
+        kernels: Vec::new(),
+        timeline,
+    }
+}
+
+/// Each count that is not what the variant promises, as a sentence.
+pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> {
+    let pairs = [
+        ("sectors per load request", expected.load_sectors, counted.load_sectors()),
+        ("sectors per store request", expected.store_sectors, counted.store_sectors()),
+        (
+            "wavefronts per shared load request",
+            expected.shared_load_wavefronts,
+            counted.shared_load_wavefronts(),
+        ),
+        (
+            "wavefronts per shared store request",
+            expected.shared_store_wavefronts,
+            counted.shared_store_wavefronts(),
+        ),
+        ("passes per constant request", expected.constant_passes, counted.constant_passes()),
+        (
+            "wavefronts per shared atomic request",
+            expected.shared_atomic_wavefronts,
+            counted.shared_atomic_wavefronts(),
+        ),
+        ("global atomics", expected.global_atomics, counted.global_atomics()),
+        (
+            "sector passes per global atomic request",
+            expected.global_atomic_passes,
+            counted.global_atomic_passes(),
+        ),
+    ];
+    pairs
+        .into_iter()
+        .filter(|(_, expected, counted)| match (expected, counted) {
+            (Some(expected), Some(counted)) => !agree(*counted, *expected),
+            (None, None) => false,
+            _ => true,
+        })
+        .map(|(what, expected, counted)| {
+            format!("{what}: expected {expected:?}, counted {counted:?}")
+        })
+        .collect()
+}

@@ -1,0 +1,145 @@
+//! What the virtual device counted while kernels ran.
+
+use cuda_host::VirtualDevice;
+use results::{
+    Counters, InstructionCounts, RequestCounts, RequestKind, RequestRecord, ServedWord,
+    SourceLocation,
+};
+use simt::Finding;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// The counts of one or more launches.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// The sums over all launches.
+    pub counters: Counters,
+    /// The same by kernel.
+    pub kernels: BTreeMap<String, Counters>,
+    /// Each instruction that ran, its counts summed over the launches, by kernel and line of the PTX.
+    pub instructions: BTreeMap<(String, u32), InstructionCounts>,
+    /// Single-precision additions and multiplications, lane by lane; a fused one is two.
+    pub flops_f32: u64,
+    /// Hazards, when the device was opened with checks.
+    pub findings: Vec<Finding>,
+    /// Model: the kernels' time, milliseconds.
+    pub model_ms: f64,
+}
+
+impl Counted {
+    /// What ran on the virtual device since the last call.
+    pub fn take(device: &VirtualDevice) -> Counted {
+        let mut counted = Counted::default();
+        for launch in device.take_launches() {
+            let counters = counters(&launch.report.counters);
+            counted.counters += counters;
+            *counted.kernels.entry(launch.kernel).or_default() += counters;
+            for report in launch.report.instructions {
+                counted.flops_f32 += report.flops_f32();
+                match counted.instructions.entry((report.function.clone(), report.ptx_line)) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(instruction(report));
+                    }
+                    Entry::Occupied(mut entry) => {
+                        let sum = entry.get_mut();
+                        sum.counters += self::counters(&report.counters);
+                        if sum.requests.is_empty() {
+                            sum.requests = report.requests.into_iter().map(request).collect();
+                        }
+                    }
+                }
+            }
+            counted.findings.extend(launch.report.findings);
+            counted.model_ms += launch.model_ns / 1e6;
+        }
+        counted
+    }
+
+    /// The instructions of a kernel that asked something of memory, in the order of the PTX.
+    pub fn of_memory(&self, kernel: &str) -> Vec<InstructionCounts> {
+        let of_kernel = self.instructions.iter().filter(|((function, _), _)| function == kernel);
+        let asks = |counters: &Counters| {
+            let plain = Counters {
+                warp_instructions: counters.warp_instructions,
+                thread_instructions: counters.thread_instructions,
+                predicated_on_thread_instructions: counters.predicated_on_thread_instructions,
+                branches: counters.branches,
+                divergent_branches: counters.divergent_branches,
+                barriers: counters.barriers,
+                parameter_loads: counters.parameter_loads,
+                generic_requests: counters.generic_requests,
+                integer_instructions: counters.integer_instructions,
+                float_instructions: counters.float_instructions,
+                warp_level_instructions: counters.warp_level_instructions,
+                ..Counters::default()
+            };
+            *counters != plain
+        };
+        let of_memory = of_kernel.filter(|(_, one)| asks(&one.counters));
+        of_memory.map(|(_, one)| one.clone()).collect()
+    }
+}
+
+/// Copies the fields of one struct into another of the same fields.
+macro_rules! copied {
+    ($from:expr => $to:ident { $($field:ident),* } $(each $convert:ident { $($nested:ident),* })?) => {
+        $to { $($field: $from.$field,)* $($($nested: $convert(&$from.$nested),)*)? }
+    };
+}
+
+fn counters(from: &simt::Counters) -> Counters {
+    copied!(from => Counters {
+        warp_instructions, thread_instructions, predicated_on_thread_instructions, branches,
+        divergent_branches, barriers, parameter_loads, generic_requests, integer_instructions,
+        float_instructions, warp_level_instructions
+    } each requests {
+        global_load, global_store, global_atomic, global_reduction, async_copy_global,
+        async_copy_shared, bulk_copy, shared_load, shared_store, shared_atomic,
+        shared_matrix_load, shared_matrix_store, local_load, local_store, constant_load
+    })
+}
+
+fn requests(from: &simt::Traffic) -> RequestCounts {
+    copied!(from => RequestCounts {
+        requests, lanes, bytes, bytes_distinct, sectors, sectors_ideal, sector_passes, lines,
+        wavefronts, wavefronts_ideal
+    })
+}
+
+fn instruction(report: simt::InstructionReport) -> InstructionCounts {
+    InstructionCounts {
+        ptx_line: report.ptx_line,
+        source: report.source.map(|simt::SourceLocation { file, line, inlined_at }| {
+            SourceLocation { file, line, inlined_at }
+        }),
+        counters: counters(&report.counters),
+        requests: report.requests.into_iter().map(request).collect(),
+    }
+}
+
+fn request(record: simt::RequestRecord) -> RequestRecord {
+    let kind = match record.kind {
+        simt::RequestKind::GlobalLoad => RequestKind::GlobalLoad,
+        simt::RequestKind::GlobalStore => RequestKind::GlobalStore,
+        simt::RequestKind::GlobalAtomic => RequestKind::GlobalAtomic,
+        simt::RequestKind::AsyncCopySource => RequestKind::AsyncCopySource,
+        simt::RequestKind::BulkCopy => RequestKind::BulkCopy,
+        simt::RequestKind::AsyncCopyTarget => RequestKind::AsyncCopyTarget,
+        simt::RequestKind::SharedLoad => RequestKind::SharedLoad,
+        simt::RequestKind::SharedStore => RequestKind::SharedStore,
+        simt::RequestKind::SharedAtomic => RequestKind::SharedAtomic,
+        simt::RequestKind::ConstantLoad => RequestKind::ConstantLoad,
+    };
+    let word = |word: simt::ServedWord| ServedWord { index: word.index, lanes: word.lanes };
+    RequestRecord {
+        kind,
+        bytes: record.bytes,
+        lanes: record.lanes,
+        traffic: requests(&record.traffic),
+        passes: record
+            .passes
+            .into_iter()
+            .map(|pass| pass.into_iter().map(word).collect())
+            .collect(),
+    }
+}

@@ -1,0 +1,43 @@
+//! The instruments' own kernels on a device.
+
+use anyhow::Result;
+use cuda_host::{Gpu, GpuError, Image, Launcher};
+use cust::module::Module;
+
+mod kernels_ptx {
+    include!(concat!(env!("OUT_DIR"), "/images.rs"));
+}
+
+/// The PTX of `crates/measurement_kernels`.
+const IMAGES: &[Image] = kernels_ptx::IMAGES;
+
+/// A device with the instruments' kernels loaded on it.
+pub struct Instruments<'a> {
+    gpu: &'a Gpu,
+    module: Module,
+}
+
+impl<'a> Instruments<'a> {
+    /// Loads the kernels.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn load(gpu: &'a Gpu) -> Result<Instruments<'a>, GpuError> {
+        Ok(Instruments { gpu, module: gpu.load(IMAGES)? })
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &'a Gpu {
+        self.gpu
+    }
+
+    /// The kernels, by name.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// A launcher of the instruments' kernels on the device's stream.
+    pub fn launcher(&self) -> Launcher<'_> {
+        self.gpu.launcher_of(&self.module)
+    }
+}

@@ -1,0 +1,34 @@
+//! Catalogues of memory patterns, and every instrument for them.
+//!
+//! A [`Pattern`](pattern::Pattern) is data: inputs, a CPU reference, and a ladder of variants that compute the same
+//! thing. A [`Catalogue`] is a list of patterns with the PTX of their kernels. [`main`] makes a program of a catalogue;
+//! the modules are the instruments that its commands use, each of which takes what it needs as an argument:
+//!
+//! | module | does |
+//! |---|---|
+//! | [`verify`] | compares whole outputs with the CPU reference |
+//! | [`measure`] | times variants on a GPU, and predicts their times without one |
+//! | [`count`] | counts memory traffic by executing kernels |
+//! | [`timeline`] | records what ran when on streams |
+//! | [`calibrate`] | measures the figures of a device |
+
+pub mod arrays;
+pub mod calibrate;
+mod catalogue;
+mod ceilings;
+mod command;
+pub mod count;
+mod counted;
+pub mod data;
+mod environment;
+mod instruments;
+pub mod measure;
+pub mod pattern;
+pub mod peers;
+pub mod timeline;
+mod timing;
+pub mod verify;
+
+pub use catalogue::{Catalogue, Selection, UnknownName};
+pub use command::main;
+pub use counted::Counted;

@@ -1,0 +1,420 @@
+//! One size of a pattern: its variants on one set of arrays, measured in turn or predicted.
+
+use super::plan::{Plan, Point};
+use super::sampler::{Caches, Sampler, Series, Step, StopRule};
+use super::theoretical::TheoreticalPeaks;
+use crate::arrays::Arrays;
+use crate::count;
+use crate::counted::Counted;
+use crate::data::Random;
+use crate::pattern::{Pattern, Unavailable, Variant, Work};
+use crate::timeline;
+use crate::verify::{self, Outcome as Verdict, Ready};
+use anyhow::{Result, bail};
+use cuda_host::{Gpu, LaunchResources, VirtualDevice, WorkScale};
+use results::{
+    Ceiling, CountedPattern, CountedVariant, Floor, Measured, Outcome, Resources, Row, Spread,
+    Timeline,
+};
+
+/// The tools of a run.
+pub(super) struct Bench<'a> {
+    pub(super) gpu: &'a Gpu,
+    pub(super) plan: &'a Plan,
+    pub(super) sampler: Sampler<'a>,
+    pub(super) ceilings: &'a [Ceiling],
+    pub(super) peaks: TheoreticalPeaks,
+}
+
+/// A variant under way.
+struct Entry<'a> {
+    variant: &'static Variant,
+    ready: Option<Ready<'a>>,
+    /// Why it is not measured.
+    verdict: Option<Outcome>,
+    cold: Series,
+    hot: Option<Spread>,
+    graph: Option<Spread>,
+    resources: Option<LaunchResources>,
+    counted: Option<Counted>,
+    timeline: Option<Timeline>,
+    scale: WorkScale,
+}
+
+/// Intervals of a timeline that is kept.
+const TIMELINE_MOST: usize = 128;
+/// The most launches of a graph whose time is divided by their number, and how long they may take together: a launch
+/// cannot be seen beside a kernel that takes longer.
+const GRAPH_REPEATS: f64 = 10.0;
+const GRAPH_MS: f64 = 50.0;
+
+/// The numbers below `count` in a random order.
+fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
+    let keys = random.u32s(count);
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|index| keys[*index]);
+    order
+}
+
+impl Bench<'_> {
+    /// Measures or predicts every variant of a point on one set of arrays; counts are those of a predicted ladder.
+    pub(super) fn point(
+        &self,
+        pattern: &'static Pattern,
+        point: &Point,
+    ) -> (Vec<Row>, Option<CountedPattern>) {
+        let case = verify::case(pattern, &point.executed, self.plan.seed);
+        let mut entries: Vec<Entry<'_>> = point.variants.iter().map(|v| Entry::new(v)).collect();
+        let arrays = match Arrays::of(self.gpu, pattern, &case) {
+            Ok(arrays) => arrays,
+            Err(error) => {
+                entries.iter_mut().for_each(|entry| entry.fail(&error));
+                return (self.rows(pattern, point, entries), None);
+            }
+        };
+        let rule = StopRule {
+            time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 8 } else { 1 },
+            ..self.plan.stop
+        };
+        let prepare = |variant| Ready::new(self.gpu, &case, &arrays, variant, &point.executed);
+        let device = self.gpu.virtual_device();
+        for entry in &mut entries {
+            if let Some(reason) = verify::obstacle(self.gpu, entry.variant, &point.executed) {
+                entry.verdict = Some(Outcome::NotRun { reason });
+                continue;
+            }
+            entry.attempt(|entry| {
+                let ready = entry.ready.insert(prepare(entry.variant)?);
+                if let Some(device) = device {
+                    let bytes = pattern.bytes;
+                    let work = bytes(&point.size).ratio(bytes(&point.executed));
+                    let blocks = ready.growth_of_blocks(device, &point.size)?;
+                    entry.scale = WorkScale { work, blocks };
+                }
+                Ok(())
+            });
+            if entry.variant.is_host_work() {
+                entry.attempt(|entry| self.first_run(entry));
+                entry.attempt(|entry| self.round(entry, &rule, 1));
+                if point.sweep.is_none() {
+                    entry.attempt(|entry| self.watch(entry));
+                }
+                // It has its own memory, of which there is not enough for all.
+                entry.ready = None;
+            } else if device.is_none() {
+                entry.attempt(|entry| self.first_run(entry));
+            }
+            self.leave_l2_alone(entry);
+        }
+        self.more_rounds(&mut entries, &rule, prepare);
+        match device {
+            Some(device) => {
+                for entry in entries.iter_mut().filter(|entry| entry.ready.is_some()) {
+                    entry.attempt(|entry| self.predict(device, entry, point));
+                    self.leave_l2_alone(entry);
+                }
+            }
+            None => {
+                self.in_turn(&mut entries, &rule);
+                for entry in entries.iter_mut().filter(|entry| entry.ready.is_some()) {
+                    if self.plan.modes && point.sweep.is_none() {
+                        entry.attempt(|entry| self.other_modes(entry));
+                    }
+                    entry.attempt(|entry| self.last_sample(entry));
+                    self.leave_l2_alone(entry);
+                }
+            }
+        }
+        let counts = (device.is_some() && point.sweep.is_none())
+            .then(|| self.counts(pattern, point, &mut entries));
+        (self.rows(pattern, point, entries), counts)
+    }
+
+    /// The run before all timing, which is checked.
+    fn first_run(&self, entry: &mut Entry<'_>) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        ready.run()?;
+        ready.finish()?;
+        entry.resources = ready.resources()?;
+        entry.check("")
+    }
+
+    /// The last sample, on fresh outputs, which is checked whole.
+    fn last_sample(&self, entry: &mut Entry<'_>) -> Result<()> {
+        if let Some(ready) = &entry.ready {
+            ready.reset()?;
+        }
+        self.cold_sample(entry)?;
+        if let Some(ready) = &entry.ready {
+            ready.finish()?;
+        }
+        entry.check("after timing, ")
+    }
+
+    /// The one run of a kernel on the virtual device: executing takes long and says the same each time.
+    fn predict(&self, device: &VirtualDevice, entry: &mut Entry<'_>, point: &Point) -> Result<()> {
+        device.take_launches();
+        device.watch_first_warp(point.sweep.is_none());
+        let done = self.last_sample(entry);
+        device.watch_first_warp(false);
+        if let Some(ready) = &entry.ready {
+            entry.resources = ready.resources()?;
+        }
+        entry.counted = Some(Counted::take(device));
+        done
+    }
+
+    /// What was counted of the variants that are right.
+    fn counts(
+        &self,
+        pattern: &Pattern,
+        point: &Point,
+        entries: &mut [Entry<'_>],
+    ) -> CountedPattern {
+        let right = entries.iter_mut().filter(|entry| entry.verdict.is_none());
+        let variants = right.map(|entry| -> CountedVariant {
+            let variant = entry.variant;
+            match &entry.counted {
+                Some(counted) => {
+                    count::of_kernel(pattern, variant, &point.executed, self.gpu.image(), counted)
+                }
+                None => {
+                    let timeline = entry.timeline.take();
+                    count::of_host_work(pattern, variant, &point.executed, timeline)
+                }
+            }
+        });
+        count::of_pattern(pattern, &point.executed, variants.collect())
+    }
+
+    /// On the virtual device, what runs from here on stands for work so many times larger.
+    fn scale_work(&self, scale: WorkScale) {
+        if let Some(device) = self.gpu.virtual_device() {
+            device.scale_work(scale);
+        }
+    }
+
+    /// One round of work of the host, which is ready.
+    fn round(&self, entry: &mut Entry<'_>, rule: &StopRule, round: u32) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        self.scale_work(entry.scale);
+        let part = rule.part(self.plan.rounds);
+        let samples = self.sampler.series(Caches::WithHost, &part, |step| match step {
+            Step::Prepare => ready.rewind(),
+            Step::Run => ready.run(),
+        })?;
+        entry.cold.append(samples);
+        ready.finish()?;
+        if round == self.plan.rounds { entry.check("after timing, ") } else { Ok(()) }
+    }
+
+    /// Records what runs when, once.
+    fn watch(&self, entry: &mut Entry<'_>) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        entry.timeline = timeline::watch(self.gpu, ready)?.0;
+        Ok(())
+    }
+
+    /// The rounds after the first of all work of the host, each prepared anew, in a random order.
+    fn more_rounds<'a>(
+        &self,
+        entries: &mut [Entry<'a>],
+        rule: &StopRule,
+        prepare: impl Fn(&'static Variant) -> Result<Ready<'a>>,
+    ) {
+        let mut random = Random::new(self.plan.seed);
+        for round in 2..=self.plan.rounds {
+            for index in shuffled(&mut random, entries.len()) {
+                let entry = &mut entries[index];
+                if entry.variant.is_host_work() && entry.verdict.is_none() {
+                    entry.attempt(|entry| {
+                        entry.ready = Some(prepare(entry.variant)?);
+                        self.round(entry, rule, round)
+                    });
+                    entry.ready = None;
+                    self.leave_l2_alone(entry);
+                }
+            }
+        }
+    }
+
+    /// Samples the kernels that are ready in a random order, again and again, until each has enough.
+    fn in_turn(&self, entries: &mut [Entry<'_>], rule: &StopRule) {
+        let mut random = Random::new(self.plan.seed);
+        let is_open =
+            |entry: &Entry<'_>| entry.ready.is_some() && !self.sampler.is_enough(&entry.cold, rule);
+        while entries.iter().any(is_open) {
+            for index in shuffled(&mut random, entries.len()) {
+                let entry = &mut entries[index];
+                if is_open(entry) {
+                    entry.attempt(|entry| self.cold_sample(entry));
+                }
+            }
+        }
+    }
+
+    /// One sample with cold caches.
+    fn cold_sample(&self, entry: &mut Entry<'_>) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        self.scale_work(entry.scale);
+        self.sampler.sample(&mut entry.cold, Caches::Cold, |step| match step {
+            Step::Prepare => ready.rewind(),
+            Step::Run => ready.run(),
+        })
+    }
+
+    /// Samples with hot caches, and as a graph.
+    fn other_modes(&self, entry: &mut Entry<'_>) -> Result<()> {
+        let Some(ready) = &mut entry.ready else { return Ok(()) };
+        let rule = StopRule { time_limit: self.plan.stop.time_limit / 8, ..self.plan.stop };
+        let hot = self.sampler.series(Caches::Hot, &rule, |step| match step {
+            Step::Prepare => Ok(()),
+            Step::Run => ready.run(),
+        })?;
+        entry.hot = hot.spread();
+        let once_ms = entry.hot.map_or(GRAPH_MS, |hot| hot.median);
+        let repeats = (GRAPH_MS / once_ms).clamp(1.0, GRAPH_REPEATS).floor();
+        let mut failed = None;
+        let graph = self.gpu.record(|| {
+            failed = (0..repeats as u32).find_map(|_| ready.run().err());
+        });
+        // A library may do what no graph can hold; then there is no such figure.
+        let (Ok(graph), None) = (graph, failed) else { return Ok(()) };
+        let launches = self.sampler.series(Caches::Hot, &rule, |step| match step {
+            Step::Prepare => Ok(()),
+            // SAFETY: the graph holds launches that `ready` makes, whose arrays live as long.
+            Step::Run => Ok(unsafe { graph.launch(self.gpu.stream()) }?),
+        })?;
+        entry.graph = launches.spread().map(|spread| spread.scaled(1.0 / repeats));
+        Ok(())
+    }
+
+    /// A variant that leaves a part of L2 set aside changes what is measured after it.
+    fn leave_l2_alone(&self, entry: &mut Entry<'_>) {
+        entry.attempt(|_| match self.gpu.restore_l2()? {
+            0 => Ok(()),
+            bytes => bail!("it left {bytes} bytes of L2 set aside for lines that persist"),
+        });
+    }
+
+    /// The rows of a point.
+    fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Entry<'_>>) -> Vec<Row> {
+        let mut naive_ms = None;
+        let mut rows = Vec::new();
+        for entry in entries {
+            let outcome = match entry.verdict {
+                Some(verdict) => verdict,
+                None => self.outcome(pattern, point, &entry, &mut naive_ms),
+            };
+            let size = pattern.dimensions.iter().zip(point.size.values());
+            rows.push(Row {
+                pattern: pattern.name.to_owned(),
+                variant: entry.variant.name.to_owned(),
+                size: size.map(|(of, value)| (of.name.to_owned(), of.number(*value))).collect(),
+                sweep: point.sweep.map(str::to_owned),
+                peer: matches!(entry.variant.work, Work::Peer(_)),
+                resources: entry.resources.map(resources),
+                traffic: entry.counted.as_ref().map(|counted| counted.counters.traffic()),
+                predicted_ms: None,
+                timeline: entry.timeline.filter(|one| one.intervals.len() <= TIMELINE_MOST),
+                outcome,
+            });
+        }
+        rows
+    }
+
+    /// The figures of a series, unless they cannot be.
+    fn outcome(
+        &self,
+        pattern: &Pattern,
+        point: &Point,
+        entry: &Entry<'_>,
+        naive_ms: &mut Option<f64>,
+    ) -> Outcome {
+        let Some(time_ms) = entry.cold.spread() else {
+            let reason = format!(
+                "none of its {} samples counts: the device was throttled",
+                entry.cold.throttled
+            );
+            return Outcome::Wrong { reason };
+        };
+        let own = pattern.own(entry.variant).unwrap_or(entry.variant);
+        let bytes = pattern.bytes_of(own, &point.size);
+        let amount = (pattern.floor)(own, &point.size);
+        if let Some((limit, amount)) = amount
+            && let Some(reason) = self.peaks.why_impossible(limit, amount, time_ms.min)
+        {
+            return Outcome::Wrong { reason };
+        }
+        let floor = amount.and_then(|(limit, amount)| {
+            let ceiling = self.ceilings.iter().find(|ceiling| ceiling.limit == limit)?;
+            let floor_ms = ceiling.floor_ms(amount);
+            let percent = 100.0 * floor_ms / time_ms.median;
+            Some(Floor { limit, amount, time_ms: floor_ms, percent })
+        });
+        let naive = *naive_ms.get_or_insert(time_ms.median);
+        Outcome::Measured(Measured {
+            time_ms,
+            hot_ms: entry.hot,
+            graph_ms: entry.graph,
+            clock_mhz: entry.cold.clocks(),
+            throttled: entry.cold.throttled,
+            bytes: bytes.total(),
+            bandwidth_gb_s: bytes.total() as f64 / time_ms.median / 1e6,
+            floor,
+            speed_up: naive / time_ms.median,
+        })
+    }
+}
+
+/// What a result file says of a launch.
+fn resources(of: LaunchResources) -> Resources {
+    Resources {
+        registers: of.registers,
+        shared_bytes: of.shared_bytes,
+        local_bytes: of.local_bytes,
+        block_threads: of.block_threads,
+        occupancy_percent: of.occupancy_percent,
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn new(variant: &'static Variant) -> Entry<'a> {
+        Entry {
+            variant,
+            ready: None,
+            verdict: None,
+            cold: Series::default(),
+            hot: None,
+            graph: None,
+            resources: None,
+            counted: None,
+            timeline: None,
+            scale: WorkScale::default(),
+        }
+    }
+
+    /// Does a step; what fails ends the variant's measurement.
+    fn attempt(&mut self, step: impl FnOnce(&mut Entry<'a>) -> Result<()>) {
+        if let Err(error) = step(self) {
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&mut self, error: &anyhow::Error) {
+        let reason = format!("{error:#}");
+        let is_wrong = !error.is::<Unavailable>();
+        self.verdict =
+            Some(if is_wrong { Outcome::Wrong { reason } } else { Outcome::NotRun { reason } });
+        self.ready = None;
+    }
+
+    /// Fails unless the outputs are right.
+    fn check(&mut self, when: &str) -> Result<()> {
+        match self.ready.as_mut().map(Ready::check).transpose()? {
+            Some(Verdict::Wrong(fault)) => bail!("{when}{fault}"),
+            _ => Ok(()),
+        }
+    }
+}
+

@@ -1,0 +1,41 @@
+//! Predictions beside measurements: the same plan once more, on the virtual device.
+
+use super::Plan;
+use crate::catalogue::Catalogue;
+use anyhow::Result;
+use cuda_host::{Choice, Gpu};
+use results::{Results, Row};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use virtual_gpu::{PROFILES, Profile};
+
+/// Runs a plan on the virtual device and adds to each row of a measurement what that predicts and counts. Predictions
+/// are of the profile with the GPU's name; without one there are counts only.
+///
+/// From here on the virtual device answers this process's calls of the driver: the GPU must have been closed.
+///
+/// # Errors
+/// When the virtual device does not start, or the ceilings cannot be predicted.
+pub fn predict(results: &mut Results, catalogue: &Catalogue, plan: &Plan) -> Result<()> {
+    let named = PROFILES.iter().find(|(name, _)| {
+        Profile::named(name).is_ok_and(|known| known.name == results.environment.device.name)
+    });
+    let profile = named.map_or("h200", |(name, _)| name);
+    let gpu = Gpu::open(&Choice::Virtual(profile.to_owned()), catalogue.images)?;
+    let predicted = super::run(&gpu, catalogue, plan, &AtomicBool::new(false), |_| {})?;
+    merge(&mut results.rows, &predicted.rows, named.is_some());
+    results.counts = predicted.counts;
+    Ok(())
+}
+
+/// Adds what is predicted, if it is for this GPU, and counted.
+fn merge(rows: &mut [Row], predicted: &[Row], is_this_gpu: bool) {
+    let predicted: HashMap<_, _> = predicted.iter().map(|row| (row.key(), row)).collect();
+    for row in rows {
+        if let Some(other) = predicted.get(&row.key()).copied() {
+            row.traffic = other.traffic;
+            row.predicted_ms =
+                other.measured().filter(|_| is_this_gpu).map(|measured| measured.time_ms.median);
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! What a pattern is: data, so that tests, bench, report and docs can iterate the registry.
+
+use crate::arrays::Arrays;
+use crate::data::{Data, Random, Tolerance};
+use crate::peers::Peer;
+use anyhow::Result;
+use cuda_host::{Gpu, Launcher};
+pub use results::Limit;
+use std::ops::RangeInclusive;
+
+/// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
+#[derive(Debug)]
+pub struct Pattern {
+    /// The stem of both files and the prefix of every kernel's name.
+    pub name: &'static str,
+    /// The one claim a reader leaves with.
+    pub shows: &'static str,
+    /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
+    /// work is the host's.
+    pub doc_source: &'static str,
+    /// Where the hardware claims come from.
+    pub sources: &'static [&'static str],
+    /// The names of a size's numbers, in order.
+    pub dimensions: &'static [Dimension],
+    /// The sizes at which results are checked.
+    pub verify_sizes: &'static [&'static [usize]],
+    /// The size at which the ladder is measured.
+    pub bench_size: &'static [usize],
+    /// A size without ragged edges, at which the expected traffic is exact.
+    pub count_size: &'static [usize],
+    /// Curves to measure besides the ladder.
+    pub sweeps: &'static [Sweep],
+    /// Inputs and references for a size.
+    pub case: fn(&Size, &mut Random) -> Case,
+    /// The bytes any implementation must move through device memory.
+    pub bytes: fn(&Size) -> Bytes,
+    /// What bounds a variant's time from below, and how much of it the variant takes; `None` where no measured
+    /// ceiling does.
+    pub floor: fn(&Variant, &Size) -> Option<(Limit, usize)>,
+    /// Naive first; the order is the lesson.
+    pub variants: &'static [Variant],
+}
+
+/// One number of a size.
+#[derive(Debug)]
+pub struct Dimension {
+    /// Its name on the command line and in results.
+    pub name: &'static str,
+    /// What it is the number of.
+    pub meaning: &'static str,
+    /// What its values are.
+    pub values: Values,
+}
+
+/// What the values of a [`Dimension`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// A length or a distance: no index is larger than the product of all of them.
+    Extent {
+        /// The smallest that makes sense: 1 for a length, 0 for an offset.
+        least: usize,
+    },
+    /// How much of something or how often, beside the indices.
+    Amount {
+        /// The smallest that makes sense.
+        least: usize,
+    },
+    /// One of these: value i is the i-th name.
+    Choice(&'static [&'static str]),
+    /// A number from 0 to 1, counted in so many parts: of 100, value 25 is 0.25.
+    Share {
+        /// How many parts are one.
+        parts: usize,
+    },
+}
+
+impl Dimension {
+    /// A length or a distance.
+    pub const fn extent(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Extent { least } }
+    }
+
+    /// How much of something or how often.
+    pub const fn amount(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Amount { least } }
+    }
+
+    /// One of several.
+    pub const fn choice(
+        name: &'static str,
+        meaning: &'static str,
+        names: &'static [&'static str],
+    ) -> Dimension {
+        Dimension { name, meaning, values: Values::Choice(names) }
+    }
+
+    /// A number from 0 to 1.
+    pub const fn share(name: &'static str, meaning: &'static str, parts: usize) -> Dimension {
+        Dimension { name, meaning, values: Values::Share { parts } }
+    }
+
+    /// A value as the number that people write.
+    pub fn number(&self, value: usize) -> f64 {
+        value as f64 / self.parts() as f64
+    }
+
+    /// The value of a number that people write, if it has one: 0.25 has none of a length.
+    pub fn value(&self, number: f64) -> Option<usize> {
+        let value = (number * self.parts() as f64).round();
+        // 0.29 x 100 is 28.999999999999996.
+        let is_near = (value / self.parts() as f64 - number).abs() < 1e-9;
+        (is_near && value >= 0.0).then_some(value as usize)
+    }
+
+    /// How many values make one.
+    fn parts(&self) -> usize {
+        match self.values {
+            Values::Share { parts } => parts,
+            Values::Extent { .. } | Values::Amount { .. } | Values::Choice(_) => 1,
+        }
+    }
+
+    /// The smallest and the largest value.
+    pub fn range(&self) -> RangeInclusive<usize> {
+        match self.values {
+            Values::Extent { least } | Values::Amount { least } => least..=usize::MAX,
+            Values::Choice(names) => 0..=names.len() - 1,
+            Values::Share { parts } => 0..=parts,
+        }
+    }
+
+    /// Whether it is a factor of the largest index.
+    pub fn is_extent(&self) -> bool {
+        matches!(self.values, Values::Extent { .. })
+    }
+
+    /// What its values are called, if they are choices.
+    pub fn names(&self) -> &'static [&'static str] {
+        match self.values {
+            Values::Choice(names) => names,
+            Values::Extent { .. } | Values::Amount { .. } | Values::Share { .. } => &[],
+        }
+    }
+}
+
+/// A curve: one dimension varies, the others stay as in `bench_size`.
+#[derive(Debug)]
+pub struct Sweep {
+    /// The index of the dimension.
+    pub dimension: usize,
+    /// Its values.
+    pub values: &'static [usize],
+    /// The indices of the variants that are measured.
+    pub variants: &'static [usize],
+}
+
+/// The numbers that fix a problem, one per [`Dimension`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size(Vec<usize>);
+
+impl Size {
+    /// A size from its numbers.
+    pub fn new(values: &[usize]) -> Self {
+        Self(values.to_vec())
+    }
+
+    /// The numbers as an array, to be taken apart by a `let`.
+    pub fn get<const N: usize>(&self) -> [usize; N] {
+        self.0.as_slice().try_into().expect("a pattern asks for as many numbers as it declares")
+    }
+
+    /// All numbers.
+    pub fn values(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// The same size with one number replaced.
+    pub fn with(&self, dimension: usize, value: usize) -> Size {
+        let mut values = self.0.clone();
+        values[dimension] = value;
+        Size(values)
+    }
+}
+
+/// One way to compute the pattern's result.
+#[derive(Debug)]
+pub struct Variant {
+    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one.
+    pub name: &'static str,
+    /// What changed from the variant before.
+    pub change: &'static str,
+    /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.
+    pub since: u32,
+    /// Why it cannot run at a size, if it cannot.
+    pub precondition: fn(&Size) -> std::result::Result<(), &'static str>,
+    /// The outputs it writes; it must leave the others alone.
+    pub outputs: &'static [usize],
+    /// What it does.
+    pub work: Work,
+    /// The traffic its kernel should cause.
+    pub expect: fn(&Size) -> Expectation,
+}
+
+/// What a variant does.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// It launches its kernel on the case's arrays, and others if it needs them.
+    Kernel {
+        /// Brings the device into the state that its launch needs, such as a symbol's content: done
+        /// before each check, never while it is timed.
+        prepare: Option<fn(&Launcher<'_>) -> Result<()>>,
+        /// Enqueues its work, and only that.
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        /// The kernels that it launches besides its own, without the pattern's name.
+        also: &'static [&'static str],
+        /// The bytes that it moves, where they are others than the pattern's.
+        bytes: Option<fn(&Size) -> Bytes>,
+    },
+    /// It is not ours: CUDA C++ or a library, on the case's arrays.
+    Peer(Peer),
+    /// It is the host's: memory, copies, streams, events, graphs.
+    Host {
+        /// The bytes that it moves, where they are others than the pattern's.
+        bytes: Option<fn(&Size) -> Bytes>,
+        /// Makes its memory and streams.
+        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
+    },
+}
+
+/// Work of the host with memory, streams or graphs of its own: built once, run many times.
+pub trait Procedure {
+    /// Does the work whose time is measured by two events on `gpu`'s stream: what it enqueues on other streams begins
+    /// after what that stream has, and that stream waits for it.
+    fn run(&mut self, gpu: &Gpu) -> Result<()>;
+
+    /// What the variant's outputs hold, in their order, after everything has ended. Before the first run they hold
+    /// [`crate::data::POISON`].
+    fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
+}
+
+/// Why a variant cannot be built on this device, though nothing is wrong: it is not run then. An error of
+/// [`Work::Host`]'s `build`, for what no compute capability says.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unavailable(pub String);
+
+impl Work {
+    /// A kernel whose launch needs no preparation.
+    pub const fn kernel(launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Work {
+        Work::Kernel { prepare: None, launch, also: &[], bytes: None }
+    }
+
+    /// A kernel that is not enough alone.
+    pub const fn kernels(
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        also: &'static [&'static str],
+    ) -> Work {
+        Work::Kernel { prepare: None, launch, also, bytes: None }
+    }
+
+    /// The same kernel, for which the device is brought into a state first.
+    pub const fn prepared(self, by: fn(&Launcher<'_>) -> Result<()>) -> Work {
+        match self {
+            Work::Kernel { launch, also, bytes, .. } => {
+                Work::Kernel { prepare: Some(by), launch, also, bytes }
+            }
+            other => other,
+        }
+    }
+
+    /// The same kernel, which moves other bytes than those of its pattern.
+    pub const fn moving(self, own: fn(&Size) -> Bytes) -> Work {
+        match self {
+            Work::Kernel { prepare, launch, also, .. } => {
+                Work::Kernel { prepare, launch, also, bytes: Some(own) }
+            }
+            other => other,
+        }
+    }
+}
+
+impl Variant {
+    /// For variants that write the first output only.
+    pub const FIRST_OUTPUT: &'static [usize] = &[0];
+
+    /// For variants that run at every size.
+    pub const ANY_SIZE: fn(&Size) -> std::result::Result<(), &'static str> = |_| Ok(());
+
+    /// Whether its work is the host's.
+    pub fn is_host_work(&self) -> bool {
+        matches!(self.work, Work::Host { .. })
+    }
+}
+
+/// The traffic of a variant, counted per warp-level instruction (request).
+///
+/// `None`: the variant has no such requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Expectation {
+    /// 32-byte sectors per global load request.
+    pub load_sectors: Option<f64>,
+    /// 32-byte sectors per global store request.
+    pub store_sectors: Option<f64>,
+    /// Passes through shared memory per shared load request.
+    pub shared_load_wavefronts: Option<f64>,
+    /// Passes through shared memory per shared store request.
+    pub shared_store_wavefronts: Option<f64>,
+    /// Passes through the constant cache per constant request, indexed parameters included.
+    pub constant_passes: Option<f64>,
+    /// Passes through shared memory per shared atomic request.
+    pub shared_atomic_wavefronts: Option<f64>,
+    /// Atomic updates of global memory in all: one per lane and request.
+    pub global_atomics: Option<f64>,
+    /// Sectors per global atomic request, each as often as lanes want one address in it.
+    pub global_atomic_passes: Option<f64>,
+    /// How the numbers come about.
+    pub arithmetic: &'static str,
+}
+
+/// Bytes through device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// Each input element that is needed, once.
+    pub read: usize,
+    /// Each output element, once.
+    pub written: usize,
+}
+
+impl Bytes {
+    /// How many times larger a problem is than another, by what grows more: the bytes read or those written.
+    pub fn ratio(self, other: Bytes) -> f64 {
+        let ratio = |a: usize, b: usize| if b == 0 { 0.0 } else { a as f64 / b as f64 };
+        ratio(self.read, other.read).max(ratio(self.written, other.written))
+    }
+
+    /// Read and written together.
+    pub fn total(self) -> usize {
+        self.read + self.written
+    }
+}
+
+/// Inputs and what must come out.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Read-only arrays.
+    pub inputs: Vec<Data>,
+    /// Written arrays.
+    pub outputs: Vec<Output>,
+}
+
+/// An output array.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The whole array after the launch. An element that must stay untouched is poison here.
+    pub reference: Data,
+    /// How near the result must come.
+    pub tolerance: Tolerance,
+    /// What the array holds before the launch.
+    pub before: Before,
+}
+
+/// What an output holds before a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// [`crate::data::POISON`]: every element must be written.
+    Poison,
+    /// Zeros: the kernel accumulates.
+    Zeros,
+}
+
+impl Case {
+    /// The bytes of all arrays.
+    pub fn byte_len(&self) -> usize {
+        let inputs: usize = self.inputs.iter().map(Data::byte_len).sum();
+        inputs + self.outputs.iter().map(|output| output.reference.byte_len()).sum::<usize>()
+    }
+}
+
+impl Output {
+    /// An output that is written whole.
+    pub fn exact(reference: Data) -> Self {
+        Self { reference, tolerance: Tolerance::Exact, before: Before::Poison }
+    }
+
+    /// An output of rounded sums.
+    pub fn near(reference: Data, tolerance: Tolerance) -> Self {
+        Self { reference, tolerance, before: Before::Poison }
+    }
+}
+
+impl Pattern {
+    /// The teaching doc: the `//!` lines of the device file.
+    pub fn doc(&self) -> String {
+        self.doc_source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
+            .collect()
+    }
+
+    /// The file that its doc and its source are in, below the workspace.
+    pub fn source_file(&self) -> String {
+        let folder = if self.is_host_work() { "host/src/patterns" } else { "kernels/src" };
+        format!("{folder}/{}.rs", self.name)
+    }
+
+    /// The name of a variant's kernel, if it is one.
+    pub fn kernel_name(&self, variant: &Variant) -> Option<String> {
+        match variant.work {
+            Work::Kernel { .. } => Some(format!("{}_{}", self.name, variant.name)),
+            Work::Peer(_) | Work::Host { .. } => None,
+        }
+    }
+
+    /// The names of all kernels that a variant launches, its own first.
+    pub fn kernel_names(&self, variant: &Variant) -> Vec<String> {
+        let also = match variant.work {
+            Work::Kernel { also, .. } => also,
+            Work::Peer(_) | Work::Host { .. } => &[],
+        };
+        let also = also.iter().map(|name| format!("{}_{name}", self.name));
+        self.kernel_name(variant).into_iter().chain(also).collect()
+    }
+
+    /// Our variant with a variant's algorithm: itself, or the one whose twin a peer is. A library has its own.
+    pub fn own(&self, variant: &Variant) -> Option<&'static Variant> {
+        let name = match variant.work {
+            Work::Peer(_) => results::twin(variant.name)?,
+            Work::Kernel { .. } | Work::Host { .. } => variant.name,
+        };
+        self.variants.iter().find(|own| own.name == name)
+    }
+
+    /// The bytes that a variant has to move.
+    pub fn bytes_of(&self, variant: &Variant, size: &Size) -> Bytes {
+        match variant.work {
+            Work::Kernel { bytes: Some(own), .. } | Work::Host { bytes: Some(own), .. } => {
+                own(size)
+            }
+            _ => (self.bytes)(size),
+        }
+    }
+
+    /// Whether all its work is the host's.
+    pub fn is_host_work(&self) -> bool {
+        self.variants.iter().all(Variant::is_host_work)
+    }
+
+    /// A size written as `n=1048576, offset=3`.
+    pub fn show_size(&self, size: &Size) -> String {
+        let parts = self.dimensions.iter().zip(size.values());
+        parts
+            .map(|(dimension, value)| format!("{}={}", dimension.name, dimension.number(*value)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}

@@ -1,0 +1,305 @@
+//! Runs variants and compares every output element with the CPU reference.
+
+use crate::arrays::{Arrays, digest};
+use crate::data::{Mismatch, Random, Tolerance, compare};
+use crate::pattern::{Before, Case, Pattern, Procedure, Size, Unavailable, Variant, Work};
+use crate::peers::Peer;
+use anyhow::Result;
+use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
+use std::collections::BTreeMap;
+
+/// What came of one variant at one size.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Every element of every output is right.
+    Correct,
+    /// The variant cannot run here or at this size; the text says why.
+    NotRun(String),
+    /// An output is wrong.
+    Wrong(Fault),
+}
+
+/// What is wrong with an output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// An element differs.
+    Element {
+        /// The output.
+        output: usize,
+        /// Where and how.
+        mismatch: Mismatch,
+    },
+    /// A byte outside the output was written.
+    OutOfBounds {
+        /// The output.
+        output: usize,
+        /// The byte's distance from the output's start.
+        byte: isize,
+    },
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Element { output, mismatch: Mismatch { index, count, result, reference } } => {
+                write!(
+                    formatter,
+                    "output {output}: {count} element(s) differ, the first is [{index}] = {result}, reference {reference}"
+                )
+            }
+            Fault::OutOfBounds { output, byte } => {
+                write!(formatter, "output {output}: byte {byte}, outside the array, was written")
+            }
+        }
+    }
+}
+
+/// Why `variant` cannot run at `size` on `gpu`, if it cannot.
+pub fn obstacle(gpu: &Gpu, variant: &Variant, size: &Size) -> Option<String> {
+    if variant.since > gpu.capability() {
+        let (major, minor) = (variant.since / 10, variant.since % 10);
+        return Some(format!("it needs compute capability {major}.{minor}"));
+    }
+    (variant.precondition)(size).err().map(str::to_owned)
+}
+
+/// A variant with all that it needs to run at a size, its outputs as they are before the first run.
+pub struct Ready<'a> {
+    gpu: &'a Gpu,
+    case: &'a Case,
+    variant: &'static Variant,
+    size: &'a Size,
+    means: Means<'a>,
+}
+
+/// What runs.
+enum Means<'a> {
+    Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
+    Peer { arrays: &'a Arrays, peer: Peer },
+    Host(Box<dyn Procedure>),
+}
+
+impl<'a> Ready<'a> {
+    /// Makes a variant ready that has no [`obstacle`].
+    ///
+    /// Several variants may be ready on the same arrays: each is [`reset`](Ready::reset) before a run that is checked.
+    ///
+    /// # Errors
+    /// The driver's, or [`Unavailable`].
+    pub fn new(
+        gpu: &'a Gpu,
+        case: &'a Case,
+        arrays: &'a Arrays,
+        variant: &'static Variant,
+        size: &'a Size,
+    ) -> Result<Ready<'a>> {
+        let means = match variant.work {
+            Work::Kernel { .. } => Means::Kernel { arrays, launcher: gpu.launcher() },
+            Work::Peer(peer) => Means::Peer { arrays, peer },
+            Work::Host { build, .. } => Means::Host(build(gpu, case, size)?),
+        };
+        let ready = Ready { gpu, case, variant, size, means };
+        ready.reset()?;
+        Ok(ready)
+    }
+
+    /// Brings shared arrays and the device into the state before the first run. The host's work has its own memory.
+    pub fn reset(&self) -> Result<()> {
+        match &self.means {
+            Means::Kernel { arrays, launcher } => {
+                arrays.reset(self.gpu, self.case)?;
+                match self.variant.work {
+                    Work::Kernel { prepare: Some(prepare), .. } => prepare(launcher),
+                    _ => Ok(()),
+                }
+            }
+            Means::Peer { arrays, .. } => Ok(arrays.reset(self.gpu, self.case)?),
+            Means::Host(_) => Ok(()),
+        }
+    }
+
+    /// Brings outputs that accumulate back to zero, as a run needs it.
+    pub fn rewind(&self) -> Result<()> {
+        match &self.means {
+            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+                Ok(arrays.zero_sums(self.gpu, self.case)?)
+            }
+            Means::Host(_) => Ok(()),
+        }
+    }
+
+    /// What the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
+    pub fn resources(&self) -> Result<Option<LaunchResources>> {
+        match &self.means {
+            Means::Kernel { launcher, .. } => launcher.resources(),
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs the variant once, as far as it is enqueued.
+    pub fn run(&mut self) -> Result<()> {
+        match (&mut self.means, self.variant.work) {
+            (Means::Kernel { arrays, launcher }, Work::Kernel { launch, .. }) => {
+                launch(launcher, arrays, self.size)
+            }
+            (Means::Peer { arrays, peer }, _) => peer.run(self.gpu, arrays, self.size),
+            (Means::Host(procedure), _) => procedure.run(self.gpu),
+            (Means::Kernel { .. }, _) => unreachable!("`new` made both alike"),
+        }
+    }
+
+    /// How many times more blocks the variant's kernels have at another size. Nothing is executed.
+    pub fn growth_of_blocks(&mut self, device: &VirtualDevice, size: &Size) -> Result<f64> {
+        match (&self.means, self.variant.work) {
+            (Means::Kernel { arrays, .. }, Work::Kernel { launch, .. }) if size != self.size => {
+                // What it does not execute, it need not remember.
+                let launcher = &self.gpu.launcher();
+                let blocks = |size: &Size| -> Result<u64> {
+                    let enqueue = || launch(launcher, arrays, size);
+                    let launches = device.without_executing(self.gpu.stream(), enqueue)?;
+                    let extents = launches.iter().map(|launch| launch.grid.map(u64::from));
+                    Ok(extents.map(|extents| extents.iter().product::<u64>()).sum())
+                };
+                let (here, there) = (blocks(self.size)?, blocks(size)?);
+                Ok(there as f64 / here.max(1) as f64)
+            }
+            // Its kernels have a thread per element.
+            (Means::Host(_), _) => {
+                let extent = |size: &Size| -> f64 {
+                    size.values().iter().map(|value| (*value).max(1) as f64).product()
+                };
+                Ok(extent(size) / extent(self.size))
+            }
+            _ => Ok(1.0),
+        }
+    }
+
+    /// Waits until everything has ended.
+    pub fn finish(&self) -> Result<()> {
+        match &self.means {
+            Means::Kernel { launcher, .. } => Ok(launcher.finish()?),
+            Means::Peer { .. } | Means::Host(_) => Ok(self.gpu.synchronize()?),
+        }
+    }
+
+    /// Checks the outputs as they are now.
+    pub fn check(&mut self) -> Result<Outcome> {
+        match &mut self.means {
+            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+                check_arrays(self.gpu, self.case, arrays, self.variant)
+            }
+            Means::Host(procedure) => {
+                let results = procedure.outputs(self.gpu)?;
+                assert_eq!(
+                    results.len(),
+                    self.variant.outputs.len(),
+                    "a procedure gives its outputs"
+                );
+                for (index, result) in self.variant.outputs.iter().zip(&results) {
+                    let output = &self.case.outputs[*index];
+                    if let Some(mismatch) = compare(result, &output.reference, output.tolerance) {
+                        return Ok(Outcome::Wrong(Fault::Element { output: *index, mismatch }));
+                    }
+                }
+                Ok(Outcome::Correct)
+            }
+        }
+    }
+
+    /// The digest of each output that the variant writes, as it is now.
+    pub fn digests(&mut self) -> Result<Vec<String>> {
+        match &mut self.means {
+            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+                let outputs = self.variant.outputs.iter();
+                Ok(outputs
+                    .map(|index| arrays.digest(self.gpu, *index))
+                    .collect::<Result<_, _>>()?)
+            }
+            Means::Host(procedure) => {
+                Ok(procedure.outputs(self.gpu)?.iter().map(|data| digest(data.bytes())).collect())
+            }
+        }
+    }
+}
+
+/// Runs one variant on poisoned outputs and checks them whole.
+///
+/// # Errors
+/// The driver's; a wrong result is an [`Outcome`].
+pub fn verify(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &Arrays,
+    variant: &'static Variant,
+    size: &Size,
+) -> Result<Outcome> {
+    Ok(verify_with_digests(gpu, case, arrays, variant, size)?.0)
+}
+
+/// As [`verify`], with the digests of a correct variant's outputs.
+///
+/// # Errors
+/// As for [`verify`].
+pub fn verify_with_digests(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &Arrays,
+    variant: &'static Variant,
+    size: &Size,
+) -> Result<(Outcome, Vec<String>)> {
+    if let Some(reason) = obstacle(gpu, variant, size) {
+        return Ok((Outcome::NotRun(reason), Vec::new()));
+    }
+    let mut ready = match Ready::new(gpu, case, arrays, variant, size) {
+        Err(error) if error.is::<Unavailable>() => {
+            return Ok((Outcome::NotRun(error.to_string()), Vec::new()));
+        }
+        ready => ready?,
+    };
+    ready.run()?;
+    ready.finish()?;
+    let outcome = ready.check()?;
+    let digests = if outcome == Outcome::Correct { ready.digests()? } else { Vec::new() };
+    Ok((outcome, digests))
+}
+
+/// Checks the outputs as they are now.
+fn check_arrays(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Result<Outcome> {
+    for (index, output) in case.outputs.iter().enumerate() {
+        if let Some(byte) = arrays.broken_guard(gpu, index)? {
+            return Ok(Outcome::Wrong(Fault::OutOfBounds { output: index, byte }));
+        }
+        let untouched;
+        let (expected, tolerance) = if variant.outputs.contains(&index) {
+            (&output.reference, output.tolerance)
+        } else {
+            untouched = match output.before {
+                Before::Poison => output.reference.poisoned(),
+                Before::Zeros => output.reference.zeroed(),
+            };
+            (&untouched, Tolerance::Exact)
+        };
+        // Equal bytes are right under every tolerance, and much the faster question.
+        if arrays.equals(gpu, index, expected)? {
+            continue;
+        }
+        let result = arrays.download(gpu, index, expected)?;
+        if let Some(mismatch) = compare(&result, expected, tolerance) {
+            return Ok(Outcome::Wrong(Fault::Element { output: index, mismatch }));
+        }
+    }
+    Ok(Outcome::Correct)
+}
+
+/// What the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.
+pub type Digests = BTreeMap<String, Vec<String>>;
+
+/// A launch in words: `transpose/padded at rows=31, columns=33`.
+pub fn launch_name(pattern: &Pattern, variant: &Variant, size: &Size) -> String {
+    format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(size))
+}
+
+/// The case of a pattern at a size; the seed and the size alone decide its inputs.
+pub fn case(pattern: &Pattern, size: &Size, seed: u64) -> Case {
+    (pattern.case)(size, &mut Random::new(seed))
+}

@@ -1,0 +1,95 @@
+//! What can go wrong on the device, each as one sentence with its cause and its fix.
+
+use cust::error::CudaError;
+use std::path::PathBuf;
+
+/// Why the device did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuError {
+    /// There is no usable driver; the text says what is missing and what to do.
+    #[error("{0}")]
+    NoDriver(String),
+    /// The driver has no such device.
+    #[error(
+        "there is no GPU {ordinal}: the driver has {count} device(s); choose another with gpu:N"
+    )]
+    NoDevice {
+        /// The device asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// The device is older than the oldest kernels.
+    #[error(
+        "{name} has compute capability {}.{}, and the oldest kernels in this binary need {}.{}: use a newer GPU",
+        capability / 10, capability % 10, oldest / 10, oldest % 10
+    )]
+    TooOld {
+        /// The device's name.
+        name: String,
+        /// Its compute capability times ten.
+        capability: u32,
+        /// That of the oldest image.
+        oldest: u32,
+    },
+    /// The program carries no kernels.
+    #[error(
+        "this program was built for development and carries no kernels: name a file with their PTX by COALESCE_PTX, or build it with --release"
+    )]
+    NoImages,
+    /// A file of PTX cannot be used.
+    #[error("cannot run the PTX in {} (from COALESCE_PTX): {cause}", path.display())]
+    Ptx {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The virtual device was not compiled in.
+    #[error("this program was built without the virtual device: build it with the feature `virtual` of cuda_host")]
+    NoVirtualDevice,
+    /// A kernel stopped with an error; the context is unusable afterwards.
+    #[error(
+        "{launch} failed on the device: {cause}; find the access with `compute-sanitizer` or on the virtual GPU"
+    )]
+    Fault {
+        /// The kernel and its launch configuration.
+        launch: String,
+        /// The driver's reason.
+        cause: CudaError,
+    },
+    /// A launch was refused before it ran.
+    #[error("{launch} was refused: {cause}")]
+    Refused {
+        /// The kernel and its launch configuration.
+        launch: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The events around what streams did say nothing.
+    #[error("reading what the streams did failed: {0}; run without other programs on the GPU")]
+    Unrecorded(cuda_driver::ReturnCode),
+    /// An error of what cust lacks.
+    #[error("{doing} failed: {cause}")]
+    Extension {
+        /// What was being done.
+        doing: &'static str,
+        /// The reason.
+        cause: cust_ext::Error,
+    },
+    /// Any other error of the driver.
+    #[error("{doing} failed: {cause}")]
+    Driver {
+        /// What was being done.
+        doing: &'static str,
+        /// The driver's reason.
+        cause: CudaError,
+    },
+}
+
+impl GpuError {
+    /// An error of the driver, with what was being done.
+    pub fn driver(doing: &'static str, cause: CudaError) -> GpuError {
+        GpuError::Driver { doing, cause }
+    }
+}

@@ -1,0 +1,387 @@
+//! A device that has been opened, with kernels loaded on it and a stream.
+
+use crate::choice::{Choice, DEFAULT_PROFILE};
+use crate::error::GpuError;
+use crate::image::Image;
+use crate::launch::Launcher;
+#[cfg(feature = "virtual")]
+use crate::virtual_device::{self, VirtualDevice};
+use cust::context::Context;
+use cust::device::{Device, DeviceAttribute};
+use cust::memory::mem_get_info;
+use cust::module::Module;
+use cuda_driver::OperationRecord;
+use cust::stream::Stream;
+use cust_ext::device::Attribute;
+use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
+use cust_ext::stream::non_blocking;
+#[cfg(feature = "virtual")]
+use simt::Checks;
+
+/// A device with kernels loaded on it and one stream, which does not wait for the legacy default stream.
+///
+/// The fields are dropped in this order: what lives on the context before the context.
+pub struct Gpu {
+    stream: Stream,
+    module: Module,
+    device: Device,
+    image: &'static Image,
+    capability: u32,
+    driver_version: String,
+    origin: Origin,
+    _context: Context,
+}
+
+/// What a choice came to.
+struct Origin {
+    ordinal: u32,
+    reason: String,
+    #[cfg(feature = "virtual")]
+    virtual_device: Option<VirtualDevice>,
+}
+
+/// What the driver says of a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceFacts {
+    /// The name.
+    pub name: String,
+    /// The compute capability times ten.
+    pub capability: u32,
+    /// The CUDA version the driver supports.
+    pub driver_version: String,
+    /// Multiprocessors.
+    pub multiprocessors: i32,
+    /// The highest multiprocessor clock, kHz.
+    pub clock_khz: i32,
+    /// The memory clock, kHz.
+    pub memory_clock_khz: i32,
+    /// The memory bus, bits.
+    pub memory_bus_bits: i32,
+    /// The L2 cache, bytes.
+    pub l2_bytes: i32,
+    /// Device memory, bytes.
+    pub memory_bytes: usize,
+    /// Whether memory errors are corrected.
+    pub ecc: bool,
+}
+
+impl Origin {
+    fn gpu(ordinal: u32, why: &str) -> Origin {
+        Origin {
+            ordinal,
+            reason: format!("GPU {ordinal}, {why}"),
+            #[cfg(feature = "virtual")]
+            virtual_device: None,
+        }
+    }
+}
+
+impl Gpu {
+    /// Opens the chosen device and loads the newest kernels among `images` that it can run, or those of the file that
+    /// `COALESCE_PTX` names.
+    ///
+    /// # Errors
+    /// [`GpuError::NoDriver`], [`GpuError::NoDevice`], [`GpuError::TooOld`], [`GpuError::NoImages`], or the driver's own.
+    pub fn open(choice: &Choice, images: &'static [Image]) -> Result<Gpu, GpuError> {
+        #[cfg(feature = "virtual")]
+        return Gpu::open_checked(choice, images, Checks::none());
+        #[cfg(not(feature = "virtual"))]
+        Gpu::open_with(choice, images, |_, _| Err(GpuError::NoVirtualDevice))
+    }
+
+    /// As [`Gpu::open`]; the virtual device also looks for hazards, which a GPU cannot.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    #[cfg(feature = "virtual")]
+    pub fn open_checked(
+        choice: &Choice,
+        images: &'static [Image],
+        checks: Checks,
+    ) -> Result<Gpu, GpuError> {
+        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, images))
+    }
+
+    fn open_with(
+        choice: &Choice,
+        images: &'static [Image],
+        start: impl Fn(&str, &str) -> Result<Origin, GpuError>,
+    ) -> Result<Gpu, GpuError> {
+        let fresh = Image::from_environment()?;
+        let origin = match choice {
+            Choice::Gpu(ordinal) => Origin::gpu(*ordinal, "as asked"),
+            Choice::Virtual(profile) => start(profile, "as asked")?,
+            Choice::Auto => match cuda_driver::status() {
+                Ok(_) => Origin::gpu(0, "found by the driver"),
+                Err(error) => {
+                    let why = format!("because there is {}", first_clause(&error.to_string()));
+                    start(DEFAULT_PROFILE, &why)?
+                }
+            },
+        };
+        let driver =
+            cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
+        cust::init(cust::CudaFlags::empty())
+            .map_err(|error| GpuError::driver("initializing the driver", error))?;
+        let count =
+            Device::num_devices().map_err(|error| GpuError::driver("counting devices", error))?;
+        let ordinal = origin.ordinal;
+        if ordinal >= count {
+            return Err(GpuError::NoDevice { ordinal, count });
+        }
+        let device = Device::get_device(ordinal)
+            .map_err(|error| GpuError::driver("opening the device", error))?;
+        let attribute = |attribute| {
+            device
+                .get_attribute(attribute)
+                .map_err(|error| GpuError::driver("asking for an attribute", error))
+        };
+        let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
+        let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
+        let capability = u32::try_from(major * 10 + minor).unwrap_or(0);
+        let image = match (fresh, images.first()) {
+            (Some(fresh), _) => fresh,
+            (None, None) => return Err(GpuError::NoImages),
+            (None, Some(oldest)) => Image::for_capability(images, capability).ok_or_else(|| {
+                let name = device.name().unwrap_or_else(|_| "the device".to_owned());
+                GpuError::TooOld { name, capability, oldest: oldest.capability }
+            })?,
+        };
+        let context =
+            Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
+        let module = load(image)?;
+        // Not cust's own, which drops the flag.
+        let stream = non_blocking(None)
+            .map_err(|cause| GpuError::Extension { doing: "creating a stream", cause })?;
+        Ok(Gpu {
+            stream,
+            module,
+            device,
+            image,
+            capability,
+            driver_version: driver.version.to_string(),
+            origin,
+            _context: context,
+        })
+    }
+
+    /// The virtual device, if this is it: results are exact, times are predictions, and it can be asked more.
+    #[cfg(feature = "virtual")]
+    pub fn virtual_device(&self) -> Option<&VirtualDevice> {
+        self.origin.virtual_device.as_ref()
+    }
+
+    /// One line that says which device was taken and why.
+    pub fn origin(&self) -> &str {
+        &self.origin.reason
+    }
+
+    /// The compute capability times ten.
+    pub fn capability(&self) -> u32 {
+        self.capability
+    }
+
+    /// Multiprocessors.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn multiprocessors(&self) -> anyhow::Result<u32> {
+        self.attribute(Attribute::MultiprocessorCount)
+    }
+
+    /// The most dynamic shared memory that a block may ask for, bytes.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn shared_bytes_per_block(&self) -> anyhow::Result<u32> {
+        self.attribute(Attribute::MaxSharedMemoryPerBlockOptIn)
+    }
+
+    pub(crate) fn attribute(&self, attribute: Attribute) -> anyhow::Result<u32> {
+        Ok(u32::try_from(cust_ext::device::attribute(&self.device, attribute)?)?)
+    }
+
+    /// The kernels that were loaded.
+    pub fn image(&self) -> &'static Image {
+        self.image
+    }
+
+    /// Loads more kernels: the newest among these that the device can run.
+    ///
+    /// # Errors
+    /// [`GpuError::TooOld`], or the driver's own.
+    pub fn load(&self, images: &'static [Image]) -> Result<Module, GpuError> {
+        let oldest = images.first().ok_or(GpuError::NoImages)?.capability;
+        let image = Image::for_capability(images, self.capability).ok_or_else(|| {
+            let name = self.device.name().unwrap_or_else(|_| "the device".to_owned());
+            GpuError::TooOld { name, capability: self.capability, oldest }
+        })?;
+        #[cfg(feature = "virtual")]
+        if let Some(device) = self.virtual_device() {
+            device.assume_registers(image.kernels);
+        }
+        load(image)
+    }
+
+    /// Free and total device memory, bytes.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn memory(&self) -> Result<(usize, usize), GpuError> {
+        mem_get_info().map_err(|error| GpuError::driver("asking for free memory", error))
+    }
+
+    /// What the device is.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn facts(&self) -> Result<DeviceFacts, GpuError> {
+        let attribute = |attribute| {
+            self.device
+                .get_attribute(attribute)
+                .map_err(|error| GpuError::driver("asking for an attribute", error))
+        };
+        Ok(DeviceFacts {
+            name: self
+                .device
+                .name()
+                .map_err(|error| GpuError::driver("asking for the name", error))?,
+            capability: self.capability,
+            driver_version: self.driver_version.clone(),
+            multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
+            clock_khz: attribute(DeviceAttribute::ClockRate)?,
+            memory_clock_khz: attribute(DeviceAttribute::MemoryClockRate)?,
+            memory_bus_bits: attribute(DeviceAttribute::GlobalMemoryBusWidth)?,
+            l2_bytes: attribute(DeviceAttribute::L2CacheSize)?,
+            memory_bytes: self
+                .device
+                .total_memory()
+                .map_err(|error| GpuError::driver("asking for memory", error))?,
+            ecc: attribute(DeviceAttribute::EccEnabled)? != 0,
+        })
+    }
+
+    /// The address on the PCI bus, such as `0000:3b:00.0`.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn pci_address(&self) -> anyhow::Result<String> {
+        Ok(cust_ext::device::pci_address(&self.device)?)
+    }
+
+    /// The stream that launches go to.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The kernels, by name.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Waits for everything enqueued; a fault of a kernel surfaces here.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn synchronize(&self) -> Result<(), GpuError> {
+        self.stream.synchronize().map_err(|error| GpuError::driver("waiting for the device", error))
+    }
+
+    /// Says that the host has just read this memory from front to back: the virtual device's clock, which sees driver
+    /// calls only, moves on by the time that it takes. A GPU's events see the host's real time.
+    pub fn host_has_read<T>(&self, memory: &[T]) {
+        #[cfg(feature = "virtual")]
+        if let Some(device) = self.virtual_device() {
+            device.host_reads(memory);
+        }
+        let _ = memory;
+    }
+
+    /// From here on what streams do is recorded, for [`Gpu::take_operations`]: by the virtual device, or by events
+    /// around each operation, which take time themselves.
+    pub fn watch_operations(&self) {
+        #[cfg(feature = "virtual")]
+        if let Some(device) = self.virtual_device() {
+            device.take_operations();
+            return;
+        }
+        cuda_driver::record_operations();
+    }
+
+    /// What was done since [`Gpu::watch_operations`], and when. The virtual device tells of the host, too.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn take_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
+        #[cfg(feature = "virtual")]
+        if let Some(device) = self.virtual_device() {
+            return Ok(device.take_operations());
+        }
+        self.synchronize()?;
+        cuda_driver::recorded_operations().map_err(GpuError::Unrecorded)
+    }
+
+    /// Leaves L2 as it is by default: nothing set aside, no window on the stream, no line that persists. Returns the
+    /// bytes that were set aside until now.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn restore_l2(&self) -> anyhow::Result<usize> {
+        Ok(cust_ext::l2::restore_default(&self.stream)?)
+    }
+
+    /// Records what `body` enqueues on the stream instead of running it.
+    ///
+    /// # Errors
+    /// The driver's, also when `body` does what no graph can hold.
+    pub fn record(&self, body: impl FnOnce()) -> cust_ext::Result<ExecutableGraph> {
+        let record = |_: &Stream| {
+            body();
+            Ok(())
+        };
+        capture(&self.stream, CaptureMode::Relaxed, record)?.instantiate()
+    }
+
+    /// A launcher on this device's stream.
+    pub fn launcher(&self) -> Launcher<'_> {
+        Launcher::new(self, &self.module)
+    }
+
+    /// A launcher of other kernels on this device's stream: those that [`Gpu::load`] gave.
+    pub fn launcher_of<'a>(&'a self, module: &'a Module) -> Launcher<'a> {
+        Launcher::new(self, module)
+    }
+}
+
+fn load(image: &Image) -> Result<Module, GpuError> {
+    Module::from_ptx(image.text, &[]).map_err(|error| GpuError::driver("loading the kernels", error))
+}
+
+/// The first clause of a message.
+fn first_clause(message: &str) -> &str {
+    message.split([':', '(', ';']).next().unwrap_or(message).trim()
+}
+
+/// Starts the virtual device.
+#[cfg(feature = "virtual")]
+fn start(
+    name: &str,
+    why: &str,
+    checks: Checks,
+    images: &'static [Image],
+) -> Result<Origin, GpuError> {
+    let profile = virtual_device::profile(name).map_err(GpuError::NoDriver)?;
+    let reason = format!(
+        "virtual {}, {why}: results and counts are exact, times are predictions",
+        profile.name
+    );
+    let image = Image::for_capability(images, profile.architecture());
+    let device = VirtualDevice::start(profile, checks)?;
+    device.assume_registers(image.map_or(&[], |image| image.kernels));
+    Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
+}

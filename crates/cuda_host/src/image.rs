@@ -1,0 +1,91 @@
+//! The PTX that a program carries, and which part of it a device runs.
+
+use crate::error::GpuError;
+use sha2::{Digest, Sha256};
+
+/// The kernels of a crate, compiled for one architecture.
+///
+/// `cuda_builder::Images` writes a list of these from a build script.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The compute capability times ten: 90 for 9.0.
+    pub capability: u32,
+    /// The PTX.
+    pub text: &'static str,
+    /// What each kernel in it consists of.
+    pub kernels: &'static [KernelFacts],
+    /// The compiler that made it.
+    pub compiler: &'static str,
+    /// The commit that it was made from, or `unknown`.
+    pub commit: &'static str,
+}
+
+/// The instructions and memory of one kernel, counted when it was built.
+#[derive(Clone, Debug)]
+pub struct KernelFacts {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// How often each memory, barrier, warp and multiply-add instruction occurs.
+    pub instructions: &'static [(&'static str, usize)],
+    /// Bytes of static shared memory per block.
+    pub shared_bytes: usize,
+    /// Bytes of local memory per thread.
+    pub local_bytes: usize,
+    /// Registers per thread that NVIDIA's assembler gives it on this architecture, where that was recorded.
+    pub registers: Option<u32>,
+}
+
+/// The variable that names a PTX file to run in place of the PTX that the program carries.
+pub const PTX_VARIABLE: &str = "COALESCE_PTX";
+
+impl Image {
+    /// The newest image that a device of this capability runs.
+    pub fn for_capability(images: &'static [Image], capability: u32) -> Option<&'static Image> {
+        images.iter().rfind(|image| image.capability <= capability)
+    }
+
+    /// The image in the file that [`PTX_VARIABLE`] names, if it names one: kernels that have just been compiled, for a
+    /// program that was not.
+    ///
+    /// # Errors
+    /// [`GpuError::Ptx`] when the file cannot be read or is no PTX.
+    pub fn from_environment() -> Result<Option<&'static Image>, GpuError> {
+        let Some(path) = std::env::var_os(PTX_VARIABLE).filter(|path| !path.is_empty()) else {
+            return Ok(None);
+        };
+        let cannot = |cause: String| GpuError::Ptx { path: path.clone().into(), cause };
+        let text = std::fs::read_to_string(&path).map_err(|error| cannot(error.to_string()))?;
+        let target = text.lines().find_map(|line| line.trim().strip_prefix(".target"));
+        let digits = target.and_then(|target| {
+            let number = target.trim().strip_prefix("sm_")?;
+            let end = number.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(number.len());
+            number[..end].parse().ok()
+        });
+        let capability = digits.ok_or_else(|| cannot("it has no `.target sm_NN`".to_owned()))?;
+        // Leaked once per process that is told to read a file: what the program carries lives as long.
+        let text: &'static str = Box::leak(text.into_boxed_str());
+        Ok(Some(Box::leak(Box::new(Image {
+            capability,
+            text,
+            kernels: &[],
+            compiler: "unknown",
+            commit: "unknown",
+        }))))
+    }
+
+    /// The first 16 hexadecimal digits of the text's SHA-256, to say what was run.
+    pub fn hash(&self) -> String {
+        let digest = Sha256::digest(self.text.as_bytes());
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Such as `sm_90`.
+    pub fn target(&self) -> String {
+        format!("sm_{}", self.capability)
+    }
+
+    /// What one kernel consists of.
+    pub fn facts(&self, kernel: &str) -> Option<&'static KernelFacts> {
+        self.kernels.iter().find(|facts| facts.kernel == kernel)
+    }
+}

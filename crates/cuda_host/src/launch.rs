@@ -1,0 +1,248 @@
+//! Typed launches: a kernel's token says which arguments it takes, and others do not compile.
+
+use crate::argument::Arguments;
+use crate::error::GpuError;
+use crate::gpu::Gpu;
+use anyhow::{Context, Result};
+use bytemuck::Pod;
+use cuda_std::kernel::Kernel;
+use cust::context::CurrentContext;
+use cust::function::{BlockSize, GridSize};
+use cust::memory::DeviceCopy;
+use cust::module::Module;
+use cust_ext::device::Attribute;
+use cust_ext::symbol::symbol;
+use std::cell::RefCell;
+
+/// Dynamic shared memory that every kernel may ask for, bytes; a kernel that asks for more opts in.
+const SHARED_WITHOUT_OPTING_IN: u32 = 48 << 10;
+
+/// Enqueues kernels on a device's stream.
+pub struct Launcher<'a> {
+    gpu: &'a Gpu,
+    module: &'a Module,
+    /// What was launched, each once, for the message of a fault that surfaces later.
+    launched: RefCell<Vec<Launched>>,
+}
+
+impl<'a> Launcher<'a> {
+    pub(crate) fn new(gpu: &'a Gpu, module: &'a Module) -> Self {
+        Self { gpu, module, launched: RefCell::default() }
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &'a Gpu {
+        self.gpu
+    }
+
+    /// Enqueues `kernel` on the stream.
+    ///
+    /// The kernel's token carries its parameter types, so arguments that do not fit do not compile:
+    ///
+    /// ```
+    /// # use cuda_host::Launcher;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
+    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))
+    /// # }
+    /// ```
+    /// One argument is missing:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::Launcher;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
+    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target))
+    /// # }
+    /// ```
+    /// The output has another element type:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::Launcher;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
+    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<u8>) -> anyhow::Result<()> {
+    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))
+    /// # }
+    /// ```
+    /// An input stands where the kernel writes:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::Launcher;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
+    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.launch(scale, 1, 256, 0, (&source, &target, 1_u32))
+    /// # }
+    /// ```
+    /// 64 bits stand where the kernel takes 32:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::Launcher;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
+    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_usize))
+    /// # }
+    /// ```
+    /// An array by value has another length:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::Launcher;
+    /// # const fill: cuda_std::kernel::Kernel<fn([u32; 8])> =
+    /// #     unsafe { cuda_std::kernel::Kernel::new("fill", (0, 0), (0, 0, 0), 0) };
+    /// # unsafe fn f(launcher: &Launcher<'_>) -> anyhow::Result<()> {
+    /// launcher.launch(fill, 1, 256, 0, ([0_u32; 7],))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`GpuError::Refused`] when the device does not take the launch.
+    ///
+    /// # Safety
+    /// The kernel's launch contract holds: grid, block, lengths, alignment, aliasing.
+    pub unsafe fn launch<F, A: Arguments<F>>(
+        &self,
+        kernel: Kernel<F>,
+        grid: impl Into<GridSize>,
+        block: impl Into<BlockSize>,
+        dynamic_shared_bytes: u32,
+        arguments: A,
+    ) -> Result<()> {
+        let (grid, block) = (grid.into(), block.into());
+        let launch = Launched { kernel: kernel.name(), grid, block, dynamic_shared_bytes };
+        let refused = |cause: String| GpuError::Refused { launch: launch.to_string(), cause };
+        let function = self.module.get_function(kernel.name()).map_err(|error| {
+            if kernel.since() > self.gpu.image().capability {
+                refused(format!(
+                    "it needs compute capability {}.{}",
+                    kernel.since() / 10,
+                    kernel.since() % 10
+                ))
+            } else {
+                refused(format!("the loaded kernels do not have it ({error})"))
+            }
+        })?;
+        let (max_threads, _) = kernel.launch_bounds();
+        if max_threads > 0 && block.x * block.y * block.z > max_threads {
+            return Err(refused(format!(
+                "its launch bounds allow {max_threads} threads per block"
+            ))
+            .into());
+        }
+        if dynamic_shared_bytes > SHARED_WITHOUT_OPTING_IN {
+            cust_ext::function::allow_dynamic_shared_bytes(&function, dynamic_shared_bytes)
+                .map_err(|error| refused(error.to_string()))?;
+        }
+        let mut list = arguments.list();
+        let pointers = list.pointers();
+        // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
+        // call, and the caller vouches for the rest of the launch contract.
+        unsafe { self.gpu.stream().launch(&function, grid, block, dynamic_shared_bytes, &pointers) }
+            .map_err(|error| refused(error.to_string()))?;
+        let mut launched = self.launched.borrow_mut();
+        if !launched.contains(&launch) {
+            launched.push(launch);
+        }
+        Ok(())
+    }
+
+    /// Writes a static of the kernels by its name, and waits until it is written.
+    ///
+    /// # Errors
+    /// When there is no such static, or it has another size.
+    pub fn write_symbol<T: Pod + DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
+        symbol::<T>(self.module, name)
+            .and_then(|mut symbol| symbol.upload(values))
+            .with_context(|| format!("writing the static `{name}` of the kernels failed"))?;
+        // A copy from pageable memory may return before it has arrived.
+        CurrentContext::synchronize()
+            .map_err(|error| GpuError::driver("writing a static of the kernels", error))?;
+        Ok(())
+    }
+
+    /// Waits for the launches; a fault is reported with those that may have caused it.
+    pub fn finish(&self) -> Result<(), GpuError> {
+        self.gpu.stream().synchronize().map_err(|cause| {
+            let launched = self.launched.borrow();
+            let launch = launched.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+            GpuError::Fault { launch, cause }
+        })
+    }
+
+    /// What the launch of the most threads took of a multiprocessor; of several, the last.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn resources(&self) -> Result<Option<LaunchResources>> {
+        let launched = self.launched.borrow();
+        let Some(largest) = launched.iter().max_by_key(|launch| launch.threads()) else {
+            return Ok(None);
+        };
+        let Launched { kernel, block, dynamic_shared_bytes, .. } = *largest;
+        let function = self.module.get_function(kernel)?;
+        let info = cust_ext::function::info(&function)?;
+        let threads = block.x * block.y * block.z;
+        let blocks = cust_ext::function::blocks_per_multiprocessor(
+            &function,
+            threads,
+            dynamic_shared_bytes as usize,
+        )?;
+        let most = self.gpu.attribute(Attribute::MaxThreadsPerMultiprocessor)?;
+        Ok(Some(LaunchResources {
+            registers: info.registers,
+            shared_bytes: info.static_shared_bytes + dynamic_shared_bytes,
+            local_bytes: info.local_bytes,
+            block_threads: threads,
+            // Warps are whole, also those of a block whose threads do not fill them.
+            occupancy_percent: 100.0 * f64::from(blocks * threads.next_multiple_of(32))
+                / f64::from(most),
+        }))
+    }
+}
+
+/// What a launch takes of a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaunchResources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Shared memory per block, bytes, dynamic included.
+    pub shared_bytes: u32,
+    /// Local memory per thread, bytes.
+    pub local_bytes: u32,
+    /// Threads per block.
+    pub block_threads: u32,
+    /// Warps that fit on a multiprocessor over those that it can hold, percent.
+    pub occupancy_percent: f64,
+}
+
+/// A launch, to be named.
+#[derive(PartialEq)]
+struct Launched {
+    kernel: &'static str,
+    grid: GridSize,
+    block: BlockSize,
+    dynamic_shared_bytes: u32,
+}
+
+impl Launched {
+    /// The threads of the grid.
+    fn threads(&self) -> u64 {
+        let extents =
+            [self.grid.x, self.grid.y, self.grid.z, self.block.x, self.block.y, self.block.z];
+        extents.into_iter().map(u64::from).product()
+    }
+}
+
+impl std::fmt::Display for Launched {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Launched { kernel, grid, block, dynamic_shared_bytes } = self;
+        write!(
+            formatter,
+            "{kernel}<<<({}, {}, {}), ({}, {}, {}), {dynamic_shared_bytes} B>>>",
+            grid.x, grid.y, grid.z, block.x, block.y, block.z
+        )
+    }
+}

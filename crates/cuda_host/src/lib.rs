@@ -1,0 +1,47 @@
+//! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, and launches that
+//! are checked when they are compiled. Buffers, streams and events are cust's own.
+//!
+//! ```no_run
+//! use cuda_host::{Choice, Gpu};
+//! use cust::memory::{CopyDestination, DeviceBuffer};
+//! # const IMAGES: &[cuda_host::Image] = &[];
+//! # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
+//! #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+//!
+//! // A GPU if there is one, else the virtual device. IMAGES is what the build script wrote.
+//! let gpu = Gpu::open(&Choice::Auto, IMAGES)?;
+//! let source = DeviceBuffer::from_slice(&[1.0_f32; 1000])?;
+//! let mut target = DeviceBuffer::<f32>::zeroed(1000)?;
+//! let launcher = gpu.launcher();
+//! // SAFETY: 4 blocks of 256 threads cover 1000 elements, which both buffers have.
+//! unsafe { launcher.launch(scale, 4, 256, 0, (&source, &mut target, 1000_u32)) }?;
+//! launcher.finish()?;
+//! let mut result = vec![0.0_f32; 1000];
+//! target.copy_to(&mut result)?;
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+
+mod argument;
+mod choice;
+mod error;
+mod gpu;
+mod image;
+mod launch;
+mod streams;
+#[cfg(feature = "virtual")]
+mod virtual_device;
+mod view;
+
+pub use argument::{Argument, ArgumentList, Arguments};
+pub use choice::Choice;
+pub use cuda_driver::{OperationKind, OperationRecord};
+pub use error::GpuError;
+pub use gpu::{DeviceFacts, Gpu};
+pub use image::{Image, KernelFacts, PTX_VARIABLE};
+pub use launch::{LaunchResources, Launcher};
+#[cfg(feature = "virtual")]
+pub use simt::Checks;
+pub use streams::Streams;
+pub use view::{View, ViewMut};
+#[cfg(feature = "virtual")]
+pub use virtual_device::{VirtualDevice, WorkScale, misuse};

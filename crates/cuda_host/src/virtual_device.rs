@@ -1,0 +1,105 @@
+//! The virtual device: what it can be asked that a GPU cannot.
+
+use crate::error::GpuError;
+use crate::image::KernelFacts;
+use cust::stream::Stream;
+use simt::{Checks, Watched};
+pub use virtual_gpu::Larger as WorkScale;
+use virtual_gpu::{
+    LaunchRecord, MisuseKind, OperationRecord, Options, PROFILES, Profile, VirtualGpu,
+};
+
+/// The virtual device that answers the driver's calls of this process.
+///
+/// A process has at most one; a [`Gpu`](crate::Gpu) gives it with [`Gpu::virtual_device`](crate::Gpu::virtual_device).
+#[derive(Debug)]
+pub struct VirtualDevice(());
+
+impl VirtualDevice {
+    /// Starts a virtual device with a profile and makes it answer the driver's calls.
+    pub(crate) fn start(profile: Profile, checks: Checks) -> Result<VirtualDevice, GpuError> {
+        let fail = |error: String| GpuError::NoDriver(error);
+        let options = Options { checks, ..Options::default() };
+        let gpu = VirtualGpu::start(profile, options).map_err(|error| fail(error.to_string()))?;
+        cuda_driver::select(cuda_driver::Backend::Table(gpu))
+            .map_err(|error| fail(error.to_string()))?;
+        Ok(VirtualDevice(()))
+    }
+
+    /// Says what NVIDIA's assembler gave kernels, as far as that is known: it decides how many blocks fit.
+    pub(crate) fn assume_registers(&self, kernels: &[KernelFacts]) {
+        let known = kernels.iter().filter_map(|facts| Some((facts.kernel, facts.registers?)));
+        virtual_gpu::assume_registers(known);
+    }
+
+    /// From here on the times of kernels, copies and fills are those of work so many times larger than what is executed.
+    pub fn scale_work(&self, scale: WorkScale) {
+        virtual_gpu::take_kernels_as_larger(scale);
+    }
+
+    /// What ran since the last call.
+    pub fn take_launches(&self) -> Vec<LaunchRecord> {
+        virtual_gpu::launches()
+    }
+
+    /// The launches that `enqueue` puts on a stream, none of which is executed.
+    ///
+    /// # Errors
+    /// Those of `enqueue`, and the driver's.
+    pub fn without_executing(
+        &self,
+        stream: &Stream,
+        enqueue: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Vec<LaunchRecord>> {
+        virtual_gpu::launches();
+        virtual_gpu::skip_kernels(true);
+        let outcome = enqueue().and_then(|()| Ok(stream.synchronize()?));
+        virtual_gpu::skip_kernels(false);
+        outcome?;
+        Ok(virtual_gpu::launches())
+    }
+
+    /// From here on the requests of each launch's first warp are recorded, or no longer.
+    pub fn watch_first_warp(&self, watch: bool) {
+        virtual_gpu::watch(watch.then(Watched::default));
+    }
+
+    /// What was done since the last call, and when, the host's calls among it.
+    pub fn take_operations(&self) -> Vec<OperationRecord> {
+        virtual_gpu::operations()
+    }
+
+    /// The clock, which sees calls of the driver only, moves on by the time that the host takes to read this memory.
+    pub fn host_reads<T>(&self, memory: &[T]) {
+        virtual_gpu::host_reads(memory.as_ptr().addr(), size_of_val(memory));
+    }
+
+    /// Mistakes of the host's since the last call, each as a sentence with its call and, where it is known, its line: use
+    /// after free, a copy past an allocation, host memory that changed too early. Asynchronous copies of pageable memory,
+    /// which only cost time, are left out.
+    pub fn take_misuse(&self) -> Vec<String> {
+        let mistakes = virtual_gpu::misuse().into_iter();
+        let wrong = mistakes.filter(|mistake| mistake.kind != MisuseKind::PageableAsyncCopy);
+        wrong.map(|mistake| mistake.to_string()).collect()
+    }
+}
+
+/// What the virtual device, if one runs, has to say of mistakes; each is said once.
+pub fn misuse() -> Vec<String> {
+    virtual_gpu::misuse().iter().map(ToString::to_string).collect()
+}
+
+/// The names of the profiles that come with the virtual device.
+pub(crate) fn profiles() -> impl Iterator<Item = &'static str> {
+    PROFILES.iter().map(|(name, _)| *name)
+}
+
+/// A profile by its name, or by the path of a file that ends in `.json`.
+pub(crate) fn profile(name: &str) -> Result<Profile, String> {
+    if !name.ends_with(".json") {
+        return Profile::named(name).map_err(|error| error.to_string());
+    }
+    let text = std::fs::read_to_string(name)
+        .map_err(|error| format!("cannot read the profile {name}: {error}"))?;
+    Profile::from_json(&text).map_err(|error| format!("{name}: {error}"))
+}

@@ -1,0 +1,207 @@
+//! The device code of Coalesce's instruments: kernels that measure the machine itself, whatever is measured on it.
+
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
+
+use core::mem::MaybeUninit;
+use cuda_std::prelude::*;
+use cuda_std::vector::{F32x4, U32x4};
+use cuda_std::{address_space, misc};
+
+/// Threads per block.
+pub const BLOCK: u32 = 256;
+
+/// Reads `quads` 16-byte words. Nothing is written unless their sum is infinite, which finite
+/// inputs cannot bring about: the store only keeps the loads alive.
+///
+/// Used to replace what the L2 cache holds by clean lines of another buffer.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads; `source` 16-byte aligned and valid for `quads`
+/// F32x4, `target` for one f32.
+#[kernel]
+pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u32) {
+    let step = thread::grid_dim_x() * BLOCK;
+    let mut sum = F32x4::splat(0.0);
+    let mut i = thread::index_1d();
+    while i < quads {
+        // SAFETY: i < quads, the length of the array (launch contract).
+        sum += unsafe { *source.add(i as usize) };
+        i += step;
+    }
+    let total = sum.x + sum.y + sum.z + sum.w;
+    if total == f32::INFINITY {
+        // SAFETY: `target` holds one element (launch contract).
+        unsafe { *target = total };
+    }
+}
+
+/// Loads of [`measurement_reread`] that are under way at once.
+pub const IN_FLIGHT: u32 = 4;
+
+/// Reads `IN_FLIGHT * passes` 16-byte words per thread, all threads side by side through `quads` of them and from their
+/// start again. Nothing is written, as in [`measurement_read`].
+///
+/// Shows the rate of a cache that holds them, when no nearer one does.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads; `quads` is a power of two; `source` 16-byte aligned and valid for
+/// `quads` F32x4, `target` for one f32.
+#[kernel]
+pub unsafe fn measurement_reread(source: *const F32x4, target: *mut f32, quads: u32, passes: u32) {
+    let step = thread::grid_dim_x() * BLOCK;
+    let mut sum = F32x4::splat(0.0);
+    let mut i = thread::index_1d();
+    for _ in 0..passes {
+        let load = |number: u32| {
+            let at = i.wrapping_add(number * step) & (quads - 1);
+            // SAFETY: at < quads, the length of the array (launch contract).
+            unsafe { *source.add(at as usize) }
+        };
+        let (a, b, c, d) = (load(0), load(1), load(2), load(3));
+        sum += a;
+        sum += b;
+        sum += c;
+        sum += d;
+        i = i.wrapping_add(IN_FLIGHT * step);
+    }
+    let total = sum.x + sum.y + sum.z + sum.w;
+    if total == f32::INFINITY {
+        // SAFETY: `target` holds one element (launch contract).
+        unsafe { *target = total };
+    }
+}
+
+/// 16-byte words of shared memory that a block of [`measurement_shared`] reads.
+pub const SHARED_QUADS: u32 = 1024;
+/// How many of them each thread reads at once.
+pub const SHARED_AT_ONCE: u32 = 4;
+
+/// Each thread reads `SHARED_AT_ONCE` 16-byte words of shared memory, neighbours of neighbouring
+/// lanes, `passes` times.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads; `target` valid for one u32.
+#[kernel]
+pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
+    #[address_space(shared)]
+    static mut WORDS: MaybeUninit<[U32x4; SHARED_QUADS as usize]> = MaybeUninit::uninit();
+    let words = (&raw mut WORDS).cast::<U32x4>();
+    let lane = thread::thread_idx_x();
+    let mut word = lane;
+    while word < SHARED_QUADS {
+        // SAFETY: word < SHARED_QUADS; each word has one writer, and readers come after the barrier.
+        unsafe { *words.add(word as usize) = U32x4::splat(word) };
+        word += BLOCK;
+    }
+    thread::sync_threads();
+    let mut sum = U32x4::splat(0);
+    let mut first = lane;
+    for _ in 0..passes {
+        for part in 0..SHARED_AT_ONCE {
+            let word = (first + part * BLOCK) % SHARED_QUADS;
+            // SAFETY: the remainder lies in the array, which nobody writes any more.
+            let quad = unsafe { *words.add(word as usize) };
+            sum = U32x4::new(sum.x ^ quad.x, sum.y ^ quad.y, sum.z ^ quad.z, sum.w ^ quad.w);
+        }
+        // Another word in every pass, so that no pass can be left out.
+        first += WARP_QUADS;
+    }
+    // Words are at most SHARED_QUADS, and so is what their bits make up.
+    if sum.x ^ sum.y ^ sum.z ^ sum.w == u32::MAX {
+        // SAFETY: `target` holds one element (launch contract).
+        unsafe { *target = sum.x };
+    }
+}
+
+/// How far the words of one pass of [`measurement_shared`] lie from those of the next: those of a warp.
+const WARP_QUADS: u32 = 32;
+
+/// Multiplies each word, neighbouring lanes on neighbouring words. With n = 0 it finds nothing to do.
+///
+/// Shows the rate of memory that the host has, too.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
+/// overlapping.
+#[kernel]
+pub unsafe fn measurement_scale(source: *const u32, target: *mut u32, n: u32, factor: u32) {
+    let i = thread::index_1d();
+    if i < n {
+        // SAFETY: i < n, and both arrays hold n elements (launch contract).
+        unsafe { *target.add(i as usize) = (*source.add(i as usize)).wrapping_mul(factor) };
+    }
+}
+
+/// Multiplies each word, the lanes of a warp `n / 32` words apart.
+///
+/// # Safety
+/// Launch contract: as for [`measurement_scale`], but covering `32 * ceil(n / 32)` threads.
+#[kernel]
+pub unsafe fn measurement_scale_strided(source: *const u32, target: *mut u32, n: u32, factor: u32) {
+    let thread = thread::index_1d();
+    let (warp, lane) = (thread / WARP, thread % WARP);
+    let rows = n.div_ceil(WARP);
+    let i = lane * rows + warp;
+    if warp < rows && i < n {
+        // SAFETY: i < n, and both arrays hold n elements (launch contract).
+        unsafe { *target.add(i as usize) = (*source.add(i as usize)).wrapping_mul(factor) };
+    }
+}
+
+/// Lanes per warp.
+const WARP: u32 = 32;
+
+/// Does nothing: what is left of its time is the launch.
+///
+/// # Safety
+/// Launch contract: any grid.
+#[kernel]
+pub unsafe fn measurement_nothing() {}
+
+/// Waits until the host writes something else than zero to `gate`, at most `most_ns` nanoseconds: what
+/// is enqueued behind it begins when all of it is enqueued.
+///
+/// # Safety
+/// Launch contract: one thread; `gate` valid for one u32.
+#[kernel]
+pub unsafe fn measurement_wait(gate: *const u32, most_ns: u64) {
+    let begin = misc::globaltimer();
+    // SAFETY: `gate` holds one element (launch contract), which the host may write at any time.
+    while unsafe { gate.read_volatile() } == 0 {
+        if misc::globaltimer() - begin > most_ns {
+            break;
+        }
+    }
+}
+
+/// Writes how many cycles of its multiprocessor and how many nanoseconds of the device's clock passed
+/// between two ticks of the latter that lie at least `least_ns` apart.
+///
+/// # Safety
+/// Launch contract: one thread; `target` valid for two u64.
+#[kernel]
+pub unsafe fn measurement_clock(target: *mut u64, least_ns: u64) {
+    let (begin_ns, begin) = next_tick();
+    let (mut end_ns, mut end) = next_tick();
+    while end_ns - begin_ns < least_ns {
+        (end_ns, end) = next_tick();
+    }
+    // SAFETY: `target` holds two elements (launch contract), this is the only thread.
+    unsafe {
+        target.write_volatile(end - begin);
+        target.add(1).write_volatile(end_ns - begin_ns);
+    }
+}
+
+/// The device's clock right after it moves on, and the cycle counter then.
+#[inline(always)]
+fn next_tick() -> (u64, u64) {
+    let before = misc::globaltimer();
+    loop {
+        let now = misc::globaltimer();
+        if now != before {
+            return (now, misc::clock());
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A ladder as a table and as bars.
+
+use super::page::{self, headers, time_in_words};
+use super::plot::{Bar, Bars, Caption, bars, figure};
+use super::runs::Runs;
+use maud::{Markup, html};
+use results::{Limit, Measured, Outcome, Row};
+
+/// A column of a ladder's table.
+struct Column {
+    name: &'static str,
+    /// Whether the summary has it, too; a pattern's page has all.
+    in_summary: bool,
+    cell: fn(&Runs, &Row, &Measured) -> Cell,
+}
+
+/// What a cell holds.
+enum Cell {
+    /// A figure, and how it is written.
+    Figure(Option<f64>, fn(f64) -> String),
+    /// Words; none: an empty cell.
+    Words(String),
+}
+
+impl Cell {
+    fn is_empty(&self) -> bool {
+        match self {
+            Cell::Figure(value, _) => value.is_none(),
+            Cell::Words(words) => words.is_empty(),
+        }
+    }
+}
+
+const fn column(
+    name: &'static str,
+    in_summary: bool,
+    cell: fn(&Runs, &Row, &Measured) -> Cell,
+) -> Column {
+    Column { name, in_summary, cell }
+}
+
+/// The columns after the variant's name.
+const COLUMNS: [Column; 15] = [
+    column("time, ms", true, |_, _, m| Cell::Figure(Some(m.time_ms.median), time_in_words)),
+    column("spread, %", true, |_, _, m| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),
+    column("hot, ms", false, |_, _, m| {
+        Cell::Figure(m.hot_ms.map(|hot| hot.median), time_in_words)
+    }),
+    column("in a graph, ms", false, |_, _, m| {
+        Cell::Figure(m.graph_ms.map(|graph| graph.median), time_in_words)
+    }),
+    column("clock, MHz", false, |_, _, m| {
+        Cell::Figure(m.clock_mhz.map(|clock| clock.median), whole)
+    }),
+    column("GB/s", true, |_, _, m| {
+        Cell::Figure((m.bytes > 0).then_some(m.bandwidth_gb_s), figure)
+    }),
+    column("% of its limit", true, |_, _, m| {
+        Cell::Figure(m.floor.map(|floor| floor.percent), tenths)
+    }),
+    column("limit", true, |_, _, m| {
+        Cell::Words(m.floor.map_or("", |floor| floor.limit.name()).to_owned())
+    }),
+    column("floor, ms", true, |_, _, m| {
+        Cell::Figure(m.floor.map(|floor| floor.time_ms), time_in_words)
+    }),
+    column("predicted, ms", true, |runs, row, _| {
+        Cell::Figure(runs.predicted_ms(row), time_in_words)
+    }),
+    column("time / predicted", true, |runs, row, m| {
+        let ratio = runs.predicted_ms(row).map(|predicted_ms| m.time_ms.median / predicted_ms);
+        Cell::Figure(ratio, hundredths)
+    }),
+    column("speed-up", true, |_, _, m| {
+        Cell::Figure(Some(m.speed_up), |value| format!("{value:.2} x"))
+    }),
+    column("registers", true, |runs, row, _| {
+        Cell::Figure(registers(runs, row).map(f64::from), whole)
+    }),
+    column("occupancy, %", true, |_, row, _| {
+        Cell::Figure(row.resources.map(|resources| resources.occupancy_percent), figure)
+    }),
+    column("sectors, load / store", true, |runs, row, _| Cell::Words(sectors(runs, row))),
+];
+
+fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+fn hundredths(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// The ladders of one pattern or of all as a table. Columns without a figure are left out.
+pub fn table(
+    caption: &str,
+    runs: &Runs,
+    patterns: &[&str],
+    is_summary: bool,
+) -> Markup {
+    let rows: Vec<(usize, &Row)> =
+        patterns.iter().flat_map(|pattern| runs.ladder(pattern).into_iter().enumerate()).collect();
+    let is_used = |column: &&Column| {
+        let mut measured = rows.iter().filter_map(|(_, row)| Some((row, row.measured()?)));
+        (column.in_summary || !is_summary)
+            && measured
+                .any(|(row, measured)| !(column.cell)(runs, row, measured).is_empty())
+    };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
+    let header = html! {
+        @if is_summary { th scope="col" { "pattern" } }
+        th scope="col" { "variant" }
+        (headers(&columns.iter().map(|column| column.name).collect::<Vec<_>>()))
+    };
+    let body = html! {
+        @for (index, row) in &rows {
+            tr class=[class(*index, row)] data-row=(row.name()) {
+                @if is_summary { td { a href=(format!("{}.html", row.pattern)) { (row.pattern) } } }
+                th scope="row" { (row.variant) }
+                @match &row.outcome {
+                    Outcome::Measured(measured) => {
+                        @for column in &columns {
+                            @match (column.cell)(runs, row, measured) {
+                                Cell::Figure(value, show) => (page::cell(value, show)),
+                                Cell::Words(words) => td.short { (words) },
+                            }
+                        }
+                    },
+                    Outcome::NotRun { reason } => td colspan=(columns.len()) { "not run: " (reason) },
+                    Outcome::Wrong { reason } => td colspan=(columns.len()) { strong { "wrong" } ": " (reason) },
+                }
+            }
+        }
+    };
+    let has_peers = rows.iter().any(|(_, row)| row.peer);
+    let caption = format!(
+        "{caption}{}",
+        if has_peers { "; rows in italics are peers, not ours" } else { "" }
+    );
+    page::table(&caption, &header, &body)
+}
+
+/// Peers are set apart, and so is the first row of a pattern.
+fn class(index: usize, row: &Row) -> Option<&'static str> {
+    match (index, row.peer) {
+        (0, _) => Some("first"),
+        (_, true) => Some("peer"),
+        _ => None,
+    }
+}
+
+/// Registers per thread: those of the run, or those that the assembler gave our kernels for the same target.
+fn registers(runs: &Runs, row: &Row) -> Option<u32> {
+    let assembled = || {
+        let kernel = runs.counted(row)?.kernels.first()?;
+        (kernel.target == runs.main.results.environment.ptx_target).then_some(kernel.registers)?
+    };
+    row.resources.map(|resources| resources.registers).or_else(assembled)
+}
+
+/// Such as `4 / 32`.
+fn sectors(runs: &Runs, row: &Row) -> String {
+    let counted = || {
+        let counters = runs.counted(row)?.counters;
+        Some((counters.load_sectors(), counters.store_sectors()))
+    };
+    let of_row = row.traffic.map(|traffic| (traffic.load_sectors, traffic.store_sectors));
+    let Some((loads, stores)) = of_row.or_else(counted) else { return String::new() };
+    let show = |sectors: Option<f64>| sectors.map_or_else(|| "–".to_owned(), figure);
+    format!("{} / {}", show(loads), show(stores))
+}
+
+/// Whether a ladder is shown by its times rather than by its bandwidths: moving bytes is not what it is about.
+pub fn is_about_time(rows: &[&Row]) -> bool {
+    let measured = || rows.iter().filter_map(|row| row.measured());
+    let best = measured().map(|measured| measured.bandwidth_gb_s).fold(0.0, f64::max);
+    let counts_launches =
+        measured().any(|measured| measured.floor.is_some_and(|floor| floor.limit == Limit::Launch));
+    best < 2.0 || counts_launches
+}
+
+/// A figure of a row, and its best.
+fn value(measured: &Measured, by_time: bool) -> f64 {
+    if by_time { measured.time_ms.median } else { measured.bandwidth_gb_s }
+}
+
+fn limit(measured: &Measured, by_time: bool) -> Option<f64> {
+    let floor = measured.floor?;
+    Some(if by_time { floor.time_ms } else { measured.bytes as f64 / floor.time_ms / 1e6 })
+}
+
+/// The plot of a ladder; `None` when nothing of it was measured.
+pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
+    let rows = runs.ladder(pattern);
+    rows.iter().find_map(|row| row.measured())?;
+    let by_time = is_about_time(&rows);
+    let bar = |row: &&Row| {
+        let measured = row.measured();
+        let files = runs.beside(row).into_iter().map(|other| Some(value(other?, by_time)));
+        let mut marks: Vec<_> = files.collect();
+        if !has_prediction_file(runs) {
+            let predicted = row.predicted_ms.zip(measured).map(|(predicted_ms, measured)| {
+                if by_time { predicted_ms } else { measured.bytes as f64 / predicted_ms / 1e6 }
+            });
+            marks.push(predicted);
+        }
+        Bar {
+            label: row.variant.clone(),
+            value: measured.map(|measured| value(measured, by_time)),
+            is_peer: row.peer,
+            limit: measured.and_then(|measured| limit(measured, by_time)),
+            marks,
+        }
+    };
+    let mut list: Vec<Bar> = rows.iter().map(bar).collect();
+    let mut marks: Vec<String> = runs.others.iter().map(|run| run.name.clone()).collect();
+    if !has_prediction_file(runs) {
+        marks.push("predicted".to_owned());
+    }
+    // Legends name what is there.
+    for index in (0..marks.len()).rev() {
+        if list.iter().all(|bar| bar.marks[index].is_none()) {
+            marks.remove(index);
+            for bar in &mut list {
+                bar.marks.remove(index);
+            }
+        }
+    }
+    let mut limits: Vec<&str> =
+        rows.iter().filter_map(|row| Some(row.measured()?.floor?.limit.name())).collect();
+    limits.dedup();
+    Some(bars(&Bars {
+        caption: Caption {
+            id: format!("plot-{pattern}-ladder"),
+            title: format!(
+                "The ladder of {pattern}, {}",
+                if by_time { "time" } else { "bandwidth" }
+            ),
+        },
+        unit: if by_time { "ms" } else { "GB/s" },
+        bars: list,
+        name: runs.main.name.clone(),
+        marks,
+        limit: match limits[..] {
+            [one] => format!("limit: {one}"),
+            _ => "the variant's limit".to_owned(),
+        },
+    }))
+}
+
+fn has_prediction_file(runs: &Runs) -> bool {
+    runs.others.iter().any(|run| run.results.environment.is_prediction)
+}

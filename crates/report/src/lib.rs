@@ -1,0 +1,94 @@
+//! Result files for people: pages that a browser shows without a network, tables, plots and pictures.
+//!
+//! Everything is a pure function of result files and of what was counted; no device, no executor and no source file is
+//! needed. A report is one page of summary and one page per pattern. All that a page needs is in it: style, plots, and
+//! a script without which only the sorting of tables is missing.
+
+mod cost;
+mod ladder;
+mod machine_code;
+mod markdown;
+mod page;
+pub mod picture;
+mod plot;
+mod publish;
+mod roofline;
+mod runs;
+mod source;
+mod subject;
+mod summary;
+mod sweep;
+pub mod tabulate;
+
+use anyhow::Result;
+use machine_code::MachineCode;
+use page::Link;
+use publish::Page;
+use results::Counts;
+use runs::{Runs, Subject};
+use std::path::{Path, PathBuf};
+
+/// Writes a report of the first file, compared with the others, as a folder of pages; `index.html` is the first.
+///
+/// Kernels are shown with their machine code when a file has it, as `nvdisasm --print-code --print-line-info-inline`
+/// prints it. What is known of the patterns is `counts`, or else what the first file that has counts says.
+///
+/// # Errors
+/// A file that is no result file or has no row in common with the first, one that is no machine code, a folder that
+/// cannot be written or holds something else than a report; a folder that was there stays as it was.
+pub fn write(
+    files: &[PathBuf],
+    counts: Option<Counts>,
+    machine_code: Option<&Path>,
+    folder: &Path,
+) -> Result<()> {
+    let runs = Runs::load(files, counts)?;
+    let machine_code = machine_code.map(MachineCode::load).transpose()?.unwrap_or_default();
+    publish::check(folder)?;
+    publish::publish(folder, &pages(&runs, &machine_code))
+}
+
+/// Fails if a report cannot be written into a folder: to be asked before long work, not after it.
+///
+/// # Errors
+/// Something else than a report is there, or the folder around it takes no files.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    publish::check(folder).map(drop)
+}
+
+/// The plot of each pattern's ladder as an SVG file: its name and its text.
+///
+/// # Errors
+/// What is no result file.
+pub fn plots(file: &Path) -> Result<Vec<(String, String)>> {
+    let runs = Runs::load(&[file.to_owned()], None)?;
+    let drawn = runs.subjects().into_iter().filter_map(|subject| {
+        let plot = ladder::plot(&runs, subject.name)?;
+        Some((format!("{}.svg", subject.name), plot::alone(&plot)))
+    });
+    Ok(drawn.collect())
+}
+
+/// All pages.
+fn pages(runs: &Runs, machine_code: &MachineCode) -> Vec<Page> {
+    let subjects = runs.subjects();
+    let first = Link { file: "index.html".to_owned(), name: "all patterns".to_owned() };
+    let link = |subject: &Subject<'_>| Link {
+        file: format!("{}.html", subject.name),
+        name: subject.name.to_owned(),
+    };
+    let title = format!("Memory patterns on {}", runs.main.results.environment.device.name);
+    let summary = summary::content(runs, &subjects);
+    let mut pages =
+        vec![Page { file: first.file.clone(), text: page::page(&title, &[], &summary) }];
+    for (index, subject) in subjects.iter().enumerate() {
+        let mut links = vec![("", first.clone())];
+        let before = index.checked_sub(1).and_then(|before| subjects.get(before));
+        links.extend(before.map(|before| ("← ", link(before))));
+        links.extend(subjects.get(index + 1).map(|after| ("→ ", link(after))));
+        let content = subject::content(runs, *subject, machine_code);
+        let Link { file, name } = link(subject);
+        pages.push(Page { file, text: page::page(&format!("{name}: {title}"), &links, &content) });
+    }
+    pages
+}

@@ -1,0 +1,95 @@
+//! Puts a report where it is wanted: whole, and over nothing but an older report.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// What the head of every page of ours holds.
+pub const GENERATOR: &str = "<meta name=\"generator\" content=\"coalesce report\">";
+
+/// A page: the name of its file, and its text.
+#[derive(Debug)]
+pub struct Page {
+    /// Such as `index.html`.
+    pub file: String,
+    /// HTML.
+    pub text: String,
+}
+
+/// The folder as an absolute path, if a report may be written there: it does not exist, is empty, or holds a report
+/// and nothing else.
+///
+/// # Errors
+/// Something else is there, or the folder around it does not exist or takes no files.
+pub fn check(folder: &Path) -> Result<PathBuf> {
+    let cannot = || format!("cannot write {}: choose another folder", folder.display());
+    let absolute = std::path::absolute(folder).with_context(cannot)?;
+    let metadata = match std::fs::symlink_metadata(&absolute) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            workplace(folder, &absolute)?;
+            return Ok(absolute);
+        }
+        Err(error) => return Err(error).with_context(cannot),
+    };
+    if !metadata.is_dir() {
+        bail!("{} is not a folder: choose another one for the report", folder.display());
+    }
+    for entry in std::fs::read_dir(&absolute).with_context(cannot)? {
+        let path = entry.with_context(cannot)?.path();
+        if !is_ours(&path) {
+            bail!(
+                "{} holds {}, which is no page of a report: choose another folder",
+                folder.display(),
+                path.file_name().unwrap_or_default().to_string_lossy()
+            );
+        }
+    }
+    workplace(folder, &absolute)?;
+    Ok(absolute)
+}
+
+/// Whether a file is a page of a report.
+fn is_ours(path: &Path) -> bool {
+    let is_file = std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let is_page = path.extension().is_some_and(|extension| extension == "html");
+    is_file && is_page && std::fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR))
+}
+
+/// A folder beside the target that disappears with the value.
+fn workplace(folder: &Path, target: &Path) -> Result<tempfile::TempDir> {
+    let parent = target.parent().unwrap_or(target);
+    tempfile::Builder::new().prefix(".coalesce-report-").tempdir_in(parent).map_err(|error| {
+        // The name of the temporary folder means nothing to the reader of the message.
+        let cause = std::io::Error::from(error.kind());
+        anyhow::anyhow!("cannot write {}: {cause}; choose another folder", folder.display())
+    })
+}
+
+/// Writes the pages into a folder beside `folder` and puts that in its place; what was there stays when this fails.
+///
+/// # Errors
+/// Those of [`check`], and the file system's.
+pub fn publish(folder: &Path, pages: &[Page]) -> Result<()> {
+    let target = check(folder)?;
+    let cannot = || format!("cannot write {}: choose another folder", folder.display());
+    let workplace = workplace(folder, &target)?;
+    let (new, old) = (workplace.path().join("new"), workplace.path().join("old"));
+    std::fs::create_dir(&new).with_context(cannot)?;
+    for page in pages {
+        std::fs::write(new.join(&page.file), &page.text).with_context(cannot)?;
+    }
+    let is_there = target.exists();
+    if is_there {
+        std::fs::rename(&target, &old).with_context(cannot)?;
+    }
+    if let Err(error) = std::fs::rename(&new, &target) {
+        if is_there && let Err(error) = std::fs::rename(&old, &target) {
+            let kept = workplace.keep();
+            return Err(error).with_context(|| {
+                format!("{} could not be put back, it is in {}", folder.display(), kept.display())
+            });
+        }
+        return Err(error).with_context(cannot);
+    }
+    Ok(())
+}

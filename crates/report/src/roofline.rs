@@ -1,0 +1,100 @@
+//! The roofline: what does arithmetic, below the bandwidth of device memory and the rate of FP32.
+
+use super::page::{self, fixed, headers, number};
+use super::plot::{Caption, Roofline, roofline};
+use super::runs::Runs;
+use maud::{Markup, html};
+use results::{DeviceFacts, Limit};
+
+/// A variant with arithmetic.
+struct Point {
+    name: String,
+    /// Operations per byte that must move.
+    intensity: f64,
+    gflop_s: f64,
+}
+
+/// FP32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions".
+fn lanes(capability: u32) -> Option<f64> {
+    match capability {
+        70..=75 | 80 => Some(64.0),
+        86..=121 => Some(128.0),
+        _ => None,
+    }
+}
+
+/// The most operations per second, 10^9, at the highest clock; a fused multiply and add is two.
+fn rate_gflop_s(device: &DeviceFacts) -> Option<f64> {
+    let per_clock = 2.0 * lanes(device.capability)? * f64::from(device.multiprocessors);
+    Some(per_clock * f64::from(device.clock_khz) / 1e6)
+}
+
+/// The variants of the ladders whose kernels have single-precision arithmetic.
+fn points(runs: &Runs) -> Vec<Point> {
+    let mut points = Vec::new();
+    for row in runs.main.results.ladders().filter(|row| !row.peer) {
+        let Some((counted, measured)) = runs.counted(row).zip(row.measured()) else { continue };
+        if counted.flops_f32 == 0 || counted.bytes == 0 || measured.bytes == 0 {
+            continue;
+        }
+        let times = measured.bytes as f64 / counted.bytes as f64;
+        let flops = counted.flops_f32 as f64 * times;
+        points.push(Point {
+            name: row.name(),
+            intensity: flops / measured.bytes as f64,
+            gflop_s: flops / measured.time_ms.median / 1e6,
+        });
+    }
+    points
+}
+
+/// The section of the summary.
+pub fn section(runs: &Runs) -> Markup {
+    let results = &runs.main.results;
+    let memory = [Limit::Copy, Limit::Read, Limit::Write];
+    let roofs = memory.into_iter().filter_map(|limit| results.ceiling(limit));
+    let roof = roofs.max_by(|a, b| a.bandwidth_gb_s().total_cmp(&b.bandwidth_gb_s()));
+    let rate = rate_gflop_s(&results.environment.device);
+    let points = points(runs);
+    html! {
+        h2 id="roofline" { "Roofline" }
+        @if let (Some(roof), Some(rate), false) = (roof, rate, points.is_empty()) {
+            p {
+                "The slope is the fastest ceiling of device memory in this run (" (roof.limit.name()) "); the level is "
+                "the FP32 rate: multiprocessors x lanes x 2 x the highest clock. A point right below the slope is as "
+                "fast as memory lets it be."
+            }
+            (page::plot(&roofline(&Roofline {
+                caption: Caption { id: "plot-roofline".to_owned(), title: "Roofline of device memory and FP32".to_owned() },
+                bandwidth_gb_s: roof.bandwidth_gb_s(),
+                rate_gflop_s: rate,
+                points: points.iter().map(|point| (point.name.clone(), point.intensity, point.gflop_s)).collect(),
+            }), "The numbers are those of the table."))
+            (page::table(
+                "Variants with single-precision arithmetic",
+                &headers(&["number", "variant", "FLOP per byte", "GFLOP/s", "% of the roof"]),
+                &html! {
+                    @for (index, point) in points.iter().enumerate() {
+                        @let limit = (point.intensity * roof.bandwidth_gb_s()).min(rate);
+                        tr {
+                            td.figure data-value=(index + 1) { (index + 1) }
+                            th scope="row" { (point.name) }
+                            (number(Some(point.intensity)))
+                            (number(Some(point.gflop_s)))
+                            (fixed(Some(100.0 * point.gflop_s / limit), 1, ""))
+                        }
+                    }
+                },
+            ))
+        } @else {
+            p { "This run has no ceiling of device memory, or no variant with arithmetic: there is nothing to draw." }
+        }
+        p {
+            "Operations are counted by executing the kernels at their count sizes: single-precision additions and "
+            "multiplications of the lanes that did them, a fused one as two; the count is scaled to the measured size "
+            "by the bytes of the problem. Left out are variants without such operations, atomics (memory does their "
+            "arithmetic), double precision, work of the host, and peers, whose operations are not counted. Bytes are "
+            "those that any implementation must move."
+        }
+    }
+}

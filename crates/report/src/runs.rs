@@ -1,0 +1,171 @@
+//! The result files of a report: the main one, and those it is compared with.
+
+use anyhow::{Result, bail};
+use results::{CountedPattern, CountedVariant, Counts, Measured, Outcome, Results, Row, differences, pairs};
+use std::path::PathBuf;
+
+/// A result file.
+#[derive(Debug)]
+pub struct Run {
+    /// What its figures are called.
+    pub name: String,
+    /// Its content.
+    pub results: Results,
+}
+
+/// The files of a report.
+#[derive(Debug)]
+pub struct Runs {
+    /// The file that the report is of.
+    pub main: Run,
+    /// The files beside it.
+    pub others: Vec<Run>,
+    /// What is known of the patterns.
+    pub counts: Option<Counts>,
+}
+
+/// A pattern of the report.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What was counted of it.
+    pub pattern: Option<&'a CountedPattern>,
+}
+
+impl Runs {
+    /// Reads the files; the first is the main one.
+    ///
+    /// # Errors
+    /// A file that this program cannot read, or one that has no row in common with the first.
+    pub fn load(files: &[PathBuf], counts: Option<Counts>) -> Result<Runs> {
+        let mut runs = Vec::new();
+        for file in files {
+            let results = Results::load(file)?;
+            // They become names of files and of places in pages.
+            for row in &results.rows {
+                for name in [Some(&row.pattern), row.sweep.as_ref()].into_iter().flatten() {
+                    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                    if !is_name || name.is_empty() || name == "index" {
+                        bail!(
+                            "{} is damaged: `{name}` names no pattern or dimension",
+                            file.display()
+                        );
+                    }
+                }
+            }
+            let kind = if results.environment.is_prediction { "predicted" } else { "measured" };
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let is_alone = files.len() == 1 || runs.iter().all(|run: &Run| run.name != kind);
+            let name = if is_alone { kind.to_owned() } else { format!("{kind}, {stem}") };
+            runs.push(Run { name, results });
+        }
+        let mut runs = runs.into_iter();
+        let Some(main) = runs.next() else {
+            bail!("name a result file of `coalesce bench --json`")
+        };
+        let others: Vec<Run> = runs.collect();
+        for (run, file) in others.iter().zip(&files[1..]) {
+            if pairs(&main.results, &run.results).0.is_empty() {
+                bail!(
+                    "{} and {} have no row in common: report runs of the same patterns and sizes",
+                    files[0].display(),
+                    file.display()
+                );
+            }
+        }
+        let mut of_files = std::iter::once(&main).chain(&others);
+        let counts = counts.or_else(|| of_files.find_map(|run| run.results.counts.clone()));
+        Ok(Runs { main, others, counts })
+    }
+
+    /// What was counted of a row's variant.
+    pub fn counted(&self, row: &Row) -> Option<&CountedVariant> {
+        self.counts.as_ref()?.pattern(&row.pattern)?.variant(&row.variant)
+    }
+
+    /// The patterns that were counted, then those that only the main file knows.
+    pub fn subjects(&self) -> Vec<Subject<'_>> {
+        let known = self.counts.iter().flat_map(|counts| &counts.patterns);
+        let known = known.map(|pattern| Subject { name: &pattern.name, pattern: Some(pattern) });
+        let mut subjects: Vec<_> = known.collect();
+        for row in &self.main.results.rows {
+            if subjects.iter().all(|subject| subject.name != row.pattern) {
+                subjects.push(Subject { name: &row.pattern, pattern: None });
+            }
+        }
+        subjects
+    }
+
+    /// The rows of a pattern's ladder.
+    pub fn ladder(&self, pattern: &str) -> Vec<&Row> {
+        self.main.results.ladders().filter(|row| row.pattern == pattern).collect()
+    }
+
+    /// The same row in the other files, as far as it was measured there.
+    pub fn beside(&self, row: &Row) -> Vec<Option<&Measured>> {
+        let rows = self.others.iter().map(|run| &run.results.rows);
+        rows.map(|rows| rows.iter().find(|other| other.is_same_work(row))?.measured()).collect()
+    }
+
+    /// What the model says of a row of the main file, milliseconds: what a file of predictions says, or else the row.
+    pub fn predicted_ms(&self, row: &Row) -> Option<f64> {
+        let beside = self.beside(row);
+        let files = self.others.iter().zip(beside);
+        let mut predictions = files.filter(|(run, _)| run.results.environment.is_prediction);
+        let of_file = predictions.find_map(|(_, measured)| Some(measured?.time_ms.median));
+        of_file.or(row.predicted_ms)
+    }
+
+    /// What a reader must know before the first figure.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let environment = &self.main.results.environment;
+        if environment.is_prediction {
+            notes.push(
+                "Nothing here was measured: the device was virtual, and every time is the prediction of a model."
+                    .to_owned(),
+            );
+        }
+        for run in std::iter::once(&self.main).chain(&self.others) {
+            if run.results.interrupted {
+                notes.push(format!("The run “{}” was interrupted: rows are missing.", run.name));
+            }
+        }
+        for run in &self.others {
+            let mut differing = differences(environment, &run.results.environment);
+            if environment.is_prediction != run.results.environment.is_prediction {
+                // A prediction is of a device of that name, which it is not.
+                let name = |run: &Run| {
+                    let name = &run.results.environment.device.name;
+                    name.trim_end_matches(" (virtual)").to_owned()
+                };
+                let is_same = name(&self.main) == name(run);
+                differing.retain(|difference| !(is_same && difference.starts_with("the GPU ")));
+            }
+            if !differing.is_empty() {
+                notes.push(format!(
+                    "“{}” and “{}” are not of the same make: {}.",
+                    self.main.name,
+                    run.name,
+                    differing.join("; ")
+                ));
+            }
+        }
+        if let Some(counts) = &self.counts
+            && !counts.images.iter().any(|image| image.hash == environment.ptx_hash)
+        {
+            notes.push(format!(
+                "The kernels have changed since this was timed (PTX {}): times are of the kernels of then, sources, \
+                 counts, arithmetic and registers of those of commit {}.",
+                environment.ptx_hash, counts.commit
+            ));
+        }
+        let wrong = self.main.results.rows.iter();
+        let wrong = wrong.filter(|row| matches!(row.outcome, Outcome::Wrong { .. })).count();
+        if wrong > 0 {
+            notes.push(format!("Wrong results: {wrong}. The tables say which and why."));
+        }
+        notes
+    }
+}

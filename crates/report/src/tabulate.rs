@@ -1,0 +1,210 @@
+//! Result rows as the cells of a table: for the terminal, Markdown, and spreadsheets.
+
+use anyhow::{Context, Result};
+use results::{Limit, Outcome, Results, Row, Spread};
+
+/// The columns of a table that people read.
+pub const COLUMNS: [&str; 13] = [
+    "pattern",
+    "variant",
+    "time",
+    "noise",
+    "GB/s",
+    "of limit",
+    "limit",
+    "floor",
+    "model",
+    "speed-up",
+    "registers",
+    "occupancy",
+    "sectors",
+];
+
+/// A row for people: figures rounded, columns of text left empty where there is no figure.
+///
+/// `time` is the median with cold caches, `model` what the model predicts over it, `sectors` those per load and per
+/// store request.
+pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
+    let mut cells = [const { String::new() }; COLUMNS.len()];
+    cells[0] = row.pattern.clone();
+    cells[1] = row.variant.clone();
+    match &row.outcome {
+        Outcome::Measured(measured) => {
+            let median = measured.time_ms.median;
+            cells[2] = format!("{median:.4} ms");
+            cells[3] = format!("{:.1} %", measured.time_ms.noise_percent());
+            cells[4] = format!("{:.0}", measured.bandwidth_gb_s);
+            if let Some(floor) = &measured.floor {
+                cells[5] = format!("{:.1} %", floor.percent);
+                cells[6] = floor.limit.name().to_owned();
+                cells[7] = format!("{:.4} ms", floor.time_ms);
+            }
+            if let Some(predicted) = row.predicted_ms {
+                cells[8] = format!("{:.2}", predicted / median);
+            }
+            cells[9] = format!("{:.2} x", measured.speed_up);
+        }
+        Outcome::NotRun { reason } => cells[2] = format!("not run: {reason}"),
+        Outcome::Wrong { reason } => cells[2] = format!("WRONG: {reason}"),
+    }
+    if let Some(resources) = &row.resources {
+        cells[10] = resources.registers.to_string();
+        cells[11] = format!("{:.0} %", resources.occupancy_percent);
+    }
+    if let Some(traffic) = &row.traffic {
+        let part = |sectors: Option<f64>| {
+            sectors.map_or_else(|| "-".to_owned(), |sectors| format!("{sectors:.1}"))
+        };
+        if traffic.load_sectors.or(traffic.store_sectors).is_some() {
+            cells[12] = format!("{} / {}", part(traffic.load_sectors), part(traffic.store_sectors));
+        }
+    }
+    cells
+}
+
+/// The ladders of a run as a Markdown table, with its circumstances below.
+pub fn markdown(results: &Results) -> String {
+    let mut out = format!("| {} |\n|---|---|", COLUMNS.join(" | "));
+    out.push_str(&"--:|".repeat(COLUMNS.len() - 2));
+    out.push('\n');
+    let mut previous = "";
+    for row in results.ladders() {
+        let mut cells = cells(row);
+        cells[0] =
+            if row.pattern == previous { String::new() } else { format!("`{}`", row.pattern) };
+        previous = &row.pattern;
+        let mark = if row.peer { "*" } else { "`" };
+        cells[1] = format!("{mark}{}{mark}", row.variant);
+        out.push_str(&format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | ")));
+    }
+    out.push_str(&format!("\n{}\n", circumstances(results)));
+    out
+}
+
+/// Where and with what a run was made, as sentences.
+pub fn circumstances(results: &Results) -> String {
+    let environment = &results.environment;
+    let mut parts = vec![
+        environment.device.name.clone(),
+        format!("CUDA {}", environment.device.driver_version),
+    ];
+    if let Some(board) = &environment.board {
+        parts.push(format!("driver {}", board.driver));
+        if let (Some(generation), Some(lanes)) = (board.pcie_generation, board.pcie_lanes) {
+            parts.push(format!("PCIe {generation} x{lanes}"));
+        }
+    }
+    parts.push(format!("kernels for {} ({})", environment.ptx_target, environment.ptx_hash));
+    parts.push(format!("by {}", environment.compiler));
+    parts.push(format!("commit {}", environment.commit));
+    parts.push(format!("seed {}", environment.seed));
+    let measured = || results.ladders().filter_map(Row::measured);
+    let samples = measured().map(|figures| figures.time_ms.samples).min().unwrap_or(0);
+    let throttled: usize = measured().map(|figures| figures.throttled).sum();
+    let ceilings: Vec<_> = results
+        .ceilings
+        .iter()
+        .map(|ceiling| match ceiling.limit {
+            limit @ Limit::Launch => {
+                format!("{} {:.2} us", limit.name(), 1e3 * ceiling.floor_ms(1))
+            }
+            limit => format!("{} {:.0} GB/s", limit.name(), ceiling.bandwidth_gb_s()),
+        })
+        .collect();
+    let what = if environment.is_prediction {
+        "PREDICTIONS of a model, from smaller sizes that were executed; nothing was measured"
+            .to_owned()
+    } else {
+        format!("medians of at least {samples} runs, {throttled} throttled samples left out")
+    };
+    let cut = if results.interrupted { " The run was interrupted." } else { "" };
+    format!("{}; {what}. Ceilings: {}.{cut}", parts.join(", "), ceilings.join(", "))
+}
+
+/// All rows with all figures for spreadsheets, times in milliseconds.
+///
+/// # Errors
+/// None that memory does not cause.
+pub fn csv(results: &Results) -> Result<String> {
+    const SPREAD: [&str; 6] = ["samples", "min", "q1", "median", "q3", "max"];
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut header: Vec<String> =
+        ["pattern", "variant", "size", "sweep", "peer", "outcome"].map(str::to_owned).into();
+    for name in ["time_ms", "hot_ms", "graph_ms", "clock_mhz"] {
+        header.extend(SPREAD.map(|part| format!("{name}_{part}")));
+    }
+    header.extend(
+        [
+            "throttled",
+            "bytes",
+            "bandwidth_gb_s",
+            "limit",
+            "floor_ms",
+            "percent_of_limit",
+            "predicted_ms",
+            "speed_up",
+            "registers",
+            "shared_bytes",
+            "occupancy_percent",
+            "load_sectors",
+            "store_sectors",
+            "efficiency_percent",
+        ]
+        .map(str::to_owned),
+    );
+    writer.write_record(&header)?;
+    for row in &results.rows {
+        writer.write_record(record(row))?;
+    }
+    String::from_utf8(writer.into_inner().context("writing to memory")?).context("CSV is text")
+}
+
+fn record(row: &Row) -> Vec<String> {
+    fn show<T: ToString>(value: Option<T>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let measured = row.measured();
+    let outcome = match &row.outcome {
+        Outcome::Measured(_) => "measured".to_owned(),
+        Outcome::NotRun { reason } => format!("not run: {reason}"),
+        Outcome::Wrong { reason } => format!("wrong: {reason}"),
+    };
+    let mut record = vec![
+        row.pattern.clone(),
+        row.variant.clone(),
+        row.show_size(),
+        row.sweep.clone().unwrap_or_default(),
+        row.peer.to_string(),
+        outcome,
+    ];
+    let spreads = [
+        measured.map(|figures| figures.time_ms),
+        measured.and_then(|figures| figures.hot_ms),
+        measured.and_then(|figures| figures.graph_ms),
+        measured.and_then(|figures| figures.clock_mhz),
+    ];
+    for spread in spreads {
+        record.push(show(spread.map(|spread| spread.samples)));
+        let of: [fn(&Spread) -> f64; 5] = [|s| s.min, |s| s.q1, |s| s.median, |s| s.q3, |s| s.max];
+        record.extend(of.map(|part| show(spread.as_ref().map(part))));
+    }
+    let floor = measured.and_then(|figures| figures.floor);
+    let (resources, traffic) = (row.resources, row.traffic);
+    record.extend([
+        show(measured.map(|figures| figures.throttled)),
+        show(measured.map(|figures| figures.bytes)),
+        show(measured.map(|figures| figures.bandwidth_gb_s)),
+        show(floor.map(|floor| floor.limit.name())),
+        show(floor.map(|floor| floor.time_ms)),
+        show(floor.map(|floor| floor.percent)),
+        show(row.predicted_ms),
+        show(measured.map(|figures| figures.speed_up)),
+        show(resources.map(|resources| resources.registers)),
+        show(resources.map(|resources| resources.shared_bytes)),
+        show(resources.map(|resources| resources.occupancy_percent)),
+        show(traffic.and_then(|traffic| traffic.load_sectors)),
+        show(traffic.and_then(|traffic| traffic.store_sectors)),
+        show(traffic.and_then(|traffic| traffic.efficiency_percent)),
+    ]);
+    record
+}

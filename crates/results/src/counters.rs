@@ -1,0 +1,211 @@
+//! Counters of memory traffic: what a kernel, a line or an instruction asked of memory.
+
+use crate::traffic::Traffic;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// Declares a struct of sums: files leave out what is zero.
+macro_rules! sums {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name {
+            $($(#[$field_doc])* #[serde(skip_serializing_if = "is_zero")] pub $field: $type,)*
+        }
+
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: $name) {
+                $(self.$field += other.$field;)*
+            }
+        }
+    };
+}
+
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+sums! {
+    /// The requests of one kind, and what they moved. A request is one memory instruction of a warp.
+    RequestCounts {
+        /// Requests with at least one active lane.
+        requests: u64,
+        /// Lanes that took part, summed over requests.
+        lanes: u64,
+        /// Bytes that the lanes asked for.
+        bytes: u64,
+        /// Bytes of global memory that were asked for, those that several lanes share once per request.
+        bytes_distinct: u64,
+        /// Distinct 32-byte sectors per request, summed. Zero for shared memory.
+        sectors: u64,
+        /// The fewest sectors that could hold the distinct bytes.
+        sectors_ideal: u64,
+        /// For atomics: sectors, once for each pass that lanes with equal addresses make necessary.
+        sector_passes: u64,
+        /// Distinct 128-byte lines per request, summed. Zero for shared memory.
+        lines: u64,
+        /// Wavefronts: passes through the banks of shared memory, or serialized passes of an atomic.
+        wavefronts: u64,
+        /// The wavefronts that the width alone makes necessary.
+        wavefronts_ideal: u64,
+    }
+}
+
+sums! {
+    /// Everything that is counted, for one instruction or summed over many.
+    Counters {
+        /// Warp-instructions issued.
+        warp_instructions: u64,
+        /// Lanes that were active when an instruction issued, summed.
+        thread_instructions: u64,
+        /// Active lanes whose guard held, summed.
+        predicated_on_thread_instructions: u64,
+        /// Branch instructions issued.
+        branches: u64,
+        /// Branches at which the active lanes went both ways.
+        divergent_branches: u64,
+        /// Block barriers, per warp.
+        barriers: u64,
+        /// Loads of global memory, also through generic addresses.
+        global_load: RequestCounts,
+        /// Stores to global memory.
+        global_store: RequestCounts,
+        /// Atomics on global memory whose result is used.
+        global_atomic: RequestCounts,
+        /// Atomics on global memory without a result.
+        global_reduction: RequestCounts,
+        /// The global side of asynchronous copies.
+        async_copy_global: RequestCounts,
+        /// The shared side of asynchronous copies.
+        async_copy_shared: RequestCounts,
+        /// Bytes moved by bulk copies; a request per copy.
+        bulk_copy: RequestCounts,
+        /// Loads of shared memory.
+        shared_load: RequestCounts,
+        /// Stores to shared memory.
+        shared_store: RequestCounts,
+        /// Atomics on shared memory.
+        shared_atomic: RequestCounts,
+        /// Matrix loads of shared memory.
+        shared_matrix_load: RequestCounts,
+        /// Matrix stores to shared memory.
+        shared_matrix_store: RequestCounts,
+        /// Loads of local memory.
+        local_load: RequestCounts,
+        /// Stores to local memory.
+        local_store: RequestCounts,
+        /// Loads of constant memory, and of kernel parameters with an index; wavefronts are the distinct words per
+        /// request.
+        constant_load: RequestCounts,
+        /// Loads of kernel parameters, which cost no memory request unless they have an index.
+        parameter_loads: u64,
+        /// Requests through generic addresses; each is also counted in its space.
+        generic_requests: u64,
+        /// Integer, logic and move instructions.
+        integer_instructions: u64,
+        /// Floating-point instructions.
+        float_instructions: u64,
+        /// Shuffles, votes, matches and reductions of a warp.
+        warp_level_instructions: u64,
+    }
+}
+
+impl RequestCounts {
+    /// Wavefronts beyond the fewest possible: bank conflicts.
+    pub fn bank_conflicts(&self) -> u64 {
+        self.wavefronts.saturating_sub(self.wavefronts_ideal)
+    }
+
+    /// Distinct bytes asked for, per byte of the sectors moved.
+    pub fn efficiency(&self) -> Option<f64> {
+        ratio(self.bytes_distinct, 32 * self.sectors)
+    }
+}
+
+impl Counters {
+    /// What a row of a result file says of them.
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            load_sectors: self.load_sectors(),
+            store_sectors: self.store_sectors(),
+            shared_load_wavefronts: self.shared_load_wavefronts(),
+            shared_store_wavefronts: self.shared_store_wavefronts(),
+            constant_passes: self.constant_passes(),
+            efficiency_percent: self.efficiency_percent(),
+        }
+    }
+
+    /// Average active lanes per instruction.
+    pub fn lanes_per_instruction(&self) -> Option<f64> {
+        ratio(self.thread_instructions, self.warp_instructions)
+    }
+
+    /// 32-byte sectors per global load request, asynchronous copies included.
+    pub fn load_sectors(&self) -> Option<f64> {
+        let (loads, copies) = (&self.global_load, &self.async_copy_global);
+        ratio(loads.sectors + copies.sectors, loads.requests + copies.requests)
+    }
+
+    /// 32-byte sectors per global store request.
+    pub fn store_sectors(&self) -> Option<f64> {
+        ratio(self.global_store.sectors, self.global_store.requests)
+    }
+
+    /// Wavefronts per shared load request.
+    pub fn shared_load_wavefronts(&self) -> Option<f64> {
+        ratio(self.shared_load.wavefronts, self.shared_load.requests)
+    }
+
+    /// Wavefronts per shared store request, asynchronous copies included.
+    pub fn shared_store_wavefronts(&self) -> Option<f64> {
+        let (stores, copies) = (&self.shared_store, &self.async_copy_shared);
+        ratio(stores.wavefronts + copies.wavefronts, stores.requests + copies.requests)
+    }
+
+    /// Passes per request of constant memory or of a parameter with an index.
+    pub fn constant_passes(&self) -> Option<f64> {
+        ratio(self.constant_load.wavefronts, self.constant_load.requests)
+    }
+
+    /// Wavefronts per shared atomic request.
+    pub fn shared_atomic_wavefronts(&self) -> Option<f64> {
+        ratio(self.shared_atomic.wavefronts, self.shared_atomic.requests)
+    }
+
+    /// Atomic updates of global memory in all, with and without a result.
+    pub fn global_atomics(&self) -> Option<f64> {
+        let lanes = self.global_atomic.lanes + self.global_reduction.lanes;
+        (lanes > 0).then_some(lanes as f64)
+    }
+
+    /// Sector passes per global atomic request, with and without a result.
+    pub fn global_atomic_passes(&self) -> Option<f64> {
+        let (atomics, reductions) = (&self.global_atomic, &self.global_reduction);
+        ratio(
+            atomics.sector_passes + reductions.sector_passes,
+            atomics.requests + reductions.requests,
+        )
+    }
+
+    /// The bytes that lanes asked of global memory, to load and to store.
+    pub fn global_bytes(&self) -> u64 {
+        [self.global_load, self.global_store, self.async_copy_global, self.bulk_copy]
+            .iter()
+            .map(|counts| counts.bytes)
+            .sum()
+    }
+
+    /// Distinct bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.
+    pub fn efficiency_percent(&self) -> Option<f64> {
+        let sum = |of: fn(&RequestCounts) -> u64| {
+            of(&self.global_load) + of(&self.global_store) + of(&self.async_copy_global)
+        };
+        ratio(100 * sum(|counts| counts.bytes_distinct), 32 * sum(|counts| counts.sectors))
+    }
+}
+
+fn ratio(amount: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| amount as f64 / of as f64)
+}

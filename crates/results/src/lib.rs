@@ -1,0 +1,32 @@
+//! Result files: what was measured (`coalesce bench`), what was counted by executing kernels (`coalesce count`), their
+//! JSON schema, and the comparison of two files.
+//!
+//! Plain data: no driver, no executor and no kernel compiler is needed to read or write them.
+
+mod compare;
+mod counters;
+mod counts;
+mod limit;
+mod run;
+mod spread;
+mod timeline;
+mod traffic;
+mod write;
+
+pub use compare::{
+    Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs,
+};
+pub use counters::{Counters, RequestCounts};
+pub use counts::{
+    COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
+    InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
+};
+pub use limit::Limit;
+pub use run::{
+    Board, Ceiling, DeviceFacts, Environment, Floor, Host, Measured, Outcome, Resources, Results,
+    Row, SCHEMA, json_schema, twin,
+};
+pub use spread::Spread;
+pub use timeline::{Engine, Interval, Kind, Origin, Timeline};
+pub use traffic::Traffic;
+pub use write::{check_writable, write, write_json};

@@ -1,0 +1,402 @@
+//! Result files: what was measured, where, and with what.
+
+use crate::counts::Counts;
+use crate::limit::Limit;
+use crate::spread::Spread;
+use crate::timeline::Timeline;
+use crate::traffic::Traffic;
+use crate::write;
+use anyhow::{Context, Result, bail};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the file format. A reader refuses files of a newer one, and of one too old to be understood.
+pub const SCHEMA: u32 = 5;
+
+/// The oldest version that is read: it has no [`Board::id`], and neither it nor version 4 has counts.
+const OLDEST_SCHEMA: u32 = 3;
+
+/// A whole run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    /// [`SCHEMA`], or an older one that is still read.
+    pub schema: u32,
+    /// Where and with what.
+    pub environment: Environment,
+    /// Whether the run was interrupted: rows are missing, those that are here are whole.
+    pub interrupted: bool,
+    /// What the machine could do at most, measured in this run; the device-to-device copy is always among them.
+    pub ceilings: Vec<Ceiling>,
+    /// One row per variant and size.
+    pub rows: Vec<Row>,
+    /// What the kernels of the ladders do, counted by executing them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+}
+
+/// Where and with what a run was made.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// Whether the device was virtual: its times are predictions of a model.
+    pub is_prediction: bool,
+    /// The GPU.
+    pub device: DeviceFacts,
+    /// The GPU as NVIDIA's management library sees it; `None` without that library and on the virtual device.
+    pub board: Option<Board>,
+    /// The machine around the GPU.
+    pub host: Host,
+    /// The commit of the binary.
+    pub commit: String,
+    /// The compiler of the kernels.
+    pub compiler: String,
+    /// The target of the PTX that ran, such as `sm_90`.
+    pub ptx_target: String,
+    /// The start of the SHA-256 of that PTX.
+    pub ptx_hash: String,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// Seconds since 1970 when the run began.
+    pub started_unix_s: u64,
+    /// How long the run took, seconds.
+    pub duration_s: f64,
+}
+
+/// What the driver says of the device.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceFacts {
+    /// The name the driver gives.
+    pub name: String,
+    /// The compute capability times ten.
+    pub capability: u32,
+    /// The CUDA version the driver supports.
+    pub driver_version: String,
+    /// Multiprocessors.
+    pub multiprocessors: i32,
+    /// The highest multiprocessor clock, kHz.
+    pub clock_khz: i32,
+    /// The memory clock, kHz.
+    pub memory_clock_khz: i32,
+    /// The memory bus, bits.
+    pub memory_bus_bits: i32,
+    /// The L2 cache, bytes.
+    pub l2_bytes: i32,
+    /// Device memory, bytes.
+    pub memory_bytes: usize,
+    /// Whether memory errors are corrected.
+    pub ecc: bool,
+}
+
+/// The GPU's board: what NVIDIA's management library says of it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Board {
+    /// Tells boards of one model apart: the start of the SHA-256 of its UUID.
+    pub id: Option<String>,
+    /// The version of the driver, such as `580.65.06`.
+    pub driver: String,
+    /// The highest clock of the multiprocessors, MHz.
+    pub max_clock_mhz: Option<u32>,
+    /// The highest clock of the memory, MHz.
+    pub max_memory_clock_mhz: Option<u32>,
+    /// The power limit, W.
+    pub power_limit_w: Option<f64>,
+    /// Power when the run began, W.
+    pub power_w: Option<f64>,
+    /// Temperature when the run began, degrees Celsius.
+    pub temperature_c: Option<u32>,
+    /// The generation of the PCIe link.
+    pub pcie_generation: Option<u32>,
+    /// The lanes of the PCIe link.
+    pub pcie_lanes: Option<u32>,
+    /// What held the clocks down during the run, in the library's words.
+    pub throttle_reasons: Vec<String>,
+}
+
+/// The machine around the GPU.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// The processor's name.
+    pub cpu: String,
+    /// Its logical cores.
+    pub logical_cores: usize,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// The operating system.
+    pub system: String,
+    /// The version of its kernel.
+    pub kernel: String,
+}
+
+/// A ceiling measured in the run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Ceiling {
+    /// What it limits.
+    pub limit: Limit,
+    /// Per pass: bytes, or launches for [`Limit::Launch`].
+    pub amount: usize,
+    /// Time per pass.
+    pub time_ms: Spread,
+}
+
+impl Ceiling {
+    /// 10^9 bytes per second, from the fastest pass: what slows the others down is no limit.
+    pub fn bandwidth_gb_s(&self) -> f64 {
+        self.amount as f64 / self.time_ms.min / 1e6
+    }
+
+    /// The least time of an amount, milliseconds.
+    pub fn floor_ms(&self, amount: usize) -> f64 {
+        self.time_ms.min * amount as f64 / self.amount as f64
+    }
+}
+
+/// One variant at one size.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The pattern.
+    pub pattern: String,
+    /// The variant.
+    pub variant: String,
+    /// The size, by dimension. A choice is the index of its name.
+    pub size: BTreeMap<String, f64>,
+    /// The dimension that varies, if the row belongs to a curve rather than to the ladder.
+    pub sweep: Option<String>,
+    /// Whether it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
+    pub peer: bool,
+    /// What the variant's kernel takes of a multiprocessor; `None` for work of the host and for peers.
+    pub resources: Option<Resources>,
+    /// What its kernel asks of memory, counted by executing it; `None` where that was not done.
+    pub traffic: Option<Traffic>,
+    /// What the model of the virtual device says, milliseconds.
+    pub predicted_ms: Option<f64>,
+    /// What ran when, for work of the host on a GPU, unless it was too much for a picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What a kernel takes of a multiprocessor.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Shared memory per block, bytes, dynamic included.
+    pub shared_bytes: u32,
+    /// Local memory per thread, bytes.
+    pub local_bytes: u32,
+    /// Threads per block.
+    pub block_threads: u32,
+    /// Warps that fit on a multiprocessor over those that it can hold, percent.
+    pub occupancy_percent: f64,
+}
+
+/// What came of a row.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+#[expect(clippy::large_enum_variant, reason = "nearly all rows are of the large one")]
+pub enum Outcome {
+    /// Correct before and after, and timed.
+    Measured(Measured),
+    /// It cannot run on this device or at this size.
+    NotRun {
+        /// Why.
+        reason: String,
+    },
+    /// A wrong result before or after timing, a launch that failed, or a figure that cannot be.
+    Wrong {
+        /// What was wrong.
+        reason: String,
+    },
+}
+
+/// The figures of a row.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Time per run with cold caches.
+    pub time_ms: Spread,
+    /// Time per run right after another: what fits the caches is there.
+    pub hot_ms: Option<Spread>,
+    /// Time per run as one of many in a graph, caches as for `hot_ms`.
+    pub graph_ms: Option<Spread>,
+    /// The clock of the multiprocessors after each sample, MHz.
+    pub clock_mhz: Option<Spread>,
+    /// Samples that were thrown away because the clock was below three quarters of its maximum.
+    pub throttled: usize,
+    /// The bytes that any implementation must move.
+    pub bytes: usize,
+    /// Those bytes over the median time.
+    pub bandwidth_gb_s: f64,
+    /// What bounds the time from below, if a ceiling does.
+    pub floor: Option<Floor>,
+    /// The naive variant's median time over this one's, at the same size.
+    pub speed_up: f64,
+}
+
+/// What bounds a time from below.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Floor {
+    /// The ceiling.
+    pub limit: Limit,
+    /// Bytes, or launches, that must go through it.
+    pub amount: usize,
+    /// The time that this takes at the ceiling, milliseconds.
+    pub time_ms: f64,
+    /// That time over the median, percent.
+    pub percent: f64,
+}
+
+impl Results {
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let figures = Results { counts: None, ..self.clone() };
+        let mut text =
+            serde_json::to_string_pretty(&figures).context("a result is plain data")? + "\n";
+        if let Some(counts) = &self.counts {
+            // Figures are read and compared by people, counts are not: they are one line.
+            let counts = serde_json::to_string(counts).context("counts are plain data")?;
+            text.truncate(text.len() - "\n}\n".len());
+            text += &format!(",\n  \"counts\": {counts}\n}}\n");
+        }
+        write::write(path, text.as_bytes())
+    }
+
+    /// Reads a file and checks that this program understands it.
+    pub fn load(path: &Path) -> Result<Results> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let not_results =
+            || format!("{} is not a result file of `coalesce bench --json`", path.display());
+        let version: Version = serde_json::from_str(&text).with_context(not_results)?;
+        if !(OLDEST_SCHEMA..=SCHEMA).contains(&version.schema) {
+            bail!(
+                "{} has result schema {}, this program reads {OLDEST_SCHEMA} to {SCHEMA}: use the program that wrote it",
+                path.display(),
+                version.schema
+            );
+        }
+        let results: Results = serde_json::from_str(&text).with_context(not_results)?;
+        results.validate().with_context(|| format!("{} is damaged", path.display()))?;
+        Ok(results)
+    }
+
+    /// The ceiling of a resource, if it was measured.
+    pub fn ceiling(&self, limit: Limit) -> Option<&Ceiling> {
+        self.ceilings.iter().find(|ceiling| ceiling.limit == limit)
+    }
+
+    /// The rows of the ladders, peers included.
+    pub fn ladders(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.sweep.is_none())
+    }
+
+    /// What no types say: figures are positive and in order.
+    fn validate(&self) -> Result<()> {
+        for ceiling in &self.ceilings {
+            if ceiling.amount == 0 || !ceiling.time_ms.is_sound() {
+                bail!("its ceiling {:?} cannot be", ceiling.limit);
+            }
+        }
+        for row in &self.rows {
+            if let Outcome::Measured(measured) = &row.outcome {
+                let spreads = [Some(measured.time_ms), measured.hot_ms, measured.graph_ms];
+                if !spreads.iter().flatten().all(Spread::is_sound) {
+                    bail!("the times of {} cannot be", row.name());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    /// `pattern/variant`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.pattern, self.variant)
+    }
+
+    /// Whether another file's row is of the same work.
+    pub fn is_same_work(&self, other: &Row) -> bool {
+        self.pattern == other.pattern
+            && self.variant == other.variant
+            && self.sweep == other.sweep
+            && self.size == other.size
+    }
+
+    /// What rows of the same work have in common, as text: name, size, curve.
+    pub fn key(&self) -> (String, String, Option<&str>) {
+        (self.name(), self.show_size(), self.sweep.as_deref())
+    }
+
+    /// The size as `columns=64 rows=32`.
+    pub fn show_size(&self) -> String {
+        let parts = self.size.iter().map(|(name, value)| format!("{name}={value}"));
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    /// For a peer `nvcc NAME`: our variant with the same algorithm. Libraries have their own.
+    pub fn twin(&self) -> Option<&str> {
+        twin(&self.variant).filter(|_| self.peer)
+    }
+
+    /// Whether it is work of the host: what was measured of a kernel of ours says what the kernel takes.
+    pub fn is_host_work(&self) -> bool {
+        !self.peer && self.resources.is_none()
+    }
+
+    /// The figures, if it was measured.
+    pub fn measured(&self) -> Option<&Measured> {
+        match &self.outcome {
+            Outcome::Measured(measured) => Some(measured),
+            _ => None,
+        }
+    }
+}
+
+/// The name of our variant whose algorithm a peer of this name has.
+pub fn twin(peer: &str) -> Option<&str> {
+    peer.strip_prefix("nvcc ")
+}
+
+/// The JSON schema of result files.
+pub fn json_schema() -> String {
+    let schema = schemars::schema_for!(Results);
+    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_not_ours_is_one_sentence() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.json");
+        let only_version = format!("{{\"schema\": {SCHEMA}}}");
+        for (text, part) in [
+            ("", "not a result file"),
+            ("{\"schema\": 99}", "has result schema 99"),
+            ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 5"),
+            (&only_version, "not a result file"),
+        ] {
+            std::fs::write(&path, text).expect("a writable folder");
+            let error = Results::load(&path).expect_err("not a result file");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What a kernel asks of memory, per request.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a kernel asks of memory, per warp-level request; `None`: it makes no such requests.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// 32-byte sectors per global load request.
+    pub load_sectors: Option<f64>,
+    /// 32-byte sectors per global store request.
+    pub store_sectors: Option<f64>,
+    /// Passes per shared load request.
+    pub shared_load_wavefronts: Option<f64>,
+    /// Passes per shared store request.
+    pub shared_store_wavefronts: Option<f64>,
+    /// Passes per constant request.
+    pub constant_passes: Option<f64>,
+    /// Distinct bytes asked for over bytes of the sectors moved, percent.
+    pub efficiency_percent: Option<f64>,
+}
