@@ -131,8 +131,13 @@ fn power_of_two(a: u32) -> u32 {
         127.. => significand << (e - 127),
         _ => significand >> (127 - e).min(63),
     };
-    // A negative argument is complemented, not negated.
-    let fixed = if a & SIGN != 0 && magnitude != 0 { !magnitude } else { magnitude };
+    // The fraction of a negative argument is complemented, not negated; there is nothing to
+    // complement in a whole number.
+    let fixed = match a & SIGN != 0 {
+        true if magnitude & MANTISSA as i64 == 0 => -magnitude,
+        true => !magnitude,
+        false => magnitude,
+    };
     let whole = (fixed >> 23) as i32;
     if whole >= 128 {
         return INFINITY;
