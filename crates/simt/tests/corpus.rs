@@ -377,6 +377,7 @@ fn other_signatures() {
         })
         .collect();
     assert_eq!(report.printed, expected);
+    assert_eq!(report.findings, []);
 }
 
 #[test]
