@@ -173,6 +173,9 @@ pub(crate) struct AsyncCopy {
 }
 
 impl AsyncCopy {
+    /// Bytes that land at a time.
+    pub const STEP: u32 = 4;
+
     /// How often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
     /// it runs takes them twice.
     pub fn passes_each(&self) -> u32 {
@@ -232,6 +235,13 @@ pub(crate) struct BulkCopy {
     pub bytes: u32,
     pub mbarrier: Option<(Base, i64)>,
     pub reduce: Option<(AtomicOperation, Type)>,
+}
+
+impl BulkCopy {
+    /// Bytes that land at a time: one element of a reduction.
+    pub fn step(&self) -> u32 {
+        self.reduce.map_or(8, |(_, t)| t.bytes())
+    }
 }
 
 /// Functions that the driver provides.

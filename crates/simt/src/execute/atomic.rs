@@ -1,7 +1,7 @@
 //! Atomics on global and shared memory.
 
 use super::Machine;
-use super::access::{Request, Window, addresses, by_space, read_bytes, write_bytes};
+use super::access::{Request, addresses, by_space, read_bytes, write_bytes};
 use super::block::Block;
 use super::record::Side;
 use super::shadow::lanes;
@@ -16,7 +16,6 @@ use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{Atomic, AtomicOperation, Space};
 use crate::registers::LANES;
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(
@@ -88,26 +87,6 @@ fn extreme(largest: bool, t: Type, old: u64, source: u64) -> u64 {
         _ => (source > old) == largest,
     };
     if source_wins { source } else { old }
-}
-
-/// One read-modify-write in device memory, atomic against all other workers.
-fn exchange(window: &Window, lane: usize, shift: u64, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
-    let at = window.pointer(lane).wrapping_add(shift as usize);
-    // SAFETY: the window's lane is active, so the pointer is valid for `bytes` bytes and aligned;
-    // all access to device memory during a launch is atomic.
-    unsafe {
-        match bytes {
-            2 => AtomicU16::from_ptr(at.cast())
-                .fetch_update(Relaxed, Relaxed, |old| Some(f(old as u64) as u16))
-                .map_or_else(u64::from, u64::from),
-            4 => AtomicU32::from_ptr(at.cast())
-                .fetch_update(Relaxed, Relaxed, |old| Some(f(old as u64) as u32))
-                .map_or_else(u64::from, u64::from),
-            _ => AtomicU64::from_ptr(at.cast())
-                .fetch_update(Relaxed, Relaxed, |old| Some(f(old)))
-                .unwrap_or_else(|old| old),
-        }
-    }
 }
 
 impl Machine<'_> {
@@ -211,9 +190,12 @@ impl Machine<'_> {
                         let value = read_row(warp, source_of(element), lane) & field;
                         let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
                         let shift = element as u64 * bytes as u64;
-                        let old = exchange(&window, lane, shift, bytes, |old| {
-                            apply(atomic.operation, atomic.t, true, old, value, second & field)
-                        });
+                        // SAFETY: `window` checked bounds and alignment of all active lanes.
+                        let old = unsafe {
+                            window.update(lane, shift, bytes, |old| {
+                                apply(atomic.operation, atomic.t, true, old, value, second & field)
+                            })
+                        };
                         match element {
                             0 => olds[lane] = old,
                             n => more_olds[n - 1][lane] = old,

@@ -84,11 +84,7 @@ impl Machine<'_> {
                 (offset < self.run.program.local_bytes)
                     .then(|| warp.read_local(lane, offset, 1) as u8)
             }
-            _ => {
-                let mut byte = [0];
-                self.run.memory.read(address, &mut byte).ok()?;
-                Some(byte[0])
-            }
+            _ => self.run.device_byte(address),
         }
     }
 
