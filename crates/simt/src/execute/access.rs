@@ -167,21 +167,24 @@ impl Machine<'_> {
                     let kind = (access.strong, access.read_only);
                     self.check_global_read(block, warp, request, kind);
                 }
+                if !window.grain.is_one(access.bytes) {
+                    load_parts(&window, warp, mask, access);
+                    return Ok(());
+                }
                 if access.bytes == 4
                     && mask == u32::MAX
-                    && window.grain.is_one(4)
                     && let [Some(Row::Word(row))] = access.rows[..]
                 {
                     let row = &mut warp.registers.words[row as usize];
                     for (lane, value) in row.iter_mut().enumerate() {
                         // SAFETY: `window` checked bounds and alignment of all active lanes.
-                        *value = unsafe { window.read(lane, 0, 4) } as u32;
+                        *value = unsafe { window.read_one(lane, 0, 4) } as u32;
                     }
                     return Ok(());
                 }
                 fill_rows(warp, mask, access, |lane, shift| {
                     // SAFETY: `window` checked bounds and alignment of all active lanes.
-                    unsafe { window.read(lane, shift, access.bytes) }
+                    unsafe { window.read_one(lane, shift, access.bytes) }
                 });
             }
             Space::Shared => {
@@ -351,9 +354,13 @@ impl Machine<'_> {
                     self.check_global_write(block, warp, request, access.strong);
                     self.check_conflicting(block, warp, request, access);
                 }
+                if !window.grain.is_one(access.bytes) {
+                    store_parts(&window, warp, mask, access);
+                    return Ok(());
+                }
                 for_each_element(warp, mask, access, |lane, shift, value| {
                     // SAFETY: `window` checked bounds and alignment of all active lanes.
-                    unsafe { window.write(lane, shift, access.bytes, value) };
+                    unsafe { window.write_one(lane, shift, access.bytes, value) };
                 });
             }
             Space::Shared => {
@@ -681,6 +688,24 @@ impl Traffic {
         self.lanes += lanes;
         self.bytes += lanes * request.bytes as u64;
     }
+}
+
+/// Reads the elements of a load that are no atomics of the launch's size.
+#[inline(never)]
+fn load_parts(window: &Window, warp: &mut Warp, mask: u32, access: &Access) {
+    fill_rows(warp, mask, access, |lane, shift| {
+        // SAFETY: the caller has the window checked for all active lanes.
+        unsafe { window.read(lane, shift, access.bytes) }
+    });
+}
+
+/// Writes the elements of a store that are no atomics of the launch's size.
+#[inline(never)]
+fn store_parts(window: &Window, warp: &Warp, mask: u32, access: &Access) {
+    for_each_element(warp, mask, access, |lane, shift, value| {
+        // SAFETY: the caller has the window checked for all active lanes.
+        unsafe { window.write(lane, shift, access.bytes, value) };
+    });
 }
 
 /// Reads every element of a load and writes its row.

@@ -236,9 +236,9 @@ impl Window {
     pub unsafe fn read(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
         // SAFETY: `Machine::window` checked that the whole access of an active lane lies in a
         // region and is aligned; regions agree with their addresses modulo 16. The grains of a
-        // region are valid (`Zeroed` rounds up, and `workers` keeps to one worker where mapped
+        // region are valid (`Zeroed` rounds up, and `threads` keeps to one worker where mapped
         // memory ends within a grain), and all workers of a launch have the same grain.
-        unsafe { self.grain.load(self.pointers[lane].wrapping_add(shift as usize), bytes) }
+        unsafe { self.grain.load(self.at(lane, shift), bytes) }
     }
 
     /// Writes the low `bytes` bytes of a value.
@@ -248,7 +248,32 @@ impl Window {
     #[inline(always)]
     pub unsafe fn write(&self, lane: usize, shift: u64, bytes: u32, value: u64) {
         // SAFETY: as in `read`.
-        unsafe { self.grain.store(self.pointers[lane].wrapping_add(shift as usize), bytes, value) };
+        unsafe { self.grain.store(self.at(lane, shift), bytes, value) };
+    }
+
+    /// [`Window::read`] of what is one atomic.
+    ///
+    /// # Safety
+    /// As for [`Window::read`]; the grain has this size, by [`Grain::is_one`].
+    #[inline(always)]
+    pub unsafe fn read_one(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
+        // SAFETY: as in `read`, where the access is a grain.
+        unsafe { load(self.at(lane, shift), bytes) }
+    }
+
+    /// [`Window::write`] of what is one atomic.
+    ///
+    /// # Safety
+    /// As for [`Window::read_one`].
+    #[inline(always)]
+    pub unsafe fn write_one(&self, lane: usize, shift: u64, bytes: u32, value: u64) {
+        // SAFETY: as in `read_one`.
+        unsafe { store(self.at(lane, shift), bytes, value) };
+    }
+
+    #[inline(always)]
+    fn at(&self, lane: usize, shift: u64) -> *mut u8 {
+        self.pointers[lane].wrapping_add(shift as usize)
     }
 
     /// One read-modify-write, atomic against all other workers; gives what was there.
@@ -263,7 +288,7 @@ impl Window {
         f: impl Fn(u64) -> u64,
     ) -> u64 {
         // SAFETY: as in `read`; no atomic of the program is larger than the grain.
-        unsafe { self.grain.update(self.pointers[lane].wrapping_add(shift as usize), bytes, f) }
+        unsafe { self.grain.update(self.at(lane, shift), bytes, f) }
     }
 }
 
