@@ -1,8 +1,8 @@
 //! A decoded kernel: instructions with registers resolved to rows, ready to execute.
 
 use crate::compute::{ComputeFunction, Operands};
-use crate::decode::modifiers::Type;
 use crate::error::Position;
+use crate::types::Type;
 
 /// The state spaces an access can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +32,15 @@ pub(crate) enum Row {
     Word(u32),
     Long(u32),
     Predicate(u32),
+}
+
+impl Row {
+    /// The index within its file.
+    pub fn index(self) -> u32 {
+        match self {
+            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
+        }
+    }
 }
 
 /// A load or a store.

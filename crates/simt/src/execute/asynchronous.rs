@@ -13,13 +13,13 @@ use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
 use super::{Machine, atomic};
 use crate::counters::Traffic;
-use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{
     AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, SHARED_WINDOW,
     Space,
 };
 use crate::registers::LANES;
+use crate::types::Type;
 
 /// A `cp.async` that has not landed.
 #[derive(Clone, Debug)]

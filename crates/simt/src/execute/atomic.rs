@@ -10,12 +10,12 @@ use super::traffic::{
     atomic_passes, counting_passes, passes_by, same_word_passes, sectors_and_lines,
 };
 use super::warp::Warp;
-use crate::compute::half::{self, Bf16, F16};
+use crate::compute::half;
 use crate::counters::Traffic;
-use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{Atomic, AtomicOperation, Space};
 use crate::registers::LANES;
+use crate::types::{Bf16, F16, Type};
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(
@@ -57,10 +57,10 @@ fn add(t: Type, flush: bool, old: u64, source: u64) -> u64 {
         Type::F32 => {
             let enter = |v: u64| {
                 let value = f32::from_bits(v as u32);
-                if flush { crate::compute::float::flush(value) } else { value }
+                if flush { crate::compute::special::flush(value) } else { value }
             };
-            let sum = crate::compute::float::canonical(enter(old) + enter(source));
-            (if flush { crate::compute::float::flush(sum) } else { sum }).to_bits() as u64
+            let sum = crate::compute::special::canonical(enter(old) + enter(source));
+            (if flush { crate::compute::special::flush(sum) } else { sum }).to_bits() as u64
         }
         Type::F64 => (f64::from_bits(old) + f64::from_bits(source)).to_bits(),
         Type::F16 => half::add(F16(old as u16), F16(source as u16), 0).0 as u64,
