@@ -17,6 +17,7 @@ mod program;
 mod registers;
 mod requests;
 mod syntax;
+mod types;
 
 pub use counters::{COUNTERS, Counters, Traffic, Trust};
 pub use error::{Error, Place, Position};

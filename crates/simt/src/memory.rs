@@ -27,7 +27,9 @@ pub(crate) struct Zeroed {
 impl Zeroed {
     pub fn new(bytes: u64) -> Option<Zeroed> {
         // `alloc_zeroed` commits lazily only for small alignments, hence the manual alignment.
-        let size = usize::try_from(bytes.checked_add(ALIGNMENT)?).ok()?;
+        // Whole words: the executor's atomics may be wider than the kernel's accesses.
+        let size =
+            usize::try_from(bytes.checked_next_multiple_of(8)?.checked_add(ALIGNMENT)?).ok()?;
         let layout = Layout::from_size_align(size, 8).ok()?;
         // SAFETY: the layout's size is at least ALIGNMENT, so it is not zero.
         let start = unsafe { alloc_zeroed(layout) };
@@ -72,9 +74,10 @@ pub(crate) struct Saved {
 }
 
 // SAFETY: the pointer is either owned, or its owner promised in `Memory::map` that it may be used
-// from any thread. Running kernels access the bytes only through atomic operations.
+// from any thread. Running kernels access the bytes only through the launch's `Grain`.
 unsafe impl Send for Region {}
-// SAFETY: as above; shared access during a launch is atomic, all other access has `&mut Memory`.
+// SAFETY: as above; access during a launch is atomic and of one size, all other access either has
+// `&mut Memory` or reads while no launch runs.
 unsafe impl Sync for Region {}
 
 impl Region {
@@ -280,7 +283,7 @@ impl Memory {
     ///
     /// # Safety
     /// - `pointer` is valid for reads and writes of `bytes` bytes until [`Memory::unmap`].
-    /// - While a launch runs, other threads touch these bytes only atomically or not at all.
+    /// - While a launch runs, other threads do not touch these bytes.
     /// - `pointer` and `address` agree modulo 16.
     pub unsafe fn map(&mut self, address: u64, pointer: *mut u8, bytes: u64) -> Result<(), Error> {
         let overlap = self

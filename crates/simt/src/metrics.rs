@@ -1,6 +1,6 @@
 //! Which metrics of Nsight Compute each counter must equal.
 
-use crate::{Counters, Traffic};
+use crate::counters::{Counters, Traffic};
 
 /// A counter and the metrics of Nsight Compute whose sum it equals.
 #[derive(Clone, Copy, Debug)]

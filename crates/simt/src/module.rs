@@ -1,12 +1,13 @@
 //! A parsed module: kernels, their parameters, and variables.
 
-use crate::decode::modifiers::Type;
-use crate::decode::{Context, decode};
+use crate::decode::context::Context;
+use crate::decode::decode;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
 use crate::program::Program;
 use crate::syntax::parser::parse;
 use crate::syntax::tree::{Initial, Tree, Variable};
+use crate::types::Type;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,8 +1,8 @@
 //! A decoded kernel: instructions with registers resolved to rows, ready to execute.
 
 use crate::compute::{ComputeFunction, Operands};
-use crate::decode::modifiers::Type;
 use crate::error::Position;
+use crate::types::Type;
 
 /// The state spaces an access can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +32,15 @@ pub(crate) enum Row {
     Word(u32),
     Long(u32),
     Predicate(u32),
+}
+
+impl Row {
+    /// The index within its file.
+    pub fn index(self) -> u32 {
+        match self {
+            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
+        }
+    }
 }
 
 /// A load or a store.
@@ -173,6 +182,9 @@ pub(crate) struct AsyncCopy {
 }
 
 impl AsyncCopy {
+    /// Bytes that land at a time.
+    pub const STEP: u32 = 4;
+
     /// How often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
     /// it runs takes them twice.
     pub fn passes_each(&self) -> u32 {
@@ -232,6 +244,13 @@ pub(crate) struct BulkCopy {
     pub bytes: u32,
     pub mbarrier: Option<(Base, i64)>,
     pub reduce: Option<(AtomicOperation, Type)>,
+}
+
+impl BulkCopy {
+    /// Bytes that land at a time: one element of a reduction.
+    pub fn step(&self) -> u32 {
+        self.reduce.map_or(8, |(_, t)| t.bytes())
+    }
 }
 
 /// Functions that the driver provides.

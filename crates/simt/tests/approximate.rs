@@ -88,6 +88,50 @@ fn ends_of_the_range() {
     assert_eq!(single("sqrt.approx.f32 %f3, %f1", -1.0, 0.0), 0x7fff_ffff);
 }
 
+/// What an H200 computed: the whole numbers and halves below zero, and arguments beside them. The
+/// sweeps of `fixtures/mufu.json` step over these.
+#[test]
+fn powers_of_two_below_zero_are_exact() {
+    let check = |instruction: &str, argument: f32, expected: u32| {
+        let found = single(&format!("{instruction} %f3, %f1"), argument, 0.0);
+        assert_eq!(
+            found, expected,
+            "{instruction} of {argument:e}: {found:#x} is not {expected:#x}"
+        );
+    };
+    for whole in 0..=169 {
+        let normal = if whole <= 126 { (127 - whole) << 23 } else { 0 };
+        let subnormal = match whole {
+            // Its root, 2^-63.5, is cut; the square shows it.
+            127 => 0x003f_ffff,
+            128..=149 => 1 << (149 - whole),
+            _ => normal,
+        };
+        check("ex2.approx.ftz.f32", -(whole as f32), normal);
+        check("ex2.approx.f32", -(whole as f32), subnormal);
+    }
+    for whole in 0..=125 {
+        let expected = (0x3f35_04f2_u32) - (whole << 23);
+        check("ex2.approx.ftz.f32", -(whole as f32) - 0.5, expected);
+        check("ex2.approx.f32", -(whole as f32) - 0.5, expected);
+    }
+    let beside: [(u32, u32); 10] = [
+        (0xbf80_0001, 0x3eff_fffe),
+        (0xbf80_0002, 0x3eff_fffc),
+        (0xc000_0001, 0x3e7f_fffc),
+        (0xbf7f_ffff, 0x3f00_0000),
+        (0xbf00_0001, 0x3f35_04f2),
+        (0xbeff_ffff, 0x3f35_04f3),
+        (0xb400_0000, 0x3f7f_fffe),
+        (0xb380_0000, 0x3f80_0000),
+        (0xc2fd_0000, 0x005a_8279),
+        (0xc315_8000, 0x0000_0001),
+    ];
+    for (argument, expected) in beside {
+        check("ex2.approx.f32", f32::from_bits(argument), expected);
+    }
+}
+
 #[test]
 fn quotients_scale_as_documented() {
     let huge = f32::from_bits(0x7f00_0000);

@@ -9,6 +9,7 @@ mod support;
 use half::{
     bf16_add, bf16_fma, bf16_mul, from_bf16, from_f16, h_add, h_fma, h_max, h_mul, to_bf16, to_f16,
 };
+use simt::{Checks, Launch, Memory, Module, Options, run};
 use support::{Kernel, floats, ints, longs, pack};
 
 const N: usize = 1000;
@@ -377,6 +378,7 @@ fn other_signatures() {
         })
         .collect();
     assert_eq!(report.printed, expected);
+    assert_eq!(report.findings, []);
 }
 
 #[test]
@@ -604,4 +606,59 @@ fn halves() {
             (from_f16(to_f16(a)) + from_f16(zero)) + from_bf16(to_bf16(a))
         }),
     );
+}
+
+/// The kernels of rustc, which take a length of 8 bytes.
+#[test]
+fn kernels_of_rustc() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    let text = std::fs::read_to_string(format!("{folder}/rustc.ptx")).unwrap();
+    let module = Module::parse(&text).unwrap();
+    let outcome = |name: &str, input: &[u8], output: &[u8], middle: &[u8]| {
+        let mut memory = Memory::default();
+        memory.track_initialisation();
+        let [x, y] = [input, output].map(|bytes| {
+            let address = memory.allocate(bytes.len() as u64).unwrap();
+            memory.write(address, bytes).unwrap();
+            address
+        });
+        let mut launch = Launch::new(name, [3, 1, 1], [128, 1, 1]).address(x).address(y);
+        if !middle.is_empty() {
+            launch = launch.argument(middle);
+        }
+        let options = Options { checks: Checks::all(), ..Options::default() };
+        let report = run(&module, &mut memory, &launch.u64(300), &options).unwrap();
+        assert_eq!(report.findings, [], "{name}");
+        let mut bytes = vec![0; output.len()];
+        memory.read(y, &mut bytes).unwrap();
+        bytes
+    };
+    let x = floats(300);
+    let out = outcome("saxpy_loop", &pack(&x), &pack(&x), &1.5f32.to_le_bytes());
+    assert_eq!(out, pack(&map(&x, |_, v| 1.5f32.mul_add(v, v))));
+    let x: Vec<u32> = ints(300).iter().map(|v| *v as u32).collect();
+    let out = outcome(
+        "checked_sum",
+        &pack(&x.iter().map(|v| *v as i32).collect::<Vec<_>>()),
+        &[0; 1200],
+        &[],
+    );
+    let sum =
+        |i: usize| (0..8).fold(0u32, |s, k| s.wrapping_add(x[(i * 7 + k) % 300] / (k as u32 + 1)));
+    assert_eq!(out, pack(&map(&x, |i, _| sum(i) as i32)));
+}
+
+/// Every kernel of the corpus is run by a test of this file.
+#[test]
+fn every_kernel_is_run() {
+    let tests = include_str!("corpus.rs");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    let mut not_run = Vec::new();
+    for file in ["arithmetic", "control", "parallel", "rustc"] {
+        let text = std::fs::read_to_string(format!("{folder}/{file}.ptx")).unwrap();
+        let module = Module::parse(&text).unwrap();
+        let names = module.kernels().iter().map(|kernel| kernel.name.clone());
+        not_run.extend(names.filter(|name| !tests.contains(&format!("\"{name}\""))));
+    }
+    assert_eq!(not_run, [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! A rustc-generated and a hand-written kernel, from text to output bytes.
 
-use simt::{Launch, Memory, Module, Options, run};
+use simt::{Checks, Launch, Memory, Module, Options, run};
 
 const SAXPY: &str = r#"
 .version 7.8
@@ -155,4 +155,44 @@ fn an_unread_result_makes_an_atomic_a_reduction() {
         let requests = (counters.global_atomic.requests, counters.global_reduction.requests);
         assert_eq!(requests, if passes == 1 { (0, 1) } else { (1, 0) });
     }
+}
+
+/// As documented for CUDA's `printf`: the number of arguments, 0 without any, -1 without a format.
+#[test]
+fn printf_returns_the_number_of_its_arguments() {
+    const CALL: &str = "
+        { .param .b64 format; st.param.b64 [format+0], FORMAT;
+          .param .b64 arguments; st.param.b64 [arguments+0], %rd3;
+          .param .b32 result; call.uni (result), vprintf, (format, arguments);
+          ld.param.b32 %r1, [result+0]; } st.global.b32 [%rd1+OFFSET], %r1;";
+    let call = |format: &str, offset: u32| {
+        CALL.replace("FORMAT", format).replace("OFFSET", &offset.to_string())
+    };
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n\
+         .global .align 1 .b8 three[12] = {{37, 100, 32, 37, 42, 100, 37, 37, 10, 0}};\n\
+         .global .align 1 .b8 none[4] = {{46, 10, 0}};\n\
+         .visible .entry k(.param .u64 p) {{\n\
+         .reg .b32 %r<3>; .reg .b64 %rd<7>; .local .align 8 .b8 list[16];\n\
+         ld.param.u64 %rd1, [p]; mov.b64 %rd2, list; cvta.local.u64 %rd3, %rd2;\n\
+         mov.b32 %r2, 5; st.local.b32 [list], %r2; st.local.b32 [list+4], %r2;\n\
+         st.local.b32 [list+8], %r2; mov.b64 %rd4, three; mov.b64 %rd5, none; mov.b64 %rd6, 0;\n\
+         {} {} {} ret;\n}}\n",
+        call("%rd4", 0),
+        call("%rd5", 4),
+        call("%rd6", 8)
+    );
+    let module = Module::parse(&text).unwrap();
+    let mut memory = Memory::default();
+    let out = memory.allocate(12).unwrap();
+    let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).address(out);
+    let options = Options { checks: Checks::all(), ..Options::default() };
+    let report = run(&module, &mut memory, &launch, &options).unwrap();
+    assert_eq!(report.printed, "5     5%\n.\n");
+    assert_eq!(report.findings, []);
+    let mut results = [0; 12];
+    memory.read(out, &mut results).unwrap();
+    let results = results.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap()));
+    assert_eq!(results.collect::<Vec<_>>(), [3, 0, -1]);
 }

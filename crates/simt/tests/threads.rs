@@ -167,3 +167,60 @@ fn only_results_that_are_read_order_the_blocks() {
     assert!(order_dependent("atom.global.exch.b32 %r4, [%rd1], %r1;"));
     assert!(!order_dependent("atom.shared.add.u32 %r4, [0], 1; add.u32 %r4, %r4, 1;"));
 }
+
+/// Runs without checks on several threads; gives the buffer.
+fn raced(body: &str, threads: usize) -> Vec<u32> {
+    let mut memory = Memory::default();
+    let buffer = memory.allocate(BYTES as u64).unwrap();
+    let launch = Launch::new("k", [BLOCKS, 1, 1], [THREADS, 1, 1]).address(buffer);
+    let options = Options { threads, ..Options::default() };
+    run(&module(body), &mut memory, &launch, &options).unwrap();
+    let mut bytes = vec![0; BYTES];
+    memory.read(buffer, &mut bytes).unwrap();
+    bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+/// Neighbouring bytes belong to different blocks, and every block stores 4 and 16 bytes to the same
+/// places in between: no byte is lost, and no word is torn.
+#[test]
+fn racing_accesses_of_several_sizes() {
+    let shared = 4 * BLOCKS * THREADS;
+    let body = format!(
+        "mad.lo.u32 %r4, %r3, {BLOCKS}, %r2; cvt.u64.u32 %rd3, %r4; add.u64 %rd3, %rd1, %rd3;\n\
+         and.b64 %rd4, %rd3, -16; mul.lo.u32 %r5, %r2, 0x01010101; mov.u32 %r8, 0;\n\
+         L: st.global.u8 [%rd3], %r2;\n\
+         st.global.v4.u32 [%rd1+{shared}], {{%r5, %r5, %r5, %r5}};\n\
+         st.global.u32 [%rd1+{}], %r5;\n\
+         ld.global.v4.u32 {{%r4, %r6, %r6, %r6}}, [%rd4];\n\
+         ld.global.u8 %r6, [%rd3]; setp.ne.u32 %p1, %r6, %r2; @%p1 trap;\n\
+         add.u32 %r8, %r8, 1; setp.lt.u32 %p2, %r8, 50; @%p2 bra L;",
+        shared + 4
+    );
+    for threads in [1, 2, 8] {
+        let words = raced(&body, threads);
+        for byte in 0..BLOCKS * THREADS {
+            let found = words[byte as usize / 4] >> (8 * (byte % 4)) & 0xff;
+            assert_eq!(found, byte % BLOCKS, "byte {byte} on {threads} threads");
+        }
+        for word in &words[shared as usize / 4..][..4] {
+            let block = word & 0xff;
+            assert!(block < BLOCKS && *word == block * 0x0101_0101, "{word:#x}");
+        }
+    }
+}
+
+#[test]
+fn bulk_reductions_of_several_blocks_lose_nothing() {
+    let body = "mov.u32 %r4, 0; setp.ne.u32 %p1, %r3, 0;\n\
+        .shared .align 16 .b8 tile[4096]; mov.u32 %r5, tile; mad.lo.u32 %r6, %r3, 4, %r5;\n\
+        L: st.shared.u32 [%r6], 1; add.u32 %r6, %r6, 256; add.u32 %r4, %r4, 1;\n\
+        setp.lt.u32 %p2, %r4, 16; @%p2 bra L;\n\
+        fence.proxy.async.shared::cta; bar.sync 0; @%p1 ret;\n\
+        R: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 66;\n\
+        cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r5], 4096;\n\
+        cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; @%p2 bra R;";
+    for threads in [1, 2, 8] {
+        let words = raced(body, threads);
+        assert_eq!(words[..1024], [50 * BLOCKS; 1024], "{threads} threads");
+    }
+}

@@ -1,7 +1,8 @@
 //! Moves, logic, shifts, bit fields and selection.
 
 use super::{Meaning, lanes};
-use crate::decode::modifiers::{Modifiers, Type};
+use crate::syntax::modifiers::Modifiers;
+use crate::types::Type;
 
 macro_rules! by_bits {
     ($type:expr, |$($p:ident),+| $body:expr) => {

@@ -1,8 +1,8 @@
 //! Comparisons, for `setp` and `set`.
 
-use super::half::{Bf16, F16, Half};
+use super::half::Half;
 use super::{ComputeFunction, lanes};
-use crate::decode::modifiers::Type;
+use crate::types::{Bf16, F16, Type};
 
 /// The comparison operators of PTX.
 pub(crate) const OPERATORS: [&str; 18] = [
@@ -82,7 +82,7 @@ pub(crate) fn function(operator: &str, t: Type, flush: bool) -> Option<ComputeFu
         Type::U64 | Type::B64 => integer!(operator, u64),
         Type::S64 => integer!(operator, i64),
         Type::F32 if flush => Some(lanes!(code; |a: f32, b: f32| -> bool {
-            ordered(super::float::flush(a), super::float::flush(b), code)
+            ordered(super::special::flush(a), super::special::flush(b), code)
         })),
         Type::F32 => Some(float!(operator, f32)),
         Type::F64 => Some(float!(operator, f64)),

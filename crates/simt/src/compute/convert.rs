@@ -1,10 +1,11 @@
 //! `cvt`: every conversion between integers and floats, with rounding and saturation.
 
-use super::float::{canonical, flush, saturate};
-use super::half::{Bf16, F16, Half};
+use super::half::Half;
 use super::rounding::{Rounding, direct_double, integral, to_brain, to_half, to_single};
+use super::special::{canonical, flush, saturate};
 use super::{ComputeFunction, Meaning, lanes};
-use crate::decode::modifiers::{Modifiers, Type};
+use crate::syntax::modifiers::Modifiers;
+use crate::types::{Bf16, F16, Type};
 
 const SATURATE: u32 = 8;
 const FLUSH: u32 = 16;

@@ -5,31 +5,14 @@
 //! hardware's, not equal.
 
 use super::rounding::{self, Rounding, to_single};
+use super::special::{canonical, flush, saturate};
 use super::{Meaning, approximate, lanes};
-use crate::decode::modifiers::{Modifiers, Type};
+use crate::syntax::modifiers::Modifiers;
+use crate::types::Type;
 
 /// Flags in the immediate, beside the rounding mode in the low three bits.
 const SATURATE: u32 = 8;
 const FLUSH: u32 = 16;
-
-/// NaN becomes the one NaN that the hardware produces.
-#[inline(always)]
-pub(crate) fn canonical(value: f32) -> f32 {
-    if value.is_nan() { f32::from_bits(0x7fff_ffff) } else { value }
-}
-
-/// Subnormals become zero of the same sign.
-#[inline(always)]
-pub(crate) fn flush(value: f32) -> f32 {
-    let bits = value.to_bits();
-    if bits & 0x7f80_0000 == 0 { f32::from_bits(bits & 0x8000_0000) } else { value }
-}
-
-#[inline(always)]
-pub(crate) fn saturate(value: f32) -> f32 {
-    // NaN becomes 0; so does -0.
-    if value > 0.0 { value.min(1.0) } else { 0.0 }
-}
 
 fn enter(value: f32, flags: u32) -> f32 {
     if flags & FLUSH != 0 { flush(value) } else { value }

@@ -1,8 +1,9 @@
 //! Integer arithmetic.
 
 use super::{ComputeFunction, Meaning, lanes};
-use crate::decode::modifiers::{Modifiers, Type};
 use crate::registers::{CARRY, LANES, Lane, Registers};
+use crate::syntax::modifiers::Modifiers;
+use crate::types::Type;
 
 /// A function for every integer type of 16 to 64 bits.
 macro_rules! by_integer {

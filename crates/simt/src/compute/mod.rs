@@ -12,9 +12,10 @@ pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod rounding;
+pub(crate) mod special;
 
-use crate::decode::modifiers::Type;
 use crate::registers::Registers;
+use crate::types::Type;
 
 /// Register indices of a computing instruction; their files follow from its types.
 #[derive(Clone, Copy, Debug, Default)]

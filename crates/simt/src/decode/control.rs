@@ -1,13 +1,14 @@
 //! Decoding of control flow: branches, calls, returns, barriers of a block.
 
-use super::modifiers::{Modifiers, Type};
-use super::names::Symbol;
-use super::{Decoder, Formal};
+use super::decoder::{Decoder, Formal};
+use super::scope::Symbol;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::program::{BarrierKind, Builtin, Constant, Operation, ReduceMode, Row};
 use crate::registers::ALWAYS;
+use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
+use crate::types::Type;
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes control flow; false when the instruction is something else.

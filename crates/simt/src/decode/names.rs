@@ -1,38 +1,9 @@
-//! Scopes: which register, variable or label a name means.
+//! Which register, variable or label a name means.
 
-use super::Decoder;
-use super::modifiers::Type;
+use super::decoder::Decoder;
+use super::scope::Symbol;
 use crate::program::Row;
-use std::collections::HashMap;
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Symbol {
-    Register {
-        row: Row,
-        t: Type,
-    },
-    EntryParameter {
-        offset: u32,
-    },
-    /// Per-lane memory: `.local`, and `.param` of calls.
-    Local {
-        offset: u32,
-    },
-    Shared {
-        offset: i64,
-    },
-}
-
-/// Names declared between one pair of braces.
-#[derive(Default, Debug)]
-pub(crate) struct Scope<'a> {
-    pub names: HashMap<&'a str, Symbol>,
-    /// `%r<60>`: prefix to type and count; rows are made on first use.
-    pub ranges: HashMap<&'a str, (Type, u64)>,
-    pub labels: HashMap<&'a str, u32>,
-    pub branch_targets: HashMap<&'a str, Vec<&'a str>>,
-}
+use crate::types::Type;
 
 impl<'a> Decoder<'_, '_, 'a> {
     pub fn declare_register(&mut self, name: &'a str, t: Type, count: Option<u64>) {
@@ -45,23 +16,6 @@ impl<'a> Decoder<'_, '_, 'a> {
         let row = self.new_row(t);
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(name, Symbol::Register { row, t });
-        }
-    }
-
-    /// A fresh row wide enough for a type.
-    pub fn new_row(&mut self, t: Type) -> Row {
-        let program = &mut self.program;
-        let counter = match t {
-            Type::Pred => &mut program.predicates,
-            t if t.bytes() >= 8 => &mut program.longs,
-            _ => &mut program.words,
-        };
-        let index = *counter;
-        *counter += if t == Type::B128 { 2 } else { 1 };
-        match t {
-            Type::Pred => Row::Predicate(index),
-            t if t.bytes() >= 8 => Row::Long(index),
-            _ => Row::Word(index),
         }
     }
 

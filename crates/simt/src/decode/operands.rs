@@ -1,35 +1,17 @@
 //! Operands to rows: registers, immediates, symbols and special registers.
 
-use super::Decoder;
-use super::modifiers::Type;
-use super::names::Symbol;
+use super::decoder::Decoder;
+use super::scope::Symbol;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::program::{Base, Constant, LaneMask, Operation, Row, Special};
 use crate::registers::{ALWAYS, NEVER};
 use crate::syntax::tree::Operand;
-
-/// The rows that a decoding helper reads and writes.
-pub(crate) fn rows_of_helper(operation: &Operation) -> (Vec<Row>, Vec<Row>) {
-    // Helpers pass definedness on through `HelperRows` kept in their own operands.
-    match operation {
-        Operation::Compute { .. } => (Vec::new(), Vec::new()),
-        _ => (Vec::new(), Vec::new()),
-    }
-}
+use crate::types::Type;
 
 /// The file of a type's row, and whether it is 64 bits wide.
 fn is_long(t: Type) -> bool {
     t.bytes() >= 8
-}
-
-impl Row {
-    /// The index within its file.
-    pub fn index(self) -> u32 {
-        match self {
-            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
-        }
-    }
 }
 
 impl<'a> Decoder<'_, '_, 'a> {

@@ -1,13 +1,14 @@
 //! Decoding of instructions that only compute.
 
-use super::Decoder;
-use super::modifiers::{Modifiers, Type};
+use super::decoder::Decoder;
 use crate::compute::{self, Meaning, Operands, compare, lanes};
 use crate::error::Error;
 use crate::program::{
     Clock, Constant, LOCAL_WINDOW, Operation, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space,
 };
+use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
+use crate::types::Type;
 
 /// Modifiers that only hint at performance, or restate the default.
 const HINTS: [&str; 2] = ["uni", "to"];

@@ -1,14 +1,15 @@
 //! Decoding of instructions in which the lanes of a warp exchange values.
 
-use super::Decoder;
-use super::modifiers::{Modifiers, Type};
+use super::decoder::Decoder;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::program::{
     Access, CLUSTER_SHIFT, Constant, Operation, ReduceMode, Row, ShuffleMode, Space, Special,
     VoteMode, WINDOW_BYTES, WarpOperands,
 };
+use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
+use crate::types::Type;
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes warp-level instructions; false when the instruction is something else.

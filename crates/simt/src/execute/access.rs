@@ -1,19 +1,18 @@
 //! Loads and stores in every state space.
 
+use super::Machine;
 use super::block::Block;
+use super::device::Window;
 use super::record::Side;
 use super::shadow::lanes;
 use super::step::space_of;
 use super::traffic::{constant_passes, sectors_and_lines, shared_passes, wavefronts};
 use super::warp::{Warp, read_local, write_local};
-use super::{Machine, Run};
 use crate::counters::Traffic;
 use crate::error::Error;
 use crate::findings::{Finding, Hazard};
-use crate::memory::Region;
 use crate::program::{Access, Base, LOCAL_WINDOW, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space};
 use crate::registers::LANES;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// One access of a warp: the instruction, the lanes that take part, their addresses, and the bytes
 /// that each of them reaches.
@@ -36,75 +35,6 @@ impl Request<'_> {
             differs |= address ^ expected;
         }
         (differs == 0 && self.mask == u32::MAX).then_some(LANES as u64 * self.bytes as u64)
-    }
-}
-
-/// Host pointers to what the active lanes of one access address.
-#[derive(Clone, Copy)]
-pub(crate) struct Window {
-    pointers: [*mut u8; LANES],
-}
-
-impl Window {
-    /// Reads `bytes` (1, 2, 4 or 8) at `shift` bytes past a lane's address.
-    ///
-    /// # Safety
-    /// The lane is active in the mask that the window was made for, and `shift + bytes` is at most
-    /// the access's size, of which `bytes` and `shift` are fractions.
-    #[inline(always)]
-    pub unsafe fn read(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
-        // SAFETY: `Machine::window` checked that the whole access of an active lane lies in a
-        // region and is aligned; regions agree with their addresses modulo 16. Relaxed atomics
-        // make concurrent access by other workers sound.
-        unsafe {
-            let at = self.pointers[lane].add(shift as usize);
-            match bytes {
-                1 => AtomicU8::from_ptr(at).load(Relaxed) as u64,
-                2 => AtomicU16::from_ptr(at.cast()).load(Relaxed) as u64,
-                4 => AtomicU32::from_ptr(at.cast()).load(Relaxed) as u64,
-                _ => AtomicU64::from_ptr(at.cast()).load(Relaxed),
-            }
-        }
-    }
-
-    /// Writes the low `bytes` bytes of a value.
-    ///
-    /// # Safety
-    /// As for [`Window::read`].
-    #[inline(always)]
-    pub unsafe fn write(&self, lane: usize, shift: u64, bytes: u32, value: u64) {
-        // SAFETY: as in `read`.
-        unsafe {
-            let at = self.pointers[lane].add(shift as usize);
-            match bytes {
-                1 => AtomicU8::from_ptr(at).store(value as u8, Relaxed),
-                2 => AtomicU16::from_ptr(at.cast()).store(value as u16, Relaxed),
-                4 => AtomicU32::from_ptr(at.cast()).store(value as u32, Relaxed),
-                _ => AtomicU64::from_ptr(at.cast()).store(value, Relaxed),
-            }
-        }
-    }
-
-    /// The host pointer of a lane.
-    pub fn pointer(&self, lane: usize) -> *mut u8 {
-        self.pointers[lane]
-    }
-}
-
-/// All lanes' addresses as pointers into one region; only those of active lanes are meaningful.
-#[inline(always)]
-fn pointers(region: &Region, all: &[u64; LANES]) -> Window {
-    let pointers = std::array::from_fn(|lane| {
-        region.pointer.wrapping_add((all[lane].wrapping_sub(region.base)) as usize)
-    });
-    Window { pointers }
-}
-
-impl Run<'_> {
-    /// Whether an address belongs to a constant variable; used by `isspacep.const` only.
-    pub fn is_constant(&self, _address: u64) -> bool {
-        // Constants live among the global allocations here.
-        false
     }
 }
 
@@ -237,6 +167,10 @@ impl Machine<'_> {
                     let kind = (access.strong, access.read_only);
                     self.check_global_read(block, warp, request, kind);
                 }
+                if !window.grain.is_one(access.bytes) {
+                    load_parts(&window, warp, mask, access);
+                    return Ok(());
+                }
                 if access.bytes == 4
                     && mask == u32::MAX
                     && let [Some(Row::Word(row))] = access.rows[..]
@@ -244,13 +178,13 @@ impl Machine<'_> {
                     let row = &mut warp.registers.words[row as usize];
                     for (lane, value) in row.iter_mut().enumerate() {
                         // SAFETY: `window` checked bounds and alignment of all active lanes.
-                        *value = unsafe { window.read(lane, 0, 4) } as u32;
+                        *value = unsafe { window.read_one(lane, 0, 4) } as u32;
                     }
                     return Ok(());
                 }
                 fill_rows(warp, mask, access, |lane, shift| {
                     // SAFETY: `window` checked bounds and alignment of all active lanes.
-                    unsafe { window.read(lane, shift, access.bytes) }
+                    unsafe { window.read_one(lane, shift, access.bytes) }
                 });
             }
             Space::Shared => {
@@ -420,9 +354,13 @@ impl Machine<'_> {
                     self.check_global_write(block, warp, request, access.strong);
                     self.check_conflicting(block, warp, request, access);
                 }
+                if !window.grain.is_one(access.bytes) {
+                    store_parts(&window, warp, mask, access);
+                    return Ok(());
+                }
                 for_each_element(warp, mask, access, |lane, shift, value| {
                     // SAFETY: `window` checked bounds and alignment of all active lanes.
-                    unsafe { window.write(lane, shift, access.bytes, value) };
+                    unsafe { window.write_one(lane, shift, access.bytes, value) };
                 });
             }
             Space::Shared => {
@@ -489,7 +427,7 @@ impl Machine<'_> {
         if let (Some(region), true) = (region, fits)
             && region.bytes >= bytes
         {
-            return Ok(pointers(region, request.all));
+            return Ok(Window::new(region, request.all, self.run.grain));
         }
         self.window_slow(block, warp, request, write)
     }
@@ -503,7 +441,8 @@ impl Machine<'_> {
         write: bool,
     ) -> Result<Window, Error> {
         let memory = self.run.memory;
-        let mut window = Window { pointers: [std::ptr::null_mut(); LANES] };
+        let pointers = [std::ptr::null_mut(); LANES];
+        let mut window = Window { pointers, grain: self.run.grain };
         let mut bad = 0u32;
         for lane in lanes(request.mask) {
             match memory.find(request.all[lane], request.bytes as u64) {
@@ -749,6 +688,24 @@ impl Traffic {
         self.lanes += lanes;
         self.bytes += lanes * request.bytes as u64;
     }
+}
+
+/// Reads the elements of a load that are no atomics of the launch's size.
+#[inline(never)]
+fn load_parts(window: &Window, warp: &mut Warp, mask: u32, access: &Access) {
+    fill_rows(warp, mask, access, |lane, shift| {
+        // SAFETY: the caller has the window checked for all active lanes.
+        unsafe { window.read(lane, shift, access.bytes) }
+    });
+}
+
+/// Writes the elements of a store that are no atomics of the launch's size.
+#[inline(never)]
+fn store_parts(window: &Window, warp: &Warp, mask: u32, access: &Access) {
+    for_each_element(warp, mask, access, |lane, shift, value| {
+        // SAFETY: the caller has the window checked for all active lanes.
+        unsafe { window.write(lane, shift, access.bytes, value) };
+    });
 }
 
 /// Reads every element of a load and writes its row.

@@ -13,14 +13,13 @@ use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
 use super::{Machine, atomic};
 use crate::counters::Traffic;
-use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{
     AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, SHARED_WINDOW,
     Space,
 };
 use crate::registers::LANES;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use crate::types::Type;
 
 /// A `cp.async` that has not landed.
 #[derive(Clone, Debug)]
@@ -40,6 +39,7 @@ pub(crate) struct PendingBulk {
     target: u64,
     source: u64,
     bytes: u32,
+    step: u32,
     mbarrier: Option<u32>,
     reduce: Option<(AtomicOperation, Type)>,
 }
@@ -174,13 +174,16 @@ impl Machine<'_> {
 
     fn land(&mut self, block: &mut Block, warp: &Warp, copy: &PendingCopy) -> Result<(), Error> {
         for lane in lanes(copy.mask) {
-            for at in 0..copy.bytes {
-                let value = if at < copy.source_bytes[lane] {
-                    self.device_byte(copy.source[lane] + at as u64)
-                } else {
-                    0
+            for at in (0..copy.bytes).step_by(AsyncCopy::STEP as usize) {
+                let value = match copy.source_bytes[lane].saturating_sub(at) {
+                    0 => 0,
+                    left => {
+                        let word = self.device_load(copy.source[lane] + at as u64, AsyncCopy::STEP);
+                        word & u64::MAX >> (64 - 8 * left.min(AsyncCopy::STEP))
+                    }
                 };
-                write_bytes(&mut block.shared, (copy.target[lane] + at) as usize, 1, value as u64);
+                let to = (copy.target[lane] + at) as usize;
+                write_bytes(&mut block.shared, to, AsyncCopy::STEP, value);
             }
         }
         if self.checking {
@@ -189,22 +192,21 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// One byte of device memory; a freed or foreign address reads zero.
-    fn device_byte(&mut self, address: u64) -> u8 {
-        match self.device_pointer(address) {
-            // SAFETY: `device_pointer` found the byte in a region; all access to device memory
-            // during a launch is atomic.
-            Some(pointer) => unsafe { AtomicU8::from_ptr(pointer).load(Relaxed) },
-            None => 0,
-        }
+    /// Reads device memory at an aligned address; what is not allocated reads zero.
+    pub fn device_load(&mut self, address: u64, bytes: u32) -> u64 {
+        let grain = self.run.grain;
+        self.device_pointer(address, bytes).map_or(0, |pointer| {
+            // SAFETY: the bytes lie in a region and are aligned; its grains are valid, and all
+            // workers use the launch's grain.
+            unsafe { grain.load(pointer, bytes) }
+        })
     }
 
-    fn device_pointer(&mut self, address: u64) -> Option<*mut u8> {
+    fn device_pointer(&mut self, address: u64, bytes: u32) -> Option<*mut u8> {
         let memory = self.run.memory;
-        if self.last_region >= memory.region_count()
-            || !memory.region(self.last_region).contains(address, 1)
-        {
-            self.last_region = memory.find(address, 1)?;
+        let last = memory.region_or_none(self.last_region);
+        if !last.is_some_and(|region| region.contains(address, bytes as u64)) {
+            self.last_region = memory.find(address, bytes as u64)?;
         }
         let region = memory.region(self.last_region);
         Some(region.pointer.wrapping_add((address - region.base) as usize))
@@ -310,6 +312,7 @@ impl Machine<'_> {
                 target,
                 source,
                 bytes,
+                step: copy.step(),
                 mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
                 reduce: copy.reduce,
             });
@@ -322,13 +325,11 @@ impl Machine<'_> {
         let copies = std::mem::take(&mut block.bulk);
         let any = !copies.is_empty();
         for copy in copies {
-            let step = copy.reduce.map_or(1, |(_, t)| t.bytes());
+            let step = copy.step;
             for at in (0..copy.bytes).step_by(step as usize) {
                 let at = at as u64;
                 let value = if copy.direction == BulkDirection::GlobalToShared {
-                    (0..step as u64)
-                        .rev()
-                        .fold(0, |v, i| v << 8 | self.device_byte(copy.source + at + i) as u64)
+                    self.device_load(copy.source + at, step)
                 } else {
                     read_bytes(&block.shared, (copy.source + at) as usize, step)
                 };
@@ -354,19 +355,16 @@ impl Machine<'_> {
             write_bytes(&mut block.shared, address as usize, step, value);
             return;
         }
-        let mut old = 0;
-        for i in (0..step as u64).rev() {
-            old = old << 8 | self.device_byte(address + i) as u64;
-        }
-        let new = match copy.reduce {
-            Some((operation, t)) => atomic::apply(operation, t, false, old, value, 0),
-            None => value,
-        };
-        for i in 0..step as u64 {
-            if let Some(pointer) = self.device_pointer(address + i) {
-                // SAFETY: `device_pointer` found the byte in a region; all access to device memory
-                // during a launch is atomic.
-                unsafe { AtomicU8::from_ptr(pointer).store((new >> (8 * i)) as u8, Relaxed) };
+        let grain = self.run.grain;
+        let Some(pointer) = self.device_pointer(address, step) else { return };
+        // SAFETY: as in `device_load`; the grain holds at least an element of a reduction.
+        unsafe {
+            match copy.reduce {
+                Some((operation, t)) => {
+                    let apply = |old| atomic::apply(operation, t, false, old, value, 0);
+                    grain.update(pointer, step, apply);
+                }
+                None => grain.store(pointer, step, value),
             }
         }
     }

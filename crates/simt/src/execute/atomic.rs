@@ -1,7 +1,7 @@
 //! Atomics on global and shared memory.
 
 use super::Machine;
-use super::access::{Request, Window, addresses, by_space, read_bytes, write_bytes};
+use super::access::{Request, addresses, by_space, read_bytes, write_bytes};
 use super::block::Block;
 use super::record::Side;
 use super::shadow::lanes;
@@ -10,13 +10,12 @@ use super::traffic::{
     atomic_passes, counting_passes, passes_by, same_word_passes, sectors_and_lines,
 };
 use super::warp::Warp;
-use crate::compute::half::{self, Bf16, F16};
+use crate::compute::half;
 use crate::counters::Traffic;
-use crate::decode::modifiers::Type;
 use crate::error::Error;
 use crate::program::{Atomic, AtomicOperation, Space};
 use crate::registers::LANES;
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use crate::types::{Bf16, F16, Type};
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(
@@ -58,10 +57,10 @@ fn add(t: Type, flush: bool, old: u64, source: u64) -> u64 {
         Type::F32 => {
             let enter = |v: u64| {
                 let value = f32::from_bits(v as u32);
-                if flush { crate::compute::float::flush(value) } else { value }
+                if flush { crate::compute::special::flush(value) } else { value }
             };
-            let sum = crate::compute::float::canonical(enter(old) + enter(source));
-            (if flush { crate::compute::float::flush(sum) } else { sum }).to_bits() as u64
+            let sum = crate::compute::special::canonical(enter(old) + enter(source));
+            (if flush { crate::compute::special::flush(sum) } else { sum }).to_bits() as u64
         }
         Type::F64 => (f64::from_bits(old) + f64::from_bits(source)).to_bits(),
         Type::F16 => half::add(F16(old as u16), F16(source as u16), 0).0 as u64,
@@ -88,26 +87,6 @@ fn extreme(largest: bool, t: Type, old: u64, source: u64) -> u64 {
         _ => (source > old) == largest,
     };
     if source_wins { source } else { old }
-}
-
-/// One read-modify-write in device memory, atomic against all other workers.
-fn exchange(window: &Window, lane: usize, shift: u64, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
-    let at = window.pointer(lane).wrapping_add(shift as usize);
-    // SAFETY: the window's lane is active, so the pointer is valid for `bytes` bytes and aligned;
-    // all access to device memory during a launch is atomic.
-    unsafe {
-        match bytes {
-            2 => AtomicU16::from_ptr(at.cast())
-                .fetch_update(Relaxed, Relaxed, |old| Some(f(old as u64) as u16))
-                .map_or_else(u64::from, u64::from),
-            4 => AtomicU32::from_ptr(at.cast())
-                .fetch_update(Relaxed, Relaxed, |old| Some(f(old as u64) as u32))
-                .map_or_else(u64::from, u64::from),
-            _ => AtomicU64::from_ptr(at.cast())
-                .fetch_update(Relaxed, Relaxed, |old| Some(f(old)))
-                .unwrap_or_else(|old| old),
-        }
-    }
 }
 
 impl Machine<'_> {
@@ -211,9 +190,12 @@ impl Machine<'_> {
                         let value = read_row(warp, source_of(element), lane) & field;
                         let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
                         let shift = element as u64 * bytes as u64;
-                        let old = exchange(&window, lane, shift, bytes, |old| {
-                            apply(atomic.operation, atomic.t, true, old, value, second & field)
-                        });
+                        // SAFETY: `window` checked bounds and alignment of all active lanes.
+                        let old = unsafe {
+                            window.update(lane, shift, bytes, |old| {
+                                apply(atomic.operation, atomic.t, true, old, value, second & field)
+                            })
+                        };
                         match element {
                             0 => olds[lane] = old,
                             n => more_olds[n - 1][lane] = old,

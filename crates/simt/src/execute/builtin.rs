@@ -28,20 +28,8 @@ impl Machine<'_> {
             let argument = |warp: &Warp, index: usize| warp.read_local(lane, parameters[index], 8);
             let value = match which {
                 Builtin::Print => {
-                    let format = self.string(block, warp, lane, argument(warp, 0));
-                    let arguments = argument(warp, 1);
-                    let (text, count) = self.format(block, warp, lane, &format, arguments);
-                    let before: usize = self
-                        .printed
-                        .iter()
-                        .rev()
-                        .take_while(|(b, _)| *b == block.linear)
-                        .map(|(_, t)| t.len())
-                        .sum();
-                    if before < PRINTED_MAX {
-                        self.printed.push((block.linear, text));
-                    }
-                    count
+                    let (format, arguments) = (argument(warp, 0), argument(warp, 1));
+                    self.print(block, warp, lane, format, arguments) as u64
                 }
                 Builtin::AssertFail => {
                     let message = self.string(block, warp, lane, argument(warp, 0));
@@ -59,9 +47,32 @@ impl Machine<'_> {
             if let Some(result) = result {
                 let bytes = if which == Builtin::Allocate { 8 } else { 4 };
                 warp.write_local(lane, result, bytes, value);
+                warp.mark_local(lane, result as u64, bytes);
             }
         }
         Ok(())
+    }
+
+    /// Prints, and gives what CUDA's `printf` returns: the number of arguments, or -1 without a
+    /// format.
+    fn print(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        lane: usize,
+        format: u64,
+        arguments: u64,
+    ) -> i64 {
+        if format == 0 {
+            return -1;
+        }
+        let format = self.string(block, warp, lane, format);
+        let (text, count) = self.format(block, warp, lane, &format, arguments);
+        let of_block = self.printed.iter().rev().take_while(|(b, _)| *b == block.linear);
+        if of_block.map(|(_, text)| text.len()).sum::<usize>() < PRINTED_MAX {
+            self.printed.push((block.linear, text));
+        }
+        count
     }
 
     /// A byte at a generic address, as one lane sees it.
@@ -73,11 +84,7 @@ impl Machine<'_> {
                 (offset < self.run.program.local_bytes)
                     .then(|| warp.read_local(lane, offset, 1) as u8)
             }
-            _ => {
-                let mut byte = [0];
-                self.run.memory.read(address, &mut byte).ok()?;
-                Some(byte[0])
-            }
+            _ => self.run.device_byte(address),
         }
     }
 
@@ -104,7 +111,7 @@ impl Machine<'_> {
         lane: usize,
         format: &str,
         arguments: u64,
-    ) -> (String, u64) {
+    ) -> (String, i64) {
         let mut out = String::new();
         let mut offset = 0u64;
         let mut count = 0;

@@ -6,6 +6,7 @@ mod atomic;
 mod block;
 mod builtin;
 mod cluster;
+mod device;
 mod estimate;
 mod exchange;
 mod matrix;
@@ -26,6 +27,7 @@ use crate::module::{Kernel, Module};
 use crate::program::{AtomicOperation, Constant, Operation, Program, Row, Space};
 use crate::requests::RequestRecord;
 use cluster::Cluster;
+use device::Grain;
 use estimate::Estimator;
 pub(crate) use shadow::Doubt;
 use shadow::{GlobalShadow, Undo};
@@ -59,6 +61,8 @@ pub(crate) struct Run<'r> {
     sample: Option<Vec<u64>>,
     /// Bytes per entry of the race shadows.
     pub granule: u32,
+    /// The size of the workers' atomics on device memory.
+    pub grain: Grain,
     pub fuel: AtomicU64,
     /// Registers that may be read before they are written.
     pub doubt: &'r Doubt,
@@ -132,9 +136,10 @@ pub(crate) fn run(
     let run = |parallel: bool| {
         let run = prepare(module, program, kernel, memory, launch, options)?;
         let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
-        Ok(Run { undo, ..run })
+        let grain = if parallel { Grain::of(program) } else { Grain::EACH };
+        Ok(Run { undo, grain, ..run })
     };
-    let threads = threads(program, launch, options);
+    let threads = threads(program, memory, launch, options);
     if threads == 1 {
         return one_by_one(&run(false)?);
     }
@@ -155,12 +160,14 @@ pub(crate) fn run(
     one_by_one(&run(false)?)
 }
 
-/// How many threads may run blocks of a launch: one where their order could change results, or what L2 keeps.
-fn threads(program: &Program, launch: &Launch, options: &Options) -> usize {
+/// How many threads may run blocks of a launch: one where their order could change results, or what L2 keeps, and
+/// where atomics would reach past mapped memory.
+fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
         || options.schedule != Schedule::Forward
         || (options.deterministic && ordered)
+        || !Grain::of(program).divides(memory)
         || (options.estimate.is_some() && options.l2.window.is_some())
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
@@ -272,6 +279,7 @@ fn prepare<'r>(
         long_constants,
         shared_bytes,
         granule: block::shadow_granule(program),
+        grain: Grain::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),
         doubt,

@@ -240,8 +240,7 @@ impl Machine<'_> {
                 let mut bits = 0;
                 for lane in 0..32 {
                     let address = read_row(warp, *address, lane);
-                    let constant = *space == Space::Constant && self.run.is_constant(address);
-                    bits |= u32::from(space_of(address) == *space || constant) << lane;
+                    bits |= u32::from(space_of(address) == *space) << lane;
                 }
                 let row = &mut warp.registers.predicates[*destination as usize];
                 *row = (*row & !mask) | (bits & mask);

@@ -164,6 +164,16 @@ impl Warp {
     pub fn write_local(&mut self, lane: usize, offset: u32, bytes: u32, value: u64) {
         write_local(&mut self.local, lane, offset, bytes, value);
     }
+
+    /// Remembers that bytes of one lane's local memory were written, when that is checked.
+    pub fn mark_local(&mut self, lane: usize, offset: u64, bytes: u32) {
+        for at in offset..offset + bytes as u64 {
+            let word = (at / 4) as usize * LANES + lane;
+            if let Some(bits) = self.local_written.get_mut(word) {
+                *bits |= 1 << (at % 4);
+            }
+        }
+    }
 }
 
 /// Reads bytes of one lane from the local memory of its warp.

@@ -4,5 +4,6 @@
 //! here; meaning is given by `decode`.
 
 pub(crate) mod lexer;
+pub(crate) mod modifiers;
 pub(crate) mod parser;
 pub(crate) mod tree;

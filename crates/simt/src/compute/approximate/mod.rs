@@ -7,55 +7,14 @@
 //! linear programming over measured sweeps: every input of a segment bounds them from both sides.
 //! `tests/approximate.rs` compares whole sweeps with what the GPU computed.
 
+mod table;
 mod tables;
 
-use super::float::{canonical, flush};
+use super::special::{canonical, flush};
 use tables::{
     INVERSE_ROOT_OF_ONE, INVERSE_ROOT_OF_TWO, LOGARITHM, POWER_OF_TWO, RECIPROCAL, ROOT_OF_ONE,
     ROOT_OF_TWO, SINE,
 };
-
-/// One function on one interval: coefficients of equal segments.
-struct Table {
-    /// Bits of the argument within a segment.
-    bits: u32,
-    /// Fraction bits of the coefficients.
-    fraction: u32,
-    segments: &'static [(i64, i32, i32)],
-}
-
-impl Table {
-    /// The value at a 23-bit argument, in units of the coefficients.
-    #[inline(always)]
-    fn at(&self, argument: u32) -> i64 {
-        let (c0, c1, c2) = self.segments[(argument >> self.bits) as usize];
-        let x = argument & ((1 << self.bits) - 1);
-        // The reciprocal's narrower square keeps one column more.
-        let cut = if self.bits == 16 { 17 } else { 19 };
-        c0 + c1 as i64 * x as i64 + c2 as i64 * square(x, cut)
-    }
-
-    /// The value as an integer.
-    #[inline(always)]
-    fn cut(&self, argument: u32) -> u32 {
-        (self.at(argument) >> self.fraction) as u32
-    }
-}
-
-/// `x * x` without the columns below `cut`, in units of the lowest column that is left.
-///
-/// Bits i and j > i of `x` meet in column i + j + 1, bit i meets itself in column 2i.
-#[inline(always)]
-fn square(x: u32, cut: u32) -> i64 {
-    let mut sum = 0u64;
-    for i in 0..17 {
-        let least = (cut - 1).saturating_sub(i).max(i + 1);
-        let partners = (x as u64 >> least) << least;
-        let itself = if 2 * i >= cut { 1u64 << (2 * i) } else { 0 };
-        sum += (x as u64 >> i & 1) * ((partners << (i + 1)) + itself);
-    }
-    (sum >> cut) as i64
-}
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
@@ -131,8 +90,13 @@ fn power_of_two(a: u32) -> u32 {
         127.. => significand << (e - 127),
         _ => significand >> (127 - e).min(63),
     };
-    // A negative argument is complemented, not negated.
-    let fixed = if a & SIGN != 0 && magnitude != 0 { !magnitude } else { magnitude };
+    // The fraction of a negative argument is complemented, not negated; there is nothing to
+    // complement in a whole number.
+    let fixed = match a & SIGN != 0 {
+        true if magnitude & MANTISSA as i64 == 0 => -magnitude,
+        true => !magnitude,
+        false => magnitude,
+    };
     let whole = (fixed >> 23) as i32;
     if whole >= 128 {
         return INFINITY;

@@ -302,13 +302,7 @@ impl Machine<'_> {
 
     pub fn mark_local(&mut self, warp: &mut Warp, request: Request<'_>) {
         for lane in lanes(request.mask) {
-            let address = request.all[lane];
-            for at in address..address + request.bytes as u64 {
-                let word = (at / 4) as usize * LANES + lane;
-                if let Some(bits) = warp.local_written.get_mut(word) {
-                    *bits |= 1 << (at % 4);
-                }
-            }
+            warp.mark_local(lane, request.all[lane], request.bytes);
         }
     }
 }

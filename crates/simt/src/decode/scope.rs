@@ -1,0 +1,34 @@
+//! What names mean between one pair of braces.
+
+use crate::program::Row;
+use crate::types::Type;
+use std::collections::HashMap;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Symbol {
+    Register {
+        row: Row,
+        t: Type,
+    },
+    EntryParameter {
+        offset: u32,
+    },
+    /// Per-lane memory: `.local`, and `.param` of calls.
+    Local {
+        offset: u32,
+    },
+    Shared {
+        offset: i64,
+    },
+}
+
+/// Names declared between one pair of braces.
+#[derive(Default, Debug)]
+pub(crate) struct Scope<'a> {
+    pub names: HashMap<&'a str, Symbol>,
+    /// `%r<60>`: prefix to type and count; rows are made on first use.
+    pub ranges: HashMap<&'a str, (Type, u64)>,
+    pub labels: HashMap<&'a str, u32>,
+    pub branch_targets: HashMap<&'a str, Vec<&'a str>>,
+}
