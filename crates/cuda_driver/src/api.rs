@@ -423,9 +423,9 @@ crate::driver_api! {
     #[since(11, 7)] fn cuModuleGetLoadingMode(mode: *mut c_uint);
     #[since(11, 7)] fn cuStreamWaitValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
     #[since(11, 7)] fn cuStreamWriteValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
-    #[since(11, 8)] #[records(operations::kernel_of(config, function))] fn cuLaunchKernelEx(config: *const LaunchConfig, function: CUfunction, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
-    #[since(11, 8)] fn cuOccupancyMaxActiveClusters(num_clusters: *mut c_int, function: CUfunction, config: *const LaunchConfig);
-    #[since(11, 8)] fn cuOccupancyMaxPotentialClusterSize(cluster_size: *mut c_int, function: CUfunction, config: *const LaunchConfig);
+    #[since(11, 6)] #[records(operations::kernel_of(config, function))] fn cuLaunchKernelEx(config: *const LaunchConfig, function: CUfunction, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
+    #[since(11, 7)] fn cuOccupancyMaxActiveClusters(num_clusters: *mut c_int, function: CUfunction, config: *const LaunchConfig);
+    #[since(11, 7)] fn cuOccupancyMaxPotentialClusterSize(cluster_size: *mut c_int, function: CUfunction, config: *const LaunchConfig);
     #[since(12, 0)] fn cuGetProcAddress_v2(symbol: *const c_char, pfn: *mut *mut c_void, cuda_version: c_int, flags: cuuint64_t, symbol_status: *mut c_uint);
     #[since(12, 0)] fn cuTensorMapEncodeTiled(tensor_map: *mut TensorMap, data_type: c_uint, rank: cuuint32_t, global_address: *mut c_void, global_dim: *const cuuint64_t, global_strides: *const cuuint64_t, box_dim: *const cuuint32_t, element_strides: *const cuuint32_t, interleave: c_uint, swizzle: c_uint, l2_promotion: c_uint, oob_fill: c_uint);
     #[since(12, 0)] fn cuTensorMapReplaceAddress(tensor_map: *mut TensorMap, global_address: *mut c_void);
