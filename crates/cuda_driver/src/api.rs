@@ -11,7 +11,7 @@
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
 use crate::types::{
-    CUkernel, CUlibrary, ContextParameters, LaunchConfig, MemoryLocation, TensorMap,
+    CUkernel, CUlibrary, ContextParameters, GraphUpdate, LaunchConfig, MemoryLocation, TensorMap,
 };
 use crate::{check, local, operations};
 use cust_raw::*;
@@ -437,6 +437,7 @@ crate::driver_api! {
     #[since(12, 0)] fn cuLibraryGetModule(module: *mut CUmodule, library: CUlibrary);
     #[since(12, 0)] fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char);
     #[since(12, 0)] fn cuKernelGetFunction(function: *mut CUfunction, kernel: CUkernel);
+    #[since(12, 0)] fn cuGraphExecUpdate_v2(graph_exec: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate);
     #[since(12, 0)] fn cuGraphExecGetFlags(graph_exec: CUgraphExec, flags: *mut cuuint64_t);
     #[since(12, 1)] fn cuCtxSetFlags(flags: c_uint);
     #[since(12, 2)] fn cuMemPrefetchAsync_v2(dev_ptr: CUdeviceptr, count: usize, location: MemoryLocation, flags: c_uint, stream: CUstream);

@@ -23,6 +23,7 @@ const HEADER: &[(&str, u32, u32)] = &[
     ("cuLibraryGetModule", 12, 0),
     ("cuLibraryGetGlobal", 12, 0),
     ("cuKernelGetFunction", 12, 0),
+    ("cuGraphExecUpdate_v2", 12, 0),
     ("cuGraphExecGetFlags", 12, 0),
     ("cuCtxSetFlags", 12, 1),
     ("cuMemPrefetchAsync_v2", 12, 2),
