@@ -165,6 +165,25 @@ fn functions_are_found_by_name_and_version() {
 }
 
 #[test]
+fn sizes_that_no_number_holds_are_refused() {
+    let library = &open();
+    start(library);
+    let mut place = 0u64;
+    done!(library, cuMemAlloc_v2(&mut place => *mut u64, 4096 => usize));
+    let most = usize::MAX / 4 + 2;
+    assert_eq!(call!(library, cuMemsetD32_v2(place => u64, 7 => c_uint, most => usize)), 1);
+    assert_eq!(call!(library, cuMemcpyDtoD_v2(place => u64, place => u64, usize::MAX => usize)), 1);
+    let rows = (1usize << 60) + 1;
+    assert_eq!(
+        call!(library, cuMemsetD2D32_v2(
+            place => u64, 16 => usize, 7 => c_uint, 4 => usize, rows => usize
+        )),
+        1
+    );
+    done!(library, cuMemFree_v2(place => u64));
+}
+
+#[test]
 fn a_context_takes_parameters_that_ask_for_nothing() {
     let library = &open();
     done!(library, cuInit(0 => c_uint));
