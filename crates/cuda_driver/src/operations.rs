@@ -6,9 +6,9 @@
 //! A GPU says nothing more exact without a profiler: the event before is reached when the stream is ready for the
 //! operation, which may be before an engine is.
 
-use crate::api::Symbol;
 use crate::code::ReturnCode;
 use crate::dispatch::driver;
+use crate::symbol::Symbol;
 use crate::types::LaunchConfig;
 use cust_raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUstream};
 use std::ffi::{CStr, c_char, c_uint};
