@@ -22,12 +22,17 @@ mod builder;
 mod compile;
 mod error;
 pub mod facts;
+mod files;
+mod fresh;
 pub mod install;
 mod ir;
 mod lower;
+mod means;
+mod options;
 pub mod ptxas;
 pub mod toolchain;
 
 pub use arch::NvvmArch;
-pub use builder::{CudaBuilder, DebugInfo, PanicStrategy};
+pub use builder::CudaBuilder;
 pub use error::CudaBuilderError;
+pub use options::{DebugInfo, PanicStrategy};
