@@ -197,3 +197,65 @@ fn what_changed_is_compiled_and_nothing_else() {
     both();
     assert_eq!(small.compiled(), times);
 }
+
+#[test]
+fn images_are_a_rust_expression_that_compiles() {
+    let small = Small::new("small-images");
+    // A crate as a user would write it, whose build script is that of the documentation.
+    let folder = small.folder.path();
+    let user = r#"
+        pub mod types {
+            pub struct Image {
+                pub capability: u32,
+                pub text: &'static str,
+                pub kernels: &'static [KernelFacts],
+            }
+            pub struct KernelFacts {
+                pub kernel: &'static str,
+                pub instructions: &'static [(&'static str, usize)],
+                pub shared_bytes: usize,
+                pub local_bytes: usize,
+            }
+        }
+        static IMAGES: &[types::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
+        fn main() {
+            for image in IMAGES {
+                let kernel = &image.kernels[0];
+                assert!(image.text.contains(&format!(".target sm_{}", image.capability)));
+                print!("{} {} {:?};", image.capability, kernel.kernel, kernel.instructions);
+                assert_eq!((kernel.shared_bytes, kernel.local_bytes), (0, 0));
+            }
+        }
+    "#;
+    let script = r#"
+        fn main() {
+            cuda_builder::Images::new("../small-images")
+                .architectures(&[cuda_builder::NvvmArch::Compute80, cuda_builder::NvvmArch::Compute70])
+                .types_in("crate::types")
+                .configure(|builder| builder.target_dir(std::env::var("SHARED_TARGET").unwrap()))
+                .write_or_exit();
+        }
+    "#;
+    let builder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"host\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[build-dependencies]\n\
+         cuda_builder = {{ path = {builder:?} }}\n[workspace]\n"
+    );
+    small.write("host/Cargo.toml", &manifest);
+    std::fs::copy(root().join("Cargo.lock"), folder.join("host/Cargo.lock")).expect("a lock file");
+    small.write("host/build.rs", script);
+    small.write("host/src/main.rs", user);
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline"])
+        .current_dir(folder.join("host"))
+        .env("CARGO_TARGET_DIR", target_dir().join("small-images"))
+        .env("SHARED_TARGET", target_dir())
+        .output()
+        .expect("cargo starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "70 entry [(\"st.global.b32\", 1)];80 entry [(\"st.global.b32\", 1)];"
+    );
+}

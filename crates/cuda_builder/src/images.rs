@@ -1,0 +1,203 @@
+//! [`Images`]: the PTX of a crate of kernels as Rust source, for the crate that launches them.
+
+use crate::arch::NvvmArch;
+use crate::builder::CudaBuilder;
+use crate::error::CudaBuilderError;
+use crate::facts::{self, KernelFacts};
+use crate::files;
+use crate::options::PanicStrategy;
+use crate::toolchain::Toolchain;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The architectures whose PTX a program carries when it does not say otherwise: each later GPU runs that of an older one.
+const ARCHITECTURES: [NvvmArch; 3] =
+    [NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90];
+
+/// Builds a crate of kernels for several architectures, from a build script, and writes them down as one Rust expression.
+///
+/// The whole of a `build.rs`:
+///
+/// ```no_run
+/// cuda_builder::Images::new("../kernels").write_or_exit();
+/// ```
+///
+/// and what the crate does with it:
+///
+/// ```text
+/// /// The kernels, once per architecture.
+/// pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
+/// ```
+///
+/// The file holds `&[::cuda_host::Image { .. }, ..]`, oldest architecture first, so the crate depends on `cuda_host` and
+/// needs nothing in scope. With other types of its own it says where they are ([`Self::types_in`]); they have these
+/// public fields:
+///
+/// ```
+/// pub struct Image {
+///     /// The architecture as a number, 70 for `compute_70`.
+///     pub capability: u32,
+///     /// The PTX.
+///     pub text: &'static str,
+///     /// What each kernel consists of, in the order of the PTX.
+///     pub kernels: &'static [KernelFacts],
+/// }
+/// pub struct KernelFacts {
+///     pub kernel: &'static str,
+///     /// How often each instruction occurs that moves data or orders it.
+///     pub instructions: &'static [(&'static str, usize)],
+///     pub shared_bytes: usize,
+///     pub local_bytes: usize,
+/// }
+/// ```
+///
+/// cargo is told to run the build script again when a source of the kernels changes. One architecture
+/// is lowered to PTX while the next is compiled.
+#[derive(Clone, Debug)]
+pub struct Images {
+    builder: CudaBuilder,
+    architectures: Vec<NvvmArch>,
+    types: String,
+}
+
+impl Images {
+    /// The kernels of the crate in folder `path`, relative to the folder of the build script's own manifest, for
+    /// `compute_70`, `compute_80` and `compute_90`.
+    pub fn new(path: impl AsRef<Path>) -> Images {
+        Images {
+            builder: CudaBuilder::new(path),
+            architectures: ARCHITECTURES.to_vec(),
+            types: "::cuda_host".to_owned(),
+        }
+    }
+
+    /// The architectures, instead of those of [`Self::new`].
+    pub fn architectures(mut self, architectures: &[NvvmArch]) -> Images {
+        self.architectures = architectures.to_vec();
+        self.architectures.sort_unstable();
+        self.architectures.dedup();
+        self
+    }
+
+    /// What a panic does.
+    pub fn panic(self, panic: PanicStrategy) -> Images {
+        self.configure(|builder| builder.panic(panic))
+    }
+
+    /// Any other option of the builder. Its architecture and the place of its copy are set here, later.
+    pub fn configure(mut self, change: impl FnOnce(CudaBuilder) -> CudaBuilder) -> Images {
+        self.builder = change(self.builder);
+        self
+    }
+
+    /// The path of the module that has `Image` and `KernelFacts`, such as `crate::ptx`; without it, `::cuda_host`.
+    pub fn types_in(mut self, path: impl Into<String>) -> Images {
+        self.types = path.into();
+        self
+    }
+
+    /// Builds everything, writes `images.rs` and the PTX into cargo's `OUT_DIR`, and returns the path of the former.
+    ///
+    /// # Errors
+    /// [`CudaBuilderError::NoOutDir`] outside of a build script, and what [`CudaBuilder::build`] may return.
+    pub fn write(self) -> Result<PathBuf, CudaBuilderError> {
+        let folder = std::env::var_os("OUT_DIR").ok_or(CudaBuilderError::NoOutDir)?;
+        self.write_into(Path::new(&folder))
+    }
+
+    /// [`Self::write`] whose error is printed as one sentence and ends the build script.
+    pub fn write_or_exit(self) -> PathBuf {
+        self.write().unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            std::process::exit(1)
+        })
+    }
+
+    fn write_into(self, folder: &Path) -> Result<PathBuf, CudaBuilderError> {
+        let toolchain = Toolchain::find()?;
+        let file = |arch: NvvmArch| folder.join(format!("kernels_{}.ptx", arch.processor()));
+        let texts: Vec<Result<String, CudaBuilderError>> = std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for arch in &self.architectures {
+                let builder = self.builder.clone().arch(*arch).copy_to(file(*arch));
+                // rustc's messages are those of the first architecture that does not compile, not of all at once.
+                let compiled = match builder.compile(&toolchain) {
+                    Ok(compiled) => compiled,
+                    Err(error) => return vec![Err(error)],
+                };
+                let toolchain = &toolchain;
+                threads.push(scope.spawn(move || {
+                    let ptx = builder.lower(toolchain, &compiled)?;
+                    std::fs::read_to_string(&ptx).map_err(CudaBuilderError::io("read", ptx))
+                }));
+            }
+            let joined = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            joined.collect()
+        });
+        let mut images = String::from("&[\n");
+        for (arch, text) in self.architectures.iter().zip(texts) {
+            images += &image(&self.types, *arch, &file(*arch), &facts::of(&text?));
+        }
+        images += "]\n";
+        let path = folder.join("images.rs");
+        files::write_changed(&path, images.as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// One image as a Rust expression, with a comma behind it.
+fn image(types: &str, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) -> String {
+    let capability = arch.capability_value();
+    let mut text = format!(
+        "    {types}::Image {{ capability: {capability}, text: include_str!({file:?}), kernels: &[\n"
+    );
+    for KernelFacts { kernel, instructions, shared_bytes, local_bytes, .. } in kernels {
+        let instructions: Vec<(&String, &usize)> = instructions.iter().collect();
+        let _ = writeln!(
+            text,
+            "        {types}::KernelFacts {{ kernel: {kernel:?}, instructions: &{instructions:?}, \
+             shared_bytes: {shared_bytes}, local_bytes: {local_bytes} }},"
+        );
+    }
+    text + "    ] },\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_an_expression_of_the_types_that_were_named() {
+        let facts = KernelFacts {
+            kernel: "scale".to_owned(),
+            instructions: [("bar.sync".to_owned(), 2), ("ld.global.b32".to_owned(), 1)].into(),
+            shared_bytes: 128,
+            ..KernelFacts::default()
+        };
+        assert_eq!(
+            image("crate::ptx", NvvmArch::Compute80, Path::new("/out/k.ptx"), &[facts]),
+            "    crate::ptx::Image { capability: 80, text: include_str!(\"/out/k.ptx\"), kernels: &[\n        \
+             crate::ptx::KernelFacts { kernel: \"scale\", instructions: &[(\"bar.sync\", 2), \
+             (\"ld.global.b32\", 1)], shared_bytes: 128, local_bytes: 0 },\n    ] },\n"
+        );
+    }
+
+    #[test]
+    fn architectures_are_sorted_and_each_is_built_once() {
+        let images = Images::new("kernels").architectures(&[
+            NvvmArch::Compute90,
+            NvvmArch::Compute70,
+            NvvmArch::Compute90,
+        ]);
+        assert_eq!(images.architectures, [NvvmArch::Compute70, NvvmArch::Compute90]);
+    }
+
+    #[test]
+    fn outside_of_a_build_script_the_error_says_so() {
+        // cargo gives OUT_DIR to tests of crates with a build script, and this crate has none.
+        let error = Images::new("kernels").write().expect_err("there is no OUT_DIR").to_string();
+        assert!(error.contains("from a build script"), "{error}");
+    }
+}
