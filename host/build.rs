@@ -1,5 +1,8 @@
 //! Compiles the kernels to PTX, which the program carries.
 
 fn main() {
-    cuda_builder::Images::new("../kernels").registers("../kernels/resources.txt").write();
+    cuda_builder::Images::new("../kernels")
+        .panic(cuda_builder::PanicStrategy::Trap)
+        .registers("../kernels/resources.txt")
+        .write_or_exit();
 }

@@ -2,6 +2,7 @@
 
 fn main() {
     cuda_builder::Images::new("../measurement_kernels")
+        .panic(cuda_builder::PanicStrategy::Trap)
         .registers("../measurement_kernels/resources.txt")
-        .write();
+        .write_or_exit();
 }

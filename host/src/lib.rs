@@ -6,11 +6,11 @@
 pub mod patterns;
 
 use coalesce::Catalogue;
+use cuda_host::Image;
 
-mod kernels_ptx {
-    include!(concat!(env!("OUT_DIR"), "/images.rs"));
-}
+/// The kernels' PTX.
+static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// The catalogue.
-pub const CATALOGUE: Catalogue =
-    Catalogue { name: "coalesce", patterns: patterns::ALL, images: kernels_ptx::IMAGES };
+pub static CATALOGUE: Catalogue =
+    Catalogue { name: "coalesce", patterns: patterns::ALL, images: IMAGES };

@@ -4,12 +4,8 @@ use anyhow::Result;
 use cuda_host::{Gpu, GpuError, Image, Launcher};
 use cust::module::Module;
 
-mod kernels_ptx {
-    include!(concat!(env!("OUT_DIR"), "/images.rs"));
-}
-
 /// The PTX of `crates/measurement_kernels`.
-const IMAGES: &[Image] = kernels_ptx::IMAGES;
+static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// A device with the instruments' kernels loaded on it.
 pub struct Instruments<'a> {

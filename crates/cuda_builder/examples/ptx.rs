@@ -1,11 +1,12 @@
-//! Builds a kernels crate from the command line: `cargo run --example ptx -- PATH [CAPABILITY]`.
+//! Builds a kernels crate from the command line: `cargo run --example ptx -- PATH [CAPABILITY [PREFIX]]`, where
+//! PREFIX is what the names of the kernels that are wanted begin with.
 
 use cuda_builder::{CudaBuilder, NvvmArch};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let Some(path) = arguments.next() else {
-        eprintln!("usage: ptx PATH [CAPABILITY]");
+        eprintln!("usage: ptx PATH [CAPABILITY [PREFIX]]");
         std::process::exit(2);
     };
     let capability = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(70);
@@ -13,6 +14,10 @@ fn main() {
         eprintln!("error: this builder does not know compute capability {capability}");
         std::process::exit(2);
     };
-    let ptx = CudaBuilder::new(path).arch(arch).announce(true).build_or_exit();
+    let mut builder = CudaBuilder::new(path).arch(arch).announce(true);
+    if let Some(prefix) = arguments.next() {
+        builder = builder.only_kernels(prefix);
+    }
+    let ptx = builder.build_or_exit();
     eprintln!("{}", ptx.display());
 }

@@ -2,28 +2,10 @@
 
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
-use crate::toolchain::Toolchain;
-use crate::{compile, lower};
-use std::io::Write;
+use crate::options::{CompileOptions, DebugInfo, LoweringOptions, PanicStrategy};
+use crate::toolchain::{LLVM_VARIABLE, RUSTC_VARIABLE, Toolchain};
+use crate::{compile, files, fresh, lower};
 use std::path::{Path, PathBuf};
-
-/// How much debug information the PTX carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DebugInfo {
-    /// None.
-    None,
-    /// `.loc` directives: profilers and the executor name Rust lines.
-    LineTables,
-}
-
-/// What a panic on the device does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PanicStrategy {
-    /// Prints file, line and message, then traps.
-    Print,
-    /// Only traps: the smallest code.
-    Trap,
-}
 
 /// Builds a crate of kernels into one PTX file.
 ///
@@ -33,20 +15,23 @@ pub enum PanicStrategy {
 /// gives the same bits on every device.
 #[derive(Clone, Debug)]
 pub struct CudaBuilder {
-    pub(crate) path: PathBuf,
-    pub(crate) arch: NvvmArch,
-    pub(crate) release: bool,
-    pub(crate) debug: DebugInfo,
-    pub(crate) panic: PanicStrategy,
-    pub(crate) ftz: bool,
-    pub(crate) fast_sqrt: bool,
-    pub(crate) fast_div: bool,
-    pub(crate) fma_contraction: bool,
-    pub(crate) emit_llvm_ir: Option<PathBuf>,
-    pub(crate) copy_to: Option<PathBuf>,
-    pub(crate) target_dir: Option<PathBuf>,
-    pub(crate) build_args: Vec<String>,
-    pub(crate) announce: bool,
+    path: PathBuf,
+    arch: NvvmArch,
+    compile: CompileOptions,
+    lowering: LoweringOptions,
+    copy_to: Option<PathBuf>,
+    target_dir: Option<PathBuf>,
+    announce: bool,
+}
+
+/// The first half of a build, done.
+pub(crate) struct Compiled {
+    path: PathBuf,
+    bitcode: PathBuf,
+    /// Where the PTX of all kernels goes.
+    output: PathBuf,
+    /// Keeps other builds of this architecture out.
+    _turn: std::fs::File,
 }
 
 impl CudaBuilder {
@@ -56,17 +41,15 @@ impl CudaBuilder {
         Self {
             path: path.as_ref().to_owned(),
             arch: NvvmArch::Compute70,
-            release: true,
-            debug: DebugInfo::LineTables,
-            panic: PanicStrategy::Print,
-            ftz: false,
-            fast_sqrt: false,
-            fast_div: false,
-            fma_contraction: false,
-            emit_llvm_ir: None,
+            compile: CompileOptions {
+                release: true,
+                debug: DebugInfo::LineTables,
+                panic: PanicStrategy::Print,
+                arguments: Vec::new(),
+            },
+            lowering: LoweringOptions::default(),
             copy_to: None,
             target_dir: None,
-            build_args: Vec::new(),
             announce: false,
         }
     }
@@ -80,13 +63,13 @@ impl CudaBuilder {
     /// Cargo's release profile (the default) or its dev profile. Both are optimised: unoptimised
     /// device code keeps every variable in local memory.
     pub fn release(mut self, release: bool) -> Self {
-        self.release = release;
+        self.compile.release = release;
         self
     }
 
     /// How much debug information to emit.
     pub fn debug(mut self, debug: DebugInfo) -> Self {
-        self.debug = debug;
+        self.compile.debug = debug;
         self
     }
 
@@ -97,37 +80,48 @@ impl CudaBuilder {
 
     /// What a panic does.
     pub fn panic(mut self, panic: PanicStrategy) -> Self {
-        self.panic = panic;
+        self.compile.panic = panic;
         self
     }
 
     /// Whether single-precision denormals are flushed to zero.
     pub fn ftz(mut self, ftz: bool) -> Self {
-        self.ftz = ftz;
+        self.lowering.ftz = ftz;
         self
     }
 
     /// Whether single-precision square roots may be approximate.
     pub fn fast_sqrt(mut self, fast_sqrt: bool) -> Self {
-        self.fast_sqrt = fast_sqrt;
+        self.lowering.fast_sqrt = fast_sqrt;
         self
     }
 
     /// Whether single-precision divisions may be approximate.
     pub fn fast_div(mut self, fast_div: bool) -> Self {
-        self.fast_div = fast_div;
+        self.lowering.fast_div = fast_div;
         self
     }
 
     /// Whether `a * b + c` may become one fused operation.
     pub fn fma_contraction(mut self, fma_contraction: bool) -> Self {
-        self.fma_contraction = fma_contraction;
+        self.lowering.fma_contraction = fma_contraction;
         self
     }
 
     /// Writes the final LLVM IR into `folder` as `compute_NN.ll`.
     pub fn emit_llvm_ir(mut self, folder: impl AsRef<Path>) -> Self {
-        self.emit_llvm_ir = Some(folder.as_ref().to_owned());
+        self.lowering.emit_llvm_ir = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Leaves out all kernels whose name does not begin with `prefix`, which saves most of the second half of a build:
+    /// for the work on some of the kernels. The PTX is another file than that of all kernels, and both stay up to date
+    /// beside each other.
+    ///
+    /// What is left is the PTX of the same kernels in a build of all, but for what a module numbers through: its
+    /// functions and source files in labels and line tables.
+    pub fn only_kernels(mut self, prefix: impl Into<String>) -> Self {
+        self.lowering.only = Some(prefix.into());
         self
     }
 
@@ -146,7 +140,9 @@ impl CudaBuilder {
 
     /// More arguments for `cargo rustc`, such as `--features`.
     pub fn build_args(mut self, arguments: &[impl AsRef<str>]) -> Self {
-        self.build_args.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
+        self.compile
+            .arguments
+            .extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
@@ -162,37 +158,54 @@ impl CudaBuilder {
     ///
     /// # Errors
     /// Every variant of [`CudaBuilderError`]; a compile error has been printed by then.
-    pub fn build(mut self) -> Result<PathBuf, CudaBuilderError> {
-        if !self.path.join("Cargo.toml").exists() {
-            return Err(CudaBuilderError::NoCrate { path: self.path });
-        }
-        self.path = self.path.canonicalize().map_err(CudaBuilderError::io("find", &self.path))?;
+    pub fn build(self) -> Result<PathBuf, CudaBuilderError> {
         let toolchain = Toolchain::find()?;
         if self.announce {
             eprintln!("kernels: {}", toolchain.describe());
         }
-        let work = self.work_dir();
+        let compiled = self.compile(&toolchain)?;
+        self.lower(&toolchain, &compiled)
+    }
+
+    /// The first half: bitcode of the whole crate.
+    pub(crate) fn compile(&self, toolchain: &Toolchain) -> Result<Compiled, CudaBuilderError> {
+        if !self.path.join("Cargo.toml").exists() {
+            return Err(CudaBuilderError::NoCrate { path: self.path.clone() });
+        }
+        let path = self.path.canonicalize().map_err(CudaBuilderError::io("find", &self.path))?;
+        let work = self.work_dir(&path);
         std::fs::create_dir_all(&work).map_err(CudaBuilderError::io("create", &work))?;
         // Two builds of one crate (a build script's and xtask's, say) take turns.
-        let _turn = take_turn(&work.join(self.arch.target_feature()))?;
-
-        let bitcode = compile::bitcode(&self, &toolchain, self.arch, &work)?;
+        let output = work.join(self.arch.target_feature()).with_extension("ptx");
+        let turn = files::take_turn(&output)?;
+        let bitcode = compile::bitcode(&path, &self.compile, toolchain, self.arch, &work)?;
         if std::env::var_os("OUT_DIR").is_some() {
-            watch(&self.path, &compile::cargo_target(&work));
+            watch(&path, &bitcode);
         }
-        let output = bitcode.with_extension("ptx");
-        let stamp = bitcode.with_extension("stamp");
-        let inputs = self.lowering_inputs(&toolchain, &bitcode)?;
+        Ok(Compiled { path, bitcode, output, _turn: turn })
+    }
+
+    /// The second half: PTX of the bitcode, where it is not there yet.
+    pub(crate) fn lower(
+        &self,
+        toolchain: &Toolchain,
+        compiled: &Compiled,
+    ) -> Result<PathBuf, CudaBuilderError> {
+        let Compiled { path, bitcode, output, .. } = compiled;
+        let output = match &self.lowering.only {
+            Some(prefix) => output.with_extension(format!("{prefix}.ptx")),
+            None => output.clone(),
+        };
+        let stamp = output.with_extension("stamp");
+        let inputs = self.lowering_inputs(toolchain, bitcode)?;
         if !output.exists() || std::fs::read(&stamp).ok().as_deref() != Some(inputs.as_slice()) {
-            let ptx = lower::ptx(&self, &toolchain, self.arch, &bitcode)?;
-            write_whole(&output, ptx.as_bytes())?;
-            write_whole(&stamp, &inputs)?;
+            let ptx = lower::ptx(path, &self.lowering, toolchain, self.arch, bitcode, &output)?;
+            files::write_whole(&output, ptx.as_bytes())?;
+            files::write_whole(&stamp, &inputs)?;
         }
         if let Some(target) = &self.copy_to {
             let ptx = std::fs::read(&output).map_err(CudaBuilderError::io("read", &output))?;
-            if std::fs::read(target).ok().as_ref() != Some(&ptx) {
-                write_whole(target, &ptx)?;
-            }
+            files::write_changed(target, &ptx)?;
         }
         Ok(output)
     }
@@ -212,16 +225,12 @@ impl CudaBuilder {
         bitcode: &Path,
     ) -> Result<Vec<u8>, CudaBuilderError> {
         let mut inputs = format!(
-            "{} {} {:?} {} {} {} {} {} {:?}\n",
+            "{} {} {:?} {} {:?}\n",
             env!("CARGO_PKG_VERSION"),
             toolchain.describe(),
             self.arch,
             self.arch.ptx_version(),
-            self.ftz,
-            self.fast_sqrt,
-            self.fast_div,
-            self.fma_contraction,
-            self.emit_llvm_ir,
+            self.lowering,
         )
         .into_bytes();
         inputs.extend(std::fs::read(bitcode).map_err(CudaBuilderError::io("read", bitcode))?);
@@ -229,17 +238,15 @@ impl CudaBuilder {
     }
 
     /// Where intermediate files persist.
-    fn work_dir(&self) -> PathBuf {
+    fn work_dir(&self, path: &Path) -> PathBuf {
         let target = self.target_dir.clone().unwrap_or_else(|| {
             enclosing_target_dir().unwrap_or_else(|| {
-                let root = self.path.ancestors().find(|folder| folder.join("Cargo.lock").exists());
-                root.unwrap_or(&self.path).join("target")
+                let root = path.ancestors().find(|folder| folder.join("Cargo.lock").exists());
+                root.unwrap_or(path).join("target")
             })
         });
-        let name = self
-            .path
-            .file_name()
-            .map_or("kernels".into(), |name| name.to_string_lossy().into_owned());
+        let name =
+            path.file_name().map_or("kernels".into(), |name| name.to_string_lossy().into_owned());
         target.join("ptx").join(name)
     }
 }
@@ -253,55 +260,16 @@ fn enclosing_target_dir() -> Option<PathBuf> {
     out_dir.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(Path::to_owned)
 }
 
-/// Tells cargo which files decide the PTX: every source the compiler read.
+/// Tells cargo which files and variables decide the PTX.
 #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
-fn watch(path: &Path, cargo_target: &Path) {
+fn watch(path: &Path, bitcode: &Path) {
+    let (files, variables) = fresh::made_of(bitcode);
     println!("cargo::rerun-if-changed={}", path.join("Cargo.toml").display());
-    for variable in ["COALESCE_RUSTC", "COALESCE_LLVM"] {
+    for file in files {
+        println!("cargo::rerun-if-changed={}", file.display());
+    }
+    for variable in [RUSTC_VARIABLE, LLVM_VARIABLE].map(str::to_owned).into_iter().chain(variables)
+    {
         println!("cargo::rerun-if-env-changed={variable}");
     }
-    for source in crate_sources(cargo_target) {
-        println!("cargo::rerun-if-changed={source}");
-    }
-}
-
-/// The source files named in cargo's dep-info of the finished crates.
-fn crate_sources(cargo_target: &Path) -> Vec<String> {
-    let mut sources = Vec::new();
-    for profile in ["release", "debug"] {
-        let folder = cargo_target.join("nvptx64-nvidia-cuda").join(profile);
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.path().extension().is_none_or(|extension| extension != "d") {
-                continue;
-            }
-            let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
-            for line in text.lines() {
-                if let Some((_, dependencies)) = line.split_once(": ") {
-                    sources.extend(dependencies.split(' ').map(str::to_owned));
-                }
-            }
-        }
-    }
-    sources.sort();
-    sources.dedup();
-    sources
-}
-
-/// Waits until no other process works on `path`, and keeps others out until the file is dropped.
-pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
-    let path = path.with_extension("lock");
-    let lock = std::fs::File::create(&path).map_err(CudaBuilderError::io("create", &path))?;
-    lock.lock().map_err(CudaBuilderError::io("lock", &path))?;
-    Ok(lock)
-}
-
-/// Writes a file so that readers see the old one or the new one, never a part.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder).map_err(CudaBuilderError::io("write", path))?;
-    file.write_all(bytes).map_err(CudaBuilderError::io("write", path))?;
-    file.persist(path).map_err(|error| CudaBuilderError::io("write", path)(error.error))?;
-    Ok(())
 }

@@ -1,23 +1,27 @@
 //! The first half of a build: from a Rust crate to one file of LLVM bitcode.
 
 use crate::arch::NvvmArch;
-use crate::builder::{self, CudaBuilder, DebugInfo, PanicStrategy};
 use crate::error::CudaBuilderError;
+use crate::files;
+use crate::fresh::{self, Dependencies};
+use crate::options::{CompileOptions, DebugInfo, PanicStrategy};
 use crate::toolchain::{Core, Toolchain};
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// Compiles the crate and everything it uses; the bitcode is whole-program optimised.
+/// Compiles the crate in the folder `path` and everything it uses; the bitcode is whole-program optimised.
 ///
 /// `work` is a folder of ours that persists between builds.
 pub(crate) fn bitcode(
-    builder: &CudaBuilder,
+    path: &Path,
+    options: &CompileOptions,
     toolchain: &Toolchain,
     arch: NvvmArch,
     work: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
-    let output = work.join(format!("{}.bc", arch.target_feature()));
     let cargo_target = cargo_target(work);
     let mut flags: Vec<String> = Vec::new();
     if toolchain.core == Core::FromSource {
@@ -32,18 +36,18 @@ pub(crate) fn bitcode(
     // This pass copies a barrier into both sides of a branch, where only a part of the block meets
     // each copy.
     flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
-    if builder.panic == PanicStrategy::Trap {
+    if options.panic == PanicStrategy::Trap {
         flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
     }
-    flags.push(paths_from_workspace(builder, work)?);
+    flags.push(paths_from_workspace(path, work)?);
 
     let mut command = toolchain.clean_command(&toolchain.cargo);
     command
-        .current_dir(&builder.path)
+        .current_dir(path)
         .args(["rustc", "--lib", "--crate-type=cdylib", "--target", TARGET])
         .arg("--target-dir")
         .arg(&cargo_target)
-        .args(["--profile", if builder.release { "release" } else { "dev" }])
+        .args(["--profile", if options.release { "release" } else { "dev" }])
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     for profile in ["RELEASE", "DEV"] {
         command
@@ -54,41 +58,60 @@ pub(crate) fn bitcode(
             .env(format!("CARGO_PROFILE_{profile}_OPT_LEVEL"), "3")
             .env(
                 format!("CARGO_PROFILE_{profile}_DEBUG"),
-                match builder.debug {
+                match options.debug {
                     DebugInfo::None => "none",
                     DebugInfo::LineTables => "line-tables-only",
                 },
             );
     }
-    command.args(&builder.build_args).arg("--");
+    command.args(&options.arguments).arg("--");
+    // A file of its own for each choice of compiler and options: cargo holds a build fresh whose file another choice
+    // would have written over.
+    let mut choice = std::hash::DefaultHasher::new();
+    (&toolchain.version, format!("{options:?}"), &flags).hash(&mut choice);
+    let name = format!("{}-{:08x}.bc", arch.target_feature(), choice.finish() as u32);
+    let output = work.join(name);
     command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
     command.arg(format!("-Ctarget-cpu={}", arch.processor()));
+    if fresh::is_up_to_date(&output) {
+        return Ok(output);
+    }
     // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
-    let _turn = builder::take_turn(&cargo_target)?;
+    let _turn = files::take_turn(&cargo_target)?;
     if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
-        forget(builder, &cargo_target)?;
+        forget(path, &cargo_target)?;
     }
+    let started = SystemTime::now();
     let status = command.status().map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     if !status.success() {
-        return Err(CudaBuilderError::KernelsDoNotCompile { path: builder.path.clone() });
+        return Err(CudaBuilderError::KernelsDoNotCompile { path: path.to_owned() });
     }
+    let profile = if options.release { "release" } else { "debug" };
+    let name = package_name(path)?.unwrap_or_default().replace('-', "_");
+    let read = Dependencies::read(&cargo_target.join(TARGET).join(profile), &name);
+    fresh::note(&output, started, path, &read)?;
     Ok(output)
 }
 
 /// Cargo's target folder for device code, one for all crates, architectures and options: cargo tells their
 /// outputs apart by the flags, and builds what runs on the host, the macros, once.
-pub(crate) fn cargo_target(work: &Path) -> PathBuf {
+fn cargo_target(work: &Path) -> PathBuf {
     work.with_file_name("device")
 }
 
-/// Makes cargo build the crate itself again.
-fn forget(builder: &CudaBuilder, cargo_target: &Path) -> Result<(), CudaBuilderError> {
-    let manifest = builder.path.join("Cargo.toml");
+/// The crate's name, as its manifest has it.
+fn package_name(path: &Path) -> Result<Option<String>, CudaBuilderError> {
+    let manifest = path.join("Cargo.toml");
     let text =
         std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))?;
     let name = text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
-    let Some(name) = name else { return Ok(()) };
+    Ok(name.map(str::to_owned))
+}
+
+/// Makes cargo build the crate itself again.
+fn forget(path: &Path, cargo_target: &Path) -> Result<(), CudaBuilderError> {
+    let Some(name) = package_name(path)? else { return Ok(()) };
     for profile in ["release", "debug"] {
         let folder = cargo_target.join(TARGET).join(profile).join(".fingerprint");
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -107,16 +130,12 @@ fn forget(builder: &CudaBuilder, cargo_target: &Path) -> Result<(), CudaBuilderE
 ///
 /// It is in a file because cargo, when it sees `--remap-path-prefix` among the flags, no longer tells the outputs of
 /// one architecture from those of another by their flags, and builds each dependency again at every change.
-fn paths_from_workspace(builder: &CudaBuilder, work: &Path) -> Result<String, CudaBuilderError> {
-    let root = builder
-        .path
-        .ancestors()
-        .skip(1)
-        .find(|folder| folder.join("Cargo.lock").exists())
-        .unwrap_or(&builder.path);
+fn paths_from_workspace(path: &Path, work: &Path) -> Result<String, CudaBuilderError> {
+    let mut above = path.ancestors().skip(1);
+    let root = above.find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(path);
     let flag = format!("--remap-path-prefix={}{}=\n", root.display(), std::path::MAIN_SEPARATOR);
     let file = work.join("rustc-flags");
-    builder::write_whole(&file, flag.as_bytes())?;
+    files::write_whole(&file, flag.as_bytes())?;
     Ok(format!("@{}", file.display()))
 }
 
@@ -132,7 +151,7 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         .collect();
     let folder = work.with_file_name(format!("core-{}", name.trim_end_matches('-')));
     let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
-    let _turn = builder::take_turn(&folder)?;
+    let _turn = files::take_turn(&folder)?;
     if folder.join("complete").exists() {
         return Ok(folder);
     }

@@ -18,6 +18,18 @@ pub enum CudaBuilderError {
         /// What the user can run to get one.
         fix: String,
     },
+    /// A variable of the environment names a compiler or tools that cannot build kernels.
+    #[error("{variable} is `{}`, which {problem}: set it to {fix}, or unset it", value.display())]
+    ChosenToolUnusable {
+        /// The variable.
+        variable: &'static str,
+        /// What it is set to.
+        value: PathBuf,
+        /// What is wrong with that.
+        problem: String,
+        /// What to set it to.
+        fix: String,
+    },
     /// The kernels crate has no manifest.
     #[error("there is no kernels crate at {}: it has no Cargo.toml", path.display())]
     NoCrate {
@@ -69,6 +81,14 @@ pub enum CudaBuilderError {
         /// Its bytes.
         largest_bytes: usize,
     },
+    /// [`crate::CudaBuilder::only_kernels`] would leave nothing.
+    #[error("no kernel of {} has a name that begins with `{prefix}`", path.display())]
+    NoSuchKernels {
+        /// The crate.
+        path: PathBuf,
+        /// The beginning that was asked for.
+        prefix: String,
+    },
     /// A tool of the build ended with an error.
     #[error("{tool} failed on {}:\n{output}", input.display())]
     ToolFailed {
@@ -87,6 +107,20 @@ pub enum CudaBuilderError {
         /// The end of what it printed.
         output: String,
     },
+    /// An installation could not reach where the packages are.
+    #[error(
+        "`{command}` could not reach the package index ({reason}): check the network and the proxy, or name an index \
+         that can be reached (PIP_INDEX_URL for pip), and try again"
+    )]
+    IndexUnreachable {
+        /// The command line.
+        command: String,
+        /// What it said of the connection.
+        reason: String,
+    },
+    /// The function is for build scripts, which cargo gives a folder for what they write.
+    #[error("OUT_DIR is not set: call this from a build script, which cargo runs with it")]
+    NoOutDir,
     /// A file could not be read or written, or a tool not be started.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

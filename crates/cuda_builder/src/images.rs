@@ -1,112 +1,169 @@
-//! [`Images`]: the PTX of a crate for several architectures, as Rust source that a program includes.
+//! [`Images`]: the PTX of a crate of kernels as Rust source, for the crate that launches them.
 
 use crate::arch::NvvmArch;
-use crate::builder::{CudaBuilder, PanicStrategy};
+use crate::builder::CudaBuilder;
 use crate::error::CudaBuilderError;
-use crate::facts;
+use crate::facts::{self, KernelFacts};
+use crate::files;
+use crate::options::PanicStrategy;
 use crate::toolchain::Toolchain;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Compiles a crate of kernels for several architectures and writes them as `images.rs` into cargo's `OUT_DIR`.
+/// The architectures whose PTX a program carries when it does not say otherwise: each later GPU runs that of an older one.
+const ARCHITECTURES: [NvvmArch; 3] =
+    [NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90];
+
+/// Builds a crate of kernels for several architectures, from a build script, and writes them down as one Rust expression.
 ///
 /// The whole of a `build.rs`:
+///
 /// ```no_run
-/// fn main() {
-///     cuda_builder::Images::new("../kernels").write();
-/// }
+/// cuda_builder::Images::new("../kernels").write_or_exit();
 /// ```
-/// and in the program, whose crate depends on `cuda_host`:
+///
+/// and what the crate does with it:
+///
 /// ```text
-/// mod kernels_ptx {
-///     include!(concat!(env!("OUT_DIR"), "/images.rs"));
-/// }
-/// // kernels_ptx::IMAGES: &[cuda_host::Image]
+/// /// The kernels, once per architecture.
+/// pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 /// ```
+///
+/// The file holds `&[::cuda_host::Image { .. }, ..]`, oldest architecture first, so the crate depends on `cuda_host` and
+/// needs nothing in scope.
+///
+/// cargo is told to run the build script again when a source of the kernels changes. One architecture
+/// is lowered to PTX while the next is compiled.
 #[derive(Clone, Debug)]
 pub struct Images {
-    path: PathBuf,
+    builder: CudaBuilder,
     architectures: Vec<NvvmArch>,
-    panic: PanicStrategy,
     registers: Option<PathBuf>,
 }
 
 impl Images {
-    /// Those of the crate in folder `path`, relative to the folder of the build script's manifest, for `sm_70`, `sm_80`
-    /// and `sm_90`, with panics that only trap.
+    /// The kernels of the crate in folder `path`, relative to the folder of the build script's own manifest, for
+    /// `compute_70`, `compute_80` and `compute_90`.
     pub fn new(path: impl AsRef<Path>) -> Images {
         Images {
-            path: path.as_ref().to_owned(),
-            architectures: vec![NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90],
-            panic: PanicStrategy::Trap,
+            builder: CudaBuilder::new(path),
+            architectures: ARCHITECTURES.to_vec(),
             registers: None,
         }
     }
 
-    /// For these architectures. A driver runs PTX of its own or of an older one.
+    /// The architectures, instead of those of [`Self::new`].
     pub fn architectures(mut self, architectures: &[NvvmArch]) -> Images {
         self.architectures = architectures.to_vec();
-        self.architectures.sort();
+        self.architectures.sort_unstable();
+        self.architectures.dedup();
         self
     }
 
-    /// What a panic on the device does.
-    pub fn panic(mut self, panic: PanicStrategy) -> Images {
-        self.panic = panic;
+    /// What a panic does.
+    pub fn panic(self, panic: PanicStrategy) -> Images {
+        self.configure(|builder| builder.panic(panic))
+    }
+
+    /// Any other option of the builder. Its architecture and the place of its copy are set here, later.
+    pub fn configure(mut self, change: impl FnOnce(CudaBuilder) -> CudaBuilder) -> Images {
+        self.builder = change(self.builder);
         self
     }
 
     /// A file of what NVIDIA's assembler gave each kernel, in lines such as `sm_90 NAME: 34 registers, ...`: the virtual
-    /// device then knows how many blocks fit.
+    /// device then knows how many blocks fit a multiprocessor.
     pub fn registers(mut self, file: impl AsRef<Path>) -> Images {
         self.registers = Some(file.as_ref().to_owned());
         self
     }
 
-    /// Writes the file, and tells cargo what to watch. An error is printed as one sentence and ends the script.
-    pub fn write(self) {
-        if let Err(error) = self.try_write() {
-            eprintln!("error: {error}");
-            std::process::exit(1);
-        }
+    /// Builds everything, writes `images.rs` and the PTX into cargo's `OUT_DIR`, and returns the path of the former.
+    ///
+    /// # Errors
+    /// [`CudaBuilderError::NoOutDir`] outside of a build script, and what [`CudaBuilder::build`] may return.
+    pub fn write(self) -> Result<PathBuf, CudaBuilderError> {
+        let folder = std::env::var_os("OUT_DIR").ok_or(CudaBuilderError::NoOutDir)?;
+        self.write_into(Path::new(&folder))
     }
 
-    #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
-    fn try_write(&self) -> Result<(), CudaBuilderError> {
-        println!("cargo::rerun-if-changed=build.rs");
-        let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-        let compiler = Toolchain::find()?.version;
-        let commit = commit();
-        let registers = self.registers.as_deref().map(registers).transpose()?.unwrap_or_default();
-        let mut source = String::from(
-            "/// The kernels as PTX, oldest architecture first.\npub const IMAGES: &[::cuda_host::Image] = &[\n",
-        );
-        for arch in &self.architectures {
-            let file = out_dir.join(format!("kernels_{}.ptx", arch.processor()));
-            CudaBuilder::new(&self.path).panic(self.panic).arch(*arch).copy_to(&file).build()?;
-            let text =
-                std::fs::read_to_string(&file).map_err(CudaBuilderError::io("read", &file))?;
-            source += &format!(
-                "    ::cuda_host::Image {{ capability: {}, text: include_str!({file:?}), compiler: {compiler:?}, commit: {commit:?}, kernels: &[\n",
-                arch.capability_value(),
-            );
-            for facts in facts::of(&text) {
-                let instructions: Vec<(String, usize)> = facts.instructions.into_iter().collect();
-                let assembled = registers.get(&(arch.processor(), facts.kernel.clone()));
-                source += &format!(
-                    "        ::cuda_host::KernelFacts {{ kernel: {:?}, instructions: &{instructions:?}, shared_bytes: {}, local_bytes: {}, registers: {assembled:?} }},\n",
-                    facts.kernel, facts.shared_bytes, facts.local_bytes
-                );
+    /// [`Self::write`] whose error is printed as one sentence and ends the build script.
+    pub fn write_or_exit(self) -> PathBuf {
+        self.write().unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            std::process::exit(1)
+        })
+    }
+
+    fn write_into(self, folder: &Path) -> Result<PathBuf, CudaBuilderError> {
+        let toolchain = Toolchain::find()?;
+        let origin = Origin {
+            compiler: toolchain.version.clone(),
+            commit: commit(),
+            registers: self.registers.as_deref().map(registers).transpose()?.unwrap_or_default(),
+        };
+        let file = |arch: NvvmArch| folder.join(format!("kernels_{}.ptx", arch.processor()));
+        let texts: Vec<Result<String, CudaBuilderError>> = std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for arch in &self.architectures {
+                let builder = self.builder.clone().arch(*arch).copy_to(file(*arch));
+                // rustc's messages are those of the first architecture that does not compile, not of all at once.
+                let compiled = match builder.compile(&toolchain) {
+                    Ok(compiled) => compiled,
+                    Err(error) => return vec![Err(error)],
+                };
+                let toolchain = &toolchain;
+                threads.push(scope.spawn(move || {
+                    let ptx = builder.lower(toolchain, &compiled)?;
+                    std::fs::read_to_string(&ptx).map_err(CudaBuilderError::io("read", ptx))
+                }));
             }
-            source += "    ] },\n";
+            let joined = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            joined.collect()
+        });
+        let mut images = String::from("&[\n");
+        for (arch, text) in self.architectures.iter().zip(texts) {
+            images += &image(&origin, *arch, &file(*arch), &facts::of(&text?));
         }
-        source += "];\n";
-        let target = out_dir.join("images.rs");
-        std::fs::write(&target, source).map_err(CudaBuilderError::io("write", target))
+        images += "]\n";
+        let path = folder.join("images.rs");
+        files::write_changed(&path, images.as_bytes())?;
+        Ok(path)
     }
 }
 
-/// Registers by target and kernel.
+/// Where images come from, and what is known of their kernels.
+struct Origin {
+    compiler: String,
+    commit: String,
+    /// By target and kernel.
+    registers: BTreeMap<(String, String), u32>,
+}
+
+/// One image as a Rust expression, with a comma behind it.
+fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) -> String {
+    let Origin { compiler, commit, registers } = origin;
+    let mut text = format!(
+        "    ::cuda_host::Image {{ capability: {}, text: include_str!({file:?}), compiler: {compiler:?}, \
+         commit: {commit:?}, kernels: &[\n",
+        arch.capability_value()
+    );
+    for KernelFacts { kernel, instructions, shared_bytes, local_bytes, .. } in kernels {
+        let instructions: Vec<(&String, &usize)> = instructions.iter().collect();
+        let registers = registers.get(&(arch.processor(), kernel.clone()));
+        let _ = writeln!(
+            text,
+            "        ::cuda_host::KernelFacts {{ kernel: {kernel:?}, instructions: &{instructions:?}, \
+             shared_bytes: {shared_bytes}, local_bytes: {local_bytes}, registers: {registers:?} }},"
+        );
+    }
+    text + "    ] },\n"
+}
+
+/// What NVIDIA's assembler gave kernels, from a file of lines such as `sm_90 NAME: 34 registers, ...`.
 #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 fn registers(file: &Path) -> Result<BTreeMap<(String, String), u32>, CudaBuilderError> {
     println!("cargo::rerun-if-changed={}", file.display());
@@ -132,4 +189,48 @@ fn commit() -> String {
         println!("cargo::rerun-if-changed={log}");
     }
     git(&["describe", "--always", "--dirty", "--abbrev=12"]).unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_an_expression_of_cuda_host_s_types() {
+        let facts = KernelFacts {
+            kernel: "scale".to_owned(),
+            instructions: [("bar.sync".to_owned(), 2), ("ld.global.b32".to_owned(), 1)].into(),
+            shared_bytes: 128,
+            ..KernelFacts::default()
+        };
+        let origin = Origin {
+            compiler: "rustc".to_owned(),
+            commit: "1a2b".to_owned(),
+            registers: [(("sm_80".to_owned(), "scale".to_owned()), 16)].into(),
+        };
+        assert_eq!(
+            image(&origin, NvvmArch::Compute80, Path::new("/out/k.ptx"), &[facts]),
+            "    ::cuda_host::Image { capability: 80, text: include_str!(\"/out/k.ptx\"), compiler: \"rustc\", \
+             commit: \"1a2b\", kernels: &[\n        ::cuda_host::KernelFacts { kernel: \"scale\", instructions: \
+             &[(\"bar.sync\", 2), (\"ld.global.b32\", 1)], shared_bytes: 128, local_bytes: 0, registers: Some(16) \
+             },\n    ] },\n"
+        );
+    }
+
+    #[test]
+    fn architectures_are_sorted_and_each_is_built_once() {
+        let images = Images::new("kernels").architectures(&[
+            NvvmArch::Compute90,
+            NvvmArch::Compute70,
+            NvvmArch::Compute90,
+        ]);
+        assert_eq!(images.architectures, [NvvmArch::Compute70, NvvmArch::Compute90]);
+    }
+
+    #[test]
+    fn outside_of_a_build_script_the_error_says_so() {
+        // cargo gives OUT_DIR to tests of crates with a build script, and this crate has none.
+        let error = Images::new("kernels").write().expect_err("there is no OUT_DIR").to_string();
+        assert!(error.contains("from a build script"), "{error}");
+    }
 }

@@ -6,24 +6,16 @@
 //! - otherwise nothing is changed and [`advice`] names the command.
 
 use crate::error::CudaBuilderError;
+use crate::means::Means;
 use crate::toolchain::Toolchain;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The packages of Debian that make a compiler for kernels: Rust with its sources, and LLVM.
-const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22"];
+pub use crate::means::advice;
+
 /// NVIDIA's assembler and disassemblers, as wheels: what `ptxas`-dependent checks need.
 const SASS_WHEELS: [&str; 3] =
     ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm"];
-
-/// A way to get a compiler.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Means {
-    /// `rustup component add`.
-    Rustup,
-    /// `apt-get install`.
-    Apt,
-}
 
 /// What this machine and its user allow.
 struct Circumstances {
@@ -57,21 +49,6 @@ impl Circumstances {
     }
 }
 
-impl Means {
-    /// The command lines, in order.
-    fn commands(&self) -> Vec<Vec<&'static str>> {
-        match self {
-            Means::Rustup => vec![vec!["rustup", "component", "add", "rust-src", "llvm-tools"]],
-            Means::Apt => {
-                let mut install =
-                    vec!["apt-get", "install", "--yes", "--quiet", "--no-install-recommends"];
-                install.extend(DEBIAN_PACKAGES);
-                vec![vec!["apt-get", "update", "--quiet"], install]
-            }
-        }
-    }
-}
-
 /// Finds a compiler for kernels, installing one first when there is none and it is allowed.
 ///
 /// Each command that is run is printed before it runs.
@@ -81,7 +58,8 @@ impl Means {
 /// installed or every installation failed.
 pub fn ensure_toolchain() -> Result<Toolchain, CudaBuilderError> {
     let mut found = Toolchain::find();
-    if std::env::var_os("COALESCE_RUSTC").is_some() {
+    if matches!(found, Err(CudaBuilderError::ChosenToolUnusable { .. })) {
+        // The user's choice stands; nothing that is installed would be asked.
         return found;
     }
     let mut failures = Vec::new();
@@ -101,18 +79,6 @@ pub fn ensure_toolchain() -> Result<Toolchain, CudaBuilderError> {
         }
         other => other,
     })
-}
-
-/// The commands that would give this machine a compiler, as one sentence.
-pub fn advice() -> String {
-    let rustup = Means::Rustup.commands().concat().join(" ");
-    let apt = Means::Apt
-        .commands()
-        .iter()
-        .map(|command| command.join(" "))
-        .collect::<Vec<_>>()
-        .join(" && ");
-    format!("Run `{rustup}` (with rustup), or `{apt}` (Debian or Ubuntu, as root), then try again")
 }
 
 /// Where [`install_sass_tools`] puts NVIDIA's tools below a target folder.
@@ -147,8 +113,32 @@ fn run(command: &[&str]) -> Result<(), CudaBuilderError> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&done.stderr).into_owned();
+    if let Some(reason) = broken_connection(&text) {
+        return Err(CudaBuilderError::IndexUnreachable { command: line, reason });
+    }
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
     Err(fail(last.to_owned()))
+}
+
+/// What an installer said of a connection that failed, which comes before its last line: pip ends with "No matching
+/// distribution found" and apt-get with "Unable to locate package" when they got no list of packages.
+fn broken_connection(messages: &str) -> Option<String> {
+    const SIGNS: [&str; 9] = [
+        "NewConnectionError",
+        "ConnectTimeoutError",
+        "ReadTimeoutError",
+        "ProxyError",
+        "SSLError",
+        "connection broken by",
+        "Temporary failure resolving",
+        "Could not resolve",
+        "Could not connect to",
+    ];
+    let line = messages.lines().find(|line| SIGNS.iter().any(|sign| line.contains(sign)))?;
+    // The innermost reason is the last: `..('<a connection>: Failed to establish a new connection: [Errno 111] ..')`.
+    let reason = line.split_once(">: ").map_or(line, |(_, reason)| reason);
+    let reason = reason.split(['\'', '"']).next().unwrap_or(reason);
+    Some(reason.trim().to_owned())
 }
 
 /// Whether this process may install system packages: the owner of its own process entry is root.
@@ -178,15 +168,36 @@ mod tests {
     }
 
     #[test]
-    fn apt_needs_root() {
-        assert_eq!(Circumstances { root: false, ..ALL }.means(), [Means::Rustup]);
-        assert!(Circumstances { root: false, rustup: false, ..ALL }.means().is_empty());
+    fn a_network_that_is_down_is_told_from_a_package_that_is_missing() {
+        let refused = "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after \
+            connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at \
+            0x7f4ad8a72890>: Failed to establish a new connection: [Errno 111] Connection refused')': /simple/x/\n\
+            ERROR: Could not find a version that satisfies the requirement x (from versions: none)\n\
+            ERROR: No matching distribution found for x";
+        assert_eq!(
+            broken_connection(refused).as_deref(),
+            Some("Failed to establish a new connection: [Errno 111] Connection refused")
+        );
+        let apt = "W: Failed to fetch http://deb.debian.org/debian/dists/sid/InRelease  Temporary failure resolving \
+            'deb.debian.org'\nE: Unable to locate package rustc-web";
+        assert!(broken_connection(apt).is_some_and(|reason| reason.contains("Temporary failure")));
+        let missing = "ERROR: Could not find a version that satisfies the requirement x (from versions: 1.0)\n\
+            ERROR: No matching distribution found for x==2";
+        assert_eq!(broken_connection(missing), None);
     }
 
     #[test]
-    fn advice_names_both_commands() {
-        let advice = advice();
-        assert!(advice.contains("rustup component add rust-src llvm-tools"), "{advice}");
-        assert!(advice.contains("apt-get install"), "{advice}");
+    fn an_index_that_cannot_be_reached_is_named_as_such() {
+        // What pip prints, by a shell: the test needs neither pip nor a network.
+        let script = "echo \"after connection broken by 'NewConnectionError('<c>: refused')'\" >&2; \
+            echo 'ERROR: No matching distribution found for x' >&2; exit 1";
+        let error = run(&["sh", "-c", script]).expect_err("the script fails").to_string();
+        assert!(error.contains("could not reach the package index (refused)"), "{error}");
+    }
+
+    #[test]
+    fn apt_needs_root() {
+        assert_eq!(Circumstances { root: false, ..ALL }.means(), [Means::Rustup]);
+        assert!(Circumstances { root: false, rustup: false, ..ALL }.means().is_empty());
     }
 }

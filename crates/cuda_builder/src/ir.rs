@@ -93,6 +93,30 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
     Ok(out)
 }
 
+/// Leaves out the kernels whose name does not begin with `prefix`; `None` when no kernel is left.
+///
+/// What only they used goes when the rest is optimised. The module is one that was optimised as a whole, so what remains
+/// of a kernel does not depend on its neighbours.
+pub(crate) fn only_kernels(module: &str, prefix: &str) -> Option<String> {
+    let mut out = String::with_capacity(module.len() / 4);
+    let (mut is_left_out, mut any) = (false, false);
+    for line in module.lines() {
+        if line.starts_with("define ") && line.contains(" ptx_kernel ") {
+            let name = line.find('@').and_then(|at| {
+                let end = identifier_end(&line[at..])?;
+                Some(unquoted(&line[at..at + end]))
+            });
+            is_left_out = !name.is_some_and(|name| name.starts_with(prefix));
+            any |= !is_left_out;
+        }
+        if !is_left_out {
+            let _ = writeln!(out, "{line}");
+        }
+        is_left_out &= line != "}";
+    }
+    any.then_some(out)
+}
+
 /// Drops the lists that kept statics alive, so that the unused ones can go before lowering.
 pub(crate) fn without_used_lists(module: &str) -> String {
     module
@@ -426,6 +450,21 @@ mod tests {
             matches!(error, CudaBuilderError::UnknownAddressSpace { ref section, .. } if section == "texture"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn kernels_that_are_not_asked_for_are_left_out_whole() {
+        let module = "define ptx_kernel void @a_one(ptr %p) {\n  ret void\n}\n\
+            define internal void @helper() {\n  ret void\n}\n\
+            define dso_local ptx_kernel void @b_one(ptr %p) {\n  call void @a_one()\n}\n!0 = !{}\n";
+        let out = only_kernels(module, "a_").expect("one kernel is left");
+        assert_eq!(
+            out,
+            "define ptx_kernel void @a_one(ptr %p) {\n  ret void\n}\n\
+             define internal void @helper() {\n  ret void\n}\n!0 = !{}\n"
+        );
+        assert_eq!(only_kernels(module, ""), Some(module.to_owned()));
+        assert_eq!(only_kernels(module, "helper"), None);
     }
 
     #[test]

@@ -10,26 +10,42 @@
 //!               --ptxas, when there is one--> resource report   (ptxas)
 //! ```
 //!
-//! A build script needs three lines:
+//! The build script of a crate that launches the kernels has one line, and [`Images`] says what the crate does with what
+//! it writes:
 //!
 //! ```no_run
-//! use cuda_builder::CudaBuilder;
-//! CudaBuilder::new("../kernels").copy_to("kernels.ptx").build_or_exit();
+//! cuda_builder::Images::new("../kernels").write_or_exit();
 //! ```
+//!
+//! [`CudaBuilder`] builds for one architecture and gives a file of PTX:
+//!
+//! ```no_run
+//! use cuda_builder::{CudaBuilder, NvvmArch};
+//! let ptx = CudaBuilder::new("../kernels").arch(NvvmArch::Compute80).build_or_exit();
+//! ```
+//!
+//! # Environment
+//! `COALESCE_RUSTC` chooses the compiler, `COALESCE_LLVM` the folder of LLVM's tools. What was chosen and cannot be used is
+//! an error that names the variable; nothing else is tried in its place.
 
 mod arch;
 mod builder;
 mod compile;
 mod error;
 pub mod facts;
+mod files;
+mod fresh;
 mod images;
 pub mod install;
 mod ir;
 mod lower;
+mod means;
+mod options;
 pub mod ptxas;
 pub mod toolchain;
 
 pub use arch::NvvmArch;
-pub use builder::{CudaBuilder, DebugInfo, PanicStrategy};
+pub use builder::CudaBuilder;
 pub use error::CudaBuilderError;
 pub use images::Images;
+pub use options::{DebugInfo, PanicStrategy};

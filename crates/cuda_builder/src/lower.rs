@@ -1,26 +1,36 @@
 //! The second half of a build: from LLVM bitcode to PTX text.
 
 use crate::arch::NvvmArch;
-use crate::builder::CudaBuilder;
 use crate::error::{CONSTANT_BYTES_MAX, CudaBuilderError};
+use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
 use crate::{facts, ir};
 use std::path::{Path, PathBuf};
 
-/// Rewrites, optimises and lowers `bitcode`; returns the PTX text.
+/// Rewrites, optimises and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
+/// `output`. Beside it lie the files of the steps.
 pub(crate) fn ptx(
-    builder: &CudaBuilder,
+    path: &Path,
+    options: &LoweringOptions,
     toolchain: &Toolchain,
     arch: NvvmArch,
     bitcode: &Path,
+    output: &Path,
 ) -> Result<String, CudaBuilderError> {
     let processor = format!("-mcpu={}", arch.processor());
-    let step = |name: &str| bitcode.with_extension(name);
+    let step = |name: &str| output.with_extension(name);
 
     let compiled = step("rustc.ll");
     run(toolchain, "llvm-dis", bitcode, &compiled, &[])?;
     let placed = step("spaces.ll");
-    write(&placed, &ir::rewrite(&read(&compiled)?)?)?;
+    let compiled = read(&compiled)?;
+    let kept = match &options.only {
+        Some(prefix) => ir::only_kernels(&compiled, prefix).ok_or_else(|| {
+            CudaBuilderError::NoSuchKernels { path: path.to_owned(), prefix: prefix.clone() }
+        })?,
+        None => compiled,
+    };
+    write(&placed, &ir::rewrite(&kept)?)?;
 
     let optimised = step("optimised.ll");
     run(toolchain, "opt", &placed, &optimised, &["-S", "-passes=default<O3>", &processor])?;
@@ -29,27 +39,26 @@ pub(crate) fn ptx(
     let final_ir = step("ll");
     run(toolchain, "opt", &unprotected, &final_ir, &["-S", "-passes=globaldce", &processor])?;
 
-    let output = step("ptx");
     let version = format!("-mattr={}", arch.ptx_version());
     let mut flags = vec!["-O3", processor.as_str(), version.as_str()];
-    if builder.fma_contraction {
+    if options.fma_contraction {
         flags.push("-fp-contract=fast");
     }
-    if builder.ftz {
+    if options.ftz {
         flags.push("-denormal-fp-math-f32=preserve-sign");
     }
-    if builder.fast_sqrt {
+    if options.fast_sqrt {
         flags.push("-nvptx-prec-sqrtf32=0");
     }
-    if builder.fast_div {
+    if options.fast_div {
         flags.push("-nvptx-prec-divf32=0");
     }
-    run(toolchain, "llc", &final_ir, &output, &flags)?;
-    if let Some(folder) = &builder.emit_llvm_ir {
-        let target = folder.join(format!("{}.ll", arch.target_feature()));
+    run(toolchain, "llc", &final_ir, output, &flags)?;
+    if let (Some(folder), Some(name)) = (&options.emit_llvm_ir, final_ir.file_name()) {
+        let target = folder.join(name);
         std::fs::copy(&final_ir, &target).map_err(CudaBuilderError::io("write", target))?;
     }
-    let ptx = read(&output)?;
+    let ptx = read(output)?;
     check_constants(&ptx)?;
     Ok(ptx)
 }

@@ -17,6 +17,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The variable that chooses the compiler.
+pub(crate) const RUSTC_VARIABLE: &str = "COALESCE_RUSTC";
+/// The variable that chooses the folder of LLVM's tools.
+pub(crate) const LLVM_VARIABLE: &str = "COALESCE_LLVM";
 /// The oldest Rust release whose NVPTX backend the kernels build with.
 const MINIMUM_RELEASE: (u32, u32) = (1, 95);
 /// The tools of LLVM a build calls.
@@ -56,11 +60,29 @@ impl Toolchain {
     /// Finds the best compiler on this machine.
     ///
     /// # Errors
-    /// [`CudaBuilderError::NoToolchain`], with what each candidate lacks and the command that helps.
+    /// [`CudaBuilderError::NoToolchain`], with what each candidate lacks and the command that helps;
+    /// [`CudaBuilderError::ChosenToolUnusable`] when the user chose a compiler or tools that cannot be used.
     pub fn find() -> Result<Toolchain, CudaBuilderError> {
+        let llvm = chosen(LLVM_VARIABLE);
+        if let Some(folder) = &llvm {
+            check_llvm(folder)?;
+        }
+        if let Some(rustc) = chosen(RUSTC_VARIABLE) {
+            return inspect(&rustc, RUSTC_VARIABLE, llvm.as_deref()).map_err(|lack| {
+                CudaBuilderError::ChosenToolUnusable {
+                    variable: RUSTC_VARIABLE,
+                    value: rustc,
+                    problem: lack,
+                    fix: format!(
+                        "a rustc {}.{} or newer that can build for nvptx64",
+                        MINIMUM_RELEASE.0, MINIMUM_RELEASE.1
+                    ),
+                }
+            });
+        }
         let mut passed_over = Vec::new();
         for (rustc, origin) in candidates() {
-            match inspect(&rustc, &origin) {
+            match inspect(&rustc, &origin, llvm.as_deref()) {
                 Ok(toolchain) => {
                     return Ok(Toolchain { passed_over, ..toolchain });
                 }
@@ -70,7 +92,7 @@ impl Toolchain {
         if passed_over.is_empty() {
             passed_over.push("no rustc on PATH and none in /usr/bin".to_owned());
         }
-        Err(CudaBuilderError::NoToolchain { tried: passed_over, fix: crate::install::advice() })
+        Err(CudaBuilderError::NoToolchain { tried: passed_over, fix: crate::means::advice() })
     }
 
     /// One line that says which compiler builds the kernels and why.
@@ -94,7 +116,7 @@ impl Toolchain {
 
     /// The path of one of LLVM's tools.
     pub(crate) fn llvm_tool(&self, name: &str) -> PathBuf {
-        self.llvm.join(name).with_extension(std::env::consts::EXE_EXTENSION)
+        tool_in(&self.llvm, name)
     }
 
     /// A command that sees nothing of the cargo that may be running us (a build script inherits
@@ -139,11 +161,37 @@ fn inherited_from_cargo(key: &OsStr) -> bool {
         )
 }
 
-/// The compilers to look at, best first, each with how it was found.
-fn candidates() -> Vec<(PathBuf, String)> {
-    if let Some(path) = std::env::var_os("COALESCE_RUSTC") {
-        return vec![(PathBuf::from(path), "COALESCE_RUSTC".to_owned())];
+/// What the user chose by a variable; an empty one chooses nothing.
+fn chosen(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Whether a folder has all of LLVM's tools that a build calls.
+fn check_llvm(folder: &Path) -> Result<(), CudaBuilderError> {
+    let missing: Vec<&str> =
+        LLVM_TOOLS.into_iter().filter(|tool| !tool_in(folder, tool).exists()).collect();
+    if missing.is_empty() {
+        return Ok(());
     }
+    Err(CudaBuilderError::ChosenToolUnusable {
+        variable: LLVM_VARIABLE,
+        value: folder.to_owned(),
+        problem: if folder.is_dir() {
+            format!("has no {}", missing.join(" and no "))
+        } else {
+            "is no folder".to_owned()
+        },
+        fix: format!("the folder of LLVM's tools ({})", LLVM_TOOLS.join(", ")),
+    })
+}
+
+/// A tool's path in a folder.
+fn tool_in(folder: &Path, tool: &str) -> PathBuf {
+    folder.join(tool).with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// The compilers to look at when none was chosen, best first, each with how it was found.
+fn candidates() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     if let Ok(path) = which::which("rustc") {
         let origin = match std::env::var("RUSTUP_TOOLCHAIN") {
@@ -160,7 +208,7 @@ fn candidates() -> Vec<(PathBuf, String)> {
 }
 
 /// Turns a compiler into a toolchain, or says what it lacks.
-fn inspect(rustc: &Path, origin: &str) -> Result<Toolchain, String> {
+fn inspect(rustc: &Path, origin: &str, llvm: Option<&Path>) -> Result<Toolchain, String> {
     let sysroot = PathBuf::from(ask(rustc, &["--print", "sysroot"])?.trim());
     // Past rustup's proxy: the real compiler and its cargo.
     let real = sysroot.join("bin/rustc").with_extension(std::env::consts::EXE_EXTENSION);
@@ -186,7 +234,8 @@ fn inspect(rustc: &Path, origin: &str) -> Result<Toolchain, String> {
     let cargo = cargo_beside(&rustc).ok_or("has no cargo beside it")?;
     let core = core_for_nvptx(&sysroot)
         .ok_or("has neither a prebuilt core for nvptx64 nor the library sources (rust-src)")?;
-    let llvm = llvm_tools(&sysroot, &host, llvm_major).ok_or_else(|| {
+    let llvm = llvm.map(Path::to_owned).or_else(|| llvm_tools(&sysroot, &host, llvm_major));
+    let llvm = llvm.ok_or_else(|| {
         format!(
             "has no llvm-tools, and there is no system LLVM {llvm_major} or newer with {}",
             LLVM_TOOLS.join(", ")
@@ -243,14 +292,7 @@ fn core_for_nvptx(sysroot: &Path) -> Option<Core> {
 
 /// The folder of LLVM's tools for bitcode of LLVM `major`: older tools cannot read it.
 fn llvm_tools(sysroot: &Path, host: &str, major: u32) -> Option<PathBuf> {
-    let complete = |folder: &Path| {
-        LLVM_TOOLS
-            .iter()
-            .all(|tool| folder.join(tool).with_extension(std::env::consts::EXE_EXTENSION).exists())
-    };
-    if let Some(folder) = std::env::var_os("COALESCE_LLVM").map(PathBuf::from) {
-        return complete(&folder).then_some(folder);
-    }
+    let complete = |folder: &Path| LLVM_TOOLS.iter().all(|tool| tool_in(folder, tool).exists());
     let own = sysroot.join("lib/rustlib").join(host).join("bin");
     if complete(&own) {
         return Some(own);
@@ -305,8 +347,28 @@ mod tests {
     }
 
     #[test]
+    fn a_chosen_folder_without_llvms_tools_is_named_with_what_it_lacks() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fake(folder.path(), &["opt"]);
+        let error = check_llvm(folder.path()).expect_err("two tools are missing").to_string();
+        let place = folder.path().display();
+        assert_eq!(
+            error,
+            format!(
+                "COALESCE_LLVM is `{place}`, which has no llvm-dis and no llc: set it to the folder of LLVM's tools \
+                 (llvm-dis, opt, llc), or unset it"
+            )
+        );
+        fake(folder.path(), &["llvm-dis", "llc"]);
+        assert!(check_llvm(folder.path()).is_ok());
+        let error = check_llvm(&folder.path().join("none")).expect_err("no such folder");
+        assert!(error.to_string().contains("which is no folder"), "{error}");
+    }
+
+    #[test]
     fn a_compiler_that_does_not_start_is_named_with_the_reason() {
-        let lack = inspect(Path::new("/nonexistent/rustc"), "a test").expect_err("no such program");
+        let lack =
+            inspect(Path::new("/nonexistent/rustc"), "a test", None).expect_err("no such program");
         assert!(lack.starts_with("does not start: "), "{lack}");
     }
 

@@ -1,10 +1,11 @@
 //! The table of addresses that every symbol calls through, and the choice of who fills it.
 
-use crate::api::Symbol;
 use crate::backend::{Backend, SymbolSource};
 use crate::code::ReturnCode;
-use crate::error::{CudaVersion, DriverError, DriverInfo};
+use crate::error::{DriverError, DriverInfo};
 use crate::library;
+use crate::symbol::Symbol;
+use crate::version::CudaVersion;
 use std::ffi::{c_int, c_uint, c_void};
 use std::fmt;
 use std::ptr::NonNull;

@@ -1,35 +1,10 @@
 //! What [`crate::status`] answers: the driver in use, or one clear sentence with the cause and the fix.
 
 use crate::code::ReturnCode;
+use crate::names::{LIBRARY_VARIABLE, SONAME};
+use crate::version::CudaVersion;
 use std::fmt;
 use std::path::PathBuf;
-
-/// A version of CUDA, as the driver reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CudaVersion {
-    /// The 12 of 12.4.
-    pub major: u32,
-    /// The 4 of 12.4.
-    pub minor: u32,
-}
-
-impl CudaVersion {
-    /// Version `major`.`minor`.
-    pub const fn new(major: u32, minor: u32) -> CudaVersion {
-        CudaVersion { major, minor }
-    }
-
-    /// From `cuDriverGetVersion`'s number: 12040 is 12.4.
-    pub const fn from_number(number: u32) -> CudaVersion {
-        CudaVersion { major: number / 1000, minor: number % 1000 / 10 }
-    }
-}
-
-impl fmt::Display for CudaVersion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}", self.major, self.minor)
-    }
-}
 
 /// The driver that answers the calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +38,25 @@ pub enum DriverError {
     #[error(
         "no CUDA driver on this machine (looked for {}): install NVIDIA's driver, or set {} to the path of its {}",
         list(searched),
-        crate::library::LIBRARY_VARIABLE,
-        crate::library::SONAME
+        LIBRARY_VARIABLE,
+        SONAME
     )]
     LibraryMissing {
         /// Where the library was looked for, in order, and what the loader said where a file was there.
         searched: Vec<Searched>,
+    },
+    /// The file that the user chose is not a driver that can be used. This is the user's mistake, not a machine without
+    /// a driver.
+    #[error(
+        "{LIBRARY_VARIABLE} is `{}`, which is no usable CUDA driver, {problem}: set it to a {SONAME} or the folder that \
+         holds one, or unset it to use the machine's driver",
+        value.display()
+    )]
+    ChosenLibraryUnusable {
+        /// What the variable [`LIBRARY_VARIABLE`] was set to.
+        value: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// The driver cannot load the PTX that this workspace builds.
     #[error(
@@ -158,13 +146,6 @@ fn advice(code: ReturnCode) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_read_and_compare() {
-        assert_eq!(CudaVersion::from_number(12040), CudaVersion::new(12, 4));
-        assert_eq!(CudaVersion::from_number(13000).to_string(), "13.0");
-        assert!(CudaVersion::from_number(11080) < CudaVersion::new(12, 0));
-    }
 
     #[test]
     fn each_error_is_one_sentence_with_cause_and_fix() {

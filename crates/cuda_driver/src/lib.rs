@@ -8,7 +8,7 @@
 //!                                                                                └──> a virtual GPU
 //! ```
 //!
-//! * [`api`] is the list of functions, one line each.
+//! * `table.rs` is the list of functions, one line each; [`api`] makes them of it.
 //! * [`select`] chooses, once and before the first call, who answers. Without it the machine's driver does.
 //! * [`status`] says in one sentence what is wrong: no library, no device, a driver that is too old, a missing function.
 //!   [`probe`] says the same of the machine's driver while another backend is selected.
@@ -22,16 +22,21 @@ mod backend;
 mod check;
 mod code;
 mod dispatch;
-mod driver_api;
 mod error;
 mod library;
 mod local;
+mod names;
 mod operations;
+mod symbol;
+mod table;
 pub mod types;
+mod version;
 
 pub use backend::{Backend, SymbolSource};
 pub use code::{ReturnCode, last_unlisted_code};
 pub use dispatch::{UnavailableCall, probe, select, status, unavailable_calls};
-pub use error::{CudaVersion, DriverError, DriverInfo};
-pub use library::{LIBRARY_VARIABLE, MINIMUM_VERSION};
+pub use error::{DriverError, DriverInfo};
+pub use library::MINIMUM_VERSION;
+pub use names::LIBRARY_VARIABLE;
 pub use operations::{OperationKind, OperationRecord, record_operations, recorded_operations};
+pub use version::CudaVersion;

@@ -1,23 +1,18 @@
 //! Finds and opens the machine's driver library. Nothing else in the workspace opens it.
 
-use crate::api::Symbol;
 use crate::backend::SymbolSource;
 use crate::code::ReturnCode;
-use crate::error::{CudaVersion, DriverError, Searched};
+use crate::error::{DriverError, Searched};
+use crate::names::{LIBRARY_VARIABLE, SONAME};
+use crate::symbol::Symbol;
+use crate::version::CudaVersion;
 use libloading::Library;
-use std::ffi::{CStr, OsString, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
-/// The environment variable that names the driver library (a file, or the folder that holds it). When it is set, no
-/// other place is searched.
-pub const LIBRARY_VARIABLE: &str = "COALESCE_LIBCUDA";
-
 /// The oldest CUDA version whose driver loads our PTX.
 pub const MINIMUM_VERSION: CudaVersion = CudaVersion::new(12, 0);
-
-/// The name under which every driver installs itself.
-pub(crate) const SONAME: &str = "libcuda.so.1";
 
 /// Functions without which no program of ours can run; a library that lacks one is not a driver.
 const ESSENTIAL: &[Symbol] = &[
@@ -68,7 +63,28 @@ unsafe impl SymbolSource for NativeLibrary {
 
 /// Opens the first usable driver library of the search order.
 pub(crate) fn open() -> Result<NativeLibrary, DriverError> {
-    open_first(candidates(std::env::var_os(LIBRARY_VARIABLE)))
+    match std::env::var_os(LIBRARY_VARIABLE).filter(|chosen| !chosen.is_empty()) {
+        Some(chosen) => open_chosen(chosen.into()),
+        None => open_first(usual_places()),
+    }
+}
+
+/// Opens what the user chose, and nothing else.
+fn open_chosen(value: PathBuf) -> Result<NativeLibrary, DriverError> {
+    let path = if value.is_dir() { value.join(SONAME) } else { value.clone() };
+    let problem = match open_one(&path).map(check) {
+        Ok(Ok(library)) => return Ok(library),
+        Ok(Err(Unusable::Lacks(symbol))) => format!("it has no function {symbol}"),
+        Ok(Err(Unusable::TooOld(found))) => {
+            format!("it supports CUDA {found} and CUDA {MINIMUM_VERSION} or newer is needed")
+        }
+        // A plain name is for the loader to find: whether there is such a file only it can tell.
+        Err(_) if path.components().count() > 1 && !path.exists() => {
+            "there is no such file".to_owned()
+        }
+        Err(reason) => reason,
+    };
+    Err(DriverError::ChosenLibraryUnusable { value, problem })
 }
 
 /// Takes the first candidate that is a driver and new enough. A container can hold an old driver's library and, further
@@ -80,27 +96,31 @@ fn open_first(candidates: Vec<PathBuf>) -> Result<NativeLibrary, DriverError> {
         match open_one(&path) {
             Ok(library) => match check(library) {
                 Ok(library) => return Ok(library),
-                Err(error) => unusable = unusable.or(Some(error)),
+                Err(Unusable::Lacks(symbol)) => {
+                    unusable =
+                        unusable.or(Some(DriverError::SymbolMissing { library: path, symbol }));
+                }
+                Err(Unusable::TooOld(found)) => {
+                    let error =
+                        DriverError::DriverTooOld { library: path, found, needed: MINIMUM_VERSION };
+                    unusable = unusable.or(Some(error));
+                }
             },
-            Err(error) => {
+            Err(reason) => {
                 let exists = path.components().count() > 1 && path.exists();
-                searched.push(Searched { path, problem: exists.then(|| error.to_string()) });
+                searched.push(Searched { path, problem: exists.then_some(reason) });
             }
         }
     }
     Err(unusable.unwrap_or(DriverError::LibraryMissing { searched }))
 }
 
-/// The places to look, in order.
+/// The places to look when nothing was chosen, in order.
 ///
 /// The plain name comes first: the loader's cache and LD_LIBRARY_PATH know best, also on Jetson, whose driver lies in a
 /// `tegra` or `nvidia` folder. Only on WSL does the Windows driver's folder precede it, because a Linux driver
 /// installed there by mistake shadows it and finds no device.
-fn candidates(chosen: Option<OsString>) -> Vec<PathBuf> {
-    if let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) {
-        let chosen = PathBuf::from(chosen);
-        return vec![if chosen.is_dir() { chosen.join(SONAME) } else { chosen }];
-    }
+fn usual_places() -> Vec<PathBuf> {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib/aarch64-linux-gnu",
@@ -124,29 +144,35 @@ fn candidates(chosen: Option<OsString>) -> Vec<PathBuf> {
     paths
 }
 
-fn open_one(path: &Path) -> Result<NativeLibrary, libloading::Error> {
+/// Opens one library, or gives the loader's words.
+fn open_one(path: &Path) -> Result<NativeLibrary, String> {
     // SAFETY: opening a library runs its initialisers. The names are those of NVIDIA's driver, or what the user chose,
     // and a driver's initialisers may run in any process and on any thread.
-    let library = unsafe { Library::new(path.as_os_str()) }?;
+    let opened = unsafe { Library::new(path.as_os_str()) };
+    // libloading's own text is only that opening failed; what it wraps says why.
+    let library = opened.map_err(|error| match std::error::Error::source(&error) {
+        Some(reason) => reason.to_string(),
+        None => error.to_string(),
+    })?;
     Ok(NativeLibrary { library, path: path.to_owned() })
 }
 
+/// Why a library that could be opened is not used.
+enum Unusable {
+    /// It has no such function, and so is not a driver.
+    Lacks(String),
+    /// It is a driver for this version of CUDA.
+    TooOld(CudaVersion),
+}
+
 /// Hands the library back if it has the essential functions and is new enough.
-fn check(library: NativeLibrary) -> Result<NativeLibrary, DriverError> {
-    if let Some(missing) = ESSENTIAL.iter().find(|symbol| library.symbol(symbol.c_name()).is_none())
-    {
-        let symbol = missing.c_name().to_string_lossy().into_owned();
-        return Err(DriverError::SymbolMissing { library: library.path, symbol });
+fn check(library: NativeLibrary) -> Result<NativeLibrary, Unusable> {
+    let missing = ESSENTIAL.iter().find(|symbol| library.symbol(symbol.c_name()).is_none());
+    if let Some(missing) = missing {
+        return Err(Unusable::Lacks(missing.c_name().to_string_lossy().into_owned()));
     }
     let found = version(&library);
-    if found < MINIMUM_VERSION {
-        return Err(DriverError::DriverTooOld {
-            library: library.path,
-            found,
-            needed: MINIMUM_VERSION,
-        });
-    }
-    Ok(library)
+    if found < MINIMUM_VERSION { Err(Unusable::TooOld(found)) } else { Ok(library) }
 }
 
 /// The version that a source reports; 0.0 when it does not.
@@ -170,13 +196,39 @@ pub(crate) fn version(source: &dyn SymbolSource) -> CudaVersion {
 mod tests {
     use super::*;
 
+    fn problem(value: &Path) -> String {
+        match open_chosen(value.to_owned()) {
+            Err(DriverError::ChosenLibraryUnusable { value: named, problem }) => {
+                assert_eq!(named, value);
+                problem
+            }
+            Err(error) => panic!("{error}"),
+            Ok(library) => panic!("{library:?} is a driver"),
+        }
+    }
+
     #[test]
-    fn the_variable_overrides_every_other_place() {
-        assert_eq!(candidates(Some("/opt/driver.so".into())), [PathBuf::from("/opt/driver.so")]);
-        let folder = std::env::temp_dir();
-        assert_eq!(candidates(Some(folder.clone().into())), [folder.join(SONAME)]);
-        let usual = candidates(None);
-        assert_eq!(usual, candidates(Some("".into())));
+    fn what_the_variable_names_is_used_or_the_reason_is_said() {
+        assert_eq!(problem(Path::new("/nowhere/libcuda.so.1")), "there is no such file");
+        assert_eq!(problem(Path::new("libc.so.6")), "it has no function cuInit");
+        let broken = tempfile();
+        assert!(problem(&broken).contains("not-a-library"), "the loader's own words");
+        std::fs::remove_file(&broken).unwrap();
+
+        let folder = std::env::temp_dir().join(format!("chosen-drivers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        assert_eq!(problem(&folder), "there is no such file");
+        let old = driver(&folder, 11040);
+        assert_eq!(problem(&old), "it supports CUDA 11.4 and CUDA 12.0 or newer is needed");
+        std::fs::rename(driver(&folder, 12040), folder.join(SONAME)).unwrap();
+        let opened = open_chosen(folder.clone()).unwrap();
+        assert_eq!(opened.name(), folder.join(SONAME).display().to_string());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_loaders_own_places_and_those_of_distributions_are_searched() {
+        let usual = usual_places();
         assert!(usual.contains(&PathBuf::from(SONAME)));
         assert!(usual.contains(&Path::new("/usr/lib/wsl/lib").join(SONAME)));
     }
@@ -188,7 +240,8 @@ mod tests {
         std::fs::remove_file(&broken).unwrap();
         let DriverError::LibraryMissing { searched } = error else { panic!("{error}") };
         assert_eq!(searched[0], Searched { path: "/nowhere/libcuda.so.1".into(), problem: None });
-        assert!(searched[1].problem.is_some());
+        let problem = searched[1].problem.as_deref().expect("the file is there");
+        assert!(problem.contains(&broken.display().to_string()), "the loader's words: {problem}");
     }
 
     #[test]

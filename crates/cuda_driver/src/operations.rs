@@ -6,11 +6,11 @@
 //! A GPU says nothing more exact without a profiler: the event before is reached when the stream is ready for the
 //! operation, which may be before an engine is.
 
-use crate::api::Symbol;
 use crate::code::ReturnCode;
 use crate::dispatch::driver;
+use crate::symbol::Symbol;
 use crate::types::LaunchConfig;
-use cust_raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUmemorytype_enum, CUstream};
+use cust_raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUstream};
 use std::ffi::{CStr, c_char, c_uint};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -232,14 +232,22 @@ pub(crate) fn host_function(stream: CUstream) -> Said {
 }
 
 /// # Safety
-/// The copy is one that the driver can read.
+/// The copy is valid for reads, as the driver asks.
 pub(crate) unsafe fn copy_2d(stream: CUstream, copy: *const CUDA_MEMCPY2D) -> Said {
-    // SAFETY: the caller's contract.
-    let copy = unsafe { &*copy };
-    let bytes = copy.WidthInBytes * copy.Height;
-    match (copy.srcMemoryType, copy.dstMemoryType) {
-        (CUmemorytype_enum::CU_MEMORYTYPE_HOST, _) => upload(stream, bytes),
-        (_, CUmemorytype_enum::CU_MEMORYTYPE_HOST) => download(stream, bytes),
+    // `CU_MEMORYTYPE_HOST`. The two kinds are read as the integers that they are in C: a Rust enum, and a reference to a
+    // structure that has one, must not see a number that the enum does not list.
+    const HOST: c_uint = 1;
+    // SAFETY: by the contract every field may be read; `c_uint` has the size and alignment of a C enum.
+    let (bytes, from, to) = unsafe {
+        (
+            (*copy).WidthInBytes.saturating_mul((*copy).Height),
+            (&raw const (*copy).srcMemoryType).cast::<c_uint>().read(),
+            (&raw const (*copy).dstMemoryType).cast::<c_uint>().read(),
+        )
+    };
+    match (from, to) {
+        (HOST, _) => upload(stream, bytes),
+        (_, HOST) => download(stream, bytes),
         _ => device_copy(stream, bytes),
     }
 }
@@ -263,4 +271,30 @@ pub(crate) unsafe fn kernel(stream: CUstream, function: CUfunction) -> Said {
 pub(crate) unsafe fn kernel_of(launch: *const LaunchConfig, function: CUfunction) -> Said {
     // SAFETY: the caller's contract.
     unsafe { kernel((*launch).stream, function) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::MaybeUninit;
+
+    #[test]
+    fn a_copy_is_told_by_the_numbers_of_its_two_kinds_of_memory() {
+        let said = |from: c_uint, to: c_uint| {
+            let mut copy = MaybeUninit::<CUDA_MEMCPY2D>::zeroed();
+            let place = copy.as_mut_ptr();
+            // SAFETY: the fields lie inside the structure; the kinds are written as integers of the enum's layout.
+            unsafe {
+                (&raw mut (*place).srcMemoryType).cast::<c_uint>().write(from);
+                (&raw mut (*place).dstMemoryType).cast::<c_uint>().write(to);
+                (&raw mut (*place).WidthInBytes).write(12);
+                (&raw mut (*place).Height).write(3);
+                copy_2d(null_mut(), place).1
+            }
+        };
+        assert_eq!(said(1, 2), OperationKind::Upload { bytes: 36 });
+        assert_eq!(said(2, 1), OperationKind::Download { bytes: 36 });
+        assert_eq!(said(2, 2), OperationKind::DeviceCopy { bytes: 36 });
+        assert_eq!(said(77, 0), OperationKind::DeviceCopy { bytes: 36 }, "no kind that there is");
+    }
 }

@@ -37,6 +37,18 @@ pub struct ContextParameters {
     pub graphics: *mut std::ffi::c_void,
 }
 
+/// What came of replacing a graph's work (`CUgraphExecUpdateResultInfo`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct GraphUpdate {
+    /// `CU_GRAPH_EXEC_UPDATE_*`: 0 is success, 2 another shape of the graph.
+    pub result: c_uint,
+    /// The node that could not be replaced, or null.
+    pub error_node: cust_raw::CUgraphNode,
+    /// The node that an edge comes from which could not be replaced, or null.
+    pub error_from_node: cust_raw::CUgraphNode,
+}
+
 /// Where managed memory should live (`CUmemLocation`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +159,8 @@ mod tests {
     fn layouts_are_those_of_the_header() {
         assert_eq!(size_of::<MemoryLocation>(), 8);
         assert_eq!(size_of::<ContextParameters>(), 24);
+        assert_eq!(size_of::<GraphUpdate>(), 24);
+        assert_eq!(offset_of!(GraphUpdate, error_node), 8);
         assert_eq!(size_of::<LaunchAttributeValue>(), 64);
         assert_eq!(size_of::<LaunchAttribute>(), 72);
         assert_eq!(offset_of!(LaunchAttribute, value), 8);

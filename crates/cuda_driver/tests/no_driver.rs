@@ -13,10 +13,10 @@ fn a_program_without_a_driver_gets_clear_errors() {
     let status = cuda_driver::status().unwrap_err();
     assert_eq!(
         status.to_string(),
-        "no CUDA driver on this machine (looked for /nowhere/libcuda.so.1): install NVIDIA's driver, or set \
-         COALESCE_LIBCUDA to the path of its libcuda.so.1"
+        "COALESCE_LIBCUDA is `/nowhere/libcuda.so.1`, which is no usable CUDA driver, there is no such file: set it to \
+         a libcuda.so.1 or the folder that holds one, or unset it to use the machine's driver"
     );
-    assert!(matches!(status, DriverError::LibraryMissing { .. }));
+    assert!(matches!(status, DriverError::ChosenLibraryUnusable { .. }));
     assert_eq!(cuda_driver::select(Backend::Native).unwrap_err(), status);
 
     let error = cust::quick_init().unwrap_err();

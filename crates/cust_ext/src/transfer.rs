@@ -200,12 +200,17 @@ pub unsafe fn upload_rows<T: Pod + DeviceCopy>(
     count: usize,
     stream: &Stream,
 ) -> Result<()> {
-    let fits = |length: usize, rows: Rows| {
-        rows.width <= rows.pitch && (count - 1) * rows.pitch + rows.width <= length
-    };
     if count == 0 || from.width == 0 {
         return Ok(());
     }
+    let size = size_of::<T>();
+    let fits = |length: usize, rows: Rows| {
+        let values =
+            (count - 1).checked_mul(rows.pitch).and_then(|last| last.checked_add(rows.width));
+        rows.width <= rows.pitch
+            && rows.pitch.checked_mul(size).is_some()
+            && values.is_some_and(|values| values <= length)
+    };
     if from.width != to.width || !fits(source.len(), from) || !fits(target.len(), to) {
         return argument(format!(
             "{count} rows, {from:?} of {} values to {to:?} of {}: make rows equally wide, at most as wide as their \
@@ -214,7 +219,6 @@ pub unsafe fn upload_rows<T: Pod + DeviceCopy>(
             target.len()
         ));
     }
-    let size = size_of::<T>();
     let descriptor = cust::sys::CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,
@@ -401,6 +405,15 @@ mod tests {
         let wide = Rows { width: 2, pitch: 6 };
         // SAFETY: nothing is copied.
         assert!(unsafe { upload_rows((&source, from), (&target, wide), 2, &stream) }.is_err());
+        // Rows whose places, or their bytes, are more than a number can hold.
+        for (pitch, count) in [(1 << 63, 3), (usize::MAX, 2), (1 << 62, 1)] {
+            let beyond = Rows { width: 2, pitch };
+            // SAFETY: nothing is copied.
+            let copied =
+                unsafe { upload_rows((&source, beyond), (&target, beyond), count, &stream) };
+            let message = copied.expect_err("the rows end beyond both arrays").to_string();
+            assert!(message.contains("inside both arrays"), "{message}");
+        }
     }
 
     #[test]

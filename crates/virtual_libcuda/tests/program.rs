@@ -157,7 +157,55 @@ fn functions_are_found_by_name_and_version() {
         exported(b"cuGraphInstantiate_v2\0")
     );
     assert_eq!(address(library, c"cuLaunchKernelEx", 11_040), (null_mut(), 2));
+    assert_eq!(address(library, c"cuLaunchKernelEx", 11_060), exported(b"cuLaunchKernelEx\0"));
+    // Since CUDA 12.0 the header's function of this name takes three arguments, not four.
+    assert_eq!(address(library, c"cuGraphExecUpdate", 11_040), exported(b"cuGraphExecUpdate\0"));
+    assert_eq!(address(library, c"cuGraphExecUpdate", 12_000), exported(b"cuGraphExecUpdate_v2\0"));
     assert_eq!(address(library, c"cuNoSuchFunction", 12_000), (null_mut(), 1));
+}
+
+#[test]
+fn sizes_that_no_number_holds_are_refused() {
+    let library = &open();
+    start(library);
+    let mut place = 0u64;
+    done!(library, cuMemAlloc_v2(&mut place => *mut u64, 4096 => usize));
+    let most = usize::MAX / 4 + 2;
+    assert_eq!(call!(library, cuMemsetD32_v2(place => u64, 7 => c_uint, most => usize)), 1);
+    assert_eq!(call!(library, cuMemcpyDtoD_v2(place => u64, place => u64, usize::MAX => usize)), 1);
+    let rows = (1usize << 60) + 1;
+    assert_eq!(
+        call!(library, cuMemsetD2D32_v2(
+            place => u64, 16 => usize, 7 => c_uint, 4 => usize, rows => usize
+        )),
+        1
+    );
+    done!(library, cuMemFree_v2(place => u64));
+}
+
+#[test]
+fn a_context_takes_parameters_that_ask_for_nothing() {
+    let library = &open();
+    done!(library, cuInit(0 => c_uint));
+    // `CUctxCreateParams`: affinities, how many, parameters of sharing with graphics.
+    let nothing = [0usize; 3];
+    for parameters in [null_mut(), nothing.as_ptr().cast_mut()] {
+        let mut context = null_mut();
+        done!(library, cuCtxCreate_v4(
+            &mut context => *mut *mut c_void, parameters => *mut usize, 0 => c_uint, 0 => c_int
+        ));
+        done!(library, cuCtxDestroy_v2(context => *mut c_void));
+    }
+    let mut affinity = [0u32; 2];
+    let asks: [[usize; 3]; 2] =
+        [[affinity.as_mut_ptr().addr(), 1, 0], [0, 0, affinity.as_mut_ptr().addr()]];
+    for mut asked in asks {
+        let mut context: *mut c_void = null_mut();
+        let code = call!(library, cuCtxCreate_v4(
+            &mut context => *mut *mut c_void, asked.as_mut_ptr() => *mut usize, 0 => c_uint, 0 => c_int
+        ));
+        assert_eq!(code, 801, "{asked:?}");
+    }
 }
 
 /// Runs `inner`, an ignored test of this file, in a process with another choice of device; gives its standard error.

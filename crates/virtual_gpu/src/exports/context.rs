@@ -89,7 +89,8 @@ exports! {
     fn cuCtxCreate_v4(
         machine, context: *mut CUcontext, parameters: *mut ContextParameters, flags: c_uint, device: CUdevice
     ) {
-        if !parameters.is_null() {
+        let asks = |asked: ContextParameters| !asked.execution_affinities.is_null() || !asked.graphics.is_null();
+        if !parameters.is_null() && asks(parameters.read()) {
             return Err(machine.unsupported("execution affinity and sharing with graphics"));
         }
         let created = create(machine, flags, device)?;

@@ -5,12 +5,16 @@ use crate::machine::{
     CAPTURE_UNSUPPORTED, CaptureState, GraphState, Machine, Outcome, StreamCapture,
 };
 use cuda_driver::ReturnCode;
+use cuda_driver::types::GraphUpdate;
 use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use std::ffi::{c_char, c_uint, c_ulonglong};
 
 const INVALIDATED: ReturnCode = ReturnCode(901);
 const UNMATCHED: ReturnCode = ReturnCode(903);
 const UNJOINED: ReturnCode = ReturnCode(904);
+const UPDATE_FAILURE: ReturnCode = ReturnCode(910);
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
+const SHAPE_CHANGED: c_uint = 2;
 
 fn begin(machine: &mut Machine, stream: usize) -> Outcome {
     machine.context()?;
@@ -77,6 +81,22 @@ fn instantiate(machine: &mut Machine, graph: usize) -> Outcome<usize> {
     Ok(machine.executables.add(graph))
 }
 
+/// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
+/// nothing is replaced.
+fn update(machine: &mut Machine, executable: usize, graph: usize) -> Outcome<bool> {
+    let shape = |graph: &GraphState| -> Vec<_> {
+        let nodes = graph.nodes.iter();
+        nodes.map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()
+    };
+    let new = machine.graphs.get(graph)?.clone();
+    let old = machine.executables.get_mut(executable)?;
+    let is_same = shape(old) == shape(&new);
+    if is_same {
+        *old = new;
+    }
+    Ok(is_same)
+}
+
 exports! {
     fn cuStreamBeginCapture_v2(machine, stream: CUstream, _mode: c_uint) {
         begin(machine, stream.addr())
@@ -126,19 +146,17 @@ exports! {
     fn cuGraphExecUpdate(
         machine, executable: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint
     ) {
-        let new = machine.graphs.get(graph.addr())?.clone();
-        let old = machine.executables.get_mut(executable.addr())?;
-        let shape = |graph: &GraphState| -> Vec<_> {
-            graph.nodes.iter().map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()
-        };
         out_optional(node, std::ptr::null_mut());
-        if shape(old) != shape(&new) {
-            out_optional(result, 2);
-            return Err(ReturnCode(910));
-        }
-        *old = new;
-        out_optional(result, 0);
-        Ok(())
+        let updated = update(machine, executable.addr(), graph.addr())?;
+        out_optional(result, if updated { 0 } else { SHAPE_CHANGED });
+        if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
+    }
+    fn cuGraphExecUpdate_v2(machine, executable: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate) {
+        let updated = update(machine, executable.addr(), graph.addr())?;
+        let code = if updated { 0 } else { SHAPE_CHANGED };
+        let none = std::ptr::null_mut();
+        out(result, GraphUpdate { result: code, error_node: none, error_from_node: none })?;
+        if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
     fn cuGraphUpload(machine, executable: CUgraphExec, _stream: CUstream) {
         machine.executables.get(executable.addr()).map(|_| ())

@@ -22,14 +22,16 @@ enum Said {
 
 /// Finds copies past an allocation when they are asked for, as the driver does.
 fn check(machine: &mut Machine, side: Side, width: usize, height: usize, said: Said) -> Outcome {
-    let bytes = (height - 1) * side.pitch + width;
+    let extent = (height - 1).checked_mul(side.pitch).and_then(|rows| rows.checked_add(width));
+    // More bytes than there are addresses are no range at all.
+    let Some(bytes) = extent else { return Err(ReturnCode::INVALID_VALUE) };
     if said != Said::Device && machine.is_host(side.address) {
         return if side.address == 0 { Err(ReturnCode::INVALID_VALUE) } else { Ok(()) };
     }
     let inside = machine
         .memory
         .allocation(side.address)
-        .is_some_and(|found| side.address + bytes as u64 <= found.address + found.bytes);
+        .is_some_and(|found| bytes as u64 <= found.address + found.bytes - side.address);
     if inside {
         return Ok(());
     }
@@ -112,14 +114,16 @@ fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> Outcome {
         return Err(ReturnCode::INVALID_VALUE);
     }
     let side = Side { address: fill.address, pitch: fill.pitch };
-    check(machine, side, fill.width * fill.size, fill.height, Said::Device)?;
+    let row_bytes = fill.width.checked_mul(fill.size).ok_or(ReturnCode::INVALID_VALUE)?;
+    check(machine, side, row_bytes, fill.height, Said::Device)?;
     machine.submit(stream.unwrap_or(LEGACY), Work::Fill(fill))?;
     // A fill returns before it is done, except on the host's memory.
     Ok(())
 }
 
 fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
-    Fill { address, pitch: count * size, value, size, width: count, height: 1 }
+    // `fill` refuses a row of more bytes than a number can hold.
+    Fill { address, pitch: count.wrapping_mul(size), value, size, width: count, height: 1 }
 }
 
 /// The two-dimensional copy that a descriptor asks for.
@@ -138,7 +142,9 @@ unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> Ou
                 _ => return Err(machine.unsupported("copies of arrays")),
             };
             let pitch = if pitch == 0 { width } else { pitch };
-            Ok(Side { address: base + (y * pitch + x) as u64, pitch })
+            let before = y.checked_mul(pitch).and_then(|rows| rows.checked_add(x));
+            let address = before.and_then(|before| base.checked_add(before as u64));
+            Ok(Side { address: address.ok_or(ReturnCode::INVALID_VALUE)?, pitch })
         };
     // SAFETY: a valid descriptor; the two enums are read as the integers they are in C.
     unsafe {

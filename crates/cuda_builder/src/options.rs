@@ -1,0 +1,45 @@
+//! What a build is asked for, step by step: each step sees its own options and nothing else.
+
+use std::path::PathBuf;
+
+/// How much debug information the PTX carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DebugInfo {
+    /// None.
+    None,
+    /// `.loc` directives: profilers and the executor name Rust lines.
+    LineTables,
+}
+
+/// What a panic on the device does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PanicStrategy {
+    /// Prints file, line and message, then traps.
+    Print,
+    /// Only traps: the smallest code.
+    Trap,
+}
+
+/// What decides the bitcode of a crate for one architecture.
+#[derive(Clone, Debug)]
+pub(crate) struct CompileOptions {
+    /// Cargo's release profile, or its dev profile.
+    pub(crate) release: bool,
+    pub(crate) debug: DebugInfo,
+    pub(crate) panic: PanicStrategy,
+    /// More arguments for `cargo rustc`.
+    pub(crate) arguments: Vec<String>,
+}
+
+/// What decides the PTX of a file of bitcode.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoweringOptions {
+    pub(crate) ftz: bool,
+    pub(crate) fast_sqrt: bool,
+    pub(crate) fast_div: bool,
+    pub(crate) fma_contraction: bool,
+    /// The folder for the final LLVM IR.
+    pub(crate) emit_llvm_ir: Option<PathBuf>,
+    /// Kernels whose name does not begin so are left out.
+    pub(crate) only: Option<String>,
+}

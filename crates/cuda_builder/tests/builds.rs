@@ -1,0 +1,261 @@
+//! Builds of crates of this repository: what one choice of options writes is not taken for that of another, and a build
+//! of some kernels gives the PTX of a build of all.
+
+use cuda_builder::{CudaBuilder, DebugInfo, NvvmArch, PanicStrategy};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The target folder of the cargo that runs this test, where dependencies of device code may be built already.
+fn target_dir() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder")
+}
+
+fn read(path: PathBuf) -> String {
+    std::fs::read_to_string(path).expect("the builder wrote it")
+}
+
+/// The repository's kernels, as its own builds make them.
+fn kernels() -> CudaBuilder {
+    CudaBuilder::new(root().join("kernels"))
+        .arch(NvvmArch::Compute90)
+        .panic(PanicStrategy::Trap)
+        .target_dir(target_dir())
+}
+
+/// A label without the number that counts through its module, such as `$L__tmp17` or `$L__BB5_2`.
+fn without_label_numbers(line: &str) -> String {
+    let mut parts = line.split("$L__");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.find(|c: char| c.is_ascii_digit()).unwrap_or(part.len());
+        let (kind, number) = part.split_at(digits);
+        let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        assert!(["BB", "tmp", "func_begin", "func_end"].contains(&kind), "a new label: {part}");
+        out += &format!("$L__{kind}#{rest}");
+    }
+    out
+}
+
+/// The text of each kernel, with the names of source files for their numbers, and without the numbers of labels and
+/// comments.
+fn entries(ptx: &str) -> BTreeMap<String, String> {
+    let files: BTreeMap<&str, &str> = ptx
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(".file\t")?.split_once(' '))
+        .collect();
+    let mut entries = BTreeMap::new();
+    let mut current: Option<(String, String)> = None;
+    for line in ptx.lines() {
+        if let Some(name) = line.strip_prefix(".visible .entry ") {
+            current = Some((name.trim_end_matches(['(', ')']).to_owned(), String::new()));
+        }
+        let Some((_, text)) = &mut current else { continue };
+        let code = line.split("//").next().unwrap_or_default().trim_end();
+        let code = match code.trim_start().strip_prefix(".loc\t").and_then(|at| at.split_once(' '))
+        {
+            Some((file, place)) => format!(".loc {} {place}", files[file]),
+            None => without_label_numbers(code),
+        };
+        *text += &(code + "\n");
+        if line == "}" {
+            entries.extend(current.take());
+        }
+    }
+    entries
+}
+
+#[test]
+fn a_build_of_some_kernels_gives_their_ptx_in_a_build_of_all() {
+    let all = entries(&read(kernels().build().expect("the kernels compile")));
+    let patterns = std::fs::read_dir(root().join("kernels/src")).expect("the kernels' sources");
+    let patterns: BTreeSet<String> = patterns
+        .map(|entry| entry.expect("an entry").path())
+        .filter_map(|path| Some(format!("{}_", path.file_stem()?.to_str()?)))
+        .filter(|prefix| all.keys().any(|kernel| kernel.starts_with(prefix)))
+        .collect();
+    assert!(patterns.len() > 20, "{patterns:?}");
+    let mut compared = 0;
+    for prefix in &patterns {
+        let some = kernels().only_kernels(prefix).build().expect("the kernels compile");
+        let some = entries(&read(some));
+        let expected: Vec<_> =
+            all.iter().filter(|(kernel, _)| kernel.starts_with(prefix)).collect();
+        assert!(
+            some.iter().eq(expected),
+            "the kernels {prefix}* differ from those of the full build"
+        );
+        compared += some.len();
+    }
+    assert_eq!(compared, all.len(), "every kernel belongs to a pattern");
+
+    let error = kernels().only_kernels("no_such_pattern").build().expect_err("no such kernels");
+    assert!(error.to_string().contains("begins with `no_such_pattern`"), "{error}");
+}
+
+/// A crate `name` with one kernel, which stores what a crate that it uses says, plus a number.
+struct Small {
+    folder: tempfile::TempDir,
+    name: &'static str,
+}
+
+impl Small {
+    fn new(name: &'static str) -> Small {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable folder");
+        let small = Small { folder, name };
+        let manifest = |name: &str, rest: &str| {
+            format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n{rest}"
+            )
+        };
+        small.write("used/Cargo.toml", &manifest("used", ""));
+        let uses = "[dependencies]\nused = { path = \"../used\" }\n";
+        small.write(&format!("{name}/Cargo.toml"), &manifest(name, uses));
+        small.used_says(71);
+        small.kernel_adds(0);
+        small
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a writable folder");
+        std::fs::write(path, text).expect("a writable folder");
+    }
+
+    fn used_says(&self, value: u32) {
+        let text = format!("#![no_std]\npub fn value() -> u32 {{ {value} }}\n");
+        self.write("used/src/lib.rs", &text);
+    }
+
+    fn kernel_adds(&self, added: u32) {
+        let text = format!(
+            "#![no_std]\n#![feature(abi_ptx)]\n\
+             #[panic_handler] fn panic(_: &core::panic::PanicInfo) -> ! {{ loop {{}} }}\n\
+             #[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn entry(target: *mut u32) {{\n\
+             unsafe {{ target.write(used::value() + {added}) }}\n}}\n"
+        );
+        self.write(&format!("{}/src/lib.rs", self.name), &text);
+    }
+
+    /// The place of intermediate files is the crate's own, but `core` is shared with other builds.
+    fn builder(&self, arch: NvvmArch) -> CudaBuilder {
+        let path = self.folder.path().join(self.name);
+        CudaBuilder::new(path).arch(arch).target_dir(target_dir())
+    }
+
+    fn build(&self, arch: NvvmArch) -> String {
+        read(self.builder(arch).build().expect("the kernel compiles"))
+    }
+
+    /// When each file of bitcode was written.
+    fn compiled(&self) -> BTreeMap<PathBuf, SystemTime> {
+        let folder = target_dir().join("ptx").join(self.name);
+        let files = std::fs::read_dir(folder).expect("the builder made it");
+        let files = files.map(|entry| entry.expect("an entry"));
+        let bitcode = files.filter(|file| file.path().extension().is_some_and(|name| name == "bc"));
+        let time = |file: &std::fs::DirEntry| file.metadata().and_then(|data| data.modified());
+        bitcode.map(|file| (file.path(), time(&file).expect("a time"))).collect()
+    }
+}
+
+#[test]
+fn builds_with_other_options_do_not_take_each_others_files() {
+    let small = Small::new("two-choices");
+    let build = |debug: DebugInfo| {
+        let builder = small.builder(NvvmArch::Compute70).debug(debug);
+        read(builder.build().expect("the kernel compiles"))
+    };
+    for _ in 0..2 {
+        assert!(build(DebugInfo::LineTables).contains("\t.loc\t"));
+        assert!(!build(DebugInfo::None).contains("\t.loc\t"));
+    }
+}
+
+#[test]
+fn what_changed_is_compiled_and_nothing_else() {
+    let small = Small::new("what-changed");
+    let both = || [NvvmArch::Compute70, NvvmArch::Compute90].map(|arch| small.build(arch));
+    let stores = |ptx: &str, value: u32| ptx.contains(&format!(", {value};"));
+    assert!(both().iter().all(|ptx| stores(ptx, 71)));
+    // The first build made the lock file.
+    both();
+    let times = small.compiled();
+    assert!(both().iter().all(|ptx| stores(ptx, 71)));
+    assert_eq!(small.compiled(), times, "nothing changed, and nothing was compiled");
+
+    small.kernel_adds(1);
+    assert!(stores(&small.build(NvvmArch::Compute70), 72));
+    small.used_says(81);
+    assert!(stores(&small.build(NvvmArch::Compute90), 82), "the kernel and what it uses changed");
+    assert!(stores(&small.build(NvvmArch::Compute70), 82), "what it uses changed");
+    let times = small.compiled();
+    both();
+    assert_eq!(small.compiled(), times);
+}
+
+#[test]
+fn images_are_a_rust_expression_that_compiles() {
+    let small = Small::new("small-images");
+    // A crate as a user would write it, whose build script is that of the documentation.
+    let folder = small.folder.path();
+    let user = r#"
+        pub mod types {
+            pub struct Image {
+                pub capability: u32,
+                pub text: &'static str,
+                pub kernels: &'static [KernelFacts],
+            }
+            pub struct KernelFacts {
+                pub kernel: &'static str,
+                pub instructions: &'static [(&'static str, usize)],
+                pub shared_bytes: usize,
+                pub local_bytes: usize,
+            }
+        }
+        static IMAGES: &[types::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
+        fn main() {
+            for image in IMAGES {
+                let kernel = &image.kernels[0];
+                assert!(image.text.contains(&format!(".target sm_{}", image.capability)));
+                print!("{} {} {:?};", image.capability, kernel.kernel, kernel.instructions);
+                assert_eq!((kernel.shared_bytes, kernel.local_bytes), (0, 0));
+            }
+        }
+    "#;
+    let script = r#"
+        fn main() {
+            cuda_builder::Images::new("../small-images")
+                .architectures(&[cuda_builder::NvvmArch::Compute80, cuda_builder::NvvmArch::Compute70])
+                .types_in("crate::types")
+                .configure(|builder| builder.target_dir(std::env::var("SHARED_TARGET").unwrap()))
+                .write_or_exit();
+        }
+    "#;
+    let builder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"host\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[build-dependencies]\n\
+         cuda_builder = {{ path = {builder:?} }}\n[workspace]\n"
+    );
+    small.write("host/Cargo.toml", &manifest);
+    std::fs::copy(root().join("Cargo.lock"), folder.join("host/Cargo.lock")).expect("a lock file");
+    small.write("host/build.rs", script);
+    small.write("host/src/main.rs", user);
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline"])
+        .current_dir(folder.join("host"))
+        .env("CARGO_TARGET_DIR", target_dir().join("small-images"))
+        .env("SHARED_TARGET", target_dir())
+        .output()
+        .expect("cargo starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "70 entry [(\"st.global.b32\", 1)];80 entry [(\"st.global.b32\", 1)];"
+    );
+}

@@ -1,0 +1,8 @@
+//! What the driver's library is called, and the variable that chooses another.
+
+/// The environment variable that names the driver library (a file, or the folder that holds it). When it is set, no
+/// other place is searched.
+pub const LIBRARY_VARIABLE: &str = "COALESCE_LIBCUDA";
+
+/// The name under which every driver installs itself.
+pub(crate) const SONAME: &str = "libcuda.so.1";
