@@ -179,7 +179,9 @@ impl Dimension {
     /// The smallest and the largest value.
     pub fn range(&self) -> RangeInclusive<usize> {
         match self.values {
-            Values::Extent { least } | Values::Amount { least } => least..=usize::MAX,
+            Values::Extent { least } => least..=usize::MAX,
+            // Kernels take it as a number of 32 bits.
+            Values::Amount { least } => least..=u32::MAX as usize,
             Values::Choice(names) => 0..=names.len() - 1,
             Values::Share { parts } => 0..=parts,
         }
@@ -508,5 +510,16 @@ impl Pattern {
             .map(|(dimension, value)| format!("{}={}", dimension.name, dimension.number(*value)))
             .collect::<Vec<_>>()
             .join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_fits_the_number_that_a_kernel_takes() {
+        let passes = Dimension::amount("passes", "times each word is read", 1);
+        assert_eq!(passes.range(), 1..=u32::MAX as usize);
     }
 }

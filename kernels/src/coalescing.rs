@@ -125,28 +125,29 @@ pub unsafe fn coalescing_quad(source: *const f32, target: *mut f32, n: u32) {
 /// Launch contract: as for [`coalescing_quad`], but any 1-D grid of `BLOCK` threads.
 #[kernel]
 pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32) {
-    let quads = n / 4;
-    let tile = BLOCK * LOADS_IN_FLIGHT;
-    let mut first = thread::block_idx_x() * tile + thread::thread_idx_x();
-    let step = thread::grid_dim_x() * tile;
-    let whole = quads - quads % tile;
+    const TILE: u32 = BLOCK * LOADS_IN_FLIGHT;
+    let tiles = n / 4 / TILE;
     let (wide_source, wide_target) = (source.cast::<F32x4>(), target.cast::<F32x4>());
-    while first < whole {
+    // Tiles are counted, not elements: there are less than 2^20, and a grid has less than 2^31 blocks, so that neither
+    // a sum nor a product of them wraps around.
+    let mut tile = thread::block_idx_x();
+    while tile < tiles {
+        let first = (tile * TILE + thread::thread_idx_x()) as usize;
         let mut values = [F32x4::splat(0.0); LOADS_IN_FLIGHT as usize];
-        // SAFETY: first < whole, and whole tiles end at or before `quads`; 16-byte aligned.
+        // SAFETY: whole tiles end at or before the last quad; 16-byte aligned.
         unsafe {
             for (step, value) in values.iter_mut().enumerate() {
-                *value = *wide_source.add(first as usize + step * BLOCK as usize);
+                *value = *wide_source.add(first + step * BLOCK as usize);
             }
             for (step, value) in values.iter().enumerate() {
-                *wide_target.add(first as usize + step * BLOCK as usize) = *value;
+                *wide_target.add(first + step * BLOCK as usize) = *value;
             }
         }
-        first += step;
+        tile += thread::grid_dim_x();
     }
     // The rest is less than a tile and belongs to the first block.
     if thread::block_idx_x() == 0 {
-        let mut i = (whole + thread::thread_idx_x()) * 4;
+        let mut i = (tiles * TILE + thread::thread_idx_x()) * 4;
         while i < n {
             // SAFETY: `i` is a multiple of 4 and both arrays hold n elements (launch contract).
             unsafe { copy_quad(source, target, i, n) };

@@ -3,6 +3,10 @@
 //!
 //! Compiled for the GPU every `#[kernel]` is a PTX entry; compiled for the host it is a typed token
 //! that a launch checks its arguments against.
+//!
+//! A number of elements that a kernel takes is at most 2^31; that is part of every launch contract, and the program
+//! refuses larger sizes. An index of 32 bits may then pass the end by all threads of a grid that covers the elements
+//! and not wrap around. What a product of two numbers makes of it is computed in 64 bits.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]

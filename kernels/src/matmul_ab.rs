@@ -61,6 +61,12 @@ fn clamped(index: u32, len: u32) -> u32 {
     if index < len { index } else { len - 1 }
 }
 
+/// The index of an element of A, which has up to 2^31 x `INNER` of them: more than 32 bits can count.
+#[inline(always)]
+fn in_a(row: u32, step: u32) -> usize {
+    row as usize * INNER as usize + step as usize
+}
+
 /// Naive: one thread per element of C, both operands from device memory.
 ///
 /// # Safety
@@ -74,7 +80,7 @@ pub unsafe fn matmul_ab_simple(a: *const f32, b: *const f32, c: *mut f32, m: u32
         // SAFETY: row < m, column < n and step < INNER lie in the matrices (launch contract).
         unsafe {
             for step in 0..INNER {
-                let left = *a.add((row * INNER + step) as usize);
+                let left = *a.add(in_a(row, step));
                 let right = *b.add(step as usize * n as usize + column as usize);
                 sum = left.mul_add(right, sum);
             }
@@ -98,7 +104,7 @@ pub unsafe fn matmul_ab_a_in_shared(a: *const f32, b: *const f32, c: *mut f32, m
     // SAFETY: clamped rows and columns lie in the matrices; y * INNER + x lies in ROWS; the words
     // that a warp reads it wrote itself before its barrier.
     unsafe {
-        *rows.add((y * INNER + x) as usize) = *a.add((clamped(row, m) * INNER + x) as usize);
+        *rows.add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));
         warp::sync_warp(u32::MAX);
         let right = b.add(clamped(column, n) as usize);
         let mut sum = 0.0_f32;
@@ -128,7 +134,7 @@ pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, 
     // SAFETY: clamped rows and columns lie in the matrices; y * 32 + x lies in both tiles; every
     // word read after the barrier was written before it.
     unsafe {
-        *left.add((y * INNER + x) as usize) = *a.add((clamped(row, m) * INNER + x) as usize);
+        *left.add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));
         *right.add((y * TILE + x) as usize) =
             *b.add(y as usize * n as usize + clamped(column, n) as usize);
         thread::sync_threads();
@@ -225,7 +231,7 @@ unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, threa
         let step = (thread / BLOCK_TILE_ROWS + round * (REGISTERS_BLOCK / BLOCK_TILE_ROWS)) * 4;
         // SAFETY: source_row < m and step + 3 < INNER; 4 divides the index, so it is aligned.
         unsafe {
-            let words = *a.add((source_row * INNER + step) as usize).cast::<F32x4>();
+            let words = *a.add(in_a(source_row, step)).cast::<F32x4>();
             for (word, value) in words.to_array().into_iter().enumerate() {
                 *left.add(((step + word as u32) * BLOCK_TILE_ROWS + row) as usize) = value;
             }

@@ -1,5 +1,6 @@
 //! Host half of `matmul_ab`. Device half and teaching doc: `kernels/src/matmul_ab.rs`.
 
+use super::fits_grid_y;
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
@@ -44,7 +45,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "simple",
             change: "one thread per element, both operands from device memory",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(simple),
             expect: |_| Expectation {
@@ -58,7 +59,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "a_in_shared",
             change: "each warp keeps its row of A in shared memory",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(a_in_shared),
             expect: |_| Expectation {
@@ -74,7 +75,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "ab_in_shared",
             change: "the block keeps the tile of B in shared memory too",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(ab_in_shared),
             expect: |_| Expectation {
@@ -90,7 +91,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "registers",
             change: "8 x 8 results per thread, operands reused from registers",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, BLOCK_TILE_ROWS),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(registers),
             expect: |_| Expectation {
@@ -104,6 +105,12 @@ pub const PATTERN: Pattern = Pattern {
         },
     ],
 };
+
+/// Whether the rows of tiles fit a grid.
+fn fits_grid(size: &Size, tile_rows: u32) -> std::result::Result<(), &'static str> {
+    let [m, _] = size.get();
+    fits_grid_y(m.div_ceil(tile_rows as usize))
+}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [m, n] = size.get();

@@ -53,6 +53,11 @@ pub const PATTERNS: &[&Pattern] = &[
     &graphs::PATTERN,
 ];
 
+/// Whether a grid may have so many blocks in y: in x it may have 2^31 - 1.
+fn fits_grid_y(blocks: usize) -> Result<(), &'static str> {
+    if blocks <= 65_535 { Ok(()) } else { Err("its grid would have more than 65535 blocks in y") }
+}
+
 /// A name that is not in the registry.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownName {
@@ -148,6 +153,7 @@ fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Size;
 
     #[test]
     fn a_misspelt_name_gets_the_nearest_one() {
@@ -160,6 +166,24 @@ mod tests {
         assert!(error.to_string().contains("did you mean `padded`?"), "{error}");
         let error = Selection::parse("xyzzy").expect_err("no such pattern");
         assert!(!error.to_string().contains("did you mean"), "{error}");
+    }
+
+    /// The largest sizes that are accepted may have more tiles in one direction than a grid has blocks there.
+    #[test]
+    fn a_variant_says_that_its_grid_would_be_too_high() {
+        for (name, size) in [
+            ("matmul_ab/simple", [1 << 27, 16]),
+            ("matmul_ab/registers", [1 << 27, 16]),
+            ("transpose/tiled", [1 << 22, 4]),
+            ("transpose/column_read", [4, 1 << 22]),
+            ("transpose/wide", [1 << 23, 4]),
+            ("transpose/ordered", [4, 1 << 23]),
+        ] {
+            let variant = Selection::parse(name).expect("a variant").variant.expect("one");
+            let [rows, columns] = size;
+            assert!((variant.precondition)(&Size::new(&[rows, columns])).is_err(), "{name}");
+            assert_eq!((variant.precondition)(&Size::new(&[1024, 1024])), Ok(()), "{name}");
+        }
     }
 
     #[test]

@@ -119,16 +119,21 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 0, written: 4 * n }
 }
 
+/// The threads of `half_range`, of which half store a word: up to 2^32.
+fn half_warps(n: u64) -> u64 {
+    n.div_ceil(HALF.into()) * WARP as u64
+}
+
 /// Declares the launch of a kernel of this file's signature, with so many threads in all.
 macro_rules! launches {
     ($($name:ident: $kernel:ident into $output:literal, |$n:ident| $threads:expr;)*) => {$(
         fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [$n] = size.get().map(|n: usize| n as u32);
-            let grid = u32::div_ceil($threads, BLOCK);
+            let [$n] = size.get().map(|n: usize| n as u64);
+            let grid = u32::try_from(u64::div_ceil($threads, BLOCK.into()))?;
             // SAFETY: the grid covers the kernel's threads; the output holds the words of n lanes
             // in this kernel's layout.
             unsafe {
-                launcher.launch(device::$kernel, grid, BLOCK, 0, (arrays.output($output), $n))
+                launcher.launch(device::$kernel, grid, BLOCK, 0, (arrays.output($output), $n as u32))
             }
         }
     )*};
@@ -137,6 +142,17 @@ macro_rules! launches {
 launches! {
     partial: store_segments_partial into 2, |n| n;
     scattered: store_segments_scattered into 1, |n| n;
-    half_range: store_segments_half_range into 0, |n| n.div_ceil(HALF) * 32;
+    half_range: store_segments_half_range into 0, |n| half_warps(n);
     consecutive: store_segments_consecutive into 0, |n| n;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_lanes_cover_the_largest_size() {
+        assert_eq!(half_warps(1), 32);
+        assert_eq!(half_warps(1 << 31), 1 << 32);
+    }
 }

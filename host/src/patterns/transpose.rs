@@ -1,5 +1,6 @@
 //! Host half of `transpose`. Device half and teaching doc: `kernels/src/transpose.rs`.
 
+use super::fits_grid_y;
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
@@ -53,7 +54,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "column_write",
             change: "lanes run along a source row; their stores lie `rows` words apart",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, 0, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(column_write),
             expect: |_| Expectation {
@@ -67,7 +68,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "column_read",
             change: "lanes run along a target row; their loads lie `columns` words apart",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, 1, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(column_read),
             expect: |_| Expectation {
@@ -81,7 +82,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "tiled",
             change: "a tile in shared memory: both sides coalesced, the column in one bank",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, 0, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(tiled),
             expect: |_| {
@@ -95,7 +96,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "padded",
             change: "rows of 33 words: a column lies in 32 banks",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, 0, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(padded),
             expect: |_| {
@@ -109,7 +110,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "swizzled",
             change: "rows of 32 words, columns permuted by the row",
             since: 70,
-            precondition: Variant::ANY_SIZE,
+            precondition: |size| fits_grid(size, 0, TILE),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(swizzled),
             expect: |_| {
@@ -123,7 +124,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "wide",
             change: "16 bytes per lane, 4 x 4 words turned in registers",
             since: 70,
-            precondition: multiple_of_four,
+            precondition: |size| multiple_of_four(size).and(fits_grid(size, 0, WIDE_TILE)),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(wide),
             expect: |_| wide_tile(),
@@ -132,7 +133,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "ordered",
             change: "neighbouring blocks write neighbouring parts of the target's rows",
             since: 70,
-            precondition: multiple_of_four,
+            precondition: |size| multiple_of_four(size).and(fits_grid(size, 1, WIDE_TILE)),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(ordered),
             expect: |_| wide_tile(),
@@ -141,7 +142,7 @@ pub const PATTERN: Pattern = Pattern {
             name: "asynchronous",
             change: "the tile is filled by cp.async, and turned on the way out",
             since: 80,
-            precondition: multiple_of_four,
+            precondition: |size| multiple_of_four(size).and(fits_grid(size, 1, WIDE_TILE)),
             outputs: Variant::FIRST_OUTPUT,
             work: Work::kernel(asynchronous),
             expect: |_| wide_tile(),
@@ -181,6 +182,11 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let source = random.f32s(rows * columns);
     let target = reference(&source, rows, columns);
     Case { inputs: vec![Data::F32(source)], outputs: vec![Output::exact(Data::F32(target))] }
+}
+
+/// Whether the tiles along a dimension fit a grid's y.
+fn fits_grid(size: &Size, dimension: usize, tile: u32) -> std::result::Result<(), &'static str> {
+    fits_grid_y(size.values()[dimension].div_ceil(tile as usize))
 }
 
 fn reference(source: &[f32], rows: usize, columns: usize) -> Vec<f32> {
