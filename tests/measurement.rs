@@ -12,7 +12,7 @@ use coalesce::pattern::{Pattern, Procedure, Size, Variant, Work};
 use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::results::{Outcome, Results};
 use cust_ext::l2::PersistingLimit;
-use kernels::coalescing::{BLOCK, coalescing_quad};
+use kernels::global::coalescing::{BLOCK, coalescing_quad};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// `coalescing` with other variants, at a size that runs for more than the launch takes.

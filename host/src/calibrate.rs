@@ -19,7 +19,7 @@ use cust_ext::graph::{CaptureMode, capture};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::pool::Pool;
 use kernels::measurement::{BLOCK as READ_BLOCK, IN_FLIGHT, measurement_reread};
-use kernels::zero_copy::{BLOCK, zero_copy_scale, zero_copy_strided};
+use kernels::transfer::zero_copy::{BLOCK, zero_copy_scale, zero_copy_strided};
 use serde_json::{Map, Value};
 use std::hint::black_box;
 use virtual_gpu::{PROFILES, Profile};

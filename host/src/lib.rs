@@ -1,7 +1,7 @@
 //! Registry, verification and measurement of Coalesce's memory patterns.
 //!
 //! Start at [`patterns::PATTERNS`]: each [`pattern::Pattern`] is data, and everything else iterates
-//! that list. A pattern's device half and teaching doc is `kernels/src/<pattern>.rs`.
+//! that list. A pattern's device half and teaching doc is `kernels/src/<group>/<pattern>.rs`.
 //!
 //! The driver is reached through [`gpu`] and nowhere else.
 

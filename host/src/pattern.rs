@@ -13,6 +13,8 @@ use std::ops::RangeInclusive;
 pub struct Pattern {
     /// The stem of both files and the prefix of every kernel's name.
     pub name: &'static str,
+    /// What it is about: the folder of both files.
+    pub group: &'static str,
     /// The one claim a reader leaves with.
     pub shows: &'static str,
     /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
@@ -240,6 +242,11 @@ impl Size {
     }
 }
 
+/// Whether a grid may have so many blocks in y: in x it may have 2^31 - 1.
+pub fn fits_grid_y(blocks: usize) -> std::result::Result<(), &'static str> {
+    if blocks <= 65_535 { Ok(()) } else { Err("its grid would have more than 65535 blocks in y") }
+}
+
 /// One way to compute the pattern's result.
 #[derive(Debug)]
 pub struct Variant {
@@ -458,7 +465,12 @@ impl Pattern {
 
     /// The file of its kernels, below the workspace.
     pub fn kernel_file(&self) -> String {
-        format!("kernels/src/{}.rs", self.name)
+        format!("kernels/src/{}/{}.rs", self.group, self.name)
+    }
+
+    /// The file of its host half, below the workspace.
+    pub fn host_file(&self) -> String {
+        format!("host/src/patterns/{}/{}.rs", self.group, self.name)
     }
 
     /// The name of a variant's kernel, if it is one.

@@ -1,5 +1,5 @@
-//! The device code of Coalesce: one file per memory pattern, a ladder of variants from naive to
-//! fastest, with the teaching doc on top of each file.
+//! The device code of Coalesce: one file per memory pattern, in a folder for what it teaches; a ladder of variants from
+//! naive to fastest, with the teaching doc on top of each file.
 //!
 //! Compiled for the GPU every `#[kernel]` is a PTX entry; compiled for the host it is a typed token
 //! that a launch checks its arguments against.
@@ -15,26 +15,13 @@
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.
 #![cfg_attr(test, allow(unused_imports))]
 
-pub mod aos_soa;
-pub mod async_copy;
-pub mod bank_conflicts;
-pub mod batching;
-pub mod bus_utilisation;
-pub mod coalescing;
-pub mod constant_memory;
-pub mod graphs;
-pub mod histogram;
-pub mod l2_persistence;
-pub mod matmul_ab;
-pub mod misalignment;
-pub mod overlap;
-pub mod reduction;
-pub mod scan;
-pub mod store_segments;
-pub mod stream_semantics;
-pub mod stride;
-pub mod transpose;
-pub mod unified_addressing;
-pub mod zero_copy;
+pub mod caches;
+pub mod collectives;
+pub mod execution;
+pub mod global;
+pub mod memory_management;
+pub mod shared;
+pub mod streams;
+pub mod transfer;
 
 pub mod measurement;

@@ -163,7 +163,7 @@ impl<'a> Launcher<'a> {
     ///
     /// ```
     /// # use coalesce::gpu::{Arrays, Launcher};
-    /// use kernels::coalescing::coalescing_scalar;
+    /// use kernels::global::coalescing::coalescing_scalar;
     /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
     /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output(0), 1_u32))
     /// # }
@@ -171,7 +171,7 @@ impl<'a> Launcher<'a> {
     /// One argument is missing:
     /// ```compile_fail,E0277
     /// # use coalesce::gpu::{Arrays, Launcher};
-    /// use kernels::coalescing::coalescing_scalar;
+    /// use kernels::global::coalescing::coalescing_scalar;
     /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
     /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input::<f32>(0), arrays.output::<f32>(0)))
     /// # }
@@ -179,7 +179,7 @@ impl<'a> Launcher<'a> {
     /// The output has another element type:
     /// ```compile_fail,E0277
     /// # use coalesce::gpu::{Arrays, Launcher};
-    /// use kernels::coalescing::coalescing_scalar;
+    /// use kernels::global::coalescing::coalescing_scalar;
     /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
     /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output::<u8>(0), 1_u32))
     /// # }
@@ -187,7 +187,7 @@ impl<'a> Launcher<'a> {
     /// An input stands where the kernel writes:
     /// ```compile_fail,E0277
     /// # use coalesce::gpu::{Arrays, Launcher};
-    /// use kernels::coalescing::coalescing_scalar;
+    /// use kernels::global::coalescing::coalescing_scalar;
     /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
     /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.input::<f32>(0), 1_u32))
     /// # }
@@ -195,7 +195,7 @@ impl<'a> Launcher<'a> {
     /// 64 bits stand where the kernel takes 32:
     /// ```compile_fail,E0277
     /// # use coalesce::gpu::{Arrays, Launcher};
-    /// use kernels::coalescing::coalescing_scalar;
+    /// use kernels::global::coalescing::coalescing_scalar;
     /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
     /// launcher.launch(coalescing_scalar, 1, 256, 0, (arrays.input(0), arrays.output(0), 1_usize))
     /// # }
@@ -203,7 +203,7 @@ impl<'a> Launcher<'a> {
     /// An array by value has another length:
     /// ```compile_fail,E0277
     /// # use coalesce::gpu::{Arrays, Launcher};
-    /// use kernels::constant_memory::constant_memory_parameter;
+    /// use kernels::caches::constant_memory::constant_memory_parameter;
     /// # unsafe fn f(launcher: &Launcher<'_>, arrays: &Arrays) -> anyhow::Result<()> {
     /// let table = [0_u32; 991];
     /// launcher.launch(constant_memory_parameter, 1, 256, 0, (table, arrays.output(0), 1_u32, 1_u32))
@@ -211,7 +211,7 @@ impl<'a> Launcher<'a> {
     /// ```
     /// There is no such kernel:
     /// ```compile_fail,E0432
-    /// use kernels::coalescing::coalescing_scaler;
+    /// use kernels::global::coalescing::coalescing_scaler;
     /// ```
     ///
     /// # Errors

@@ -141,7 +141,7 @@ fn sources_of(
     counted: Option<&Counted>,
     machine_code: &[Instruction],
 ) -> Markup {
-    let file = format!("kernels/src/{}.rs", pattern.name);
+    let file = pattern.kernel_file();
     let by_source = counted.map(|counted| by_source_line(counted, kernel, &file));
     let by_ptx = counted.map(|counted| by_ptx_line(counted, kernel)).unwrap_or_default();
     let total = by_ptx.values().map(Cost::total).sum();

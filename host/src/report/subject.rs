@@ -116,7 +116,7 @@ fn variants(
         let (_, counted) = counts?.iter().find(|(one, _)| one.name == variant.name)?;
         Some(counted)
     };
-    let host_file = format!("host/src/patterns/{}.rs", pattern.name);
+    let host_file = pattern.host_file();
     html! {
         h2 id="variants" { "Variants" }
         @if !pattern.is_host_work() {

@@ -1,0 +1,191 @@
+//! Host half of `async_copy`. Device half and teaching doc: `kernels/src/shared/async_copy.rs`.
+
+use crate::data::{Data, Random};
+use crate::gpu::{Arrays, Launcher};
+use crate::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+};
+use anyhow::Result;
+use kernels::shared::async_copy as device;
+use kernels::shared::async_copy::{APART, BLOCK, TILE};
+use rayon::prelude::*;
+
+/// Tiles of a block: many more than are under way at a time, few enough that blocks that come late
+/// find work.
+const TILES_PER_BLOCK: u32 = 16;
+
+/// From 2 blocks to about one per multiprocessor: each has to hide its own waits.
+const SIZES: &[usize] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22];
+
+pub const PATTERN: Pattern = Pattern {
+    name: "async_copy",
+    group: "shared",
+    shows: "a copy that bypasses the registers costs none, and can be under way while the block works",
+    doc_source: include_str!("../../../../kernels/src/shared/async_copy.rs"),
+    sources: &[
+        "CUDA C++ Best Practices Guide, \"Asynchronous Copy from Global Memory to Shared Memory\"",
+        "CUDA C++ Programming Guide, \"Asynchronous Data Copies\"",
+        "PTX ISA, `cp.async` and `cp.async.bulk`",
+    ],
+    dimensions: &[Dimension::extent("n", "elements", 1)],
+    verify_sizes: &[
+        &[1],
+        &[31],
+        &[32],
+        &[33],
+        &[127],
+        &[129],
+        &[2047],
+        &[2048],
+        &[2049],
+        &[8191],
+        &[10_243],
+        &[32_768],
+        &[100_003],
+        &[262_146],
+    ],
+    bench_size: &[1 << 28],
+    count_size: &[1 << 18],
+    sweeps: &[Sweep { dimension: 0, values: SIZES, variants: &[0, 1, 2, 3, 4, 5, 6, 7] }],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    variants: &[
+        Variant {
+            name: "registers_4",
+            change: "through registers, 4 bytes per lane",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(registers_4),
+            expect: |_| {
+                in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 pass; out: 32 x 16 B = 16 sectors")
+            },
+        },
+        Variant {
+            name: "registers_8",
+            change: "8 bytes per lane",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(registers_8),
+            expect: |_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes"),
+        },
+        Variant {
+            name: "registers_16",
+            change: "16 bytes per lane",
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(registers_16),
+            expect: |_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes"),
+        },
+        Variant {
+            name: "async_4",
+            change: "cp.async, past the registers, 4 bytes per lane",
+            since: 80,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(async_4),
+            expect: |_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass"),
+        },
+        Variant {
+            name: "async_8",
+            change: "8 bytes per lane",
+            since: 80,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(async_8),
+            expect: |_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines"),
+        },
+        Variant {
+            name: "async_16",
+            change: "16 bytes per lane, past L1",
+            since: 80,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(async_16),
+            expect: |_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines"),
+        },
+        Variant {
+            name: "pipelined",
+            change: "three tiles are on their way while the block works on one",
+            since: 80,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(pipelined),
+            expect: |_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines"),
+        },
+        Variant {
+            name: "bulk",
+            change: "one thread has each tile copied whole",
+            since: 90,
+            precondition: Variant::ANY_SIZE,
+            outputs: Variant::FIRST_OUTPUT,
+            work: Work::kernel(bulk),
+            expect: |_| Expectation {
+                load_sectors: None,
+                shared_store_wavefronts: None,
+                ..in_pieces(0.0, "no lane loads; out: 32 x 16 B = 16 sectors")
+            },
+        },
+    ],
+};
+
+/// A variant that fills its tiles with `passes` of 128 bytes per request, and empties them with 16
+/// bytes per lane.
+fn in_pieces(passes: f64, arithmetic: &'static str) -> Expectation {
+    Expectation {
+        load_sectors: Some(4.0 * passes),
+        store_sectors: Some(16.0),
+        shared_load_wavefronts: Some(4.0),
+        shared_store_wavefronts: Some(passes),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [n] = size.get();
+    let source = random.f32s(n);
+    Case {
+        outputs: vec![Output::exact(Data::F32(reference(&source)))],
+        inputs: vec![Data::F32(source)],
+    }
+}
+
+/// Each element and its partner; one beyond the end counts as 0.
+fn reference(source: &[f32]) -> Vec<f32> {
+    let partner = |i: usize| source.get(i ^ APART as usize).copied().unwrap_or(0.0);
+    source.par_iter().enumerate().map(|(i, own)| own + partner(i)).collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [n] = size.get();
+    Bytes { read: 4 * n, written: 4 * n }
+}
+
+/// Declares the launches, which differ in the kernel only.
+macro_rules! launches {
+    ($($name:ident: $kernel:ident;)*) => {$(
+        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+            let [n] = size.get().map(|value: usize| value as u32);
+            let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
+            let arguments = (arrays.input(0), arrays.output(0), n);
+            // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and
+            // do not overlap; the kernels share the tiles out over any grid.
+            unsafe { launcher.launch(device::$kernel, grid, BLOCK, 0, arguments) }
+        }
+    )*};
+}
+
+launches! {
+    registers_4: async_copy_registers_4;
+    registers_8: async_copy_registers_8;
+    registers_16: async_copy_registers_16;
+    async_4: async_copy_async_4;
+    async_8: async_copy_async_8;
+    async_16: async_copy_async_16;
+    pipelined: async_copy_pipelined;
+    bulk: async_copy_bulk;
+}
