@@ -25,15 +25,7 @@ fn planted(variants: Vec<Variant>) -> Selection {
 
 fn variant(name: &'static str, launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Variant {
     let pattern = PATTERNS.iter().find(|one| one.name == "coalescing").expect("it exists");
-    Variant {
-        name,
-        change: "planted",
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs: Variant::FIRST_OUTPUT,
-        work: Work::kernel(launch),
-        expect: pattern.variants[0].expect,
-    }
+    Variant::kernel(name, "planted", launch).expecting(pattern.variants[0].expect)
 }
 
 /// Copies the first `n` words.

@@ -2,10 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::caches::constant_memory as device;
 use kernels::caches::constant_memory::{BLOCK, COEFFICIENTS, ROW, STEPS, TABLE};
 use rayon::prelude::*;
@@ -48,94 +47,64 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, _| None,
     variants: &[
-        Variant {
-            name: "global",
-            change: "the table lies in global memory",
-            since: 70,
-            precondition: distinct_fits,
-            outputs: &[0],
-            work: Work::kernel(global),
-            expect: |size| Expectation {
-                load_sectors: Some(sectors(size)),
-                ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
-            },
-        },
-        Variant {
-            name: "read_only",
-            change: "loads by the read-only path",
-            since: 70,
-            precondition: distinct_fits,
-            outputs: &[0],
-            work: Work::kernel(read_only),
-            expect: |size| Expectation {
-                load_sectors: Some(sectors(size)),
-                ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
-            },
-        },
-        Variant {
-            name: "shared",
-            change: "each block copies the table into shared memory and walks there",
-            since: 70,
-            precondition: distinct_fits,
-            outputs: &[0],
-            work: Work::kernel(shared),
-            expect: |_| Expectation {
-                load_sectors: Some(4.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                ..stores(
-                    "neighbouring words lie in different banks: 1 pass; the copy has 4 sectors",
-                )
-            },
-        },
-        Variant {
-            name: "parameter",
-            change: "the table comes by value with the launch",
-            since: 70,
-            precondition: distinct_fits,
-            outputs: &[0],
-            work: Work::kernel(parameter),
-            expect: |size| Expectation {
+        Variant::kernel("global", "the table lies in global memory", |launcher, arrays, size| {
+            walk(launcher, arrays, size, device::constant_memory_global)
+        })
+        .only_when(distinct_fits)
+        .expecting(|size| Expectation {
+            load_sectors: Some(sectors(size)),
+            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+        }),
+        Variant::kernel("read_only", "loads by the read-only path", |launcher, arrays, size| {
+            walk(launcher, arrays, size, device::constant_memory_read_only)
+        })
+        .only_when(distinct_fits)
+        .expecting(|size| Expectation {
+            load_sectors: Some(sectors(size)),
+            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+        }),
+        Variant::kernel(
+            "shared",
+            "each block copies the table into shared memory and walks there",
+            |launcher, arrays, size| walk(launcher, arrays, size, device::constant_memory_shared),
+        )
+        .only_when(distinct_fits)
+        .expecting(|_| Expectation {
+            load_sectors: Some(4.0),
+            shared_load_wavefronts: Some(1.0),
+            shared_store_wavefronts: Some(1.0),
+            ..stores("neighbouring words lie in different banks: 1 pass; the copy has 4 sectors")
+        }),
+        Variant::kernel("parameter", "the table comes by value with the launch", parameter)
+            .only_when(distinct_fits)
+            .expecting(|size| Expectation {
                 constant_passes: Some(distinct(size)),
                 ..stores("parameters lie in constant memory: one pass per different word")
-            },
-        },
-        Variant {
-            name: "constant",
-            change: "the table is a static that the host writes by its name",
-            since: 70,
-            precondition: distinct_fits,
-            outputs: &[0],
-            work: Work::kernel(constant).prepared(write_table),
-            expect: |size| Expectation {
-                constant_passes: Some(distinct(size)),
-                ..stores("one pass per different word")
-            },
-        },
-        Variant {
-            name: "register",
-            change: "the same 8 words for all lanes, in registers",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(register),
-            expect: |_| Expectation {
+            }),
+        Variant::kernel(
+            "constant",
+            "the table is a static that the host writes by its name",
+            constant,
+        )
+        .only_when(distinct_fits)
+        .prepared(write_table)
+        .expecting(|size| Expectation {
+            constant_passes: Some(distinct(size)),
+            ..stores("one pass per different word")
+        }),
+        Variant::kernel("register", "the same 8 words for all lanes, in registers", register)
+            .writing(&[1])
+            .expecting(|_| Expectation {
                 load_sectors: Some(1.0),
                 ..stores("8 words of one sector, loaded once")
-            },
-        },
-        Variant {
-            name: "operand",
-            change: "the 8 words are operands in constant memory",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(operand).prepared(write_table),
-            expect: |_| Expectation {
+            }),
+        Variant::kernel("operand", "the 8 words are operands in constant memory", operand)
+            .writing(&[1])
+            .prepared(write_table)
+            .expecting(|_| Expectation {
                 constant_passes: Some(1.0),
                 ..stores("one word for all lanes: 1 pass, in PTX a load, in machine code none")
-            },
-        },
+            }),
     ],
 };
 
@@ -207,23 +176,18 @@ fn write_table(launcher: &Launcher<'_>) -> Result<()> {
     launcher.write_symbol("CONSTANT_MEMORY_TABLE", &table())
 }
 
-/// Declares the launch of a walk through the table in input 0.
-macro_rules! walks {
-    ($($name:ident: $kernel:ident;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [n, distinct] = size.get().map(|value: usize| value as u32);
-            let arguments = (arrays.input(0), arrays.output(0), distinct, n);
-            // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0
-            // is a table of TABLE words that leads nowhere else; the output holds n elements.
-            unsafe { launcher.launch(device::$kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-walks! {
-    global: constant_memory_global;
-    read_only: constant_memory_read_only;
-    shared: constant_memory_shared;
+/// Launches a walk through the table in input 0.
+fn walk(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const u32, *mut u32, u32, u32)>,
+) -> Result<()> {
+    let [n, distinct] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(0), distinct, n);
+    // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
+    // that leads nowhere else; the output holds n elements.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }
 
 fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

@@ -78,8 +78,7 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep,
-    Unavailable, Variant, Work,
+    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Unavailable, Variant,
 };
 use anyhow::Result;
 use cust::context::CurrentContext;
@@ -140,47 +139,38 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, streamed(size))),
     variants: &[
-        variant("plain", "no window", 70, |gpu, case, size| build(gpu, case, size, Plan::Plain)),
-        variant(
+        Variant::host("plain", "no window", |gpu, case, size| build(gpu, case, size, Plan::Plain))
+            .only_when(table_fits),
+        Variant::host(
             "all_set_aside",
             "all that may be is set aside; a window",
-            80,
             |gpu, case, size| build(gpu, case, size, Plan::AllSetAside),
-        ),
-        variant("window", "set aside as given, hit ratio as given", 80, |gpu, case, size| {
+        )
+        .since(80)
+        .only_when(table_fits),
+        Variant::host("window", "set aside as given, hit ratio as given", |gpu, case, size| {
             build(gpu, case, size, Plan::Window)
-        }),
-        variant("tuned", "hit ratio as large as fits", 80, |gpu, case, size| {
+        })
+        .since(80)
+        .only_when(table_fits),
+        Variant::host("tuned", "hit ratio as large as fits", |gpu, case, size| {
             build(gpu, case, size, Plan::Tuned)
-        }),
-        variant("launch_window", "of the launch, not of the stream", 80, |gpu, case, size| {
+        })
+        .since(80)
+        .only_when(table_fits),
+        Variant::host("launch_window", "of the launch, not of the stream", |gpu, case, size| {
             build(gpu, case, size, Plan::LaunchWindow)
-        }),
-        variant("evict_first", "no window; streams are evicted first", 70, |gpu, case, size| {
+        })
+        .since(80)
+        .only_when(table_fits),
+        Variant::host("evict_first", "no window; streams are evicted first", |gpu, case, size| {
             build(gpu, case, size, Plan::EvictFirst)
-        }),
+        })
+        .only_when(table_fits),
     ],
 };
 
-/// A variant that differs by what it builds.
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    since: u32,
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since,
-        precondition,
-        outputs: Variant::FIRST_OUTPUT,
-        work: Work::Host { bytes: None, build },
-        expect: |_| Expectation::default(),
-    }
-}
-
-fn precondition(size: &Size) -> std::result::Result<(), &'static str> {
+fn table_fits(size: &Size) -> std::result::Result<(), &'static str> {
     let [_, table, ..] = size.get::<4>();
     if table > 1 << 31 { Err("the table has more than 2^31 elements") } else { Ok(()) }
 }

@@ -1,11 +1,12 @@
 //! Host half of `histogram`. Device half and teaching doc: `kernels/src/collectives/histogram.rs`.
 
-use crate::data::{Data, Random, Tolerance};
+use crate::data::{Data, Element, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::collectives::histogram as device;
 use kernels::collectives::histogram::{
     BINS, BLOCK, BLOCKS_MOST, BYTES_IN_FLIGHT, LOADS_IN_FLIGHT, MANY_BINS, MANY_BLOCK,
@@ -61,153 +62,189 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Read, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "global_atomic",
-            change: "every byte is an atomic in device memory",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(global_atomic),
-            expect: |size| Expectation {
-                load_sectors: Some(1.0),
-                global_atomics: Some(length(size) as f64),
-                global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
-                arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, per sector as many passes as its fullest bin",
-                ..Expectation::default()
-            },
-        },
-        Variant {
-            name: "block_copy",
-            change: "the block counts in shared memory",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(block_copy),
-            expect: |size| {
-                let passes = average(&byte_requests(size), word_passes);
-                copies(
-                    scalar_blocks(size),
-                    passes,
-                    "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
+        Variant::kernel(
+            "global_atomic",
+            "every byte is an atomic in device memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_global_atomic,
+                    0,
+                    length(size),
+                    all_blocks(size),
                 )
             },
-        },
-        Variant {
-            name: "warp_copies",
-            change: "each warp has its copy",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(warp_copies),
-            expect: |size| {
-                let passes = average(&byte_requests(size), word_passes);
-                copies(scalar_blocks(size), passes, "as before: a warp's lanes share its copy")
-            },
-        },
-        Variant {
-            name: "padded",
-            change: "each lane has its copy, in rows of 257 words",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(padded),
-            expect: |size| {
-                let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
-                let passes = average(&byte_requests(size), |bins| {
-                    let words = bins.iter().enumerate().map(|(lane, bin)| words(lane, *bin));
-                    word_passes(&words.collect::<Vec<_>>())
-                });
-                copies(
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(1.0),
+            global_atomics: Some(length(size) as f64),
+            global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
+            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, per sector as many passes \
+            as its fullest bin",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "block_copy",
+            "the block counts in shared memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_block_copy,
+                    0,
+                    length(size),
                     scalar_blocks(size),
-                    passes,
-                    "bank (lane + bin) % 32, random for random bins: about 3.53",
                 )
             },
-        },
-        Variant {
-            name: "lane_copies",
-            change: "the copies of a bin lie side by side: bank = lane",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(lane_copies),
-            expect: |size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane: 1"),
-        },
-        Variant {
-            name: "coarsened",
-            change: "16 bytes per load, four loads in flight",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(coarsened),
-            expect: |size| Expectation {
-                load_sectors: Some(16.0),
-                ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1")
+        )
+        .expecting(|size| {
+            let passes = average(&byte_requests(size), word_passes);
+            copies(
+                scalar_blocks(size),
+                passes,
+                "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
+            )
+        }),
+        Variant::kernel("warp_copies", "each warp has its copy", |launcher, arrays, size| {
+            launch(
+                launcher,
+                arrays,
+                device::histogram_warp_copies,
+                0,
+                length(size),
+                scalar_blocks(size),
+            )
+        })
+        .expecting(|size| {
+            let passes = average(&byte_requests(size), word_passes);
+            copies(scalar_blocks(size), passes, "as before: a warp's lanes share its copy")
+        }),
+        Variant::kernel(
+            "padded",
+            "each lane has its copy, in rows of 257 words",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_padded,
+                    0,
+                    length(size),
+                    scalar_blocks(size),
+                )
             },
-        },
-        Variant {
-            name: "aggregated",
-            change: "four equal neighbours are counted at once",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[0],
-            work: Work::kernel(aggregated),
-            expect: |size| Expectation {
-                load_sectors: Some(16.0),
-                ..copies(
+        )
+        .expecting(|size| {
+            let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
+            let passes = average(&byte_requests(size), |bins| {
+                let words = bins.iter().enumerate().map(|(lane, bin)| words(lane, *bin));
+                word_passes(&words.collect::<Vec<_>>())
+            });
+            copies(
+                scalar_blocks(size),
+                passes,
+                "bank (lane + bin) % 32, random for random bins: about 3.53",
+            )
+        }),
+        Variant::kernel(
+            "lane_copies",
+            "the copies of a bin lie side by side: bank = lane",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_lane_copies,
+                    0,
+                    length(size),
+                    scalar_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane: 1")),
+        Variant::kernel(
+            "coarsened",
+            "16 bytes per load, four loads in flight",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_coarsened,
+                    0,
+                    length(size),
                     wide_blocks(size),
-                    1.0,
-                    "as before, with a quarter of the requests if all bytes are equal",
                 )
             },
-        },
-        Variant {
-            name: "many_bins_global",
-            change: "2^17 bins for 32-bit keys, counted in device memory",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[1],
-            work: Work::kernel(many_bins_global),
-            expect: |size| Expectation {
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1")
+        }),
+        Variant::kernel(
+            "aggregated",
+            "four equal neighbours are counted at once",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_aggregated,
+                    0,
+                    length(size),
+                    wide_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            ..copies(
+                wide_blocks(size),
+                1.0,
+                "as before, with a quarter of the requests if all bytes are equal",
+            )
+        }),
+        Variant::kernel(
+            "many_bins_global",
+            "2^17 bins for 32-bit keys, counted in device memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_many_bins_global,
+                    1,
+                    keys(size),
+                    wide_blocks(size),
+                )
+            },
+        )
+        .writing(&[1])
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            global_atomics: Some(keys(size) as f64),
+            global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
+            arithmetic: "16 sectors; an atomic per key, about 32 sectors for 32 lanes",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "many_bins",
+            "each block counts a third of the bins in shared memory",
+            many_bins,
+        )
+        .writing(&[1])
+        .expecting(|size| {
+            let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
+            Expectation {
                 load_sectors: Some(16.0),
-                global_atomics: Some(keys(size) as f64),
-                global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
-                arithmetic: "16 sectors; an atomic per key, about 32 sectors for 32 lanes",
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
+                global_atomics: Some(f64::from(blocks * MANY_BINS)),
+                global_atomic_passes: Some(4.0),
+                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks \
+                / 3 x 2^17 atomics",
                 ..Expectation::default()
-            },
-        },
-        Variant {
-            name: "many_bins",
-            change: "each block counts a third of the bins in shared memory",
-            since: 70,
-            precondition: distribution_is_known,
-            outputs: &[1],
-            work: Work::kernel(many_bins),
-            expect: |size| {
-                let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
-                Expectation {
-                    load_sectors: Some(16.0),
-                    shared_load_wavefronts: Some(1.0),
-                    shared_store_wavefronts: Some(1.0),
-                    shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
-                    global_atomics: Some(f64::from(blocks * MANY_BINS)),
-                    global_atomic_passes: Some(4.0),
-                    arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks / 3 x 2^17 atomics",
-                    ..Expectation::default()
-                }
-            },
-        },
+            }
+        }),
     ],
 };
-
-fn distribution_is_known(size: &Size) -> std::result::Result<(), &'static str> {
-    let [_, distribution] = size.get();
-    if distribution <= 2 {
-        Ok(())
-    } else {
-        Err("the distribution is 0 (uniform), 1 (skewed) or 2 (constant)")
-    }
-}
 
 fn length(size: &Size) -> usize {
     let [n, _] = size.get();
@@ -377,28 +414,19 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: length(size), written: 4 * BINS as usize }
 }
 
-/// Declares the launch of a kernel that takes one input, the counts in the output of the same number,
-/// and the number of elements.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident, $array:literal of $length:ident, $grid:ident;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let arguments = (arrays.input($array), arrays.output($array), $length(size) as u32);
-            // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that
-            // many elements and is 256-byte aligned; the output is a zero for each bin.
-            unsafe { launcher.launch(device::$kernel, $grid(size), BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-launches! {
-    global_atomic: histogram_global_atomic, 0 of length, all_blocks;
-    block_copy: histogram_block_copy, 0 of length, scalar_blocks;
-    warp_copies: histogram_warp_copies, 0 of length, scalar_blocks;
-    padded: histogram_padded, 0 of length, scalar_blocks;
-    lane_copies: histogram_lane_copies, 0 of length, scalar_blocks;
-    coarsened: histogram_coarsened, 0 of length, wide_blocks;
-    aggregated: histogram_aggregated, 0 of length, wide_blocks;
-    many_bins_global: histogram_many_bins_global, 1 of keys, wide_blocks;
+/// Launches a kernel that takes one input of so many elements, and the counts in the output of the same number.
+fn launch<T: Element>(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    kernel: Kernel<fn(*const T, *mut u32, u32)>,
+    array: usize,
+    elements: usize,
+    grid: u32,
+) -> Result<()> {
+    let arguments = (arrays.input(array), arrays.output(array), elements as u32);
+    // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
+    // 256-byte aligned; the output is a zero for each bin.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }
 }
 
 fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

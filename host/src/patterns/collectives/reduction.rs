@@ -1,11 +1,12 @@
 //! Host half of `reduction`. Device half and teaching doc: `kernels/src/collectives/reduction.rs`.
 
-use crate::data::{Data, Random, Tolerance};
+use crate::data::{Data, Element, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::collectives::reduction as device;
 use kernels::collectives::reduction::{BLOCK, BLOCKS_MOST, LOADS_IN_FLIGHT};
 use rayon::prelude::*;
@@ -49,107 +50,133 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Read, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "global_atomic",
-            change: "every thread adds to one address",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(global_atomic),
-            expect: |size| Expectation {
-                load_sectors: Some(4.0),
-                global_atomics: Some(elements(size) as f64),
-                global_atomic_passes: Some(32.0),
-                arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes to one address: 32 passes",
-                ..Expectation::default()
-            },
-        },
-        Variant {
-            name: "interleaved",
-            change: "a tree in shared memory, one atomic per block",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(interleaved),
-            expect: |size| {
-                tree(size, (1.0, 1.0), "all words of a warp lie within 32: 1 pass; n / 512 atomics")
-            },
-        },
-        Variant {
-            name: "strided",
-            change: "the threads at work are the first ones",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(strided),
-            expect: |size| {
-                let (warps, passes) = strided_tree();
-                let loads = (2.0 * passes + 1.0) / (2.0 * warps + 1.0);
-                let stores = (passes + 16.0) / (warps + 16.0);
-                tree(
-                    size,
-                    (loads, stores),
-                    "20 warps of 9 levels: 95 passes; loads (2 x 95 + 1) / (2 x 20 + 1), stores (95 + 16) / (20 + 16)",
+        Variant::kernel(
+            "global_atomic",
+            "every thread adds to one address",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_global_atomic,
+                    0,
+                    elements(size),
+                    blocks(size),
                 )
             },
-        },
-        Variant {
-            name: "sequential",
-            change: "the tree folds the upper half onto the lower",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(sequential),
-            expect: |size| {
-                tree(
-                    size,
-                    (1.0, 1.0),
-                    "neighbouring lanes, neighbouring words: 1 pass; n / 512 atomics",
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(4.0),
+            global_atomics: Some(elements(size) as f64),
+            global_atomic_passes: Some(32.0),
+            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes to one address: \
+            32 passes",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "interleaved",
+            "a tree in shared memory, one atomic per block",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_interleaved,
+                    0,
+                    elements(size),
+                    blocks(size),
                 )
             },
-        },
-        Variant {
-            name: "shuffle",
-            change: "warps add by shuffles, one shared word per warp",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(shuffle),
-            expect: |size| {
-                tree(
-                    size,
-                    (1.0, 1.0),
-                    "16 stores and 1 load per block, shuffles none; n / 512 atomics",
+        )
+        .expecting(|size| {
+            tree(size, (1.0, 1.0), "all words of a warp lie within 32: 1 pass; n / 512 atomics")
+        }),
+        Variant::kernel(
+            "strided",
+            "the threads at work are the first ones",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, device::reduction_strided, 0, elements(size), blocks(size))
+            },
+        )
+        .expecting(|size| {
+            let (warps, passes) = strided_tree();
+            let loads = (2.0 * passes + 1.0) / (2.0 * warps + 1.0);
+            let stores = (passes + 16.0) / (warps + 16.0);
+            tree(
+                size,
+                (loads, stores),
+                "20 warps of 9 levels: 95 passes; loads (2 x 95 + 1) / (2 x 20 + 1), stores (95 \
+                + 16) / (20 + 16)",
+            )
+        }),
+        Variant::kernel(
+            "sequential",
+            "the tree folds the upper half onto the lower",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_sequential,
+                    0,
+                    elements(size),
+                    blocks(size),
                 )
             },
-        },
-        Variant {
-            name: "vectorised",
-            change: "few blocks, 16-byte loads, four in flight per thread",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(vectorised),
-            expect: vectorised_traffic,
-        },
-        Variant {
-            name: "vectorised_i32",
-            change: "32-bit integers",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(vectorised_i32),
-            expect: vectorised_traffic,
-        },
-        Variant {
-            name: "vectorised_f64",
-            change: "doubles, two per load",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(vectorised_f64),
-            expect: vectorised_traffic,
-        },
+        )
+        .expecting(|size| {
+            tree(
+                size,
+                (1.0, 1.0),
+                "neighbouring lanes, neighbouring words: 1 pass; n / 512 atomics",
+            )
+        }),
+        Variant::kernel(
+            "shuffle",
+            "warps add by shuffles, one shared word per warp",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, device::reduction_shuffle, 0, elements(size), blocks(size))
+            },
+        )
+        .expecting(|size| {
+            tree(size, (1.0, 1.0), "16 stores and 1 load per block, shuffles none; n / 512 atomics")
+        }),
+        Variant::kernel(
+            "vectorised",
+            "few blocks, 16-byte loads, four in flight per thread",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_vectorised,
+                    0,
+                    elements(size),
+                    vectorised_blocks(size),
+                )
+            },
+        )
+        .expecting(vectorised_traffic),
+        Variant::kernel("vectorised_i32", "32-bit integers", |launcher, arrays, size| {
+            launch(
+                launcher,
+                arrays,
+                device::reduction_vectorised_i32,
+                1,
+                elements(size),
+                vectorised_blocks(size),
+            )
+        })
+        .writing(&[1])
+        .expecting(vectorised_traffic),
+        Variant::kernel("vectorised_f64", "doubles, two per load", |launcher, arrays, size| {
+            launch(
+                launcher,
+                arrays,
+                device::reduction_vectorised_f64,
+                2,
+                doubles(size),
+                vectorised_blocks(size),
+            )
+        })
+        .writing(&[2])
+        .expecting(vectorised_traffic),
     ],
 };
 
@@ -248,26 +275,17 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * elements(size), written: 4 }
 }
 
-/// Declares the launch of a kernel that takes one input, the sum in the output of the same number, and
-/// the number of elements.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident, $array:literal of $length:ident, $grid:ident;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let arguments = (arrays.input($array), arrays.output($array), $length(size) as u32);
-            // SAFETY: one thread per element, or a grid of its own choice for the vectorised ones; the
-            // input has that many elements and is 256-byte aligned; the output is one zero.
-            unsafe { launcher.launch(device::$kernel, $grid(size), BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-launches! {
-    global_atomic: reduction_global_atomic, 0 of elements, blocks;
-    interleaved: reduction_interleaved, 0 of elements, blocks;
-    strided: reduction_strided, 0 of elements, blocks;
-    sequential: reduction_sequential, 0 of elements, blocks;
-    shuffle: reduction_shuffle, 0 of elements, blocks;
-    vectorised: reduction_vectorised, 0 of elements, vectorised_blocks;
-    vectorised_i32: reduction_vectorised_i32, 1 of elements, vectorised_blocks;
-    vectorised_f64: reduction_vectorised_f64, 2 of doubles, vectorised_blocks;
+/// Launches a kernel that takes one input of so many elements, and the sum in the output of the same number.
+fn launch<T: Element>(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    kernel: Kernel<fn(*const T, *mut T, u32)>,
+    array: usize,
+    elements: usize,
+    grid: u32,
+) -> Result<()> {
+    let arguments = (arrays.input(array), arrays.output(array), elements as u32);
+    // SAFETY: one thread per element, or a grid of its own choice for the vectorised ones; the input has that many
+    // elements and is 256-byte aligned; the output is one zero.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }
 }

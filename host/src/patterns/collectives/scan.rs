@@ -4,7 +4,7 @@ use super::reduction::strided_tree;
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use cuda_std::kernel::Kernel;
@@ -70,139 +70,168 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "hillis_steele",
-            change: "every word adds the word 1, 2, 4 .. before it",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: OUTPUTS,
-            work: Work::kernels(hillis_steele, ALSO),
-            expect: |size| {
-                two_passes(
+        Variant::kernel(
+            "hillis_steele",
+            "every word adds the word 1, 2, 4 .. before it",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
                     size,
-                    TILE,
-                    TILE,
-                    (1.0, 1.0),
-                    "neighbouring lanes, neighbouring words: 1 pass",
+                    device::scan_hillis_steele,
+                    (TILE, TILE),
+                    SUMS,
                 )
             },
-        },
-        Variant {
-            name: "blelloch",
-            change: "a tree up and down in place",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: OUTPUTS,
-            work: Work::kernels(blelloch, ALSO),
-            expect: |size| {
-                let (requests, passes) = strided_tree();
-                // Up two loads and a store, but none for the root, the last level; down two of each.
-                let (up, up_passes) = (requests - 1.0, passes - 1.0);
-                let loads =
-                    (2.0 * up_passes + 2.0 * passes + 16.0) / (2.0 * up + 2.0 * requests + 16.0);
-                let stores =
-                    (16.0 + up_passes + 1.0 + 2.0 * passes) / (16.0 + up + 1.0 + 2.0 * requests);
-                two_passes(
+        )
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                TILE,
+                TILE,
+                (1.0, 1.0),
+                "neighbouring lanes, neighbouring words: 1 pass",
+            )
+        }),
+        Variant::kernel("blelloch", "a tree up and down in place", |launcher, arrays, size| {
+            launch_two_passes(
+                launcher,
+                arrays,
+                size,
+                device::scan_blelloch,
+                (TILE, TREE_BLOCK),
+                SUMS,
+            )
+        })
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            let (requests, passes) = strided_tree();
+            // Up two loads and a store, but none for the root, the last level; down two of each.
+            let (up, up_passes) = (requests - 1.0, passes - 1.0);
+            let loads =
+                (2.0 * up_passes + 2.0 * passes + 16.0) / (2.0 * up + 2.0 * requests + 16.0);
+            let stores =
+                (16.0 + up_passes + 1.0 + 2.0 * passes) / (16.0 + up + 1.0 + 2.0 * requests);
+            two_passes(
+                size,
+                TILE,
+                TREE_BLOCK,
+                (loads, stores),
+                "loads (2 x 94 + 2 x 95 + 16) / (2 x 19 + 2 x 20 + 16), stores (16 + 94 + 1 + 2 \
+                x 95) / (16 + 19 + 1 + 2 x 20)",
+            )
+        }),
+        Variant::kernel(
+            "blelloch_padded",
+            "a word of padding after every 32",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
                     size,
-                    TILE,
-                    TREE_BLOCK,
-                    (loads, stores),
-                    "loads (2 x 94 + 2 x 95 + 16) / (2 x 19 + 2 x 20 + 16), stores (16 + 94 + 1 + 2 x 95) / (16 + 19 + 1 + 2 x 20)",
+                    device::scan_blelloch_padded,
+                    (TILE, TREE_BLOCK),
+                    SUMS,
                 )
             },
-        },
-        Variant {
-            name: "blelloch_padded",
-            change: "a word of padding after every 32",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: OUTPUTS,
-            work: Work::kernels(blelloch_padded, ALSO),
-            expect: |size| {
-                two_passes(
+        )
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                TILE,
+                TREE_BLOCK,
+                (1.0, 1.0),
+                "words 2 s apart lie 2 s + 2 s / 32 banks apart: 1 pass",
+            )
+        }),
+        Variant::kernel(
+            "shuffle",
+            "warps scan by shuffles, one shared word per warp",
+            |launcher, arrays, size| {
+                launch_two_passes(launcher, arrays, size, device::scan_shuffle, (TILE, TILE), SUMS)
+            },
+        )
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                TILE,
+                TILE,
+                (1.0, 1.0),
+                "16 loads and 17 stores per block, shuffles none",
+            )
+        }),
+        Variant::kernel(
+            "vectorised",
+            "16-byte loads, 32 elements per thread",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
                     size,
-                    TILE,
-                    TREE_BLOCK,
-                    (1.0, 1.0),
-                    "words 2 s apart lie 2 s + 2 s / 32 banks apart: 1 pass",
+                    device::scan_vectorised,
+                    (WIDE_TILE, WIDE_BLOCK),
+                    WIDE_SUMS,
                 )
             },
-        },
-        Variant {
-            name: "shuffle",
-            change: "warps scan by shuffles, one shared word per warp",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: OUTPUTS,
-            work: Work::kernels(shuffle, ALSO),
-            expect: |size| {
-                two_passes(
-                    size,
-                    TILE,
-                    TILE,
-                    (1.0, 1.0),
-                    "16 loads and 17 stores per block, shuffles none",
-                )
-            },
-        },
-        Variant {
-            name: "vectorised",
-            change: "16-byte loads, 32 elements per thread",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0, 4, 5],
-            work: Work::kernels(vectorised, ALSO),
-            expect: |size| {
-                two_passes(
-                    size,
-                    WIDE_TILE,
-                    WIDE_BLOCK,
-                    (1.0, 1.0),
-                    "32 lanes x 16 B / 32 B = 16 sectors, beside the 4 of the sums",
-                )
-            },
-        },
-        Variant {
-            name: "look_back",
-            change: "one pass: a tile asks those before it",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0, STATE],
-            work: Work::kernel(|launcher, arrays, size| {
+        )
+        .writing(&[0, 4, 5])
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                WIDE_TILE,
+                WIDE_BLOCK,
+                (1.0, 1.0),
+                "32 lanes x 16 B / 32 B = 16 sectors, beside the 4 of the sums",
+            )
+        }),
+        Variant::kernel(
+            "look_back",
+            "one pass: a tile asks those before it",
+            |launcher, arrays, size| {
                 launch_look_back(launcher, arrays, size, device::scan_look_back)
-            }),
-            expect: |size| {
-                one_pass(
-                    size,
-                    (1.0, 1.0),
-                    "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a ticket per tile, and one more",
-                )
             },
-        },
-        Variant {
-            name: "look_back_async",
-            change: "asynchronous copies into shared memory",
-            since: 80,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0, STATE],
-            work: Work::kernel(|launcher, arrays, size| {
+        )
+        .writing(&[0, STATE])
+        .expecting(|size| {
+            one_pass(
+                size,
+                (1.0, 1.0),
+                "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a \
+                ticket per tile, and one more",
+            )
+        }),
+        Variant::kernel(
+            "look_back_async",
+            "asynchronous copies into shared memory",
+            |launcher, arrays, size| {
                 launch_look_back(launcher, arrays, size, device::scan_look_back_async)
-            }),
-            expect: |size| {
-                // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
-                let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
-                // Each warp reads ticket, words and what lies before; its sum is a store, ticket and result of the block
-                // are two.
-                let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
-                // A copy that reads as many bytes as a register says takes each pass twice.
-                let stores = (2.0 * 4.0 * rows + 8.0 + 2.0) / (rows + 8.0 + 2.0);
-                one_pass(
-                    size,
-                    (loads, stores),
-                    "sectors as before; 32 lanes x 16 B / 128 B = 4 passes: loads (4 x 128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
-                )
             },
-        },
+        )
+        .since(80)
+        .writing(&[0, STATE])
+        .expecting(|size| {
+            // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
+            let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
+            // Each warp reads ticket, words and what lies before; its sum is a store, ticket and result of the block
+            // are two.
+            let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
+            // A copy that reads as many bytes as a register says takes each pass twice.
+            let stores = (2.0 * 4.0 * rows + 8.0 + 2.0) / (rows + 8.0 + 2.0);
+            one_pass(
+                size,
+                (loads, stores),
+                "sectors as before; 32 lanes x 16 B / 128 B = 4 passes: loads (4 x 128 + 24) / \
+                152, stores (2 x 4 x 64 + 10) / 74",
+            )
+        }),
     ],
 };
 
@@ -404,23 +433,6 @@ fn launch_two_passes(
         let arguments = (source, sums(0), arrays.output(0), n);
         launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)
     }
-}
-
-/// Declares the launches of a kernel that scans tiles of so many elements by blocks of so many threads.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident, $tile:ident, $block:ident, $places:ident;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            launch_two_passes(launcher, arrays, size, device::$kernel, ($tile, $block), $places)
-        }
-    )*};
-}
-
-launches! {
-    hillis_steele: scan_hillis_steele, TILE, TILE, SUMS;
-    blelloch: scan_blelloch, TILE, TREE_BLOCK, SUMS;
-    blelloch_padded: scan_blelloch_padded, TILE, TREE_BLOCK, SUMS;
-    shuffle: scan_shuffle, TILE, TILE, SUMS;
-    vectorised: scan_vectorised, WIDE_TILE, WIDE_BLOCK, WIDE_SUMS;
 }
 
 /// A kernel that looks back: of what, where to, its tickets and words, how many elements.

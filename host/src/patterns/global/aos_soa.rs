@@ -2,10 +2,9 @@
 
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::global::aos_soa as device;
 use kernels::global::aos_soa::{BLOCK, FACTOR};
 
@@ -44,71 +43,66 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor,
     variants: &[
-        Variant {
-            name: "one_field_aos",
-            change: "x of each point, from an array of points",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(one_field_aos),
-            expect: |_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used"),
-        },
-        Variant {
-            name: "one_field_soa",
-            change: "all x come first, then all y; the y are not touched",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(one_field_soa),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used"),
-        },
-        Variant {
-            name: "both_aos",
-            change: "x and y of each point, from an array of points, with a load each",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(both_aos).moving(both),
-            expect: |_| {
-                loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
+        Variant::kernel(
+            "one_field_aos",
+            "x of each point, from an array of points",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::aos_soa_one_field_aos, 0, 0)
             },
-        },
-        Variant {
-            name: "both_paired",
-            change: "x and y with one 8-byte load",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(both_paired).moving(both),
-            expect: |_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once"),
-        },
-        Variant {
-            name: "both_soa",
-            change: "all x come first, then all y, a load each",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(both_soa).moving(both),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y"),
-        },
-        Variant {
-            name: "particle_aos",
-            change: "seven fields, from an array of particles",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(particle_aos).moving(particle),
-            expect: |_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times"),
-        },
-        Variant {
-            name: "particle_soa",
-            change: "each field lies in an array of its own",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(particle_soa).moving(particle),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times"),
-        },
+        )
+        .expecting(|_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")),
+        Variant::kernel(
+            "one_field_soa",
+            "all x come first, then all y; the y are not touched",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::aos_soa_one_field_soa, 1, 0)
+            },
+        )
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
+        Variant::kernel(
+            "both_aos",
+            "x and y of each point, from an array of points, with a load each",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_aos, 0, 1),
+        )
+        .writing(&[1])
+        .moving(both)
+        .expecting(|_| {
+            loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
+        }),
+        Variant::kernel("both_paired", "x and y with one 8-byte load", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::aos_soa_both_paired, 0, 1)
+        })
+        .writing(&[1])
+        .moving(both)
+        .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
+        Variant::kernel(
+            "both_soa",
+            "all x come first, then all y, a load each",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_soa, 1, 1),
+        )
+        .writing(&[1])
+        .moving(both)
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
+        Variant::kernel(
+            "particle_aos",
+            "seven fields, from an array of particles",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
+            },
+        )
+        .writing(&[2])
+        .moving(particle)
+        .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
+        Variant::kernel(
+            "particle_soa",
+            "each field lies in an array of its own",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::aos_soa_particle_soa, 3, 2)
+            },
+        )
+        .writing(&[2])
+        .moving(particle)
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times")),
     ],
 };
 
@@ -189,25 +183,18 @@ fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
     Some((Limit::Copy, PATTERN.bytes_of(variant, size).total()))
 }
 
-/// Declares the launch of a kernel that takes one input, one output and n.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident of $input:literal into $output:literal;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [n] = size.get().map(|n: usize| n as u32);
-            let arguments = (arrays.input($input), arrays.output($output), n);
-            // SAFETY: the grid covers n threads; the input holds every field of n elements, starts
-            // at a multiple of 256 bytes and is another allocation than the output of n elements.
-            unsafe { launcher.launch(device::$kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-launches! {
-    one_field_aos: aos_soa_one_field_aos of 0 into 0;
-    one_field_soa: aos_soa_one_field_soa of 1 into 0;
-    both_aos: aos_soa_both_aos of 0 into 1;
-    both_paired: aos_soa_both_paired of 0 into 1;
-    both_soa: aos_soa_both_soa of 1 into 1;
-    particle_aos: aos_soa_particle_aos of 2 into 2;
-    particle_soa: aos_soa_particle_soa of 3 into 2;
+/// Launches a kernel of this file from one input into one output.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+    input: usize,
+    output: usize,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    let arguments = (arrays.input(input), arrays.output(output), n);
+    // SAFETY: the grid covers n threads; the input holds every field of n elements, starts at a multiple of 256 bytes
+    // and is another allocation than the output of n elements.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }

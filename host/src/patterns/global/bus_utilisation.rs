@@ -2,10 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::global::bus_utilisation as device;
 use kernels::global::bus_utilisation::{BLOCK, REACH};
 
@@ -43,96 +42,74 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "random_ca",
-            change: "a random word of the 32nd of the array that is the lane's",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[4],
-            work: Work::kernel(random_ca),
-            expect: |_| loads(32.0, "32 lanes in 32 different sectors and lines"),
-        },
-        Variant {
-            name: "random_cg",
-            change: "the same without L1",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[4],
-            work: Work::kernel(random_cg),
-            expect: |_| loads(32.0, "32 lanes in 32 different sectors and lines"),
-        },
-        Variant {
-            name: "misaligned_ca",
-            change: "32 neighbouring words, one off the line",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(misaligned_ca),
-            expect: |_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines"),
-        },
-        Variant {
-            name: "misaligned_cg",
-            change: "the same without L1",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(misaligned_cg),
-            expect: |_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines"),
-        },
-        Variant {
-            name: "one_address_ca",
-            change: "all lanes load their line's first word",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[3],
-            work: Work::kernel(one_address_ca),
-            expect: |_| loads(1.0, "one word: 1 sector"),
-        },
-        Variant {
-            name: "one_address_cg",
-            change: "the same without L1",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[3],
-            work: Work::kernel(one_address_cg),
-            expect: |_| loads(1.0, "one word: 1 sector"),
-        },
-        Variant {
-            name: "permuted_ca",
-            change: "each lane another word of the line, in a scrambled order",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(permuted_ca),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order"),
-        },
-        Variant {
-            name: "permuted_cg",
-            change: "the same without L1",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(permuted_cg),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order"),
-        },
-        Variant {
-            name: "aligned_ca",
-            change: "lane i loads word i of the line",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(aligned_ca),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
-        },
-        Variant {
-            name: "aligned_cg",
-            change: "the same without L1",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(aligned_cg),
-            expect: |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
-        },
+        Variant::kernel(
+            "random_ca",
+            "a random word of the 32nd of the array that is the lane's",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_random_ca, 4)
+            },
+        )
+        .writing(&[4])
+        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
+        Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_random_cg, 4)
+        })
+        .writing(&[4])
+        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
+        Variant::kernel(
+            "misaligned_ca",
+            "32 neighbouring words, one off the line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_misaligned_ca, 2)
+            },
+        )
+        .writing(&[2])
+        .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
+        Variant::kernel("misaligned_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_misaligned_cg, 2)
+        })
+        .writing(&[2])
+        .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
+        Variant::kernel(
+            "one_address_ca",
+            "all lanes load their line's first word",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_one_address_ca, 3)
+            },
+        )
+        .writing(&[3])
+        .expecting(|_| loads(1.0, "one word: 1 sector")),
+        Variant::kernel("one_address_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_one_address_cg, 3)
+        })
+        .writing(&[3])
+        .expecting(|_| loads(1.0, "one word: 1 sector")),
+        Variant::kernel(
+            "permuted_ca",
+            "each lane another word of the line, in a scrambled order",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_permuted_ca, 1)
+            },
+        )
+        .writing(&[1])
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        Variant::kernel("permuted_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_permuted_cg, 1)
+        })
+        .writing(&[1])
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        Variant::kernel(
+            "aligned_ca",
+            "lane i loads word i of the line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_aligned_ca, 0)
+            },
+        )
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        Variant::kernel("aligned_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_aligned_cg, 0)
+        })
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
 };
 
@@ -178,28 +155,17 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-/// Declares the launch of a kernel of this file's signature.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident into $output:literal;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [n] = size.get().map(|n: usize| n as u32);
-            let arguments = (arrays.input(0), arrays.output($output), n);
-            // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n,
-            // and they are different allocations.
-            unsafe { launcher.launch(device::$kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-launches! {
-    random_ca: bus_utilisation_random_ca into 4;
-    random_cg: bus_utilisation_random_cg into 4;
-    misaligned_ca: bus_utilisation_misaligned_ca into 2;
-    misaligned_cg: bus_utilisation_misaligned_cg into 2;
-    one_address_ca: bus_utilisation_one_address_ca into 3;
-    one_address_cg: bus_utilisation_one_address_cg into 3;
-    permuted_ca: bus_utilisation_permuted_ca into 1;
-    permuted_cg: bus_utilisation_permuted_cg into 1;
-    aligned_ca: bus_utilisation_aligned_ca into 0;
-    aligned_cg: bus_utilisation_aligned_cg into 0;
+/// Launches a kernel of this file into the output of its shape.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+    output: usize,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    let arguments = (arrays.input(0), arrays.output(output), n);
+    // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n, and they are different
+    // allocations.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }

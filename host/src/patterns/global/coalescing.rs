@@ -2,10 +2,9 @@
 
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::global::coalescing as device;
 use kernels::global::coalescing::{BLOCK, LOADS_IN_FLIGHT};
 
@@ -40,60 +39,38 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "strided",
-            change: "the lanes of a warp lie n / 32 words apart",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(strided),
-            expect: |_| copy(32.0, "32 lanes in 32 different sectors"),
-        },
-        Variant {
-            name: "permuted",
-            change: "a warp covers 32 neighbouring words in a scrambled order",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(permuted),
-            expect: |_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order"),
-        },
-        Variant {
-            name: "scalar",
-            change: "lane i touches word i",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(scalar),
-            expect: |_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
-        },
-        Variant {
-            name: "pair",
-            change: "8 bytes per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(pair),
-            expect: |_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors"),
-        },
-        Variant {
-            name: "quad",
-            change: "16 bytes per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(quad),
-            expect: |_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors"),
-        },
-        Variant {
-            name: "in_flight",
-            change: "four 16-byte loads in flight per thread, in a grid-stride loop",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(in_flight),
-            expect: |_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors"),
-        },
+        Variant::kernel(
+            "strided",
+            "the lanes of a warp lie n / 32 words apart",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_strided, 1),
+        )
+        .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
+        Variant::kernel(
+            "permuted",
+            "a warp covers 32 neighbouring words in a scrambled order",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_permuted, 1),
+        )
+        .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        Variant::kernel("scalar", "lane i touches word i", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_scalar, 1)
+        })
+        .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        Variant::kernel("pair", "8 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_pair, 2)
+        })
+        .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
+        Variant::kernel("quad", "16 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_quad, 4)
+        })
+        .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        Variant::kernel(
+            "in_flight",
+            "four 16-byte loads in flight per thread, in a grid-stride loop",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::coalescing_in_flight, 4 * LOADS_IN_FLIGHT)
+            },
+        )
+        .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
     ],
 };
 
@@ -125,45 +102,18 @@ fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
     }
 }
 
-/// Launches a kernel of this file's signature with `threads` threads in all.
-macro_rules! launch {
-    ($launcher:ident, $arrays:ident, $size:ident, $kernel:ident, |$n:ident| $threads:expr) => {{
-        let [$n] = $size.get().map(|n: usize| n as u32);
-        let grid = u32::div_ceil($threads, BLOCK);
-        // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a
-        // multiple of 256 bytes; input and output are different allocations.
-        unsafe {
-            $launcher.launch(
-                device::$kernel,
-                grid,
-                BLOCK,
-                0,
-                ($arrays.input(0), $arrays.output(0), $n),
-            )
-        }
-    }};
-}
-
-fn strided(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_strided, |n| n.div_ceil(32) * 32)
-}
-
-fn permuted(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_permuted, |n| n.div_ceil(32) * 32)
-}
-
-fn scalar(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_scalar, |n| n)
-}
-
-fn pair(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_pair, |n| n.div_ceil(2))
-}
-
-fn quad(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_quad, |n| n.div_ceil(4))
-}
-
-fn in_flight(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, coalescing_in_flight, |n| n.div_ceil(4 * LOADS_IN_FLIGHT))
+/// Launches a kernel of this file, whose threads copy so many elements each; those of `strided` and `permuted` one, in
+/// whole warps.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+    per_thread: u32,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    let grid = n.div_ceil(BLOCK * per_thread);
+    // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a multiple of 256 bytes;
+    // input and output are different allocations.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, (arrays.input(0), arrays.output(0), n)) }
 }

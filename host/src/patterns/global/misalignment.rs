@@ -3,7 +3,7 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use kernels::global::misalignment as device;
@@ -47,62 +47,41 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "shifted",
-            change: "lane i touches word i + offset",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(shifted),
-            expect: |size| {
-                let [_, offset] = size.get();
-                let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
-                copy(
-                    sectors,
-                    "128 B from word `offset` on: 4 sectors if 8 divides the offset, else 5",
-                )
-            },
-        },
-        Variant {
-            name: "padded",
-            change: "element `offset` starts a line, because the buffer has words in front",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(padded),
-            expect: |_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors"),
-        },
-        Variant {
-            name: "peeled",
-            change: "lanes line up with lines; the first few have nothing to do",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(peeled),
-            expect: |_| {
-                copy(
-                    4.0,
-                    "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes",
-                )
-            },
-        },
-        Variant {
-            name: "staged",
-            change: "aligned 16-byte loads into shared memory, aligned stores out of it",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(staged),
-            expect: |_| Expectation {
-                load_sectors: Some(16.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(4.0),
-                ..copy(
-                    4.0,
-                    "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 passes in, 1 out",
-                )
-            },
-        },
+        Variant::kernel("shifted", "lane i touches word i + offset", shifted).expecting(|size| {
+            let [_, offset] = size.get();
+            let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
+            copy(sectors, "128 B from word `offset` on: 4 sectors if 8 divides the offset, else 5")
+        }),
+        Variant::kernel(
+            "padded",
+            "element `offset` starts a line, because the buffer has words in front",
+            padded,
+        )
+        .writing(&[1])
+        .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
+        Variant::kernel(
+            "peeled",
+            "lanes line up with lines; the first few have nothing to do",
+            peeled,
+        )
+        .expecting(|_| {
+            copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes")
+        }),
+        Variant::kernel(
+            "staged",
+            "aligned 16-byte loads into shared memory, aligned stores out of it",
+            staged,
+        )
+        .expecting(|_| Expectation {
+            load_sectors: Some(16.0),
+            shared_load_wavefronts: Some(1.0),
+            shared_store_wavefronts: Some(4.0),
+            ..copy(
+                4.0,
+                "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 passes \
+                in, 1 out",
+            )
+        }),
     ],
 };
 

@@ -2,10 +2,9 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::global::store_segments as device;
 use kernels::global::store_segments::{BLOCK, FILLED, HALF, RANGE, SECTOR};
 
@@ -42,42 +41,40 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Write, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "partial",
-            change: "each warp fills the first half of eight sectors",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(partial),
-            expect: |_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors"),
-        },
-        Variant {
-            name: "scattered",
-            change: "four whole sectors of a range of six, lanes in a scrambled order",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(scattered),
-            expect: |_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1"),
-        },
-        Variant {
-            name: "half_range",
-            change: "16 lanes fill one aligned range of 64 bytes",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(half_range),
-            expect: |_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors"),
-        },
-        Variant {
-            name: "consecutive",
-            change: "32 lanes fill one aligned line",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[0],
-            work: Work::kernel(consecutive),
-            expect: |_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors"),
-        },
+        Variant::kernel(
+            "partial",
+            "each warp fills the first half of eight sectors",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_partial, 2, BLOCK)
+            },
+        )
+        .writing(&[2])
+        .expecting(|_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors")),
+        Variant::kernel(
+            "scattered",
+            "four whole sectors of a range of six, lanes in a scrambled order",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_scattered, 1, BLOCK)
+            },
+        )
+        .writing(&[1])
+        .expecting(|_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1")),
+        Variant::kernel(
+            "half_range",
+            "16 lanes fill one aligned range of 64 bytes",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_half_range, 0, HALVES)
+            },
+        )
+        .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
+        Variant::kernel(
+            "consecutive",
+            "32 lanes fill one aligned line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_consecutive, 0, BLOCK)
+            },
+        )
+        .expecting(|_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
 };
 
@@ -120,40 +117,19 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 0, written: 4 * n }
 }
 
-/// The threads of `half_range`, of which half store a word: up to 2^32.
-fn half_warps(n: u64) -> u64 {
-    n.div_ceil(HALF.into()) * WARP as u64
+/// Launches a kernel of this file, whose blocks store so many words each into an output.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*mut u32, u32)>,
+    output: usize,
+    per_block: u32,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    // SAFETY: the grid covers n words; the output holds the words of n lanes in this kernel's layout.
+    unsafe { launcher.launch(kernel, n.div_ceil(per_block), BLOCK, 0, (arrays.output(output), n)) }
 }
 
-/// Declares the launch of a kernel of this file's signature, with so many threads in all.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident into $output:literal, |$n:ident| $threads:expr;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [$n] = size.get().map(|n: usize| n as u64);
-            let grid = u32::try_from(u64::div_ceil($threads, BLOCK.into()))?;
-            // SAFETY: the grid covers the kernel's threads; the output holds the words of n lanes
-            // in this kernel's layout.
-            unsafe {
-                launcher.launch(device::$kernel, grid, BLOCK, 0, (arrays.output($output), $n as u32))
-            }
-        }
-    )*};
-}
-
-launches! {
-    partial: store_segments_partial into 2, |n| n;
-    scattered: store_segments_scattered into 1, |n| n;
-    half_range: store_segments_half_range into 0, |n| half_warps(n);
-    consecutive: store_segments_consecutive into 0, |n| n;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_of_the_lanes_cover_the_largest_size() {
-        assert_eq!(half_warps(1), 32);
-        assert_eq!(half_warps(1 << 31), 1 << 32);
-    }
-}
+/// Words that a block of `half_range` stores. (Its threads are up to 2^32, which 32 bits cannot count.)
+const HALVES: u32 = BLOCK / WARP as u32 * HALF;

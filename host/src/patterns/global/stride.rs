@@ -3,7 +3,7 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use kernels::global::stride as device;
@@ -50,57 +50,43 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "copy",
-            change: "strided loads and strided stores",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[1],
-            work: Work::kernel(copy),
-            expect: |size| Expectation {
+        Variant::kernel("copy", "strided loads and strided stores", copy).writing(&[1]).expecting(
+            |size| Expectation {
                 load_sectors: Some(sectors(size)),
                 store_sectors: Some(sectors(size)),
                 arithmetic: "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
                 ..Expectation::default()
             },
-        },
-        Variant {
-            name: "gather",
-            change: "the results are packed: only the loads are strided",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(gather),
-            expect: |size| Expectation {
+        ),
+        Variant::kernel("gather", "the results are packed: only the loads are strided", gather)
+            .expecting(|size| Expectation {
                 load_sectors: Some(sectors(size)),
                 store_sectors: Some(4.0),
                 arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
                 ..Expectation::default()
-            },
-        },
-        Variant {
-            name: "staged",
-            change: "the block loads whole sectors into shared memory and picks there",
-            since: 70,
-            precondition: |size| {
-                let [_, stride] = size.get();
-                if stride <= STAGED_STRIDE_MAX as usize {
-                    Ok(())
-                } else {
-                    Err("its tile takes strides up to 64")
-                }
-            },
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(staged),
-            expect: |size| Expectation {
-                load_sectors: Some(16.0),
-                store_sectors: Some(4.0),
-                shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
-                shared_store_wavefronts: Some(4.0),
-                arithmetic: "loads 32 x 16 B / 32 B = 16, stores 4; shared: 512 B / 128 B = 4 passes in, gcd(s, 32) out",
-                ..Expectation::default()
-            },
-        },
+            }),
+        Variant::kernel(
+            "staged",
+            "the block loads whole sectors into shared memory and picks there",
+            staged,
+        )
+        .only_when(|size| {
+            let [_, stride] = size.get();
+            if stride <= STAGED_STRIDE_MAX as usize {
+                Ok(())
+            } else {
+                Err("its tile takes strides up to 64")
+            }
+        })
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            store_sectors: Some(4.0),
+            shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
+            shared_store_wavefronts: Some(4.0),
+            arithmetic: "loads 32 x 16 B / 32 B = 16, stores 4; shared: 512 B / 128 B = 4 passes \
+            in, gcd(s, 32) out",
+            ..Expectation::default()
+        }),
     ],
 };
 

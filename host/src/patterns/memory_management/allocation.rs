@@ -44,9 +44,7 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::Gpu;
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceSlice};
 use cust_ext::pool::Pool;
@@ -93,49 +91,40 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, _| None,
     variants: &[
-        variant("each_step", "`cuMemAlloc` and `cuMemFree` per step", |_, case, size| {
+        Variant::host("each_step", "`cuMemAlloc` and `cuMemFree` per step", |_, case, size| {
             steps(case, size, Memory::Device)
         }),
-        variant("pool_released", "a pool that gives back what is free", |gpu, case, size| {
+        Variant::host("pool_released", "a pool that gives back what is free", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             steps(case, size, Memory::Pool { pool, synchronises: true })
         }),
-        variant("pool_kept", "the pool keeps what is free", |gpu, case, size| {
+        Variant::host("pool_kept", "the pool keeps what is free", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
             steps(case, size, Memory::Pool { pool, synchronises: true })
         }),
-        variant("pool_in_order", "the host does not wait between steps", |gpu, case, size| {
-            let pool = Pool::new(gpu.device())?;
-            pool.set_release_threshold(u64::MAX)?;
-            steps(case, size, Memory::Pool { pool, synchronises: false })
-        }),
-        variant("sub_allocated", "one block per run, cut into parts", |_, case, size| {
+        Variant::host(
+            "pool_in_order",
+            "the host does not wait between steps",
+            |gpu, case, size| {
+                let pool = Pool::new(gpu.device())?;
+                pool.set_release_threshold(u64::MAX)?;
+                steps(case, size, Memory::Pool { pool, synchronises: false })
+            },
+        ),
+        Variant::host("sub_allocated", "one block per run, cut into parts", |_, case, size| {
             steps(case, size, Memory::Parts)
         }),
-        variant("arena", "one block for all runs, used again by each step", |_, case, size| {
-            let [n, _] = size.get();
-            steps(case, size, Memory::Arena(Arena::new(n)?))
-        }),
+        Variant::host(
+            "arena",
+            "one block for all runs, used again by each step",
+            |_, case, size| {
+                let [n, _] = size.get();
+                steps(case, size, Memory::Arena(Arena::new(n)?))
+            },
+        ),
     ],
 };
-
-/// A variant that differs by what it builds.
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs: Variant::FIRST_OUTPUT,
-        work: Work::Host { bytes: None, build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, _] = size.get();

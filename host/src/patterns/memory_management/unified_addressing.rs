@@ -44,9 +44,7 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::Gpu;
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Variant};
 use anyhow::Result;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
@@ -91,51 +89,29 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor,
     variants: &[
-        variant("device", "device memory", &[0, 1], |gpu, case, _| build(gpu, case, Kind::Device)),
-        variant("pinned", "page-locked memory, by its host address", &[0, 2], |gpu, case, _| {
+        Variant::host("device", "device memory", |gpu, case, _| build(gpu, case, Kind::Device))
+            .writing(&[0, 1]),
+        Variant::host("pinned", "page-locked memory, by its host address", |gpu, case, _| {
             build(gpu, case, Kind::Pinned)
-        }),
-        variant("mapped", "mapped memory, by its device address", &[0, 3], |gpu, case, _| {
+        })
+        .writing(&[0, 2]),
+        Variant::host("mapped", "mapped memory, by its device address", |gpu, case, _| {
             build(gpu, case, Kind::Mapped)
-        }),
-        variant(
-            "registered",
-            "a vector that is page-locked afterwards",
-            &[0, 4],
-            |gpu, case, _| build(gpu, case, Kind::Registered),
-        ),
-        variant("managed", "memory that moves to who touches it", &[0, 5], |gpu, case, _| {
+        })
+        .writing(&[0, 3]),
+        Variant::host("registered", "a vector that is page-locked afterwards", |gpu, case, _| {
+            build(gpu, case, Kind::Registered)
+        })
+        .writing(&[0, 4]),
+        Variant::host("managed", "memory that moves to who touches it", |gpu, case, _| {
             build(gpu, case, Kind::Managed)
-        }),
-        Variant {
-            work: Work::Host {
-                bytes: Some(|_| Bytes { read: 0, written: 0 }),
-                build: |gpu, case, _| build(gpu, case, Kind::Plain),
-            },
-            ..variant("plain", "a vector; no kernel", &[6], |gpu, case, _| {
-                build(gpu, case, Kind::Plain)
-            })
-        },
+        })
+        .writing(&[0, 5]),
+        Variant::host("plain", "a vector; no kernel", |gpu, case, _| build(gpu, case, Kind::Plain))
+            .writing(&[6])
+            .moving(|_| Bytes { read: 0, written: 0 }),
     ],
 };
-
-/// A variant that differs by its kind of memory.
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    outputs: &'static [usize],
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs,
-        work: Work::Host { bytes: None, build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();

@@ -3,9 +3,10 @@
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::shared::async_copy as device;
 use kernels::shared::async_copy::{APART, BLOCK, TILE};
 use rayon::prelude::*;
@@ -51,84 +52,57 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "registers_4",
-            change: "through registers, 4 bytes per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(registers_4),
-            expect: |_| {
-                in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 pass; out: 32 x 16 B = 16 sectors")
-            },
-        },
-        Variant {
-            name: "registers_8",
-            change: "8 bytes per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(registers_8),
-            expect: |_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes"),
-        },
-        Variant {
-            name: "registers_16",
-            change: "16 bytes per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(registers_16),
-            expect: |_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes"),
-        },
-        Variant {
-            name: "async_4",
-            change: "cp.async, past the registers, 4 bytes per lane",
-            since: 80,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(async_4),
-            expect: |_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass"),
-        },
-        Variant {
-            name: "async_8",
-            change: "8 bytes per lane",
-            since: 80,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(async_8),
-            expect: |_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines"),
-        },
-        Variant {
-            name: "async_16",
-            change: "16 bytes per lane, past L1",
-            since: 80,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(async_16),
-            expect: |_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines"),
-        },
-        Variant {
-            name: "pipelined",
-            change: "three tiles are on their way while the block works on one",
-            since: 80,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(pipelined),
-            expect: |_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines"),
-        },
-        Variant {
-            name: "bulk",
-            change: "one thread has each tile copied whole",
-            since: 90,
-            precondition: Variant::ANY_SIZE,
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(bulk),
-            expect: |_| Expectation {
-                load_sectors: None,
-                shared_store_wavefronts: None,
-                ..in_pieces(0.0, "no lane loads; out: 32 x 16 B = 16 sectors")
-            },
-        },
+        Variant::kernel(
+            "registers_4",
+            "through registers, 4 bytes per lane",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_4),
+        )
+        .expecting(|_| {
+            in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 pass; out: 32 x 16 B = 16 sectors")
+        }),
+        Variant::kernel("registers_8", "8 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::async_copy_registers_8)
+        })
+        .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes")),
+        Variant::kernel("registers_16", "16 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::async_copy_registers_16)
+        })
+        .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes")),
+        Variant::kernel(
+            "async_4",
+            "cp.async, past the registers, 4 bytes per lane",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_async_4),
+        )
+        .since(80)
+        .expecting(|_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass")),
+        Variant::kernel("async_8", "8 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::async_copy_async_8)
+        })
+        .since(80)
+        .expecting(|_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines")),
+        Variant::kernel("async_16", "16 bytes per lane, past L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::async_copy_async_16)
+        })
+        .since(80)
+        .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
+        Variant::kernel(
+            "pipelined",
+            "three tiles are on their way while the block works on one",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
+        )
+        .since(80)
+        .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
+        Variant::kernel(
+            "bulk",
+            "one thread has each tile copied whole",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_bulk),
+        )
+        .since(90)
+        .expecting(|_| Expectation {
+            load_sectors: None,
+            shared_store_wavefronts: None,
+            ..in_pieces(0.0, "no lane loads; out: 32 x 16 B = 16 sectors")
+        }),
     ],
 };
 
@@ -165,27 +139,16 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-/// Declares the launches, which differ in the kernel only.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [n] = size.get().map(|value: usize| value as u32);
-            let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
-            let arguments = (arrays.input(0), arrays.output(0), n);
-            // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and
-            // do not overlap; the kernels share the tiles out over any grid.
-            unsafe { launcher.launch(device::$kernel, grid, BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-launches! {
-    registers_4: async_copy_registers_4;
-    registers_8: async_copy_registers_8;
-    registers_16: async_copy_registers_16;
-    async_4: async_copy_async_4;
-    async_8: async_copy_async_8;
-    async_16: async_copy_async_16;
-    pipelined: async_copy_pipelined;
-    bulk: async_copy_bulk;
+/// Launches a kernel of this file.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+) -> Result<()> {
+    let [n] = size.get().map(|value: usize| value as u32);
+    let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
+    // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and do not overlap; the
+    // kernels share the tiles out over any grid.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, (arrays.input(0), arrays.output(0), n)) }
 }

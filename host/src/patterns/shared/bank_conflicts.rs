@@ -3,9 +3,10 @@
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant, Work,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::shared::bank_conflicts as device;
 use kernels::shared::bank_conflicts::{BLOCK, STEPS, STRIDE_MAX, TABLE};
 use rayon::prelude::*;
@@ -52,104 +53,77 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor,
     variants: &[
-        Variant {
-            name: "strided_read",
-            change: "the lanes begin `stride` words apart",
-            since: 70,
-            precondition: stride_fits,
-            outputs: &[0],
-            work: Work::kernel(strided_read),
-            expect: |size| {
+        Variant::kernel("strided_read", "the lanes begin `stride` words apart", strided_read)
+            .only_when(stride_fits)
+            .expecting(|size| {
                 read(conflicts_of_stride(size), "32 / gcd(s, 32) banks for 32 words: gcd(s, 32)")
+            }),
+        Variant::kernel(
+            "strided_write",
+            "the same words are written instead of read",
+            strided_write,
+        )
+        .only_when(stride_fits)
+        .writing(&[1])
+        .expecting(|size| Expectation {
+            load_sectors: None,
+            shared_store_wavefronts: Some(conflicts_of_stride(size)),
+            ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32)")
+        }),
+        Variant::kernel("broadcast", "all lanes read the same word", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bank_conflicts_broadcast, 2)
+        })
+        .writing(&[2])
+        .expecting(|_| read(1.0, "one word for all lanes: 1")),
+        Variant::kernel(
+            "pairs",
+            "two neighbouring lanes read the same word",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_pairs, 3)
             },
-        },
-        Variant {
-            name: "strided_write",
-            change: "the same words are written instead of read",
-            since: 70,
-            precondition: stride_fits,
-            outputs: &[1],
-            work: Work::kernel(strided_write),
-            expect: |size| Expectation {
-                load_sectors: None,
-                shared_store_wavefronts: Some(conflicts_of_stride(size)),
-                ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32)")
+        )
+        .writing(&[3])
+        .expecting(|_| read(1.0, "16 words in 16 banks: 1")),
+        Variant::kernel("random", "each lane reads a random bank", random).writing(&[4]).expecting(
+            |size| read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53"),
+        ),
+        Variant::kernel(
+            "eight_bytes",
+            "neighbouring words, two per lane",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_eight_bytes, 5)
             },
-        },
-        Variant {
-            name: "broadcast",
-            change: "all lanes read the same word",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[2],
-            work: Work::kernel(broadcast),
-            expect: |_| read(1.0, "one word for all lanes: 1"),
-        },
-        Variant {
-            name: "pairs",
-            change: "two neighbouring lanes read the same word",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[3],
-            work: Work::kernel(pairs),
-            expect: |_| read(1.0, "16 words in 16 banks: 1"),
-        },
-        Variant {
-            name: "random",
-            change: "each lane reads a random bank",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[4],
-            work: Work::kernel(random),
-            expect: |size| {
-                read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53")
+        )
+        .writing(&[5])
+        .expecting(|_| read(2.0, "32 x 8 B / 128 B = 2 passes, no conflict")),
+        Variant::kernel("sixteen_bytes", "four words per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bank_conflicts_sixteen_bytes, 6)
+        })
+        .writing(&[6])
+        .expecting(|_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict")),
+        Variant::kernel(
+            "column",
+            "one word per lane, down a column of a tile",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_column, 7)
             },
-        },
-        Variant {
-            name: "eight_bytes",
-            change: "neighbouring words, two per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[5],
-            work: Work::kernel(eight_bytes),
-            expect: |_| read(2.0, "32 x 8 B / 128 B = 2 passes, no conflict"),
-        },
-        Variant {
-            name: "sixteen_bytes",
-            change: "four words per lane",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[6],
-            work: Work::kernel(sixteen_bytes),
-            expect: |_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict"),
-        },
-        Variant {
-            name: "column",
-            change: "one word per lane, down a column of a tile",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[7],
-            work: Work::kernel(column),
-            expect: |_| read(32.0, "bank (32 row + column) % 32, one for all: 32"),
-        },
-        Variant {
-            name: "padded",
-            change: "rows of 33 words",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[7],
-            work: Work::kernel(padded),
-            expect: |_| read(1.0, "bank (33 row + column) % 32, all different: 1"),
-        },
-        Variant {
-            name: "swizzled",
-            change: "rows of 32 words, columns permuted by the row",
-            since: 70,
-            precondition: Variant::ANY_SIZE,
-            outputs: &[7],
-            work: Work::kernel(swizzled),
-            expect: |_| read(1.0, "bank column ^ row, all different: 1"),
-        },
+        )
+        .writing(&[7])
+        .expecting(|_| read(32.0, "bank (32 row + column) % 32, one for all: 32")),
+        Variant::kernel("padded", "rows of 33 words", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bank_conflicts_padded, 7)
+        })
+        .writing(&[7])
+        .expecting(|_| read(1.0, "bank (33 row + column) % 32, all different: 1")),
+        Variant::kernel(
+            "swizzled",
+            "rows of 32 words, columns permuted by the row",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_swizzled, 7)
+            },
+        )
+        .writing(&[7])
+        .expecting(|_| read(1.0, "bank column ^ row, all different: 1")),
     ],
 };
 
@@ -287,24 +261,16 @@ fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }
 
-/// Declares the launch of a kernel that takes the table, one output and n.
-macro_rules! launches {
-    ($($name:ident: $kernel:ident into $output:literal;)*) => {$(
-        fn $name(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-            let [n, _] = size.get().map(|value: usize| value as u32);
-            let arguments = (arrays.input(0), arrays.output($output), n);
-            // SAFETY: as in `strided_read`.
-            unsafe { launcher.launch(device::$kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
-        }
-    )*};
-}
-
-launches! {
-    broadcast: bank_conflicts_broadcast into 2;
-    pairs: bank_conflicts_pairs into 3;
-    eight_bytes: bank_conflicts_eight_bytes into 5;
-    sixteen_bytes: bank_conflicts_sixteen_bytes into 6;
-    column: bank_conflicts_column into 7;
-    padded: bank_conflicts_padded into 7;
-    swizzled: bank_conflicts_swizzled into 7;
+/// Launches a kernel that takes the table, one output and n.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const u32, *mut u32, u32)>,
+    output: usize,
+) -> Result<()> {
+    let [n, _] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(output), n);
+    // SAFETY: as in `strided_read`.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
 }

@@ -3,9 +3,10 @@
 use crate::data::{Data, Random, Tolerance};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, fits_grid_y,
 };
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::shared::matmul_ab as device;
 use kernels::shared::matmul_ab::{
     BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE,
@@ -43,68 +44,93 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Write, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "simple",
-            change: "one thread per element, both operands from device memory",
-            since: 70,
-            precondition: |size| fits_grid(size, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(simple),
-            expect: |_| Expectation {
-                load_sectors: Some(2.5),
-                store_sectors: Some(4.0),
-                arithmetic: "per step 1 sector of A (broadcast) and 4 of B: 5 sectors in 2 requests",
-                ..Expectation::default()
+        Variant::kernel(
+            "simple",
+            "one thread per element, both operands from device memory",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::matmul_ab_simple, (TILE, TILE), (TILE, TILE))
             },
-        },
-        Variant {
-            name: "a_in_shared",
-            change: "each warp keeps its row of A in shared memory",
-            since: 70,
-            precondition: |size| fits_grid(size, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(a_in_shared),
-            expect: |_| Expectation {
-                load_sectors: Some(4.0),
-                store_sectors: Some(4.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; shared broadcasts",
-                ..Expectation::default()
+        )
+        .only_when(|size| fits_grid(size, TILE))
+        .expecting(|_| Expectation {
+            load_sectors: Some(2.5),
+            store_sectors: Some(4.0),
+            arithmetic: "per step 1 sector of A (broadcast) and 4 of B: 5 sectors in 2 requests",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "a_in_shared",
+            "each warp keeps its row of A in shared memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::matmul_ab_a_in_shared,
+                    (TILE, TILE),
+                    (TILE, TILE),
+                )
             },
-        },
-        Variant {
-            name: "ab_in_shared",
-            change: "the block keeps the tile of B in shared memory too",
-            since: 70,
-            precondition: |size| fits_grid(size, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(ab_in_shared),
-            expect: |_| Expectation {
-                load_sectors: Some(4.0),
-                store_sectors: Some(4.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                arithmetic: "4 sectors for each tile's row; shared: 32 broadcasts of A and 32 rows of B",
-                ..Expectation::default()
+        )
+        .only_when(|size| fits_grid(size, TILE))
+        .expecting(|_| Expectation {
+            load_sectors: Some(4.0),
+            store_sectors: Some(4.0),
+            shared_load_wavefronts: Some(1.0),
+            shared_store_wavefronts: Some(1.0),
+            arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; shared \
+            broadcasts",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "ab_in_shared",
+            "the block keeps the tile of B in shared memory too",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::matmul_ab_ab_in_shared,
+                    (TILE, TILE),
+                    (TILE, TILE),
+                )
             },
-        },
-        Variant {
-            name: "registers",
-            change: "8 x 8 results per thread, operands reused from registers",
-            since: 70,
-            precondition: |size| fits_grid(size, BLOCK_TILE_ROWS),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(registers),
-            expect: |_| Expectation {
-                load_sectors: Some((4.0 * 32.0 + 8.0 * 16.0) / 12.0),
-                store_sectors: Some(16.0),
-                shared_load_wavefronts: Some((2.0 + 4.0) / 2.0),
-                shared_store_wavefronts: Some((16.0 * 1.0 + 8.0 * 4.0) / 24.0),
-                arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16), 16 stored; shared: rows of A in 2 passes, columns of B in 4; in: 16 words of A in 1, 8 pieces of B in 4",
-                ..Expectation::default()
+        )
+        .only_when(|size| fits_grid(size, TILE))
+        .expecting(|_| Expectation {
+            load_sectors: Some(4.0),
+            store_sectors: Some(4.0),
+            shared_load_wavefronts: Some(1.0),
+            shared_store_wavefronts: Some(1.0),
+            arithmetic: "4 sectors for each tile's row; shared: 32 broadcasts of A and 32 rows \
+            of B",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "registers",
+            "8 x 8 results per thread, operands reused from registers",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::matmul_ab_registers,
+                    (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
+                    (REGISTERS_BLOCK, 1),
+                )
             },
-        },
+        )
+        .only_when(|size| fits_grid(size, BLOCK_TILE_ROWS))
+        .expecting(|_| Expectation {
+            load_sectors: Some((4.0 * 32.0 + 8.0 * 16.0) / 12.0),
+            store_sectors: Some(16.0),
+            shared_load_wavefronts: Some((2.0 + 4.0) / 2.0),
+            shared_store_wavefronts: Some((16.0 * 1.0 + 8.0 * 4.0) / 24.0),
+            arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16), 16 stored; \
+            shared: rows of A in 2 passes, columns of B in 4; in: 16 words of A in 1, 8 pieces \
+            of B in 4",
+            ..Expectation::default()
+        }),
     ],
 };
 
@@ -147,36 +173,19 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * inner * (m + n), written: 4 * m * n }
 }
 
-/// Launches a kernel of this file's signature.
-macro_rules! launch {
-    ($launcher:ident, $arrays:ident, $size:ident, $kernel:ident, ($rows:expr, $columns:expr), $block:expr) => {{
-        let [m, n] = $size.get().map(|value: usize| value as u32);
-        let arguments = ($arrays.input(0), $arrays.input(1), $arrays.output(0), m, n);
-        // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte
-        // aligned and do not overlap.
-        unsafe { $launcher.launch(device::$kernel, (n.div_ceil($columns), m.div_ceil($rows)), $block, 0, arguments) }
-    }};
-}
-
-fn simple(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, matmul_ab_simple, (TILE, TILE), (TILE, TILE))
-}
-
-fn a_in_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, matmul_ab_a_in_shared, (TILE, TILE), (TILE, TILE))
-}
-
-fn ab_in_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(launcher, arrays, size, matmul_ab_ab_in_shared, (TILE, TILE), (TILE, TILE))
-}
-
-fn registers(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        matmul_ab_registers,
-        (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
-        REGISTERS_BLOCK
-    )
+/// Launches a kernel of this file, whose blocks compute a tile of so many rows and columns.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *const f32, *mut f32, u32, u32)>,
+    (rows, columns): (u32, u32),
+    block: (u32, u32),
+) -> Result<()> {
+    let [m, n] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n);
+    let grid = (n.div_ceil(columns), m.div_ceil(rows));
+    // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
+    // overlap.
+    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }

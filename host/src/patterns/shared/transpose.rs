@@ -3,9 +3,10 @@
 use crate::data::{Data, Random};
 use crate::gpu::{Arrays, Launcher};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, Work, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, fits_grid_y,
 };
 use anyhow::Result;
+use cuda_std::kernel::Kernel;
 use kernels::shared::transpose as device;
 use kernels::shared::transpose::{BLOCK_ROWS, TILE, WIDE_BLOCK, WIDE_TILE};
 use rayon::prelude::*;
@@ -50,103 +51,101 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Copy, bytes(size).total())),
     variants: &[
-        Variant {
-            name: "column_write",
-            change: "lanes run along a source row; their stores lie `rows` words apart",
-            since: 70,
-            precondition: |size| fits_grid(size, 0, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(column_write),
-            expect: |_| Expectation {
-                load_sectors: Some(4.0),
-                store_sectors: Some(32.0),
-                arithmetic: "loads 32 x 4 B / 32 B = 4 sectors; stores one sector per lane = 32",
-                ..Expectation::default()
+        Variant::kernel(
+            "column_write",
+            "lanes run along a source row; their stores lie `rows` words apart",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_column_write, SCALAR)
             },
-        },
-        Variant {
-            name: "column_read",
-            change: "lanes run along a target row; their loads lie `columns` words apart",
-            since: 70,
-            precondition: |size| fits_grid(size, 1, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(column_read),
-            expect: |_| Expectation {
-                load_sectors: Some(32.0),
-                store_sectors: Some(4.0),
-                arithmetic: "loads one sector per lane = 32; stores 32 x 4 B / 32 B = 4 sectors",
-                ..Expectation::default()
+        )
+        .only_when(|size| SCALAR.fit(size))
+        .expecting(|_| Expectation {
+            load_sectors: Some(4.0),
+            store_sectors: Some(32.0),
+            arithmetic: "loads 32 x 4 B / 32 B = 4 sectors; stores one sector per lane = 32",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "column_read",
+            "lanes run along a target row; their loads lie `columns` words apart",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_column_read, SCALAR_DOWN)
             },
-        },
-        Variant {
-            name: "tiled",
-            change: "a tile in shared memory: both sides coalesced, the column in one bank",
-            since: 70,
-            precondition: |size| fits_grid(size, 0, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(tiled),
-            expect: |_| {
-                tile(
-                    32.0,
-                    "4 sectors on both sides; column reads: bank (32 row + column) % 32, one for all: 32",
-                )
+        )
+        .only_when(|size| SCALAR_DOWN.fit(size))
+        .expecting(|_| Expectation {
+            load_sectors: Some(32.0),
+            store_sectors: Some(4.0),
+            arithmetic: "loads one sector per lane = 32; stores 32 x 4 B / 32 B = 4 sectors",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "tiled",
+            "a tile in shared memory: both sides coalesced, the column in one bank",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_tiled, SCALAR)
             },
-        },
-        Variant {
-            name: "padded",
-            change: "rows of 33 words: a column lies in 32 banks",
-            since: 70,
-            precondition: |size| fits_grid(size, 0, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(padded),
-            expect: |_| {
-                tile(
-                    1.0,
-                    "4 sectors on both sides; column reads: bank (33 row + column) % 32, all different: 1",
-                )
+        )
+        .only_when(|size| SCALAR.fit(size))
+        .expecting(|_| {
+            tile(
+                32.0,
+                "4 sectors on both sides; column reads: bank (32 row + column) % 32, one for \
+                all: 32",
+            )
+        }),
+        Variant::kernel(
+            "padded",
+            "rows of 33 words: a column lies in 32 banks",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_padded, SCALAR)
             },
-        },
-        Variant {
-            name: "swizzled",
-            change: "rows of 32 words, columns permuted by the row",
-            since: 70,
-            precondition: |size| fits_grid(size, 0, TILE),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(swizzled),
-            expect: |_| {
-                tile(
-                    1.0,
-                    "4 sectors on both sides; column reads: bank column ^ row, all different: 1",
-                )
+        )
+        .only_when(|size| SCALAR.fit(size))
+        .expecting(|_| {
+            tile(
+                1.0,
+                "4 sectors on both sides; column reads: bank (33 row + column) % 32, all \
+                different: 1",
+            )
+        }),
+        Variant::kernel(
+            "swizzled",
+            "rows of 32 words, columns permuted by the row",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_swizzled, SCALAR)
             },
-        },
-        Variant {
-            name: "wide",
-            change: "16 bytes per lane, 4 x 4 words turned in registers",
-            since: 70,
-            precondition: |size| multiple_of_four(size).and(fits_grid(size, 0, WIDE_TILE)),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(wide),
-            expect: |_| wide_tile(),
-        },
-        Variant {
-            name: "ordered",
-            change: "neighbouring blocks write neighbouring parts of the target's rows",
-            since: 70,
-            precondition: |size| multiple_of_four(size).and(fits_grid(size, 1, WIDE_TILE)),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(ordered),
-            expect: |_| wide_tile(),
-        },
-        Variant {
-            name: "asynchronous",
-            change: "the tile is filled by cp.async, and turned on the way out",
-            since: 80,
-            precondition: |size| multiple_of_four(size).and(fits_grid(size, 1, WIDE_TILE)),
-            outputs: Variant::FIRST_OUTPUT,
-            work: Work::kernel(asynchronous),
-            expect: |_| wide_tile(),
-        },
+        )
+        .only_when(|size| SCALAR.fit(size))
+        .expecting(|_| {
+            tile(1.0, "4 sectors on both sides; column reads: bank column ^ row, all different: 1")
+        }),
+        Variant::kernel(
+            "wide",
+            "16 bytes per lane, 4 x 4 words turned in registers",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::transpose_wide, WIDE),
+        )
+        .only_when(|size| multiple_of_four(size).and(WIDE.fit(size)))
+        .expecting(|_| wide_tile()),
+        Variant::kernel(
+            "ordered",
+            "neighbouring blocks write neighbouring parts of the target's rows",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_ordered, WIDE_DOWN)
+            },
+        )
+        .only_when(|size| multiple_of_four(size).and(WIDE_DOWN.fit(size)))
+        .expecting(|_| wide_tile()),
+        Variant::kernel(
+            "asynchronous",
+            "the tile is filled by cp.async, and turned on the way out",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_asynchronous, WIDE_DOWN)
+            },
+        )
+        .since(80)
+        .only_when(|size| multiple_of_four(size).and(WIDE_DOWN.fit(size)))
+        .expecting(|_| wide_tile()),
     ],
 };
 
@@ -184,11 +183,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
     Case { inputs: vec![Data::F32(source)], outputs: vec![Output::exact(Data::F32(target))] }
 }
 
-/// Whether the tiles along a dimension fit a grid's y.
-fn fits_grid(size: &Size, dimension: usize, tile: u32) -> std::result::Result<(), &'static str> {
-    fits_grid_y(size.values()[dimension].div_ceil(tile as usize))
-}
-
 fn reference(source: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     let mut target = vec![0.0; rows * columns];
     target.par_chunks_mut(rows).enumerate().for_each(|(column, line)| {
@@ -204,109 +198,44 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * rows * columns, written: 4 * rows * columns }
 }
 
-/// Launches a scalar kernel: one `TILE` x `TILE` tile per block, `$x` tiles in x.
-macro_rules! launch {
-    ($launcher:ident, $arrays:ident, $size:ident, $kernel:ident, |$rows:ident, $columns:ident| $grid:expr, $block:expr) => {{
-        let [$rows, $columns] = $size.get().map(|value: usize| value as u32);
-        let arguments = ($arrays.input(0), $arrays.output(0), $rows, $columns);
-        // SAFETY: one tile per block covers the matrix; both arrays hold rows * columns elements,
-        // are 256-byte aligned and do not overlap; preconditions were checked.
-        unsafe { $launcher.launch(device::$kernel, $grid, $block, 0, arguments) }
-    }};
+/// Launches a kernel of this file on a grid of tiles.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
+    Tiles { side, block, down_first }: Tiles,
+) -> Result<()> {
+    let [rows, columns] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(0), rows, columns);
+    let (x, y) = if down_first { (rows, columns) } else { (columns, rows) };
+    let grid = (x.div_ceil(side), y.div_ceil(side));
+    // SAFETY: one tile per block covers the matrix; both arrays hold rows * columns elements, are 256-byte aligned and
+    // do not overlap; preconditions were checked.
+    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }
 
-const SCALAR_BLOCK: (u32, u32) = (TILE, BLOCK_ROWS);
-const WIDE: (u32, u32) = (WIDE_BLOCK, WIDE_BLOCK);
-
-fn column_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_column_write,
-        |rows, columns| tiles(columns, rows, TILE),
-        SCALAR_BLOCK
-    )
+/// How a grid covers the matrix with square tiles.
+#[derive(Clone, Copy)]
+struct Tiles {
+    /// Words of a side.
+    side: u32,
+    /// Threads of a block, in x and y.
+    block: (u32, u32),
+    /// Whether neighbouring blocks lie below each other in the source.
+    down_first: bool,
 }
 
-fn column_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_column_read,
-        |rows, columns| tiles(rows, columns, TILE),
-        SCALAR_BLOCK
-    )
-}
+const SCALAR: Tiles = Tiles { side: TILE, block: (TILE, BLOCK_ROWS), down_first: false };
+const SCALAR_DOWN: Tiles = Tiles { down_first: true, ..SCALAR };
+const WIDE: Tiles = Tiles { side: WIDE_TILE, block: (WIDE_BLOCK, WIDE_BLOCK), down_first: false };
+const WIDE_DOWN: Tiles = Tiles { down_first: true, ..WIDE };
 
-fn tiled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_tiled,
-        |rows, columns| tiles(columns, rows, TILE),
-        SCALAR_BLOCK
-    )
-}
-
-fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_padded,
-        |rows, columns| tiles(columns, rows, TILE),
-        SCALAR_BLOCK
-    )
-}
-
-fn swizzled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_swizzled,
-        |rows, columns| tiles(columns, rows, TILE),
-        SCALAR_BLOCK
-    )
-}
-
-fn wide(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_wide,
-        |rows, columns| tiles(columns, rows, WIDE_TILE),
-        WIDE
-    )
-}
-
-fn ordered(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_ordered,
-        |rows, columns| tiles(rows, columns, WIDE_TILE),
-        WIDE
-    )
-}
-
-fn asynchronous(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    launch!(
-        launcher,
-        arrays,
-        size,
-        transpose_asynchronous,
-        |rows, columns| tiles(rows, columns, WIDE_TILE),
-        WIDE
-    )
-}
-
-/// A grid of tiles that covers `x` by `y` words.
-fn tiles(x: u32, y: u32, tile: u32) -> (u32, u32) {
-    (x.div_ceil(tile), y.div_ceil(tile))
+impl Tiles {
+    /// Whether there are no more tiles in y than a grid takes.
+    fn fit(self, size: &Size) -> std::result::Result<(), &'static str> {
+        let [rows, columns] = size.get();
+        let along_y: usize = if self.down_first { columns } else { rows };
+        fits_grid_y(along_y.div_ceil(self.side as usize))
+    }
 }

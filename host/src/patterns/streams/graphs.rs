@@ -36,8 +36,7 @@
 use crate::data::{Data, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
-    Work,
+    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use cust::function::Function;
@@ -77,13 +76,15 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Launch, kernels(size))),
     variants: &[
-        variant("one_by_one", "a launch per kernel", |_, case, size| {
+        Variant::host("one_by_one", "a launch per kernel", |_, case, size| {
             Ok(Box::new(Chain::new(case, size, Mode::OneByOne)?))
         }),
-        variant("recorded_anew", "each run makes a graph of the launches", |_, case, size| {
-            Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?))
-        }),
-        variant("recorded_once", "the graph was made before", |gpu, case, size| {
+        Variant::host(
+            "recorded_anew",
+            "each run makes a graph of the launches",
+            |_, case, size| Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?)),
+        ),
+        Variant::host("recorded_once", "the graph was made before", |gpu, case, size| {
             let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
             let graph = chain.record(gpu)?;
             graph.upload(gpu.stream())?;
@@ -92,23 +93,6 @@ pub const PATTERN: Pattern = Pattern {
         }),
     ],
 };
-
-/// A variant that differs by what it builds.
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs: Variant::FIRST_OUTPUT,
-        work: Work::Host { bytes: None, build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, kernels] = size.get();

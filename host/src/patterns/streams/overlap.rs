@@ -54,8 +54,7 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::{Gpu, Streams};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
-    Work,
+    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use cust::function::Function;
@@ -102,62 +101,48 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     floor,
     variants: &[
-        variant("serial", "the host waits for each step", &[0], both, |_, case, size| {
+        Variant::host("serial", "the host waits for each step", |_, case, size| {
             build(case, size, Plan::Serial)
         }),
-        variant("one_stream", "in pieces on one stream", &[0], both, |_, case, size| {
+        Variant::host("one_stream", "in pieces on one stream", |_, case, size| {
             build(case, size, Plan::OneStream)
         }),
-        variant("two_engines", "a stream per piece, no download", &[0], one, |_, case, size| {
+        Variant::host("two_engines", "a stream per piece, no download", |_, case, size| {
             build(case, size, Plan::TwoEngines)
-        }),
-        variant("depth_first", "with downloads, piece by piece", &[0], both, |_, case, size| {
+        })
+        .moving(one),
+        Variant::host("depth_first", "with downloads, piece by piece", |_, case, size| {
             build(case, size, Plan::DepthFirst)
         }),
-        variant("breadth_first", "step by step", &[0], both, |_, case, size| {
+        Variant::host("breadth_first", "step by step", |_, case, size| {
             build(case, size, Plan::BreadthFirst)
         }),
-        variant("host_after", "the host works afterwards", &[0, 2], both, |_, case, size| {
+        Variant::host("host_after", "the host works afterwards", |_, case, size| {
             build(case, size, Plan::HostAfter)
-        }),
-        variant("host_beside", "the host works meanwhile", &[0, 2], both, |_, case, size| {
+        })
+        .writing(&[0, 2]),
+        Variant::host("host_beside", "the host works meanwhile", |_, case, size| {
             build(case, size, Plan::HostBeside)
-        }),
-        variant("pageable", "from and to pageable memory", &[0], both, |_, case, size| {
+        })
+        .writing(&[0, 2]),
+        Variant::host("pageable", "from and to pageable memory", |_, case, size| {
             build(case, size, Plan::Pageable)
         }),
-        variant("upload", "the part alone", &[1], one, |_, case, size| {
-            build(case, size, Plan::Upload)
-        }),
-        variant("kernel", "the part alone", &[0], both, |_, case, size| {
-            build(case, size, Plan::Kernel)
-        }),
-        variant("download", "the part alone", &[1], one, |_, case, size| {
+        Variant::host("upload", "the part alone", |_, case, size| build(case, size, Plan::Upload))
+            .writing(&[1])
+            .moving(one),
+        Variant::host("kernel", "the part alone", |_, case, size| build(case, size, Plan::Kernel)),
+        Variant::host("download", "the part alone", |_, case, size| {
             build(case, size, Plan::Download)
-        }),
-        variant("both_ways", "both copies at once", &[1, 1], both, |_, case, size| {
+        })
+        .writing(&[1])
+        .moving(one),
+        Variant::host("both_ways", "both copies at once", |_, case, size| {
             build(case, size, Plan::BothWays)
-        }),
+        })
+        .writing(&[1, 1]),
     ],
 };
-
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    outputs: &'static [usize],
-    bytes: fn(&Size) -> Bytes,
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs,
-        work: Work::Host { bytes: Some(bytes), build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, steps, _] = size.get();

@@ -48,9 +48,7 @@
 
 use crate::data::{Data, POISON, Random};
 use crate::gpu::Gpu;
-use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Procedure, Size, Sweep, Variant, Work,
-};
+use crate::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
 use anyhow::Result;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
@@ -96,56 +94,46 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, _| None,
     variants: &[
-        variant("one_stream", "all works on one stream", ORDERED, |_, case, size| {
+        Variant::host("one_stream", "all works on one stream", |_, case, size| {
             Works::build(case, size, Order::OneStream)
-        }),
-        variant("legacy_default", "every second work on it", ORDERED, |_, case, size| {
+        })
+        .writing(ORDERED),
+        Variant::host("legacy_default", "every second work on it", |_, case, size| {
             Works::build(case, size, Order::LegacyDefault)
-        }),
-        variant("per_thread_default", "the other works on it", ORDERED, |_, case, size| {
+        })
+        .writing(ORDERED),
+        Variant::host("per_thread_default", "the other works on it", |_, case, size| {
             Works::build(case, size, Order::PerThreadDefault)
-        }),
-        variant("blocking", "a blocking stream for each work", OPEN, |_, case, size| {
+        })
+        .writing(ORDERED),
+        Variant::host("blocking", "a blocking stream for each work", |_, case, size| {
             Works::build(case, size, Order::Blocking)
-        }),
-        variant(
+        })
+        .writing(OPEN),
+        Variant::host(
             "non_blocking",
             "a non-blocking stream for each other work",
-            OPEN,
             |_, case, size| Works::build(case, size, Order::NonBlocking),
-        ),
-        variant("event_wait", "each stream waits for an event", ORDERED, |_, case, size| {
+        )
+        .writing(OPEN),
+        Variant::host("event_wait", "each stream waits for an event", |_, case, size| {
             Works::build(case, size, Order::EventWait)
-        }),
-        variant("stream_synchronise", "the host waits for streams", ORDERED, |_, case, size| {
+        })
+        .writing(ORDERED),
+        Variant::host("stream_synchronise", "the host waits for streams", |_, case, size| {
             Works::build(case, size, Order::StreamSynchronise)
-        }),
-        variant("event_synchronise", "the host waits for events", ORDERED, |_, case, size| {
+        })
+        .writing(ORDERED),
+        Variant::host("event_synchronise", "the host waits for events", |_, case, size| {
             Works::build(case, size, Order::EventSynchronise)
-        }),
-        variant("device_synchronise", "the host waits for the device", ORDERED, |_, case, size| {
+        })
+        .writing(ORDERED),
+        Variant::host("device_synchronise", "the host waits for the device", |_, case, size| {
             Works::build(case, size, Order::DeviceSynchronise)
-        }),
+        })
+        .writing(ORDERED),
     ],
 };
-
-/// A variant that differs by what it builds.
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    outputs: &'static [usize],
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs,
-        work: Work::Host { bytes: None, build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, works, turns] = size.get();

@@ -31,8 +31,7 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
-    Work,
+    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -71,36 +70,22 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     floor: |_, size| Some((Limit::Upload, bytes(size).total())),
     variants: &[
-        variant("one_by_one", "a copy per row", |_, case, size| build(case, size, Way::OneByOne)),
-        variant(
+        Variant::host("one_by_one", "a copy per row", |_, case, size| {
+            build(case, size, Way::OneByOne)
+        }),
+        Variant::host(
             "packed",
             "rows packed by the host, one copy, a kernel unpacks",
             |_, case, size| build(case, size, Way::Packed),
         ),
-        variant("two_d", "one copy with width and pitch", |_, case, size| {
+        Variant::host("two_d", "one copy with width and pitch", |_, case, size| {
             build(case, size, Way::TwoD)
         }),
-        variant("mapped", "a kernel reads mapped memory", |_, case, size| {
+        Variant::host("mapped", "a kernel reads mapped memory", |_, case, size| {
             build(case, size, Way::Mapped)
         }),
     ],
 };
-
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs: Variant::FIRST_OUTPUT,
-        work: Work::Host { bytes: None, build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [copies, width] = size.get();

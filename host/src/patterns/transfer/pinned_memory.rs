@@ -56,8 +56,7 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::{Gpu, Streams};
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
-    Work,
+    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
@@ -87,88 +86,81 @@ pub const PATTERN: Pattern = Pattern {
     bytes: up,
     floor,
     variants: &[
-        variant("upload_pageable", "ordinary memory", &[0], up, |_, case, _| {
+        Variant::host("upload_pageable", "ordinary memory", |_, case, _| {
             upload(case, Kind::Pageable)
         }),
-        variant("upload_pinned", "page-locked memory", &[0], up, |_, case, _| {
+        Variant::host("upload_pinned", "page-locked memory", |_, case, _| {
             upload(case, Kind::Pinned)
         }),
-        variant("upload_registered", "locked where it is", &[0], up, |_, case, _| {
+        Variant::host("upload_registered", "locked where it is", |_, case, _| {
             upload(case, Kind::Registered)
         }),
-        variant("upload_write_combined", "not cached", &[0], up, |_, case, _| {
+        Variant::host("upload_write_combined", "not cached", |_, case, _| {
             upload(case, Kind::WriteCombined)
         }),
-        variant("upload_portable", "locked for every context", &[0], up, |_, case, _| {
+        Variant::host("upload_portable", "locked for every context", |_, case, _| {
             upload(case, Kind::Portable)
         }),
-        variant("download_pageable", "the other direction", &[1], down, |_, case, _| {
+        Variant::host("download_pageable", "the other direction", |_, case, _| {
             download(case, Kind::Pageable)
-        }),
-        variant("download_pinned", "page-locked memory", &[1], down, |_, case, _| {
+        })
+        .writing(&[1])
+        .moving(down),
+        Variant::host("download_pinned", "page-locked memory", |_, case, _| {
             download(case, Kind::Pinned)
-        }),
-        variant("download_registered", "locked where it is", &[1], down, |_, case, _| {
+        })
+        .writing(&[1])
+        .moving(down),
+        Variant::host("download_registered", "locked where it is", |_, case, _| {
             download(case, Kind::Registered)
-        }),
-        variant("download_write_combined", "not cached", &[1], down, |_, case, _| {
+        })
+        .writing(&[1])
+        .moving(down),
+        Variant::host("download_write_combined", "not cached", |_, case, _| {
             download(case, Kind::WriteCombined)
-        }),
-        variant("download_portable", "locked for every context", &[1], down, |_, case, _| {
+        })
+        .writing(&[1])
+        .moving(down),
+        Variant::host("download_portable", "locked for every context", |_, case, _| {
             download(case, Kind::Portable)
-        }),
-        variant("both_ways", "one stream up, one down", &[0, 1], both, |_, case, _| {
+        })
+        .writing(&[1])
+        .moving(down),
+        Variant::host("both_ways", "one stream up, one down", |_, case, _| {
             Ok(Box::new(BothWays::new(case)?))
-        }),
-        variant("allocate_pinned", "the allocation alone", &[0], up, |_, case, _| {
+        })
+        .writing(&[0, 1])
+        .moving(both),
+        Variant::host("allocate_pinned", "the allocation alone", |_, case, _| {
             lock(case, Kind::Pinned)
         }),
-        variant("allocate_write_combined", "not cached", &[0], up, |_, case, _| {
+        Variant::host("allocate_write_combined", "not cached", |_, case, _| {
             lock(case, Kind::WriteCombined)
         }),
-        variant("allocate_portable", "locked for every context", &[0], up, |_, case, _| {
+        Variant::host("allocate_portable", "locked for every context", |_, case, _| {
             lock(case, Kind::Portable)
         }),
-        variant("register", "memory that exists", &[0], up, |_, case, _| {
-            lock(case, Kind::Registered)
-        }),
-        variant("read_pageable", "the host reads", &[0], both, |_, case, _| {
-            read(case, Kind::Pageable)
-        }),
-        variant("read_pinned", "from page-locked memory", &[0], both, |_, case, _| {
+        Variant::host("register", "memory that exists", |_, case, _| lock(case, Kind::Registered)),
+        Variant::host("read_pageable", "the host reads", |_, case, _| read(case, Kind::Pageable))
+            .moving(both),
+        Variant::host("read_pinned", "from page-locked memory", |_, case, _| {
             read(case, Kind::Pinned)
-        }),
-        variant("read_registered", "locked where it is", &[0], both, |_, case, _| {
+        })
+        .moving(both),
+        Variant::host("read_registered", "locked where it is", |_, case, _| {
             read(case, Kind::Registered)
-        }),
-        variant("read_write_combined", "not cached", &[0], both, |_, case, _| {
+        })
+        .moving(both),
+        Variant::host("read_write_combined", "not cached", |_, case, _| {
             read(case, Kind::WriteCombined)
-        }),
-        variant("read_portable", "locked for every context", &[0], both, |_, case, _| {
+        })
+        .moving(both),
+        Variant::host("read_portable", "locked for every context", |_, case, _| {
             read(case, Kind::Portable)
-        }),
+        })
+        .moving(both),
     ],
 };
-
-type Build = fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>;
-
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    outputs: &'static [usize],
-    bytes: fn(&Size) -> Bytes,
-    build: Build,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs,
-        work: Work::Host { bytes: Some(bytes), build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();

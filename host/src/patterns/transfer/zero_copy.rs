@@ -46,8 +46,7 @@
 use crate::data::{Data, Element, POISON, Random};
 use crate::gpu::Gpu;
 use crate::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
-    Work,
+    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
 use anyhow::Result;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -93,39 +92,59 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     floor,
     variants: &[
-        variant("staged", "a copy, the kernel, a copy", SCALED, both, |_, case, size| {
+        Variant::host("staged", "a copy, the kernel, a copy", |_, case, size| {
             build(case, size, SCALE, Source::Staged, Target::Staged)
-        }),
-        variant("mapped", "no copies", SCALED, both, |_, case, size| {
+        })
+        .writing(SCALED),
+        Variant::host("mapped", "no copies", |_, case, size| {
             build(case, size, SCALE, Source::Mapped, Target::Mapped)
-        }),
-        variant("mapped_read", "the result stays on the device", SCALED, one, |_, case, size| {
+        })
+        .writing(SCALED),
+        Variant::host("mapped_read", "the result stays on the device", |_, case, size| {
             build(case, size, SCALE, Source::Mapped, Target::Device)
-        }),
-        variant("mapped_write", "the source is on the device", SCALED, one, |_, case, size| {
+        })
+        .writing(SCALED)
+        .moving(one),
+        Variant::host("mapped_write", "the source is on the device", |_, case, size| {
             build(case, size, SCALE, Source::Device, Target::Mapped)
-        }),
-        variant("strided_read", "lanes n / 32 words apart", SCALED, one, |_, case, size| {
+        })
+        .writing(SCALED)
+        .moving(one),
+        Variant::host("strided_read", "lanes n / 32 words apart", |_, case, size| {
             build(case, size, STRIDED, Source::Mapped, Target::Device)
-        }),
-        variant("strided_write", "lanes n / 32 words apart", SCALED, one, |_, case, size| {
+        })
+        .writing(SCALED)
+        .moving(one),
+        Variant::host("strided_write", "lanes n / 32 words apart", |_, case, size| {
             build(case, size, STRIDED, Source::Device, Target::Mapped)
-        }),
-        variant("staged_reread", "each word is read again", SUMS, one, |_, case, size| {
+        })
+        .writing(SCALED)
+        .moving(one),
+        Variant::host("staged_reread", "each word is read again", |_, case, size| {
             build(case, size, REREAD, Source::Staged, Target::Device)
-        }),
-        variant("mapped_reread", "no copy", SUMS, one, |_, case, size| {
+        })
+        .writing(SUMS)
+        .moving(one),
+        Variant::host("mapped_reread", "no copy", |_, case, size| {
             build(case, size, REREAD, Source::Mapped, Target::Device)
-        }),
-        variant("cached_reread", "copied by a kernel first", SUMS, one, |_, case, size| {
+        })
+        .writing(SUMS)
+        .moving(one),
+        Variant::host("cached_reread", "copied by a kernel first", |_, case, size| {
             build(case, size, REREAD, Source::Cached, Target::Device)
-        }),
-        variant("staged_rewrite", "each word is written again", SCALED, one, |_, case, size| {
+        })
+        .writing(SUMS)
+        .moving(one),
+        Variant::host("staged_rewrite", "each word is written again", |_, case, size| {
             build(case, size, REWRITE, Source::Device, Target::Staged)
-        }),
-        variant("mapped_rewrite", "no copy", SCALED, one, |_, case, size| {
+        })
+        .writing(SCALED)
+        .moving(one),
+        Variant::host("mapped_rewrite", "no copy", |_, case, size| {
             build(case, size, REWRITE, Source::Device, Target::Mapped)
-        }),
+        })
+        .writing(SCALED)
+        .moving(one),
     ],
 };
 
@@ -135,24 +154,6 @@ const SUMS: &[usize] = &[1];
 /// What words are multiplied by.
 const FACTOR: u32 = 3;
 const UNTOUCHED: u32 = u32::from_ne_bytes([POISON; 4]);
-
-const fn variant(
-    name: &'static str,
-    change: &'static str,
-    outputs: &'static [usize],
-    bytes: fn(&Size) -> Bytes,
-    build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
-) -> Variant {
-    Variant {
-        name,
-        change,
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs,
-        work: Work::Host { bytes: Some(bytes), build },
-        expect: |_| Expectation::default(),
-    }
-}
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, passes] = size.get();
