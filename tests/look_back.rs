@@ -2,7 +2,7 @@
 //! still at work, and launches on words that others have left.
 
 use coalesce::ptx::IMAGES;
-use kernels::scan::{PREFIX, SUM, WIDE_BLOCK, WIDE_TILE};
+use kernels::collectives::scan::{PREFIX, SUM, WIDE_BLOCK, WIDE_TILE};
 use simt::{Checks, Launch, Memory, Module, Options, Schedule, run};
 
 const TILE: usize = WIDE_TILE as usize;

@@ -11,6 +11,7 @@ mod device;
 mod executor;
 mod hardware;
 mod kernels_source;
+mod last_block;
 mod look_back;
 mod measurement;
 mod pictures;

@@ -12,7 +12,7 @@ use coalesce::pattern::{Pattern, Procedure, Size, Variant, Work};
 use coalesce::patterns::{PATTERNS, Selection};
 use coalesce::results::{Outcome, Results};
 use cust_ext::l2::PersistingLimit;
-use kernels::coalescing::{BLOCK, coalescing_quad};
+use kernels::global::coalescing::{BLOCK, coalescing_quad};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// `coalescing` with other variants, at a size that runs for more than the launch takes.
@@ -25,15 +25,7 @@ fn planted(variants: Vec<Variant>) -> Selection {
 
 fn variant(name: &'static str, launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Variant {
     let pattern = PATTERNS.iter().find(|one| one.name == "coalescing").expect("it exists");
-    Variant {
-        name,
-        change: "planted",
-        since: 70,
-        precondition: Variant::ANY_SIZE,
-        outputs: Variant::FIRST_OUTPUT,
-        work: Work::kernel(launch),
-        expect: pattern.variants[0].expect,
-    }
+    Variant::kernel(name, "planted", launch).expecting(pattern.variants[0].expect)
 }
 
 /// Copies the first `n` words.

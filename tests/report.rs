@@ -382,15 +382,15 @@ fn machine_code_has_the_traffic_of_its_lines() {
     let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
-    let source =
-        std::fs::read_to_string(root().join("kernels/src/coalescing.rs")).expect("it is there");
+    let source = std::fs::read_to_string(root().join("kernels/src/global/coalescing.rs"))
+        .expect("it is there");
     let kernel = source.find("fn coalescing_scalar(").expect("the kernel");
     let copies = "*target.add(i as usize) = *source.add(i as usize)";
     let at = kernel + source[kernel..].find(copies).expect("its copy");
     let line = source[..at].lines().count();
     let code = folder.path().join("code.sass");
     let listing = format!(
-        ".text.coalescing_scalar:\n\t//## File \"kernels/src/coalescing.rs\", line {line}\n\
+        ".text.coalescing_scalar:\n\t//## File \"kernels/src/global/coalescing.rs\", line {line}\n\
          /*0000*/ LDG.E R3, desc[UR4][R2.64] ;\n/*0010*/ IADD3 R1, R2, R3, RZ ;\n/*0020*/ STG.E [R4], R3 ;\n"
     );
     std::fs::write(&code, listing).expect("a writable folder");

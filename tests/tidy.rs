@@ -1,6 +1,7 @@
 //! The rules of the house that a machine can check, each with the fix in its message.
 
 use crate::kernels_source::{files, root};
+use coalesce::pattern::Pattern;
 use coalesce::patterns::PATTERNS;
 use coalesce::ptx::IMAGES;
 use coalesce::results::Results;
@@ -8,37 +9,53 @@ use std::collections::BTreeSet;
 
 /// The folders that hold our sources.
 const SOURCES: [&str; 5] = ["kernels", "host", "xtask", "tests", "crates"];
-/// Device files that are no patterns.
-const NO_PATTERNS: [&str; 2] = ["lib", "measurement"];
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn stems(folder: &str, except: &[&str]) -> BTreeSet<String> {
-    let stem =
-        |path: &std::path::Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let all = files(folder, "rs").into_iter().filter_map(|(path, _)| stem(&path));
-    all.filter(|stem| !except.contains(&stem.as_str())).collect()
+/// The patterns of a folder, as `GROUP/PATTERN`: files in folders that are no module's own.
+fn patterns_in(folder: &str) -> BTreeSet<String> {
+    let folder = root().join(folder);
+    let below = |path: &std::path::Path| {
+        let path = path.strip_prefix(&folder).expect("files lie in their folder");
+        path.with_extension("").to_string_lossy().into_owned()
+    };
+    let all = files(&folder.to_string_lossy(), "rs").into_iter().map(|(path, _)| below(&path));
+    all.filter(|path| path.contains('/') && !path.ends_with("/mod")).collect()
 }
 
 #[test]
 fn a_pattern_is_two_files_with_one_stem_and_a_registry_entry() {
-    let registry: BTreeSet<String> =
-        PATTERNS.iter().map(|pattern| pattern.name.to_owned()).collect();
-    let with_kernels: BTreeSet<String> = PATTERNS
-        .iter()
-        .filter(|pattern| !pattern.is_host_work())
-        .map(|pattern| pattern.name.to_owned())
-        .collect();
-    let devices = stems("kernels/src", &NO_PATTERNS);
+    let place = |pattern: &&Pattern| format!("{}/{}", pattern.group, pattern.name);
+    let registry: BTreeSet<String> = PATTERNS.iter().map(place).collect();
+    let with_kernels: BTreeSet<String> =
+        PATTERNS.iter().filter(|pattern| !pattern.is_host_work()).map(place).collect();
+    let devices = patterns_in("kernels/src");
     assert!(with_kernels.is_subset(&devices), "kernels/src lacks patterns: {with_kernels:?}");
     assert!(devices.is_subset(&registry), "kernels/src has files of no pattern: {devices:?}");
     assert_eq!(
-        stems("host/src/patterns", &["mod"]),
+        patterns_in("host/src/patterns"),
         registry,
-        "host/src/patterns/*.rs and PATTERNS differ"
+        "host/src/patterns/*/*.rs and PATTERNS (name and group) differ"
     );
+    let names: BTreeSet<&str> = PATTERNS.iter().map(|pattern| pattern.name).collect();
+    assert_eq!(names.len(), PATTERNS.len(), "two patterns have one name");
+}
+
+/// A group is the same folder in both crates, and no name that a pattern may have: `cargo xtask new` takes both.
+#[test]
+fn groups_are_the_same_in_both_crates() {
+    let groups = |path: &str, prefix: &str| -> BTreeSet<String> {
+        let text = read(path);
+        let of = |line: &str| Some(line.strip_prefix(prefix)?.strip_suffix(';')?.to_owned());
+        text.lines().filter_map(of).filter(|name| name != "measurement").collect()
+    };
+    let of_kernels = groups("kernels/src/lib.rs", "pub mod ");
+    assert_eq!(of_kernels, groups("host/src/patterns/mod.rs", "mod "));
+    let used = PATTERNS.iter().map(|pattern| pattern.group);
+    assert!(used.clone().all(|group| of_kernels.contains(group)));
+    assert!(PATTERNS.iter().all(|pattern| !of_kernels.contains(pattern.name)));
 }
 
 #[test]
@@ -226,7 +243,7 @@ fn cust_stays_behind_one_module_and_patterns_of_the_host() {
 #[test]
 fn references_know_no_device() {
     for pattern in PATTERNS {
-        let text = read(&format!("host/src/patterns/{}.rs", pattern.name));
+        let text = read(&pattern.host_file());
         let start = text
             .find("fn reference(")
             .unwrap_or_else(|| panic!("{}: no fn reference", pattern.name));

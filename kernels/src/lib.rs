@@ -1,8 +1,12 @@
-//! The device code of Coalesce: one file per memory pattern, a ladder of variants from naive to
-//! fastest, with the teaching doc on top of each file.
+//! The device code of Coalesce: one file per memory pattern, in a folder for what it teaches; a ladder of variants from
+//! naive to fastest, with the teaching doc on top of each file.
 //!
 //! Compiled for the GPU every `#[kernel]` is a PTX entry; compiled for the host it is a typed token
 //! that a launch checks its arguments against.
+//!
+//! A number of elements that a kernel takes is at most 2^31; that is part of every launch contract, and the program
+//! refuses larger sizes. An index of 32 bits may then pass the end by all threads of a grid that covers the elements
+//! and not wrap around. What a product of two numbers makes of it is computed in 64 bits.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
@@ -11,25 +15,12 @@
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.
 #![cfg_attr(test, allow(unused_imports))]
 
-pub mod aos_soa;
-pub mod async_copy;
-pub mod bank_conflicts;
-pub mod batching;
-pub mod bus_utilisation;
-pub mod coalescing;
-pub mod constant_memory;
-pub mod graphs;
-pub mod histogram;
-pub mod l2_persistence;
-pub mod matmul_ab;
-pub mod misalignment;
-pub mod overlap;
-pub mod reduction;
-pub mod scan;
-pub mod store_segments;
-pub mod stream_semantics;
-pub mod stride;
-pub mod transpose;
-pub mod unified_addressing;
-pub mod zero_copy;
+pub mod caches;
+pub mod collectives;
+pub mod execution;
+pub mod global;
+pub mod memory_management;
+pub mod shared;
+pub mod streams;
+pub mod transfer;
 

@@ -13,6 +13,8 @@ use std::ops::RangeInclusive;
 pub struct Pattern {
     /// The stem of both files and the prefix of every kernel's name.
     pub name: &'static str,
+    /// What it is about: the folder of both files.
+    pub group: &'static str,
     /// The one claim a reader leaves with.
     pub shows: &'static str,
     /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
@@ -123,7 +125,9 @@ impl Dimension {
     /// The smallest and the largest value.
     pub fn range(&self) -> RangeInclusive<usize> {
         match self.values {
-            Values::Extent { least } | Values::Amount { least } => least..=usize::MAX,
+            Values::Extent { least } => least..=usize::MAX,
+            // Kernels take it as a number of 32 bits.
+            Values::Amount { least } => least..=u32::MAX as usize,
             Values::Choice(names) => 0..=names.len() - 1,
             Values::Share { parts } => 0..=parts,
         }
@@ -180,6 +184,11 @@ impl Size {
         values[dimension] = value;
         Size(values)
     }
+}
+
+/// Whether a grid may have so many blocks in y: in x it may have 2^31 - 1.
+pub fn fits_grid_y(blocks: usize) -> std::result::Result<(), &'static str> {
+    if blocks <= 65_535 { Ok(()) } else { Err("its grid would have more than 65535 blocks in y") }
 }
 
 /// One way to compute the pattern's result.
@@ -244,47 +253,99 @@ pub trait Procedure {
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
-impl Work {
-    /// A kernel whose launch needs no preparation.
-    pub const fn kernel(launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Work {
-        Work::Kernel { prepare: None, launch, also: &[], bytes: None }
+impl Variant {
+    /// For variants that run at every size.
+    pub const ANY_SIZE: fn(&Size) -> std::result::Result<(), &'static str> = |_| Ok(());
+
+    /// Of this work; it runs on the oldest device and at every size, writes the first output only, and expects no
+    /// traffic. What is different is said by the functions below.
+    const fn of(name: &'static str, change: &'static str, work: Work) -> Variant {
+        Variant {
+            name,
+            change,
+            since: 70,
+            precondition: Variant::ANY_SIZE,
+            outputs: &[0],
+            work,
+            expect: |_| Expectation::default(),
+        }
     }
 
-    /// A kernel that is not enough alone.
-    pub const fn kernels(
+    /// A variant that launches its kernel.
+    pub const fn kernel(
+        name: &'static str,
+        change: &'static str,
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
-        also: &'static [&'static str],
-    ) -> Work {
-        Work::Kernel { prepare: None, launch, also, bytes: None }
+    ) -> Variant {
+        Variant::of(name, change, Work::Kernel { prepare: None, launch, also: &[], bytes: None })
     }
 
-    /// The same kernel, for which the device is brought into a state first.
-    pub const fn prepared(self, by: fn(&Launcher<'_>) -> Result<()>) -> Work {
-        match self {
+    /// A variant whose work is the host's.
+    pub const fn host(
+        name: &'static str,
+        change: &'static str,
+        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
+    ) -> Variant {
+        Variant::of(name, change, Work::Host { bytes: None, build })
+    }
+
+    /// It causes this traffic.
+    pub const fn expecting(self, expect: fn(&Size) -> Expectation) -> Variant {
+        Variant { expect, ..self }
+    }
+
+    /// It needs this compute capability, times ten.
+    pub const fn since(self, capability: u32) -> Variant {
+        Variant { since: capability, ..self }
+    }
+
+    /// It runs at some sizes only.
+    pub const fn only_when(
+        self,
+        precondition: fn(&Size) -> std::result::Result<(), &'static str>,
+    ) -> Variant {
+        Variant { precondition, ..self }
+    }
+
+    /// It writes these outputs.
+    pub const fn writing(self, outputs: &'static [usize]) -> Variant {
+        Variant { outputs, ..self }
+    }
+
+    /// It launches these kernels, too, named without the pattern's name.
+    pub const fn with(self, kernels: &'static [&'static str]) -> Variant {
+        let work = match self.work {
+            Work::Kernel { prepare, launch, bytes, .. } => {
+                Work::Kernel { prepare, launch, also: kernels, bytes }
+            }
+            other => other,
+        };
+        Variant { work, ..self }
+    }
+
+    /// The device is brought into a state first: see [`Work::Kernel`].
+    pub const fn prepared(self, by: fn(&Launcher<'_>) -> Result<()>) -> Variant {
+        let work = match self.work {
             Work::Kernel { launch, also, bytes, .. } => {
                 Work::Kernel { prepare: Some(by), launch, also, bytes }
             }
             other => other,
-        }
+        };
+        Variant { work, ..self }
     }
 
-    /// The same kernel, which moves other bytes than those of its pattern.
-    pub const fn moving(self, own: fn(&Size) -> Bytes) -> Work {
-        match self {
+    /// It moves other bytes than those of its pattern.
+    pub const fn moving(self, own: fn(&Size) -> Bytes) -> Variant {
+        let bytes = Some(own);
+        let work = match self.work {
             Work::Kernel { prepare, launch, also, .. } => {
-                Work::Kernel { prepare, launch, also, bytes: Some(own) }
+                Work::Kernel { prepare, launch, also, bytes }
             }
-            other => other,
-        }
+            Work::Host { build, .. } => Work::Host { bytes, build },
+            Work::Peer(peer) => Work::Peer(peer),
+        };
+        Variant { work, ..self }
     }
-}
-
-impl Variant {
-    /// For variants that write the first output only.
-    pub const FIRST_OUTPUT: &'static [usize] = &[0];
-
-    /// For variants that run at every size.
-    pub const ANY_SIZE: fn(&Size) -> std::result::Result<(), &'static str> = |_| Ok(());
 
     /// Whether its work is the host's.
     pub fn is_host_work(&self) -> bool {
@@ -398,10 +459,19 @@ impl Pattern {
             .collect()
     }
 
-    /// The file that its doc and its source are in, below the workspace.
+    /// The file of its kernels, below the workspace.
+    pub fn kernel_file(&self) -> String {
+        format!("kernels/src/{}/{}.rs", self.group, self.name)
+    }
+
+    /// The file of its host half, below the workspace.
+    pub fn host_file(&self) -> String {
+        format!("host/src/patterns/{}/{}.rs", self.group, self.name)
+    }
+
+    /// The file that its doc is in: that of its kernels, or of its host half if all its work is the host's.
     pub fn source_file(&self) -> String {
-        let folder = if self.is_host_work() { "host/src/patterns" } else { "kernels/src" };
-        format!("{folder}/{}.rs", self.name)
+        if self.is_host_work() { self.host_file() } else { self.kernel_file() }
     }
 
     /// The name of a variant's kernel, if it is one.
@@ -453,5 +523,16 @@ impl Pattern {
             .map(|(dimension, value)| format!("{}={}", dimension.name, dimension.number(*value)))
             .collect::<Vec<_>>()
             .join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_fits_the_number_that_a_kernel_takes() {
+        let passes = Dimension::amount("passes", "times each word is read", 1);
+        assert_eq!(passes.range(), 1..=u32::MAX as usize);
     }
 }

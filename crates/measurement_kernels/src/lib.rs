@@ -17,8 +17,8 @@ pub const BLOCK: u32 = 256;
 /// Used to replace what the L2 cache holds by clean lines of another buffer.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads; `source` 16-byte aligned and valid for `quads`
-/// F32x4, `target` for one f32.
+/// Launch contract: 1-D grid of at most 2^31 threads, `BLOCK` per block; `source` 16-byte aligned and valid for
+/// `quads` F32x4, at most 2^31, `target` for one f32.
 #[kernel]
 pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u32) {
     let step = thread::grid_dim_x() * BLOCK;

@@ -112,7 +112,7 @@ impl MachineCode {
     }
 }
 
-/// Of `File "kernels/src/stride.rs", line 50 inlined at ...`.
+/// Of `File "kernels/src/global/stride.rs", line 50 inlined at ...`.
 fn place_of(comment: &str) -> Option<Place> {
     let (file, rest) = comment.strip_prefix("File \"")?.split_once('"')?;
     let digits = rest.strip_prefix(", line ")?;

@@ -1,54 +1,39 @@
 //! The registry: every pattern, in teaching order.
 
-mod allocation;
-mod aos_soa;
-mod async_copy;
-mod bank_conflicts;
-mod batching;
-mod bus_utilisation;
-mod coalescing;
-mod constant_memory;
-mod graphs;
-mod histogram;
-mod l2_persistence;
-mod matmul_ab;
-mod misalignment;
-mod overlap;
-mod pinned_memory;
-mod reduction;
-mod scan;
-mod store_segments;
-mod stream_semantics;
-mod stride;
-mod transpose;
-mod unified_addressing;
-mod zero_copy;
+mod caches;
+mod collectives;
+mod execution;
+mod global;
+mod memory_management;
+mod shared;
+mod streams;
+mod transfer;
 
 use coalesce::pattern::Pattern;
 
-/// Every pattern, in teaching order. All commands, tests and docs iterate this list.
+/// Every pattern. All commands, tests and docs iterate this list.
 pub const ALL: &[&Pattern] = &[
-    &coalescing::PATTERN,
-    &misalignment::PATTERN,
-    &stride::PATTERN,
-    &bus_utilisation::PATTERN,
-    &store_segments::PATTERN,
-    &aos_soa::PATTERN,
-    &bank_conflicts::PATTERN,
-    &transpose::PATTERN,
-    &matmul_ab::PATTERN,
-    &async_copy::PATTERN,
-    &constant_memory::PATTERN,
-    &reduction::PATTERN,
-    &scan::PATTERN,
-    &histogram::PATTERN,
-    &l2_persistence::PATTERN,
-    &pinned_memory::PATTERN,
-    &batching::PATTERN,
-    &overlap::PATTERN,
-    &zero_copy::PATTERN,
-    &stream_semantics::PATTERN,
-    &unified_addressing::PATTERN,
-    &allocation::PATTERN,
-    &graphs::PATTERN,
+    &global::coalescing::PATTERN,
+    &global::misalignment::PATTERN,
+    &global::stride::PATTERN,
+    &global::bus_utilisation::PATTERN,
+    &global::store_segments::PATTERN,
+    &global::aos_soa::PATTERN,
+    &shared::bank_conflicts::PATTERN,
+    &shared::transpose::PATTERN,
+    &shared::matmul_ab::PATTERN,
+    &shared::async_copy::PATTERN,
+    &caches::constant_memory::PATTERN,
+    &collectives::reduction::PATTERN,
+    &collectives::scan::PATTERN,
+    &collectives::histogram::PATTERN,
+    &caches::l2_persistence::PATTERN,
+    &transfer::pinned_memory::PATTERN,
+    &transfer::batching::PATTERN,
+    &streams::overlap::PATTERN,
+    &transfer::zero_copy::PATTERN,
+    &streams::stream_semantics::PATTERN,
+    &memory_management::unified_addressing::PATTERN,
+    &memory_management::allocation::PATTERN,
+    &streams::graphs::PATTERN,
 ];

@@ -3,6 +3,7 @@
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{NvvmArch, ptxas};
+use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -103,11 +104,20 @@ fn machine_code(kernel: &str, ptx: &std::path::Path, arch: NvvmArch) -> Result<S
 /// The kernel's function with its documentation.
 fn rust_source(kernel: &str) -> Result<String> {
     let folder = workspace::root().join("kernels/src");
-    for entry in std::fs::read_dir(&folder)
-        .with_context(|| format!("cannot read {}", folder.display()))?
-        .flatten()
-    {
-        let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+    let read = |folder: &Path| {
+        std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))
+    };
+    let mut files = Vec::new();
+    for entry in read(&folder)?.flatten() {
+        // Patterns lie in folders, and the kernels of no pattern beside them.
+        if entry.path().is_dir() {
+            files.extend(read(&entry.path())?.flatten().map(|entry| entry.path()));
+        } else {
+            files.push(entry.path());
+        }
+    }
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         let signature = format!("fn {kernel}(");
         let Some(at) = lines.iter().position(|line| line.contains(&signature)) else {

@@ -1,0 +1,224 @@
+//! Host half of `constant_memory`. Device half and teaching doc: `kernels/src/caches/constant_memory.rs`.
+
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::caches::constant_memory as device;
+use kernels::caches::constant_memory::{BLOCK, COEFFICIENTS, ROW, STEPS, TABLE};
+use rayon::prelude::*;
+
+/// Rows that the walk goes through.
+const WALK_ROWS: u32 = 7;
+/// Different words that a warp asks for at a time.
+const DISTINCT: &[usize] = &[1, 2, 4, 8, 16, 32];
+
+pub const PATTERN: Pattern = Pattern {
+    name: "constant_memory",
+    group: "caches",
+    shows: "the constant cache serves one address per pass; only a table that all lanes read alike belongs there",
+    doc_source: include_str!("../../../../kernels/src/caches/constant_memory.rs"),
+    sources: &[
+        "CUDA C++ Best Practices Guide, \"Constant Memory\"",
+        "CUDA C++ Programming Guide, \"Technical Specifications per Compute Capability\" and \"Function Parameters\"",
+        "Jia et al., \"Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking\"",
+    ],
+    dimensions: &[
+        Dimension::extent("n", "threads, each with its walk", 1),
+        Dimension::extent("distinct", "different words per warp and step", 1),
+    ],
+    verify_sizes: &[
+        &[1, 1],
+        &[31, 2],
+        &[32, 32],
+        &[33, 4],
+        &[255, 8],
+        &[256, 16],
+        &[257, 32],
+        &[1000, 5],
+        &[4096, 31],
+        &[10_007, 32],
+    ],
+    bench_size: &[1 << 22, 1],
+    count_size: &[1 << 12, 32],
+    sweeps: &[Sweep { dimension: 1, values: DISTINCT, variants: &[0, 1, 2, 3, 4, 5, 6] }],
+    case,
+    bytes,
+    floor: |_, _| None,
+    variants: &[
+        Variant::kernel("global", "the table lies in global memory", |launcher, arrays, size| {
+            walk(launcher, arrays, size, device::constant_memory_global)
+        })
+        .only_when(distinct_fits)
+        .expecting(|size| Expectation {
+            load_sectors: Some(sectors(size)),
+            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+        }),
+        Variant::kernel("read_only", "loads by the read-only path", |launcher, arrays, size| {
+            walk(launcher, arrays, size, device::constant_memory_read_only)
+        })
+        .only_when(distinct_fits)
+        .expecting(|size| Expectation {
+            load_sectors: Some(sectors(size)),
+            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+        }),
+        Variant::kernel(
+            "shared",
+            "each block copies the table into shared memory and walks there",
+            |launcher, arrays, size| walk(launcher, arrays, size, device::constant_memory_shared),
+        )
+        .only_when(distinct_fits)
+        .expecting(|_| Expectation {
+            load_sectors: Some(4.0),
+            shared_load_wavefronts: Some(1.0),
+            shared_store_wavefronts: Some(1.0),
+            ..stores("neighbouring words lie in different banks: 1 pass; the copy has 4 sectors")
+        }),
+        Variant::kernel("parameter", "the table comes by value with the launch", parameter)
+            .only_when(distinct_fits)
+            .expecting(|size| Expectation {
+                constant_passes: Some(distinct(size)),
+                ..stores("parameters lie in constant memory: one pass per different word")
+            }),
+        Variant::kernel(
+            "constant",
+            "the table is a static that the host writes by its name",
+            constant,
+        )
+        .only_when(distinct_fits)
+        .prepared(write_table)
+        .expecting(|size| Expectation {
+            constant_passes: Some(distinct(size)),
+            ..stores("one pass per different word")
+        }),
+        Variant::kernel("register", "the same 8 words for all lanes, in registers", register)
+            .writing(&[1])
+            .expecting(|_| Expectation {
+                load_sectors: Some(1.0),
+                ..stores("8 words of one sector, loaded once")
+            }),
+        Variant::kernel("operand", "the 8 words are operands in constant memory", operand)
+            .writing(&[1])
+            .prepared(write_table)
+            .expecting(|_| Expectation {
+                constant_passes: Some(1.0),
+                ..stores("one word for all lanes: 1 pass, in PTX a load, in machine code none")
+            }),
+    ],
+};
+
+fn distinct_fits(size: &Size) -> std::result::Result<(), &'static str> {
+    let [_, distinct] = size.get();
+    if distinct <= ROW as usize { Ok(()) } else { Err("a warp has 32 lanes: distinct is 1 to 32") }
+}
+
+fn distinct(size: &Size) -> f64 {
+    let [_, distinct] = size.get();
+    distinct as f64
+}
+
+/// The sectors of so many neighbouring words.
+fn sectors(size: &Size) -> f64 {
+    let [_, distinct] = size.get::<2>();
+    distinct.div_ceil(8) as f64
+}
+
+/// A variant that writes neighbouring words.
+fn stores(arithmetic: &'static str) -> Expectation {
+    Expectation { store_sectors: Some(4.0), arithmetic, ..Expectation::default() }
+}
+
+/// Where each word leads: three rows on, through the first `WALK_ROWS` rows.
+fn table() -> [u32; TABLE as usize] {
+    std::array::from_fn(|word| {
+        let (row, column) = (word as u32 / ROW, word as u32 % ROW);
+        (row + 3) % WALK_ROWS * ROW + column
+    })
+}
+
+/// Output 0: where each walk ends. Output 1: each thread's polynomial.
+fn case(size: &Size, _: &mut Random) -> Case {
+    let [n, distinct] = size.get();
+    let table = table();
+    Case {
+        outputs: vec![
+            Output::exact(Data::U32(reference(&table, n, distinct))),
+            Output::exact(Data::U32(polynomials(&table, n))),
+        ],
+        inputs: vec![Data::U32(table.to_vec())],
+    }
+}
+
+/// The lanes of every warp walk alike.
+fn reference(table: &[u32], n: usize, distinct: usize) -> Vec<u32> {
+    let end = |lane: usize| (0..STEPS).fold((lane % distinct) as u32, |at, _| table[at as usize]);
+    let ends: Vec<u32> = (0..ROW as usize).map(end).collect();
+    (0..n).into_par_iter().map(|i| ends[i % ROW as usize]).collect()
+}
+
+/// The polynomial of each thread's index.
+fn polynomials(table: &[u32], n: usize) -> Vec<u32> {
+    let coefficients = &table[..COEFFICIENTS as usize];
+    let value = |x: u32| {
+        let terms = coefficients.iter().cycle().take(STEPS as usize);
+        terms.fold(1_u32, |value, term| value.wrapping_mul(x).wrapping_add(*term))
+    };
+    (0..n as u32).into_par_iter().map(value).collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [n, _] = size.get();
+    Bytes { read: 4 * TABLE as usize, written: 4 * n }
+}
+
+fn write_table(launcher: &Launcher<'_>) -> Result<()> {
+    launcher.write_symbol("CONSTANT_MEMORY_TABLE", &table())
+}
+
+/// Launches a walk through the table in input 0.
+fn walk(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const u32, *mut u32, u32, u32)>,
+) -> Result<()> {
+    let [n, distinct] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(0), distinct, n);
+    // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
+    // that leads nowhere else; the output holds n elements.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}
+
+fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, distinct] = size.get().map(|value: usize| value as u32);
+    let arguments = (table(), arrays.output(0), distinct, n);
+    let kernel = device::constant_memory_parameter;
+    // SAFETY: as for the walks.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}
+
+fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, distinct] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.output(0), distinct, n);
+    let kernel = device::constant_memory_constant;
+    // SAFETY: as for the walks; `write_table` wrote the table.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}
+
+fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, _] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(1), n);
+    let kernel = device::constant_memory_register;
+    // SAFETY: as for the walks.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}
+
+fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, _] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.output(1), n);
+    let kernel = device::constant_memory_operand;
+    // SAFETY: as for the walks; `write_table` wrote the table.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}

@@ -1,0 +1,443 @@
+//! Host half of `histogram`. Device half and teaching doc: `kernels/src/collectives/histogram.rs`.
+
+use coalesce::data::{Data, Element, Random, Tolerance};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::collectives::histogram as device;
+use kernels::collectives::histogram::{
+    BINS, BLOCK, BLOCKS_MOST, BYTES_IN_FLIGHT, LOADS_IN_FLIGHT, MANY_BINS, MANY_BLOCK,
+};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Lanes per warp, and banks.
+const WARP: usize = 32;
+/// Bytes of a line.
+const LINE: u32 = 128;
+/// Bytes of a vector load.
+const PACK: u32 = 16;
+/// The inputs are the same in every case, so that their conflicts can be promised.
+const SEED: u64 = 256;
+/// The parts into which the bins of `many_bins` are split on an H200: 512 KiB in 227 KiB each.
+const H200_PARTS: u32 = 3;
+/// The multiprocessors of an H200.
+const H200_MULTIPROCESSORS: u32 = 132;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "histogram",
+    group: "collectives",
+    shows: "atomics are cheap when lanes have words and banks of their own, and dear when they share",
+    doc_source: include_str!("../../../../kernels/src/collectives/histogram.rs"),
+    sources: &[
+        "Podlozhnyuk, \"Histogram calculation in CUDA\"",
+        "NVIDIA developer blog, \"GPU Pro Tip: Fast Histograms Using Shared Atomics on Maxwell\"",
+        "CUB, `DeviceHistogram`",
+    ],
+    dimensions: &[
+        Dimension::extent("n", "bytes of the input", 1),
+        Dimension::choice("distribution", "of the values", &["uniform", "skewed", "constant"]),
+    ],
+    verify_sizes: &[
+        &[1, 0],
+        &[31, 1],
+        &[32, 2],
+        &[33, 0],
+        &[511, 1],
+        &[512, 0],
+        &[513, 2],
+        &[8191, 0],
+        &[32_769, 1],
+        &[100_003, 0],
+        &[100_003, 2],
+        &[3_000_001, 1],
+    ],
+    bench_size: &[1 << 30, 0],
+    count_size: &[1 << 18, 0],
+    sweeps: &[Sweep { dimension: 1, values: &[0, 1, 2], variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8] }],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Read, bytes(size).total())),
+    variants: &[
+        Variant::kernel(
+            "global_atomic",
+            "every byte is an atomic in device memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_global_atomic,
+                    0,
+                    length(size),
+                    all_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(1.0),
+            global_atomics: Some(length(size) as f64),
+            global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
+            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, per sector as many passes \
+            as its fullest bin",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "block_copy",
+            "the block counts in shared memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_block_copy,
+                    0,
+                    length(size),
+                    scalar_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| {
+            let passes = average(&byte_requests(size), word_passes);
+            copies(
+                scalar_blocks(size),
+                passes,
+                "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
+            )
+        }),
+        Variant::kernel("warp_copies", "each warp has its copy", |launcher, arrays, size| {
+            launch(
+                launcher,
+                arrays,
+                device::histogram_warp_copies,
+                0,
+                length(size),
+                scalar_blocks(size),
+            )
+        })
+        .expecting(|size| {
+            let passes = average(&byte_requests(size), word_passes);
+            copies(scalar_blocks(size), passes, "as before: a warp's lanes share its copy")
+        }),
+        Variant::kernel(
+            "padded",
+            "each lane has its copy, in rows of 257 words",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_padded,
+                    0,
+                    length(size),
+                    scalar_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| {
+            let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
+            let passes = average(&byte_requests(size), |bins| {
+                let words = bins.iter().enumerate().map(|(lane, bin)| words(lane, *bin));
+                word_passes(&words.collect::<Vec<_>>())
+            });
+            copies(
+                scalar_blocks(size),
+                passes,
+                "bank (lane + bin) % 32, random for random bins: about 3.53",
+            )
+        }),
+        Variant::kernel(
+            "lane_copies",
+            "the copies of a bin lie side by side: bank = lane",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_lane_copies,
+                    0,
+                    length(size),
+                    scalar_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane: 1")),
+        Variant::kernel(
+            "coarsened",
+            "16 bytes per load, four loads in flight",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_coarsened,
+                    0,
+                    length(size),
+                    wide_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1")
+        }),
+        Variant::kernel(
+            "aggregated",
+            "four equal neighbours are counted at once",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_aggregated,
+                    0,
+                    length(size),
+                    wide_blocks(size),
+                )
+            },
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            ..copies(
+                wide_blocks(size),
+                1.0,
+                "as before, with a quarter of the requests if all bytes are equal",
+            )
+        }),
+        Variant::kernel(
+            "many_bins_global",
+            "2^17 bins for 32-bit keys, counted in device memory",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::histogram_many_bins_global,
+                    1,
+                    keys(size),
+                    wide_blocks(size),
+                )
+            },
+        )
+        .writing(&[1])
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            global_atomics: Some(keys(size) as f64),
+            global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
+            arithmetic: "16 sectors; an atomic per key, about 32 sectors for 32 lanes",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "many_bins",
+            "each block counts a third of the bins in shared memory",
+            many_bins,
+        )
+        .writing(&[1])
+        .expecting(|size| {
+            let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
+            Expectation {
+                load_sectors: Some(16.0),
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
+                global_atomics: Some(f64::from(blocks * MANY_BINS)),
+                global_atomic_passes: Some(4.0),
+                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks \
+                / 3 x 2^17 atomics",
+                ..Expectation::default()
+            }
+        }),
+    ],
+};
+
+fn length(size: &Size) -> usize {
+    let [n, _] = size.get();
+    n
+}
+
+/// The keys of a size: as many bytes as its bytes.
+fn keys(size: &Size) -> usize {
+    length(size).div_ceil(4)
+}
+
+/// As many blocks as have bytes to load, `per_block` each, up to what the device holds at once.
+fn blocks_for(size: &Size, per_block: u32) -> u32 {
+    length(size).div_ceil(per_block as usize).min(BLOCKS_MOST as usize) as u32
+}
+
+/// A block per byte and thread.
+fn all_blocks(size: &Size) -> u32 {
+    length(size).div_ceil(BLOCK as usize) as u32
+}
+
+fn scalar_blocks(size: &Size) -> u32 {
+    blocks_for(size, BLOCK * BYTES_IN_FLIGHT)
+}
+
+fn wide_blocks(size: &Size) -> u32 {
+    blocks_for(size, BLOCK * LOADS_IN_FLIGHT * PACK)
+}
+
+/// The columns of blocks of `many_bins`: one block for each multiprocessor.
+fn many_blocks(size: &Size, multiprocessors: u32, parts: u32) -> u32 {
+    let full = length(size).div_ceil((MANY_BLOCK * LOADS_IN_FLIGHT * PACK) as usize);
+    (full as u32).min(multiprocessors / parts).max(1)
+}
+
+/// The bins of one of `parts` parts: whole lines of counters.
+fn part(parts: u32) -> u32 {
+    MANY_BINS.div_ceil(parts).next_multiple_of(LINE / 4)
+}
+
+/// Counting of bytes in shared memory: one pass to clear and to merge, `passes` to count.
+fn copies(blocks: u32, passes: f64, arithmetic: &'static str) -> Expectation {
+    Expectation {
+        load_sectors: Some(1.0),
+        shared_load_wavefronts: Some(1.0),
+        shared_store_wavefronts: Some(1.0),
+        shared_atomic_wavefronts: Some(passes),
+        global_atomics: Some(f64::from(blocks * BINS)),
+        global_atomic_passes: Some(4.0),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// The bins of each request that counts one byte per lane.
+fn byte_requests(size: &Size) -> Vec<Vec<u32>> {
+    let bins: Vec<u32> = inputs(size).0.into_iter().map(u32::from).collect();
+    bins.chunks(WARP).map(<[u32]>::to_vec).collect()
+}
+
+/// The bins of each request that counts one key per lane: every fourth key, from packs side by side.
+fn key_requests(size: &Size) -> Vec<Vec<u32>> {
+    let bins: Vec<u32> = inputs(size).1.into_iter().map(bin_of).collect();
+    let of_packs = |packs: &[u32]| -> [Vec<u32>; 4] {
+        std::array::from_fn(|key| packs.iter().copied().skip(key).step_by(4).collect())
+    };
+    bins.chunks(4 * WARP).flat_map(of_packs).collect()
+}
+
+/// The words of each request of `many_bins`: for each part, the lanes whose bin lies in it.
+fn part_requests(size: &Size) -> Vec<Vec<u32>> {
+    let part = part(H200_PARTS);
+    let split = |bins: Vec<u32>| {
+        (0..H200_PARTS).map(move |index| {
+            let words = bins.iter().filter(|bin| **bin / part == index).map(|bin| bin % part);
+            words.collect::<Vec<_>>()
+        })
+    };
+    let requests = key_requests(size).into_iter().flat_map(split);
+    requests.filter(|words| !words.is_empty()).collect()
+}
+
+fn average(requests: &[Vec<u32>], passes: impl Fn(&[u32]) -> usize) -> f64 {
+    requests.iter().map(|lanes| passes(lanes)).sum::<usize>() as f64 / requests.len() as f64
+}
+
+/// How often each of the values occurs.
+fn occurrences(values: impl Iterator<Item = u32>) -> HashMap<u32, usize> {
+    let mut counts = HashMap::new();
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+    }
+    counts
+}
+
+/// Passes of additions of 1 in shared memory: the most distinct words in one bank.
+fn word_passes(words: &[u32]) -> usize {
+    let distinct = occurrences(words.iter().copied()).into_keys();
+    occurrences(distinct.map(|word| word % WARP as u32)).into_values().max().unwrap_or(0)
+}
+
+/// Passes of atomics in device memory: each sector of 8 words as often as the fullest of its words.
+fn sector_passes(words: &[u32]) -> usize {
+    let mut sectors: HashMap<u32, usize> = HashMap::new();
+    for (word, lanes) in occurrences(words.iter().copied()) {
+        let sector = sectors.entry(word / 8).or_default();
+        *sector = lanes.max(*sector);
+    }
+    sectors.into_values().sum()
+}
+
+/// The bytes and the keys: uniform, the fourth power of uniform, or one value.
+fn inputs(size: &Size) -> (Vec<u8>, Vec<u32>) {
+    let [n, distribution] = size.get();
+    let mut random = Random::new(SEED);
+    let (mut bytes, mut keys) = (random.u8s(n), random.u32s(keys(size)));
+    match distribution {
+        0 => {}
+        1 => {
+            bytes.par_iter_mut().for_each(|byte| *byte = (u32::from(*byte).pow(4) >> 24) as u8);
+            keys.par_iter_mut().for_each(|key| *key = (u128::from(*key).pow(4) >> 96) as u32);
+        }
+        _ => {
+            let (byte, key) = (bytes[0], keys[0]);
+            bytes.fill(byte);
+            keys.fill(key);
+        }
+    }
+    (bytes, keys)
+}
+
+/// The bin of a key: its upper bits.
+fn bin_of(key: u32) -> u32 {
+    key / (u32::MAX / MANY_BINS + 1)
+}
+
+fn case(size: &Size, _random: &mut Random) -> Case {
+    let (bytes, keys) = inputs(size);
+    let of_bytes = reference(BINS, bytes.par_iter().map(|byte| u32::from(*byte)));
+    let of_keys = reference(MANY_BINS, keys.par_iter().map(|key| bin_of(*key)));
+    let counts = |reference| Output {
+        reference: Data::U32(reference),
+        tolerance: Tolerance::Exact,
+        before: Before::Zeros,
+    };
+    Case {
+        inputs: vec![Data::U8(bytes), Data::U32(keys)],
+        outputs: vec![counts(of_bytes), counts(of_keys)],
+    }
+}
+
+/// How often each bin occurs; every chunk counts for itself.
+fn reference(len: u32, bins: impl IndexedParallelIterator<Item = u32>) -> Vec<u32> {
+    const CHUNK: usize = 1 << 22;
+    let none = || vec![0; len as usize];
+    let counts = bins.with_min_len(CHUNK).fold(none, |mut counts, bin| {
+        counts[bin as usize] += 1;
+        counts
+    });
+    counts.reduce(none, |mut sum, counts| {
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        sum
+    })
+}
+
+fn bytes(size: &Size) -> Bytes {
+    Bytes { read: length(size), written: 4 * BINS as usize }
+}
+
+/// Launches a kernel that takes one input of so many elements, and the counts in the output of the same number.
+fn launch<T: Element>(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    kernel: Kernel<fn(*const T, *mut u32, u32)>,
+    array: usize,
+    elements: usize,
+    grid: u32,
+) -> Result<()> {
+    let arguments = (arrays.input(array), arrays.output(array), elements as u32);
+    // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
+    // 256-byte aligned; the output is a zero for each bin.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }
+}
+
+fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let gpu = launcher.gpu();
+    let parts = MANY_BINS.div_ceil(gpu.shared_bytes_per_block()? / LINE * LINE / 4);
+    let part = part(parts);
+    let grid = (many_blocks(size, gpu.multiprocessors()?, parts), parts);
+    let arguments = (arrays.input(1), arrays.output(1), keys(size) as u32, part);
+    let kernel = device::histogram_many_bins;
+    // SAFETY: the parts cover the bins, and the shared memory holds a part; the input has that many keys
+    // and is 256-byte aligned; the output is a zero for each bin.
+    unsafe { launcher.launch(kernel, grid, MANY_BLOCK, 4 * part, arguments) }
+}

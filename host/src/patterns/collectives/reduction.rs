@@ -1,0 +1,292 @@
+//! Host half of `reduction`. Device half and teaching doc: `kernels/src/collectives/reduction.rs`.
+
+use coalesce::data::{Data, Element, Random, Tolerance};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::collectives::reduction as device;
+use kernels::collectives::reduction::{BLOCK, BLOCKS_MOST, LOADS_IN_FLIGHT};
+use rayon::prelude::*;
+
+/// Bytes of a vector load.
+const PACK: usize = 16;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "reduction",
+    group: "collectives",
+    shows: "threads add in registers first, warps by shuffles, blocks through shared memory",
+    doc_source: include_str!("../../../../kernels/src/collectives/reduction.rs"),
+    sources: &[
+        "Harris, \"Optimizing Parallel Reduction in CUDA\"",
+        "CUDA C++ Programming Guide, \"Warp Shuffle Functions\"",
+        "CUB, `DeviceReduce`",
+    ],
+    dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
+    verify_sizes: &[
+        &[1],
+        &[2],
+        &[31],
+        &[32],
+        &[33],
+        &[511],
+        &[512],
+        &[513],
+        &[8191],
+        &[8193],
+        &[100_003],
+        &[5_000_001],
+    ],
+    bench_size: &[1 << 28],
+    count_size: &[1 << 18],
+    sweeps: &[Sweep {
+        dimension: 0,
+        values: &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+        variants: &[4, 5],
+    }],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Read, bytes(size).total())),
+    variants: &[
+        Variant::kernel(
+            "global_atomic",
+            "every thread adds to one address",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_global_atomic,
+                    0,
+                    elements(size),
+                    blocks(size),
+                )
+            },
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(4.0),
+            global_atomics: Some(elements(size) as f64),
+            global_atomic_passes: Some(32.0),
+            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes to one address: \
+            32 passes",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "interleaved",
+            "a tree in shared memory, one atomic per block",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_interleaved,
+                    0,
+                    elements(size),
+                    blocks(size),
+                )
+            },
+        )
+        .expecting(|size| {
+            tree(size, (1.0, 1.0), "all words of a warp lie within 32: 1 pass; n / 512 atomics")
+        }),
+        Variant::kernel(
+            "strided",
+            "the threads at work are the first ones",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, device::reduction_strided, 0, elements(size), blocks(size))
+            },
+        )
+        .expecting(|size| {
+            let (warps, passes) = strided_tree();
+            let loads = (2.0 * passes + 1.0) / (2.0 * warps + 1.0);
+            let stores = (passes + 16.0) / (warps + 16.0);
+            tree(
+                size,
+                (loads, stores),
+                "20 warps of 9 levels: 95 passes; loads (2 x 95 + 1) / (2 x 20 + 1), stores (95 \
+                + 16) / (20 + 16)",
+            )
+        }),
+        Variant::kernel(
+            "sequential",
+            "the tree folds the upper half onto the lower",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_sequential,
+                    0,
+                    elements(size),
+                    blocks(size),
+                )
+            },
+        )
+        .expecting(|size| {
+            tree(
+                size,
+                (1.0, 1.0),
+                "neighbouring lanes, neighbouring words: 1 pass; n / 512 atomics",
+            )
+        }),
+        Variant::kernel(
+            "shuffle",
+            "warps add by shuffles, one shared word per warp",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, device::reduction_shuffle, 0, elements(size), blocks(size))
+            },
+        )
+        .expecting(|size| {
+            tree(size, (1.0, 1.0), "16 stores and 1 load per block, shuffles none; n / 512 atomics")
+        }),
+        Variant::kernel(
+            "vectorised",
+            "few blocks, 16-byte loads, four in flight per thread",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    device::reduction_vectorised,
+                    0,
+                    elements(size),
+                    vectorised_blocks(size),
+                )
+            },
+        )
+        .expecting(vectorised_traffic),
+        Variant::kernel("vectorised_i32", "32-bit integers", |launcher, arrays, size| {
+            launch(
+                launcher,
+                arrays,
+                device::reduction_vectorised_i32,
+                1,
+                elements(size),
+                vectorised_blocks(size),
+            )
+        })
+        .writing(&[1])
+        .expecting(vectorised_traffic),
+        Variant::kernel("vectorised_f64", "doubles, two per load", |launcher, arrays, size| {
+            launch(
+                launcher,
+                arrays,
+                device::reduction_vectorised_f64,
+                2,
+                doubles(size),
+                vectorised_blocks(size),
+            )
+        })
+        .writing(&[2])
+        .expecting(vectorised_traffic),
+    ],
+};
+
+fn elements(size: &Size) -> usize {
+    let [n] = size.get();
+    n
+}
+
+/// The doubles of a size: as many bytes as its floats.
+fn doubles(size: &Size) -> usize {
+    elements(size).div_ceil(2)
+}
+
+/// The warps at work over all levels of a tree of 512 words whose pairs lie 2, 4, 8 .. 512 words apart, and the passes of
+/// all of them for one access each.
+pub(super) fn strided_tree() -> (f64, f64) {
+    // Warps, and passes for each.
+    let levels = [
+        (8.0, 2.0),
+        (4.0, 4.0),
+        (2.0, 8.0),
+        (1.0, 16.0),
+        (1.0, 16.0),
+        (1.0, 8.0),
+        (1.0, 4.0),
+        (1.0, 2.0),
+        (1.0, 1.0),
+    ];
+    let warps = levels.iter().map(|(warps, _)| warps).sum();
+    (warps, levels.iter().map(|(warps, passes)| warps * passes).sum())
+}
+
+/// A block per `BLOCK` elements.
+fn blocks(size: &Size) -> u32 {
+    (elements(size) as u32).div_ceil(BLOCK)
+}
+
+/// As many blocks as have loads to do, up to what the device holds at once.
+fn vectorised_blocks(size: &Size) -> u32 {
+    let bytes = 4 * elements(size);
+    let per_block = BLOCK as usize * LOADS_IN_FLIGHT as usize * PACK;
+    (bytes.div_ceil(per_block) as u32).min(BLOCKS_MOST)
+}
+
+/// One element per thread, and one atomic per block; passes of shared loads and stores.
+fn tree(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectation {
+    Expectation {
+        load_sectors: Some(4.0),
+        shared_load_wavefronts: Some(passes.0),
+        shared_store_wavefronts: Some(passes.1),
+        global_atomics: Some(f64::from(blocks(size))),
+        global_atomic_passes: Some(1.0),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+fn vectorised_traffic(size: &Size) -> Expectation {
+    Expectation {
+        load_sectors: Some(16.0),
+        global_atomics: Some(f64::from(vectorised_blocks(size))),
+        ..tree(size, (1.0, 1.0), "32 lanes x 16 B / 32 B = 16 sectors; one atomic per block")
+    }
+}
+
+/// Floats and doubles that add without rounding: odd multiples of 1/64 in (-1, 1).
+fn case(size: &Size, random: &mut Random) -> Case {
+    let exact = |byte: &u8| (f32::from(byte >> 2) * 2.0 - 63.0) / 64.0;
+    let floats: Vec<f32> = random.u8s(elements(size)).par_iter().map(exact).collect();
+    let doubles: Vec<f64> =
+        random.u8s(doubles(size)).par_iter().map(|byte| f64::from(exact(byte))).collect();
+    let integers: Vec<i32> =
+        random.u32s(elements(size)).into_par_iter().map(u32::cast_signed).collect();
+    let sums = [
+        Data::F32(vec![reference(floats.par_iter().map(|value| f64::from(*value))) as f32]),
+        Data::I32(vec![integers.par_iter().copied().reduce(|| 0, i32::wrapping_add)]),
+        Data::F64(vec![reference(doubles.par_iter().copied())]),
+    ];
+    Case {
+        inputs: vec![Data::F32(floats), Data::I32(integers), Data::F64(doubles)],
+        outputs: sums.map(sum).into(),
+    }
+}
+
+/// An output that starts from zero and is added to.
+fn sum(reference: Data) -> Output {
+    Output { reference, tolerance: Tolerance::Exact, before: Before::Zeros }
+}
+
+/// Sums in double precision.
+fn reference(values: impl ParallelIterator<Item = f64>) -> f64 {
+    values.sum()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    Bytes { read: 4 * elements(size), written: 4 }
+}
+
+/// Launches a kernel that takes one input of so many elements, and the sum in the output of the same number.
+fn launch<T: Element>(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    kernel: Kernel<fn(*const T, *mut T, u32)>,
+    array: usize,
+    elements: usize,
+    grid: u32,
+) -> Result<()> {
+    let arguments = (arrays.input(array), arrays.output(array), elements as u32);
+    // SAFETY: one thread per element, or a grid of its own choice for the vectorised ones; the input has that many
+    // elements and is 256-byte aligned; the output is one zero.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }
+}

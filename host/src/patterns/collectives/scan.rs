@@ -1,0 +1,453 @@
+//! Host half of `scan`. Device half and teaching doc: `kernels/src/collectives/scan.rs`.
+
+use super::reduction::strided_tree;
+use coalesce::data::{Data, Random, Tolerance};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
+    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::collectives::scan as device;
+use kernels::collectives::scan::{
+    PREFIX, SUMS_BLOCK, TILE, TREE_BLOCK, WIDE_BLOCK, WIDE_TILE, scan_sums,
+};
+use rayon::prelude::*;
+
+/// Lanes per warp.
+const WARP: usize = 32;
+/// The kernel that the variants of two passes share.
+const ALSO: &[&str] = &["sums"];
+/// The outputs that hold the sums of tiles of `TILE`, those of tiles of these sums, and so on: 2^31 elements are 2^22,
+/// 2^13 and 16 sums.
+const SUMS: &[usize] = &[1, 2, 3];
+/// The same for tiles of `WIDE_TILE`: 2^18 and 32 sums.
+const WIDE_SUMS: &[usize] = &[4, 5];
+/// The output that holds the tickets and the words of `look_back`.
+const STATE: usize = 6;
+/// What the variants with tiles of `TILE` write.
+const OUTPUTS: &[usize] = &[0, 1, 2, 3];
+
+pub const PATTERN: Pattern = Pattern {
+    name: "scan",
+    group: "collectives",
+    shows: "threads scan in registers first, warps by shuffles, and blocks in one pass by looking back",
+    doc_source: include_str!("../../../../kernels/src/collectives/scan.rs"),
+    sources: &[
+        "Hillis, Steele, \"Data Parallel Algorithms\"",
+        "Blelloch, \"Prefix Sums and Their Applications\"",
+        "Harris, Sengupta, Owens, \"Parallel Prefix Sum (Scan) with CUDA\"",
+        "Merrill, Garland, \"Single-pass Parallel Prefix Scan with Decoupled Look-back\"",
+        "CUB, `DeviceScan`",
+    ],
+    dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
+    verify_sizes: &[
+        &[1],
+        &[2],
+        &[31],
+        &[32],
+        &[33],
+        &[511],
+        &[512],
+        &[513],
+        &[8191],
+        &[8192],
+        &[8193],
+        &[100_003],
+        // Sums of sums of tiles of 512.
+        &[512 * 512],
+        &[512 * 512 + 1],
+        &[5_000_001],
+    ],
+    bench_size: &[1 << 28],
+    count_size: &[1 << 18],
+    sweeps: &[Sweep {
+        dimension: 0,
+        values: &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+        variants: &[3, 4, 5, 6],
+    }],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    variants: &[
+        Variant::kernel(
+            "hillis_steele",
+            "every word adds the word 1, 2, 4 .. before it",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
+                    size,
+                    device::scan_hillis_steele,
+                    (TILE, TILE),
+                    SUMS,
+                )
+            },
+        )
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                TILE,
+                TILE,
+                (1.0, 1.0),
+                "neighbouring lanes, neighbouring words: 1 pass",
+            )
+        }),
+        Variant::kernel("blelloch", "a tree up and down in place", |launcher, arrays, size| {
+            launch_two_passes(
+                launcher,
+                arrays,
+                size,
+                device::scan_blelloch,
+                (TILE, TREE_BLOCK),
+                SUMS,
+            )
+        })
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            let (requests, passes) = strided_tree();
+            // Up two loads and a store, but none for the root, the last level; down two of each.
+            let (up, up_passes) = (requests - 1.0, passes - 1.0);
+            let loads =
+                (2.0 * up_passes + 2.0 * passes + 16.0) / (2.0 * up + 2.0 * requests + 16.0);
+            let stores =
+                (16.0 + up_passes + 1.0 + 2.0 * passes) / (16.0 + up + 1.0 + 2.0 * requests);
+            two_passes(
+                size,
+                TILE,
+                TREE_BLOCK,
+                (loads, stores),
+                "loads (2 x 94 + 2 x 95 + 16) / (2 x 19 + 2 x 20 + 16), stores (16 + 94 + 1 + 2 \
+                x 95) / (16 + 19 + 1 + 2 x 20)",
+            )
+        }),
+        Variant::kernel(
+            "blelloch_padded",
+            "a word of padding after every 32",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
+                    size,
+                    device::scan_blelloch_padded,
+                    (TILE, TREE_BLOCK),
+                    SUMS,
+                )
+            },
+        )
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                TILE,
+                TREE_BLOCK,
+                (1.0, 1.0),
+                "words 2 s apart lie 2 s + 2 s / 32 banks apart: 1 pass",
+            )
+        }),
+        Variant::kernel(
+            "shuffle",
+            "warps scan by shuffles, one shared word per warp",
+            |launcher, arrays, size| {
+                launch_two_passes(launcher, arrays, size, device::scan_shuffle, (TILE, TILE), SUMS)
+            },
+        )
+        .writing(OUTPUTS)
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                TILE,
+                TILE,
+                (1.0, 1.0),
+                "16 loads and 17 stores per block, shuffles none",
+            )
+        }),
+        Variant::kernel(
+            "vectorised",
+            "16-byte loads, 32 elements per thread",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
+                    size,
+                    device::scan_vectorised,
+                    (WIDE_TILE, WIDE_BLOCK),
+                    WIDE_SUMS,
+                )
+            },
+        )
+        .writing(&[0, 4, 5])
+        .with(ALSO)
+        .expecting(|size| {
+            two_passes(
+                size,
+                WIDE_TILE,
+                WIDE_BLOCK,
+                (1.0, 1.0),
+                "32 lanes x 16 B / 32 B = 16 sectors, beside the 4 of the sums",
+            )
+        }),
+        Variant::kernel(
+            "look_back",
+            "one pass: a tile asks those before it",
+            |launcher, arrays, size| {
+                launch_look_back(launcher, arrays, size, device::scan_look_back)
+            },
+        )
+        .writing(&[0, STATE])
+        .expecting(|size| {
+            one_pass(
+                size,
+                (1.0, 1.0),
+                "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a \
+                ticket per tile, and one more",
+            )
+        }),
+        Variant::kernel(
+            "look_back_async",
+            "asynchronous copies into shared memory",
+            |launcher, arrays, size| {
+                launch_look_back(launcher, arrays, size, device::scan_look_back_async)
+            },
+        )
+        .since(80)
+        .writing(&[0, STATE])
+        .expecting(|size| {
+            // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
+            let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
+            // Each warp reads ticket, words and what lies before; its sum is a store, ticket and result of the block
+            // are two.
+            let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
+            // A copy that reads as many bytes as a register says takes each pass twice.
+            let stores = (2.0 * 4.0 * rows + 8.0 + 2.0) / (rows + 8.0 + 2.0);
+            one_pass(
+                size,
+                (loads, stores),
+                "sectors as before; 32 lanes x 16 B / 128 B = 4 passes: loads (4 x 128 + 24) / \
+                152, stores (2 x 4 x 64 + 10) / 74",
+            )
+        }),
+    ],
+};
+
+fn elements(size: &Size) -> usize {
+    let [n] = size.get();
+    n
+}
+
+/// How many sums each level has: one per tile of the elements, one per tile of these, while they fill more than one.
+fn levels(n: usize, tile: u32) -> Vec<usize> {
+    let of_level = |len: &usize| (*len > tile as usize).then(|| len.div_ceil(tile as usize));
+    std::iter::successors(of_level(&n), of_level).collect()
+}
+
+/// Requests and their sectors.
+#[derive(Clone, Copy, Default)]
+struct Requests {
+    requests: usize,
+    sectors: usize,
+}
+
+impl Requests {
+    /// Adds requests of so many sectors each.
+    fn add(&mut self, requests: usize, sectors: usize) {
+        self.requests += requests;
+        self.sectors += requests * sectors;
+    }
+
+    /// Adds those for `n` elements in tiles of `tile`, each once.
+    fn add_tiles(&mut self, n: usize, tile: u32) {
+        if tile == TILE {
+            return self.add(n / WARP, 4);
+        }
+        let whole = n - n % WIDE_TILE as usize;
+        self.add(whole / (4 * WARP), 16);
+        // In the rest lane l has the elements 4 l + k of a row, one k at a time.
+        for row in (whole..n).step_by(4 * WARP) {
+            let words = (n - row).min(4 * WARP);
+            for k in 0..words.min(4) {
+                self.add(1, (words - k).div_ceil(4).div_ceil(2));
+            }
+        }
+    }
+
+    fn average(self) -> Option<f64> {
+        Some(self.sectors as f64 / self.requests as f64)
+    }
+}
+
+/// The traffic of `scan_sums` and of a kernel that scans tiles, at all levels: the latter's passes of shared loads and
+/// stores, and its threads per block.
+fn two_passes(
+    size: &Size,
+    tile: u32,
+    block: u32,
+    passes: (f64, f64),
+    arithmetic: &'static str,
+) -> Expectation {
+    let (mut loads, mut stores) = (Requests::default(), Requests::default());
+    let mut n = elements(size);
+    for sums in levels(n, tile) {
+        loads.add(n / WARP, 4);
+        stores.add(sums, 1);
+        loads.add_tiles(n, tile);
+        stores.add_tiles(n, tile);
+        // Each warp of each tile but the first asks what lies before the tile.
+        loads.add((sums - 1) * block as usize / WARP, 1);
+        n = sums;
+    }
+    loads.add_tiles(n, tile);
+    stores.add_tiles(n, tile);
+    Expectation {
+        load_sectors: loads.average(),
+        store_sectors: stores.average(),
+        shared_load_wavefronts: Some(passes.0),
+        shared_store_wavefronts: Some(passes.1),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// The traffic of a look back when blocks run in turn: each tile looks once, at up to 32 words of 8 bytes, and finds
+/// the one before it ready. Passes of shared loads and stores.
+fn one_pass(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectation {
+    let (mut loads, mut stores) = (Requests::default(), Requests::default());
+    let n = elements(size);
+    let tiles = n.div_ceil(WIDE_TILE as usize);
+    loads.add_tiles(n, WIDE_TILE);
+    stores.add_tiles(n, WIDE_TILE);
+    for tile in 1..tiles {
+        // The words lie after that of the tickets, four in a sector.
+        let (first, last) = (1 + tile - tile.min(WARP), tile);
+        loads.add(1, last / 4 - first / 4 + 1);
+    }
+    // Each tile but the first publishes its sum, too.
+    stores.add(2 * tiles - 1, 1);
+    Expectation {
+        load_sectors: loads.average(),
+        store_sectors: stores.average(),
+        shared_load_wavefronts: Some(passes.0),
+        shared_store_wavefronts: Some(passes.1),
+        // The last ticket counts the launch.
+        global_atomics: Some(tiles as f64 + 1.0),
+        global_atomic_passes: Some(1.0),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// Floats that add without rounding, odd multiples of 1/64 in (-1, 1), and everything that any variant leaves behind.
+fn case(size: &Size, random: &mut Random) -> Case {
+    let n = elements(size);
+    let exact = |byte: &u8| (f32::from(byte >> 2) * 2.0 - 63.0) / 64.0;
+    let source: Vec<f32> = random.u8s(n).par_iter().map(exact).collect();
+    let target = reference(&source);
+    let mut outputs = Vec::new();
+    for (tile, places) in [(TILE, SUMS), (WIDE_TILE, WIDE_SUMS)] {
+        let mut below = target.as_slice();
+        let mut sums = vec![Vec::new(); places.len()];
+        for level in sums.iter_mut().take(levels(n, tile).len()) {
+            *level = at_ends(below, tile);
+            below = level;
+        }
+        outputs.extend(sums.into_iter().map(|level| Output::exact(Data::F32(level))));
+    }
+    // The tickets say that one launch has been; each tile's word is its last of launch 0.
+    let prefixes = at_ends(&target, WIDE_TILE).into_iter();
+    let words = prefixes.map(|prefix| u64::from(PREFIX) << 32 | u64::from(prefix.to_bits()));
+    let state = Data::U64(std::iter::once(1 << 32).chain(words).collect());
+    outputs.insert(0, Output::exact(Data::F32(target)));
+    outputs.push(Output { reference: state, tolerance: Tolerance::Exact, before: Before::Zeros });
+    Case { inputs: vec![Data::F32(source)], outputs }
+}
+
+/// The last value of each tile.
+fn at_ends(values: &[f32], tile: u32) -> Vec<f32> {
+    values.chunks(tile as usize).filter_map(|tile| tile.last().copied()).collect()
+}
+
+/// The sums up to each element, in double precision, one after the other.
+fn reference(source: &[f32]) -> Vec<f32> {
+    let mut sum = 0.0;
+    let add = |value: &f32| {
+        sum += f64::from(*value);
+        sum as f32
+    };
+    source.iter().map(add).collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    Bytes { read: 4 * elements(size), written: 4 * elements(size) }
+}
+
+/// A kernel that scans tiles: of what, what lies before each tile, where to, how many elements.
+type ScanTiles = Kernel<fn(*const f32, *const f32, *mut f32, u32)>;
+
+/// The sums of the tiles, up to a level that is one tile; then that level is scanned and those below it, down to the
+/// elements.
+fn launch_two_passes(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: ScanTiles,
+    (tile, block): (u32, u32),
+    places: &[usize],
+) -> Result<()> {
+    let source = arrays.input::<f32>(0);
+    let sums = |level: usize| arrays.output::<f32>(places[level]);
+    let lengths = levels(elements(size), tile);
+    let mut n = elements(size) as u32;
+    for (level, length) in lengths.iter().enumerate() {
+        let tiles = *length as u32;
+        let grid = tiles.div_ceil(SUMS_BLOCK / WARP as u32);
+        // SAFETY: a warp per tile of `tile` elements, a multiple of 512; each level has a sum per tile of the one below.
+        unsafe {
+            if level == 0 {
+                let arguments = (source, sums(0), n, tile);
+                launcher.launch(scan_sums, grid, SUMS_BLOCK, 0, arguments)?;
+            } else {
+                let arguments = (sums(level - 1), sums(level), n, tile);
+                launcher.launch(scan_sums, grid, SUMS_BLOCK, 0, arguments)?;
+            }
+        }
+        n = tiles;
+    }
+    for level in (0..lengths.len()).rev() {
+        let n = lengths[level] as u32;
+        let before = sums((level + 1).min(places.len() - 1));
+        // SAFETY: a block per tile of this level's sums, which it scans in place; the level above, already scanned, has a
+        // sum for each tile, and where there is none there is one tile. All arrays are 256-byte aligned.
+        unsafe {
+            let arguments = (sums(level), before, sums(level), n);
+            launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)?;
+        }
+    }
+    let n = elements(size) as u32;
+    // SAFETY: as above; source and target are two arrays of n elements.
+    unsafe {
+        let arguments = (source, sums(0), arrays.output(0), n);
+        launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)
+    }
+}
+
+/// A kernel that looks back: of what, where to, its tickets and words, how many elements.
+type LookBack = Kernel<fn(*const f32, *mut f32, *mut u64, u32)>;
+
+fn launch_look_back(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: LookBack,
+) -> Result<()> {
+    let n = elements(size) as u32;
+    let arguments = (arrays.input(0), arrays.output(0), arrays.output(STATE), n);
+    // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
+    // one more, was zero before the first launch, and the launches of a stream run one at a time.
+    unsafe { launcher.launch(kernel, n.div_ceil(WIDE_TILE), WIDE_BLOCK, 0, arguments) }
+}

@@ -1,0 +1,172 @@
+//! Host half of `bus_utilisation`. Device half and teaching doc: `kernels/src/global/bus_utilisation.rs`.
+
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::global::bus_utilisation as device;
+use kernels::global::bus_utilisation::{BLOCK, REACH};
+
+/// Lanes per warp, and words per line.
+const WARP: usize = 32;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "bus_utilisation",
+    group: "global",
+    shows: "the unit of a load is the 32-byte sector, with the first-level cache or without it",
+    doc_source: include_str!("../../../../kernels/src/global/bus_utilisation.rs"),
+    sources: &[
+        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
+        "PTX ISA, \"Cache Operators\"",
+        "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
+    ],
+    dimensions: &[Dimension::extent("n", "elements loaded", 1)],
+    verify_sizes: &[
+        &[1],
+        &[31],
+        &[32],
+        &[33],
+        &[255],
+        &[256],
+        &[257],
+        &[1000],
+        &[4099],
+        &[100_003],
+        &[1 << 16],
+    ],
+    bench_size: &[1 << 26],
+    count_size: &[1 << 16],
+    sweeps: &[],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    variants: &[
+        Variant::kernel(
+            "random_ca",
+            "a random word of the 32nd of the array that is the lane's",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_random_ca, 4)
+            },
+        )
+        .writing(&[4])
+        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
+        Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_random_cg, 4)
+        })
+        .writing(&[4])
+        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
+        Variant::kernel(
+            "misaligned_ca",
+            "32 neighbouring words, one off the line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_misaligned_ca, 2)
+            },
+        )
+        .writing(&[2])
+        .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
+        Variant::kernel("misaligned_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_misaligned_cg, 2)
+        })
+        .writing(&[2])
+        .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
+        Variant::kernel(
+            "one_address_ca",
+            "all lanes load their line's first word",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_one_address_ca, 3)
+            },
+        )
+        .writing(&[3])
+        .expecting(|_| loads(1.0, "one word: 1 sector")),
+        Variant::kernel("one_address_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_one_address_cg, 3)
+        })
+        .writing(&[3])
+        .expecting(|_| loads(1.0, "one word: 1 sector")),
+        Variant::kernel(
+            "permuted_ca",
+            "each lane another word of the line, in a scrambled order",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_permuted_ca, 1)
+            },
+        )
+        .writing(&[1])
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        Variant::kernel("permuted_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_permuted_cg, 1)
+        })
+        .writing(&[1])
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        Variant::kernel(
+            "aligned_ca",
+            "lane i loads word i of the line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_aligned_ca, 0)
+            },
+        )
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        Variant::kernel("aligned_cg", "the same without L1", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_aligned_cg, 0)
+        })
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+    ],
+};
+
+/// Loads of so many sectors, whether L1 keeps them or not, and coalesced stores.
+fn loads(sectors: f64, arithmetic: &'static str) -> Expectation {
+    Expectation {
+        load_sectors: Some(sectors),
+        store_sectors: Some(4.0),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// One output per shape: aligned, permuted, misaligned, one address, random.
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [n] = size.get();
+    let source = random.f32s(n + REACH as usize);
+    let shapes: [&dyn Fn(usize) -> usize; 5] = [
+        &|i| i,
+        &|i| (i - i % WARP + (i % WARP * 5 + 3) % WARP).min(n - 1),
+        &|i| i + 1,
+        &|i| i - i % WARP,
+        &|i| (i % WARP * n.div_ceil(WARP) + scrambled(i) % n.div_ceil(WARP)) % n,
+    ];
+    let outputs = shapes.map(|shape| Output::exact(Data::F32(reference(&source, n, shape))));
+    Case { outputs: outputs.into(), inputs: vec![Data::F32(source)] }
+}
+
+/// A hash of 32 bits: two rounds of multiplying and folding.
+fn scrambled(i: usize) -> usize {
+    let first = i as u64 * 0x9E37_79B9 % (1 << 32);
+    let second = (first ^ (first >> 16)) * 0x85EB_CA6B % (1 << 32);
+    (second ^ (second >> 13)) as usize
+}
+
+fn reference(source: &[f32], n: usize, word: &dyn Fn(usize) -> usize) -> Vec<f32> {
+    (0..n).map(|i| source[word(i)]).collect()
+}
+
+/// What the aligned shape moves.
+fn bytes(size: &Size) -> Bytes {
+    let [n] = size.get();
+    Bytes { read: 4 * n, written: 4 * n }
+}
+
+/// Launches a kernel of this file into the output of its shape.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+    output: usize,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    let arguments = (arrays.input(0), arrays.output(output), n);
+    // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n, and they are different
+    // allocations.
+    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}

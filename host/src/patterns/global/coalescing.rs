@@ -1,0 +1,120 @@
+//! Host half of `coalescing`. Device half and teaching doc: `kernels/src/global/coalescing.rs`.
+
+use coalesce::data::{Data, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::global::coalescing as device;
+use kernels::global::coalescing::{BLOCK, LOADS_IN_FLIGHT};
+
+pub const PATTERN: Pattern = Pattern {
+    name: "coalescing",
+    group: "global",
+    shows: "neighbouring lanes should touch neighbouring words",
+    doc_source: include_str!("../../../../kernels/src/global/coalescing.rs"),
+    sources: &[
+        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
+        "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
+    ],
+    dimensions: &[Dimension::extent("n", "elements copied", 1)],
+    verify_sizes: &[
+        &[1],
+        &[31],
+        &[32],
+        &[33],
+        &[255],
+        &[256],
+        &[257],
+        &[1023],
+        &[4096],
+        &[4099],
+        &[100_003],
+        &[1 << 20],
+    ],
+    bench_size: &[1 << 28],
+    count_size: &[1 << 16],
+    sweeps: &[],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    variants: &[
+        Variant::kernel(
+            "strided",
+            "the lanes of a warp lie n / 32 words apart",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_strided, 1),
+        )
+        .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
+        Variant::kernel(
+            "permuted",
+            "a warp covers 32 neighbouring words in a scrambled order",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_permuted, 1),
+        )
+        .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        Variant::kernel("scalar", "lane i touches word i", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_scalar, 1)
+        })
+        .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        Variant::kernel("pair", "8 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_pair, 2)
+        })
+        .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
+        Variant::kernel("quad", "16 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_quad, 4)
+        })
+        .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        Variant::kernel(
+            "in_flight",
+            "four 16-byte loads in flight per thread, in a grid-stride loop",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::coalescing_in_flight, 4 * LOADS_IN_FLIGHT)
+            },
+        )
+        .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+    ],
+};
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [n] = size.get();
+    let source = random.f32s(n);
+    Case {
+        outputs: vec![Output::exact(Data::F32(reference(&source)))],
+        inputs: vec![Data::F32(source)],
+    }
+}
+
+fn reference(source: &[f32]) -> Vec<f32> {
+    source.to_vec()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [n] = size.get();
+    Bytes { read: 4 * n, written: 4 * n }
+}
+
+/// A copy whose loads and stores touch the same sectors.
+fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
+    Expectation {
+        load_sectors: Some(sectors),
+        store_sectors: Some(sectors),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// Launches a kernel of this file, whose threads copy so many elements each; those of `strided` and `permuted` one, in
+/// whole warps.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+    per_thread: u32,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    let grid = n.div_ceil(BLOCK * per_thread);
+    // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a multiple of 256 bytes;
+    // input and output are different allocations.
+    unsafe { launcher.launch(kernel, grid, BLOCK, 0, (arrays.input(0), arrays.output(0), n)) }
+}

@@ -1,0 +1,136 @@
+//! Host half of `store_segments`. Device half and teaching doc: `kernels/src/global/store_segments.rs`.
+
+use coalesce::data::{Data, POISON, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
+use anyhow::Result;
+use cuda_std::kernel::Kernel;
+use kernels::global::store_segments as device;
+use kernels::global::store_segments::{BLOCK, FILLED, HALF, RANGE, SECTOR};
+
+/// Lanes per warp.
+const WARP: usize = 32;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "store_segments",
+    group: "global",
+    shows: "stores move 32-byte segments; scattering them costs nothing while each is filled whole",
+    doc_source: include_str!("../../../../kernels/src/global/store_segments.rs"),
+    sources: &[
+        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
+        "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
+    ],
+    dimensions: &[Dimension::extent("n", "words stored", 1)],
+    verify_sizes: &[
+        &[1],
+        &[31],
+        &[32],
+        &[33],
+        &[255],
+        &[256],
+        &[257],
+        &[1000],
+        &[4099],
+        &[100_003],
+        &[1 << 16],
+    ],
+    bench_size: &[1 << 27],
+    count_size: &[1 << 16],
+    sweeps: &[],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Write, bytes(size).total())),
+    variants: &[
+        Variant::kernel(
+            "partial",
+            "each warp fills the first half of eight sectors",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_partial, 2, BLOCK)
+            },
+        )
+        .writing(&[2])
+        .expecting(|_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors")),
+        Variant::kernel(
+            "scattered",
+            "four whole sectors of a range of six, lanes in a scrambled order",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_scattered, 1, BLOCK)
+            },
+        )
+        .writing(&[1])
+        .expecting(|_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1")),
+        Variant::kernel(
+            "half_range",
+            "16 lanes fill one aligned range of 64 bytes",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_half_range, 0, HALVES)
+            },
+        )
+        .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
+        Variant::kernel(
+            "consecutive",
+            "32 lanes fill one aligned line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::store_segments_consecutive, 0, BLOCK)
+            },
+        )
+        .expecting(|_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+    ],
+};
+
+/// A variant that loads nothing.
+fn stores(sectors: f64, arithmetic: &'static str) -> Expectation {
+    Expectation { store_sectors: Some(sectors), arithmetic, ..Expectation::default() }
+}
+
+/// Output 0 is packed; outputs 1 and 2 have words between that stay untouched.
+fn case(size: &Size, _: &mut Random) -> Case {
+    let [n] = size.get();
+    let (sector, filled, range) = (SECTOR as usize, FILLED as usize, RANGE as usize);
+    // The places of a warp's 32 words, in the order of lanes.
+    let scattered: Vec<usize> = (0..WARP)
+        .map(|lane| (lane * 5 + 3) % WARP)
+        .map(|place| [0, 2, 3, 5][place / sector] * sector + place % sector)
+        .collect();
+    let outputs = [
+        reference(n, n, &|i| i),
+        reference(n, range * n.div_ceil(WARP), &|i| i / WARP * range + scattered[i % WARP]),
+        reference(n, 2 * n.next_multiple_of(WARP), &|i| i / filled * sector + i % filled),
+    ];
+    Case {
+        inputs: vec![],
+        outputs: outputs.into_iter().map(|words| Output::exact(Data::U32(words))).collect(),
+    }
+}
+
+/// `len` words, of which `n` hold their own number.
+fn reference(n: usize, len: usize, word: &dyn Fn(usize) -> usize) -> Vec<u32> {
+    let mut words = vec![u32::from_ne_bytes([POISON; 4]); len];
+    for i in 0..n {
+        words[word(i)] = word(i) as u32;
+    }
+    words
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [n] = size.get();
+    Bytes { read: 0, written: 4 * n }
+}
+
+/// Launches a kernel of this file, whose blocks store so many words each into an output.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*mut u32, u32)>,
+    output: usize,
+    per_block: u32,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    // SAFETY: the grid covers n words; the output holds the words of n lanes in this kernel's layout.
+    unsafe { launcher.launch(kernel, n.div_ceil(per_block), BLOCK, 0, (arrays.output(output), n)) }
+}
+
+/// Words that a block of `half_range` stores. (Its threads are up to 2^32, which 32 bits cannot count.)
+const HALVES: u32 = BLOCK / WARP as u32 * HALF;

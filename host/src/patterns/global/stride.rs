@@ -1,0 +1,162 @@
+//! Host half of `stride`. Device half and teaching doc: `kernels/src/global/stride.rs`.
+
+use coalesce::data::{Data, POISON, Random};
+use coalesce::arrays::Arrays;
+use cuda_host::Launcher;
+use coalesce::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+};
+use anyhow::Result;
+use kernels::global::stride as device;
+use kernels::global::stride::{BLOCK, STAGED_RESULTS, STAGED_STRIDE_MAX};
+use rayon::prelude::*;
+
+/// Strides 1 to 64 words.
+const STRIDES: &[usize] = &[
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40,
+    44, 48, 52, 56, 60, 64,
+];
+
+pub const PATTERN: Pattern = Pattern {
+    name: "stride",
+    group: "global",
+    shows: "with a stride of s words a warp uses 1/s of each sector, down to one word in eight",
+    doc_source: include_str!("../../../../kernels/src/global/stride.rs"),
+    sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
+    dimensions: &[
+        Dimension::extent("n", "elements used", 1),
+        Dimension::extent("stride", "words from one used element to the next", 1),
+    ],
+    verify_sizes: &[
+        &[1, 1],
+        &[1, 64],
+        &[31, 2],
+        &[32, 3],
+        &[33, 5],
+        &[127, 7],
+        &[128, 8],
+        &[129, 9],
+        &[255, 16],
+        &[256, 31],
+        &[257, 33],
+        &[1000, 6],
+        &[4096, 4],
+        &[20_011, 13],
+        &[65_536, 2],
+    ],
+    bench_size: &[1 << 23, 8],
+    count_size: &[1 << 15, 8],
+    sweeps: &[Sweep { dimension: 1, values: STRIDES, variants: &[0, 1, 2] }],
+    case,
+    bytes,
+    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    variants: &[
+        Variant::kernel("copy", "strided loads and strided stores", copy).writing(&[1]).expecting(
+            |size| Expectation {
+                load_sectors: Some(sectors(size)),
+                store_sectors: Some(sectors(size)),
+                arithmetic: "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
+                ..Expectation::default()
+            },
+        ),
+        Variant::kernel("gather", "the results are packed: only the loads are strided", gather)
+            .expecting(|size| Expectation {
+                load_sectors: Some(sectors(size)),
+                store_sectors: Some(4.0),
+                arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
+                ..Expectation::default()
+            }),
+        Variant::kernel(
+            "staged",
+            "the block loads whole sectors into shared memory and picks there",
+            staged,
+        )
+        .only_when(|size| {
+            let [_, stride] = size.get();
+            if stride <= STAGED_STRIDE_MAX as usize {
+                Ok(())
+            } else {
+                Err("its tile takes strides up to 64")
+            }
+        })
+        .expecting(|size| Expectation {
+            load_sectors: Some(16.0),
+            store_sectors: Some(4.0),
+            shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
+            shared_store_wavefronts: Some(4.0),
+            arithmetic: "loads 32 x 16 B / 32 B = 16, stores 4; shared: 512 B / 128 B = 4 passes \
+            in, gcd(s, 32) out",
+            ..Expectation::default()
+        }),
+    ],
+};
+
+fn sectors(size: &Size) -> f64 {
+    let [_, stride] = size.get();
+    (4 * stride).min(32) as f64
+}
+
+/// How many lanes of a warp meet in one bank when they read `stride` words apart.
+fn greatest_common_divisor(size: &Size) -> usize {
+    let [_, stride] = size.get();
+    let (mut a, mut b) = (stride, 32);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Output 0 is packed; output 1 keeps the stride, and the words between stay untouched.
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [n, stride] = size.get();
+    let source = random.f32s(n * stride);
+    let untouched = f32::from_ne_bytes([POISON; 4]);
+    let mut spread = vec![untouched; n * stride];
+    let pairs = spread.par_chunks_mut(stride).zip(source.par_chunks(stride));
+    pairs.for_each(|(to, from)| to[0] = from[0]);
+    let outputs = vec![
+        Output::exact(Data::F32(reference(&source, stride))),
+        Output::exact(Data::F32(spread)),
+    ];
+    Case { inputs: vec![Data::F32(source)], outputs }
+}
+
+fn reference(source: &[f32], stride: usize) -> Vec<f32> {
+    source.iter().step_by(stride).copied().collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [n, _] = size.get();
+    Bytes { read: 4 * n, written: 4 * n }
+}
+
+fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, stride] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(1), stride, n);
+    // SAFETY: the grid covers n threads; both arrays hold n * stride elements and do not overlap.
+    unsafe { launcher.launch(device::stride_copy, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}
+
+fn gather(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, stride] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(0), stride, n);
+    // SAFETY: as in `copy`; the output holds n elements.
+    unsafe { launcher.launch(device::stride_gather, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+}
+
+fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [n, stride] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(0), stride, n);
+    let shared_bytes = STAGED_RESULTS * stride * 4;
+    // SAFETY: the grid covers n results; the stride was checked by the precondition, and the shared
+    // memory holds its tile; arrays are 256-byte aligned.
+    unsafe {
+        launcher.launch(
+            device::stride_staged,
+            n.div_ceil(STAGED_RESULTS),
+            BLOCK,
+            shared_bytes,
+            arguments,
+        )
+    }
+}

@@ -1,0 +1,4 @@
+//! Memory itself: where it is allocated, how its addresses are told apart, and what that costs.
+
+pub mod allocation;
+pub mod unified_addressing;

@@ -1,0 +1,5 @@
+//! Between host and device: pinned and mapped memory, and the calls that copy.
+
+pub mod batching;
+pub mod pinned_memory;
+pub mod zero_copy;

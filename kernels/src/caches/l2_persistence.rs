@@ -1,0 +1,93 @@
+//! Kernels of `l2_persistence`. Host half and teaching doc: `host/src/patterns/caches/l2_persistence.rs`.
+
+use cuda_std::memory::{load_cs, store_cs};
+use cuda_std::prelude::*;
+use cuda_std::vector::F32x4;
+
+/// Threads per block.
+pub const BLOCK: u32 = 256;
+/// Elements per thread: 16 bytes of each array.
+pub const ELEMENTS: u32 = 4;
+
+/// Adds a table to a stream, again and again from its beginning: `target[i] = source[i] + table[i % table_len]`.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads covering `ceil(n / ELEMENTS)` threads; `source` and `target` valid for
+/// `n` f32, `table` for `table_len`, all aligned to 16 bytes, and the target overlapping neither; `n` and `table_len`
+/// from 1 to 2^31.
+#[kernel]
+pub unsafe fn l2_persistence_add(
+    source: *const f32,
+    table: *const f32,
+    target: *mut f32,
+    n: u32,
+    table_len: u32,
+) {
+    // SAFETY: the launch contract.
+    unsafe { add::<false>(source, table, target, n, table_len) };
+}
+
+/// The same, with loads and stores of what streams by marked to be evicted first.
+///
+/// # Safety
+/// Launch contract: as for [`l2_persistence_add`].
+#[kernel]
+pub unsafe fn l2_persistence_add_evict_first(
+    source: *const f32,
+    table: *const f32,
+    target: *mut f32,
+    n: u32,
+    table_len: u32,
+) {
+    // SAFETY: the launch contract.
+    unsafe { add::<true>(source, table, target, n, table_len) };
+}
+
+/// A thread's elements: one vector of each array, or element by element where the last vector is not whole or the table
+/// begins anew within a vector.
+///
+/// # Safety
+/// As for [`l2_persistence_add`].
+#[inline(always)]
+unsafe fn add<const EVICT_FIRST: bool>(
+    source: *const f32,
+    table: *const f32,
+    target: *mut f32,
+    n: u32,
+    table_len: u32,
+) {
+    let thread = thread::index_1d();
+    let first = thread * ELEMENTS;
+    if first >= n {
+        return;
+    }
+    let left = n - first;
+    if left >= ELEMENTS && table_len.is_multiple_of(ELEMENTS) {
+        let vector = thread % (table_len / ELEMENTS);
+        // SAFETY: ELEMENTS elements from `first` are below n; `vector` is below the table's vectors; ELEMENTS divides
+        // the first index of each, so that the vectors are aligned.
+        unsafe {
+            let source = source.add(first as usize).cast::<F32x4>();
+            let target = target.add(first as usize).cast::<F32x4>();
+            let addend = *table.cast::<F32x4>().add(vector as usize);
+            if EVICT_FIRST {
+                store_cs(target, load_cs(source) + addend);
+            } else {
+                *target = *source + addend;
+            }
+        }
+    } else {
+        for i in first..first + left.min(ELEMENTS) {
+            // SAFETY: i < n, and a remainder is below its divisor, the table's length.
+            unsafe {
+                let addend = *table.add((i % table_len) as usize);
+                let (source, target) = (source.add(i as usize), target.add(i as usize));
+                if EVICT_FIRST {
+                    store_cs(target, load_cs(source) + addend);
+                } else {
+                    *target = *source + addend;
+                }
+            }
+        }
+    }
+}

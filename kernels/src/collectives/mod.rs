@@ -1,0 +1,5 @@
+//! Many threads, one result: shuffles, atomics, and blocks that hand over to blocks.
+
+pub mod histogram;
+pub mod reduction;
+pub mod scan;

@@ -1,0 +1,1 @@
+//! Execution: how many threads are at work, on how much each, and along which paths.

@@ -1,0 +1,8 @@
+//! Global memory: how the addresses of a warp become sectors, and what each of them costs.
+
+pub mod aos_soa;
+pub mod bus_utilisation;
+pub mod coalescing;
+pub mod misalignment;
+pub mod store_segments;
+pub mod stride;

@@ -1,0 +1,3 @@
+//! Memory itself: where it is allocated, how its addresses are told apart, and what that costs.
+
+pub mod unified_addressing;

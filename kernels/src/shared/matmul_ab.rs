@@ -1,0 +1,290 @@
+//! # C = A B with a short inner dimension: reuse, first in shared memory, then in registers
+//!
+//! Shows: shared memory saves trips to device memory, registers save trips to shared memory.
+//!
+//! A is M x 32, B is 32 x N. Each element of C takes 32 multiplications and 64 loads; the loads, not
+//! the multiplications, are the cost. Per warp of 32 results and per step of the inner loop:
+//!
+//! ```text
+//! simple        1 broadcast load of A (1 sector) + 1 coalesced load of B (4 sectors)   from L1
+//! a_in_shared   1 shared broadcast of A          + 1 coalesced load of B (4 sectors)
+//! ab_in_shared  1 shared broadcast of A          + 1 shared row of B                    2 passes
+//! registers     8 x 8 results per thread: 4 reads of 16 bytes for 64 multiplications
+//! ```
+//!
+//! | variant | change from the previous one | L1 sectors per warp, whole kernel | shared wavefronts per warp | limited by |
+//! |---|---|---|---|---|
+//! | `simple` | | 32 x (1 + 4) = 160 | 0 | L1 requests |
+//! | `a_in_shared` | each warp keeps its row of A in shared memory | 4 + 128 = 132 | 1 + 32 | L1 requests |
+//! | `ab_in_shared` | the block keeps the tile of B there too | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
+//! | `registers` | 8 x 8 results per thread, operands reused from registers | 2 per 32 results | 1.5 per 32 results | fused multiply-adds |
+//!
+//! Expected: the Best Practices Guide measured 119.9, 144.4 and 195.5 GB/s on a V100. On a recent L1
+//! the first three nearly tie: a broadcast from L1 costs about what one from shared memory costs.
+//! Registers make the difference.
+//!
+//! Preconditions: `simple`, `a_in_shared`, `ab_in_shared` run at any M and N; `registers` too, with
+//! 16-byte aligned buffers.
+//!
+//! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AB)".
+
+use core::mem::MaybeUninit;
+use cuda_std::GpuFloat;
+use cuda_std::prelude::*;
+use cuda_std::vector::F32x4;
+
+/// The inner dimension: columns of A, rows of B.
+pub const INNER: u32 = 32;
+/// Rows and columns of C that a block of the first three variants computes, one per thread.
+pub const TILE: u32 = 32;
+/// Rows of C that a block of `registers` computes.
+pub const BLOCK_TILE_ROWS: u32 = 64;
+/// Columns of C that a block of `registers` computes.
+pub const BLOCK_TILE_COLUMNS: u32 = 128;
+/// Rows and columns of C that a thread of `registers` computes, as two halves of four.
+pub const THREAD_TILE: u32 = 8;
+/// The rows from a thread's upper four rows to its lower four.
+const LOWER: u32 = BLOCK_TILE_ROWS / 2;
+/// The columns from a thread's near four columns to its far four.
+const FAR: u32 = BLOCK_TILE_COLUMNS / 2;
+/// Threads per block of `registers`.
+pub const REGISTERS_BLOCK: u32 =
+    (BLOCK_TILE_ROWS / THREAD_TILE) * (BLOCK_TILE_COLUMNS / THREAD_TILE);
+/// Blocks of `registers` on a multiprocessor at once: while some wait for loads or store, others
+/// multiply. 65536 registers / (5 x 128 threads) = 102 per thread.
+const REGISTERS_BLOCKS_PER_MULTIPROCESSOR: u32 = 5;
+
+/// A row or column clamped into the matrix: threads outside compute with their neighbour's data
+/// and store nothing, so that no lane leaves the warp before a barrier.
+#[inline(always)]
+fn clamped(index: u32, len: u32) -> u32 {
+    if index < len { index } else { len - 1 }
+}
+
+/// The index of an element of A, which has up to 2^31 x `INNER` of them: more than 32 bits can count.
+#[inline(always)]
+fn in_a(row: u32, step: u32) -> usize {
+    row as usize * INNER as usize + step as usize
+}
+
+/// Naive: one thread per element of C, both operands from device memory.
+///
+/// # Safety
+/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at
+/// least 1; `a` valid for `m * INNER` f32, `b` for `INNER * n`, `c` for `m * n`; `c` overlaps neither.
+#[kernel]
+pub unsafe fn matmul_ab_simple(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+    let (column, row) = (thread::index_2d().x, thread::index_2d().y);
+    if row < m && column < n {
+        let mut sum = 0.0_f32;
+        // SAFETY: row < m, column < n and step < INNER lie in the matrices (launch contract).
+        unsafe {
+            for step in 0..INNER {
+                let left = *a.add(in_a(row, step));
+                let right = *b.add(step as usize * n as usize + column as usize);
+                sum = left.mul_add(right, sum);
+            }
+            *c.add(row as usize * n as usize + column as usize) = sum;
+        }
+    }
+}
+
+/// Change from `simple`: a warp computes 32 results of one row, so each warp keeps that row of A in
+/// shared memory. Only the warp itself reads it: a warp barrier is enough.
+///
+/// # Safety
+/// Launch contract: as for [`matmul_ab_simple`].
+#[kernel]
+pub unsafe fn matmul_ab_a_in_shared(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+    #[address_space(shared)]
+    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
+    let rows = (&raw mut ROWS).cast::<f32>();
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (column, row) = (thread::index_2d().x, thread::index_2d().y);
+    // SAFETY: clamped rows and columns lie in the matrices; y * INNER + x lies in ROWS; the words
+    // that a warp reads it wrote itself before its barrier.
+    unsafe {
+        *rows.add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));
+        warp::sync_warp(u32::MAX);
+        let right = b.add(clamped(column, n) as usize);
+        let mut sum = 0.0_f32;
+        for step in 0..INNER {
+            let left = *rows.add((y * INNER + step) as usize);
+            sum = left.mul_add(*right.add(step as usize * n as usize), sum);
+        }
+        if row < m && column < n {
+            *c.add(row as usize * n as usize + column as usize) = sum;
+        }
+    }
+}
+
+/// Change from `a_in_shared`: the block's tile of B is kept in shared memory as well.
+///
+/// # Safety
+/// Launch contract: as for [`matmul_ab_simple`].
+#[kernel]
+pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+    #[address_space(shared)]
+    static mut LEFT: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut RIGHT: MaybeUninit<[f32; (INNER * TILE) as usize]> = MaybeUninit::uninit();
+    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (column, row) = (thread::index_2d().x, thread::index_2d().y);
+    // SAFETY: clamped rows and columns lie in the matrices; y * 32 + x lies in both tiles; every
+    // word read after the barrier was written before it.
+    unsafe {
+        *left.add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));
+        *right.add((y * TILE + x) as usize) =
+            *b.add(y as usize * n as usize + clamped(column, n) as usize);
+        thread::sync_threads();
+        let mut sum = 0.0_f32;
+        for step in 0..INNER {
+            sum = (*left.add((y * INNER + step) as usize))
+                .mul_add(*right.add((step * TILE + x) as usize), sum);
+        }
+        if row < m && column < n {
+            *c.add(row as usize * n as usize + column as usize) = sum;
+        }
+    }
+}
+
+/// Change from `ab_in_shared`: a block computes 64 x 128 results, a thread 8 x 8 of them, and each
+/// operand read from shared memory is used eight times from a register.
+///
+/// A is stored turned, so that the eight rows of a thread are two 16-byte reads; a thread's rows and
+/// columns are two groups of four, half a tile apart, so that the lanes of a read lie in different
+/// banks.
+///
+/// # Safety
+/// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one
+/// `BLOCK_TILE_ROWS` x `BLOCK_TILE_COLUMNS` tile of C per block, covering `n` in x and `m` in y, both at least 1; `a`, `b` and
+/// `c` 16-byte aligned and valid as for [`matmul_ab_simple`].
+#[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
+pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+    #[address_space(shared)]
+    static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_ROWS / 4) as usize]> =
+        MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut RIGHT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_COLUMNS / 4) as usize]> =
+        MaybeUninit::uninit();
+    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let thread = thread::thread_idx_x();
+    let (first_row, first_column) =
+        (thread::block_idx_y() * BLOCK_TILE_ROWS, thread::block_idx_x() * BLOCK_TILE_COLUMNS);
+    // SAFETY: loads are clamped into the matrices and stores are checked; the indices of both tiles
+    // stay below INNER * their width; every word read after the barrier was written before it.
+    unsafe {
+        load_left(a, left, first_row, m, thread);
+        load_right(b, right, first_column, n, thread);
+        thread::sync_threads();
+
+        // A warp covers 2 x 16 pieces of 4 x 4 results, in each quarter of the tile.
+        let (x, y) = (thread % 16, thread / 16);
+        let mut sums = [[0.0_f32; THREAD_TILE as usize]; THREAD_TILE as usize];
+        for step in 0..INNER {
+            let row = left.add((step * BLOCK_TILE_ROWS + y * 4) as usize).cast::<F32x4>();
+            let column = right.add((step * BLOCK_TILE_COLUMNS + x * 4) as usize).cast::<F32x4>();
+            let (upper, lower) = ((*row).to_array(), (*row.add(LOWER as usize / 4)).to_array());
+            let (near, far) = ((*column).to_array(), (*column.add(FAR as usize / 4)).to_array());
+            for i in 0..4 {
+                for j in 0..4 {
+                    sums[i][j] = upper[i].mul_add(near[j], sums[i][j]);
+                    sums[i][j + 4] = upper[i].mul_add(far[j], sums[i][j + 4]);
+                    sums[i + 4][j] = lower[i].mul_add(near[j], sums[i + 4][j]);
+                    sums[i + 4][j + 4] = lower[i].mul_add(far[j], sums[i + 4][j + 4]);
+                }
+            }
+        }
+        // Written out: an index that is no constant would keep `sums` in local memory.
+        let first_column = first_column + x * 4;
+        let store = |row: u32, [s0, s1, s2, s3, s4, s5, s6, s7]: [f32; THREAD_TILE as usize]| {
+            if row < m {
+                let target = c.add(row as usize * n as usize);
+                store_quad(target, first_column, n, F32x4::new(s0, s1, s2, s3));
+                store_quad(target, first_column + FAR, n, F32x4::new(s4, s5, s6, s7));
+            }
+        };
+        let row = first_row + y * 4;
+        store(row, sums[0]);
+        store(row + 1, sums[1]);
+        store(row + 2, sums[2]);
+        store(row + 3, sums[3]);
+        store(row + LOWER, sums[4]);
+        store(row + LOWER + 1, sums[5]);
+        store(row + LOWER + 2, sums[6]);
+        store(row + LOWER + 3, sums[7]);
+    }
+}
+
+/// Loads the block's rows of A, turned: `left[step * BLOCK_TILE_ROWS + row]`.
+///
+/// # Safety
+/// As for [`matmul_ab_registers`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
+#[inline(always)]
+unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, thread: u32) {
+    // One row of A is 8 pieces of 16 bytes; lanes run along rows of the tile, so that the turned
+    // stores of a warp go to neighbouring banks.
+    let row = thread % BLOCK_TILE_ROWS;
+    let source_row = clamped(first_row + row, m);
+    for round in 0..INNER / 4 * BLOCK_TILE_ROWS / REGISTERS_BLOCK {
+        let step = (thread / BLOCK_TILE_ROWS + round * (REGISTERS_BLOCK / BLOCK_TILE_ROWS)) * 4;
+        // SAFETY: source_row < m and step + 3 < INNER; 4 divides the index, so it is aligned.
+        unsafe {
+            let words = *a.add(in_a(source_row, step)).cast::<F32x4>();
+            for (word, value) in words.to_array().into_iter().enumerate() {
+                *left.add(((step + word as u32) * BLOCK_TILE_ROWS + row) as usize) = value;
+            }
+        }
+    }
+}
+
+/// Loads the block's columns of B: `right[step * BLOCK_TILE_COLUMNS + column]`.
+///
+/// # Safety
+/// As for [`matmul_ab_registers`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
+#[inline(always)]
+unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, thread: u32) {
+    let column = thread % (BLOCK_TILE_COLUMNS / 4) * 4;
+    let source_column = first_column + column;
+    for round in 0..INNER * BLOCK_TILE_COLUMNS / 4 / REGISTERS_BLOCK {
+        let step = thread / (BLOCK_TILE_COLUMNS / 4)
+            + round * (REGISTERS_BLOCK / (BLOCK_TILE_COLUMNS / 4));
+        // SAFETY: step < INNER; columns are clamped below n; the 16-byte load is taken only where
+        // its four words exist and 4 divides n, so that it is aligned.
+        unsafe {
+            let source = b.add(step as usize * n as usize);
+            let target = right.add((step * BLOCK_TILE_COLUMNS + column) as usize);
+            if n.is_multiple_of(4) && source_column + 3 < n {
+                *target.cast::<F32x4>() = *source.add(source_column as usize).cast::<F32x4>();
+            } else {
+                for word in 0..4 {
+                    *target.add(word as usize) =
+                        *source.add(clamped(source_column + word, n) as usize);
+                }
+            }
+        }
+    }
+}
+
+/// Stores four results of a row of C, with one access where that is possible.
+///
+/// # Safety
+/// `target` is the start of a row of `n` f32 in a 16-byte aligned matrix of `n` columns; 4 divides
+/// `column`.
+#[inline(always)]
+unsafe fn store_quad(target: *mut f32, column: u32, n: u32, values: F32x4) {
+    // SAFETY: words are stored only below n; the wide store only where all four exist and rows are
+    // multiples of 16 bytes.
+    unsafe {
+        if n.is_multiple_of(4) && column + 3 < n {
+            *target.add(column as usize).cast::<F32x4>() = values;
+        } else {
+            for (word, value) in values.to_array().into_iter().enumerate() {
+                if column as usize + word < n as usize {
+                    *target.add(column as usize + word) = value;
+                }
+            }
+        }
+    }
+}

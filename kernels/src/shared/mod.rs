@@ -1,0 +1,6 @@
+//! Shared memory: its banks, what tiles in it save, and how data comes in.
+
+pub mod async_copy;
+pub mod bank_conflicts;
+pub mod matmul_ab;
+pub mod transpose;

@@ -1,0 +1,26 @@
+//! The kernel of `graphs`, whose work is the host's; the teaching doc is in `host/src/patterns/streams/graphs.rs`.
+
+use cuda_std::prelude::*;
+
+/// Threads per block.
+pub const BLOCK: u32 = 256;
+/// What each kernel multiplies by.
+pub const FACTOR: u32 = 3;
+
+/// `target[i] = FACTOR * source[i] + addend`, wrapping: a chain of these with different addends gives its result in
+/// one order only.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
+/// array or not overlapping.
+#[kernel]
+pub unsafe fn graphs_step(source: *const u32, target: *mut u32, n: u32, addend: u32) {
+    let i = thread::index_1d();
+    if i < n {
+        // SAFETY: i < n, and both arrays hold n elements (launch contract).
+        unsafe {
+            let value = *source.add(i as usize);
+            *target.add(i as usize) = value.wrapping_mul(FACTOR).wrapping_add(addend);
+        }
+    }
+}

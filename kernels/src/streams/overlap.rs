@@ -1,0 +1,34 @@
+//! Kernels of `overlap`. Host half and teaching doc: `host/src/patterns/streams/overlap.rs`.
+
+use cuda_std::prelude::*;
+
+/// Threads per block.
+pub const BLOCK: u32 = 256;
+/// Rounds of a step: a multiplication and an addition each.
+pub const ROUNDS: u32 = 16;
+/// What a round takes from the square. Between 0 and 2, where values stay between -2 and 2 and do not settle.
+pub const LESS: f32 = 1.9;
+
+/// Replaces each word x by x^2 - `LESS`, `ROUNDS` times per step.
+///
+/// The rounds of a word follow from each other and ask nothing of memory, so that their number sets the kernel's
+/// duration and copies do not change it.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` f32 and not
+/// overlapping.
+#[kernel]
+pub unsafe fn overlap_iterate(source: *const f32, target: *mut f32, n: u32, steps: u32) {
+    let i = thread::index_1d() as usize;
+    if i < n as usize {
+        // SAFETY: i < n, and the array holds n elements (launch contract).
+        let mut word = unsafe { *source.add(i) };
+        for _ in 0..steps {
+            for _ in 0..ROUNDS {
+                word = word * word - LESS;
+            }
+        }
+        // SAFETY: as for the source.
+        unsafe { *target.add(i) = word };
+    }
+}

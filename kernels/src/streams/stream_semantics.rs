@@ -1,0 +1,35 @@
+//! The kernel of `stream_semantics`, whose work is the host's; the teaching doc is in
+//! `host/src/patterns/streams/stream_semantics.rs`.
+
+use cuda_std::prelude::*;
+
+/// Threads per block.
+pub const BLOCK: u32 = 256;
+/// What each turn multiplies by.
+pub const FACTOR: u32 = 1_664_525;
+
+/// Work that takes as long as it has turns and fills no device: `target[i]` is `source[i]` after `turns` times
+/// `value = FACTOR * value + addend`, wrapping. Works with different addends give their result in one order only.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
+/// array or not overlapping.
+#[kernel]
+pub unsafe fn stream_semantics_work(
+    source: *const u32,
+    target: *mut u32,
+    n: u32,
+    turns: u32,
+    addend: u32,
+) {
+    let i = thread::index_1d();
+    if i < n {
+        // SAFETY: i < n, and the source holds n elements (launch contract).
+        let mut value = unsafe { *source.add(i as usize) };
+        for _ in 0..turns {
+            value = value.wrapping_mul(FACTOR).wrapping_add(addend);
+        }
+        // SAFETY: as above, for the target.
+        unsafe { *target.add(i as usize) = value };
+    }
+}

@@ -1,0 +1,4 @@
+//! Between host and device: pinned and mapped memory, and the calls that copy.
+
+pub mod batching;
+pub mod zero_copy;
