@@ -5,31 +5,37 @@ mod compute;
 mod counters;
 mod cpu;
 mod decode;
+mod doubt;
 mod error;
 mod execute;
 mod findings;
+mod hash;
 mod launch;
 mod listing;
 mod memory;
 mod metrics;
+mod model;
 mod module;
+mod options;
 mod program;
 mod registers;
+mod report;
 mod requests;
 mod syntax;
 mod types;
 
 pub use counters::{COUNTERS, Counters, Traffic, Trust};
 pub use error::{Error, Place, Position};
+pub use execute::run;
 pub use findings::{Checks, Finding, Hazard};
-pub use launch::{
-    Estimate, InstructionReport, L2, Latencies, Launch, Limits, Options, Pieces, Report, Schedule,
-    SourceLocation, Window, run, validate,
-};
+pub use launch::{Launch, Limits, validate};
 pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};
 pub use metrics::{METRICS, Metric};
+pub use model::{Estimate, L2, Latencies, Pieces, Window};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };
+pub use options::{Options, Schedule};
+pub use report::{InstructionReport, Report, SourceLocation};
 pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};

@@ -2,6 +2,7 @@
 
 use crate::decode::context::Context;
 use crate::decode::decode;
+use crate::doubt::Doubt;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
 use crate::program::Program;
@@ -9,6 +10,7 @@ use crate::syntax::parser::parse;
 use crate::syntax::tree::{Initial, Tree, Variable};
 use crate::types::Type;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a parameter was declared as.
@@ -51,6 +53,8 @@ pub struct Kernel {
     /// `.reqnctapercluster`: the launch has clusters of these extents.
     pub required_cluster: Option<[u32; 3]>,
     pub(crate) program: Result<Program, Error>,
+    /// Registers that may be read before they are written, once somebody asked.
+    pub(crate) doubt: OnceLock<Doubt>,
 }
 
 impl Kernel {
@@ -217,6 +221,7 @@ impl Module {
                 required_block: function.required_threads,
                 required_cluster: function.cluster,
                 program: decode(&context, index),
+                doubt: OnceLock::new(),
             });
         }
         let variables = variables(&tree, &context)?;

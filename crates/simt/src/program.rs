@@ -489,8 +489,6 @@ pub(crate) struct Program {
     pub polls: bool,
     /// Function of each instruction: start pcs in ascending order with names.
     pub functions: Vec<(u32, String)>,
-    /// Registers that may be read before they are written, once somebody asked.
-    pub doubt: std::sync::OnceLock<crate::execute::Doubt>,
 }
 
 /// Where the shared window starts in the generic address space.

@@ -1,88 +1,23 @@
-//! Copies that land later, and the mbarrier objects that say when.
+//! Copies that land later.
 //!
 //! A copy lands as late as its program allows: `cp.async` when its group is waited for, a bulk copy
 //! when somebody asks its mbarrier or nothing else can run. A program that reads too early thus
 //! sees what was there before, on every run.
 
-use super::access::{Request, addresses, read_bytes, write_bytes};
+use super::atomic;
 use super::block::Block;
+use super::bytes::{read_bytes, write_bytes};
+use super::machine::Machine;
+use super::mbarrier::Mbarrier;
+use super::pending::{PendingBulk, PendingCopy};
 use super::record::Side;
-use super::shadow::lanes;
-use super::step::space_of;
+use super::request::{Request, addresses, lanes, shared_offset};
 use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
-use super::{Machine, atomic};
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::program::{
-    AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, SHARED_WINDOW,
-    Space,
-};
+use crate::program::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
-use crate::types::Type;
-
-/// A `cp.async` that has not landed.
-#[derive(Clone, Debug)]
-pub(crate) struct PendingCopy {
-    group: u32,
-    mask: u32,
-    target: [u32; LANES],
-    source: [u64; LANES],
-    bytes: u32,
-    source_bytes: [u32; LANES],
-}
-
-/// A bulk copy that has not landed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PendingBulk {
-    direction: BulkDirection,
-    target: u64,
-    source: u64,
-    bytes: u32,
-    step: u32,
-    mbarrier: Option<u32>,
-    reduce: Option<(AtomicOperation, Type)>,
-}
-
-/// The state of an mbarrier in its 64-bit word: expected arrivals (20 bits), pending arrivals
-/// (20), outstanding transaction bytes (22, signed), unused (1), phase (1).
-#[derive(Clone, Copy)]
-struct Mbarrier {
-    expected: u32,
-    pending: u32,
-    transactions: i64,
-    phase: bool,
-}
-
-impl Mbarrier {
-    fn from_word(word: u64) -> Mbarrier {
-        Mbarrier {
-            expected: (word & 0xf_ffff) as u32,
-            pending: (word >> 20 & 0xf_ffff) as u32,
-            transactions: (word << 2) as i64 >> 42,
-            phase: word >> 63 != 0,
-        }
-    }
-
-    fn word(self) -> u64 {
-        (self.expected & 0xf_ffff) as u64
-            | ((self.pending & 0xf_ffff) as u64) << 20
-            | ((self.transactions as u64) & 0x3f_ffff) << 40
-            | (self.phase as u64) << 63
-    }
-
-    fn advance(&mut self) {
-        if self.pending == 0 && self.transactions == 0 {
-            self.phase = !self.phase;
-            self.pending = self.expected;
-        }
-    }
-}
-
-/// An address in shared memory, also when it comes as a generic address.
-pub(crate) fn shared_offset(address: u64) -> u64 {
-    if space_of(address) == Space::Shared { address - SHARED_WINDOW } else { address }
-}
 
 impl Machine<'_> {
     pub fn async_copy(
@@ -114,30 +49,30 @@ impl Machine<'_> {
         if reads != 0 {
             self.window(block, warp, from, false)?;
         }
-        if self.counting {
+        if self.observers.counting {
             if reads != 0 {
-                self.count_global(from, false);
-                if let Some(estimator) = &mut self.estimator {
+                self.observers.count_global(from, false);
+                if let Some(estimator) = &mut self.observers.estimator {
                     estimator.read(from, false);
                 }
             }
             let each = copy.passes_each();
             let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
             let (passes, ideal) = (each * passes, each * ideal);
-            let traffic = &mut self.tallies[pc].shared;
+            let traffic = &mut self.observers.tallies[pc].shared;
             traffic.wavefronts += passes as u64;
             traffic.wavefronts_ideal += ideal as u64;
             traffic.request(to);
-            if self.watching {
+            if self.observers.watching {
                 let counts = Traffic::of_passes(passes, ideal);
                 let passes = || {
                     let once = |_| copy_passes(mask, &target, &source, copy.bytes);
                     (0..each).flat_map(once).collect()
                 };
-                self.record(Side::Shared, to, counts, passes);
+                self.observers.record(Side::Shared, to, counts, passes);
             }
         }
-        if self.checking {
+        if self.observers.checking {
             for lane in lanes(reads) {
                 let from = Request { mask: 1 << lane, bytes: source_bytes[lane], ..from };
                 self.check_global_read(block, warp, from, (false, false));
@@ -186,7 +121,7 @@ impl Machine<'_> {
                 write_bytes(&mut block.shared, to, AsyncCopy::STEP, value);
             }
         }
-        if self.checking {
+        if self.observers.checking {
             self.async_landed(block, warp, copy.mask, &copy.target, copy.bytes);
         }
         Ok(())
@@ -266,7 +201,7 @@ impl Machine<'_> {
                     message: self.run.memory.describe(address),
                 });
             }
-            if self.counting {
+            if self.observers.counting {
                 let counts = Traffic {
                     bytes_distinct: bytes as u64,
                     sectors: bytes as u64 / 32,
@@ -280,14 +215,14 @@ impl Machine<'_> {
                     &sources
                 };
                 let request = Request { pc, mask: 1 << lane, all, bytes };
-                let traffic = &mut self.tallies[pc].global;
+                let traffic = &mut self.observers.tallies[pc].global;
                 *traffic += counts;
                 traffic.request(request);
-                if self.watching {
-                    self.record(Side::Global, request, counts, Vec::new);
+                if self.observers.watching {
+                    self.observers.record(Side::Global, request, counts, Vec::new);
                 }
             }
-            if let Some(estimator) = &mut self.estimator {
+            if let Some(estimator) = &mut self.observers.estimator {
                 match (copy.direction, global) {
                     (BulkDirection::GlobalToShared, Some(start)) => {
                         estimator.read_range(start, bytes as u64);
@@ -296,7 +231,7 @@ impl Machine<'_> {
                     (_, None) => {}
                 }
             }
-            if self.checking {
+            if self.observers.checking {
                 self.check_bulk_issue(
                     block,
                     warp,
@@ -342,7 +277,7 @@ impl Machine<'_> {
                 barrier.advance();
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
-            if self.checking {
+            if self.observers.checking {
                 self.bulk_landed(block, copy.direction, copy.target, copy.bytes);
             }
         }
@@ -367,135 +302,5 @@ impl Machine<'_> {
                 None => grain.store(pointer, step, value),
             }
         }
-    }
-
-    pub fn mbarrier(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        target: (Base, i64),
-        operation: &MbarrierOperation,
-    ) -> Result<(), Error> {
-        if let MbarrierOperation::PendingCount { result, state } = operation {
-            let states = warp.registers.longs[*state as usize];
-            for lane in lanes(mask) {
-                warp.registers.words[*result as usize][lane] =
-                    Mbarrier::from_word(states[lane]).pending;
-            }
-            return Ok(());
-        }
-        let all = addresses(warp, target.0, target.1).map(shared_offset);
-        let request = Request { pc, mask, all: &all, bytes: 8 };
-        let arrives = matches!(
-            operation,
-            MbarrierOperation::Arrive { .. }
-                | MbarrierOperation::ExpectTransaction { .. }
-                | MbarrierOperation::CompleteTransaction { .. }
-        );
-        if arrives && self.reaches_blocks(request) {
-            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
-                machine.mbarrier_in(block, warp, request, operation)
-            });
-        }
-        self.mbarrier_in(block, warp, request, operation)
-    }
-
-    fn mbarrier_in(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        request: Request<'_>,
-        operation: &MbarrierOperation,
-    ) -> Result<(), Error> {
-        let Request { pc, mask, all, .. } = request;
-        self.shared_bounds(block, warp, request)?;
-        if matches!(operation, MbarrierOperation::Test { .. }) {
-            self.deliver_bulk(block)?;
-        }
-        if matches!(operation, MbarrierOperation::AsyncArrive { .. }) {
-            // The lanes' copies land before the arrival that announces them.
-            warp.copy_group += 1;
-            self.async_wait(block, warp, 0)?;
-        }
-        for lane in lanes(mask) {
-            let at = all[lane] as usize;
-            let mut barrier = Mbarrier::from_word(read_bytes(&block.shared, at, 8));
-            let word = |row: u32| warp.registers.words[row as usize][lane];
-            let mut arrive = None;
-            match *operation {
-                MbarrierOperation::Initialise { count } => {
-                    let count = word(count);
-                    barrier =
-                        Mbarrier { expected: count, pending: count, transactions: 0, phase: false };
-                }
-                MbarrierOperation::Invalidate => {
-                    write_bytes(&mut block.shared, at, 8, u64::MAX);
-                    continue;
-                }
-                MbarrierOperation::Arrive { state, count, drop, expect } => {
-                    let before = barrier.word();
-                    barrier.transactions += expect.map_or(0, |row| word(row) as i64);
-                    let count = count.map_or(1, word);
-                    if drop {
-                        barrier.expected = barrier.expected.saturating_sub(count);
-                    }
-                    arrive = Some(count);
-                    if let Some(row) = state {
-                        warp.registers.longs[row as usize][lane] = before;
-                    }
-                }
-                MbarrierOperation::AsyncArrive { no_increment } => {
-                    if !no_increment {
-                        barrier.pending += 1;
-                    }
-                    arrive = Some(1);
-                }
-                MbarrierOperation::ExpectTransaction { bytes } => {
-                    barrier.transactions += word(bytes) as i64;
-                }
-                MbarrierOperation::CompleteTransaction { bytes } => {
-                    barrier.transactions -= word(bytes) as i64;
-                    barrier.advance();
-                }
-                MbarrierOperation::Test { result, state, parity, .. } => {
-                    let old_phase = match (state, parity) {
-                        (Some(row), _) => warp.registers.longs[row as usize][lane] >> 63 != 0,
-                        (_, Some(row)) => word(row) & 1 != 0,
-                        _ => false,
-                    };
-                    let done = barrier.phase != old_phase;
-                    let row = &mut warp.registers.predicates[result as usize];
-                    *row = *row & !(1 << lane) | (done as u32) << lane;
-                    if done && self.checking {
-                        self.mbarrier_passed(block, warp, at as u32);
-                    }
-                    continue;
-                }
-                MbarrierOperation::PendingCount { .. } => continue,
-            }
-            if let Some(count) = arrive {
-                if barrier.pending < count {
-                    return Err(Error::IllegalInstruction {
-                        place: Box::new(self.run.place(block.index, warp.index, 1 << lane, pc)),
-                        message: format!(
-                            "{count} arrival(s) at an mbarrier that expects {} more",
-                            barrier.pending
-                        ),
-                    });
-                }
-                barrier.pending -= count;
-                barrier.advance();
-                if self.checking {
-                    self.mbarrier_arrived(block, warp, at as u32);
-                }
-            }
-            write_bytes(&mut block.shared, at, 8, barrier.word());
-            if self.checking {
-                self.mark_mbarrier(block, at as u32);
-            }
-        }
-        Ok(())
     }
 }

@@ -1,15 +1,12 @@
 //! Atomics on global and shared memory.
 
-use super::Machine;
-use super::access::{Request, addresses, by_space, read_bytes, write_bytes};
 use super::block::Block;
+use super::bytes::{read_bytes, write_bytes};
+use super::machine::Machine;
 use super::record::Side;
-use super::shadow::lanes;
-use super::step::{read_row, write_row};
-use super::traffic::{
-    atomic_passes, counting_passes, passes_by, same_word_passes, sectors_and_lines,
-};
-use super::warp::Warp;
+use super::request::{Request, addresses, by_space, lanes};
+use super::traffic::{atomic_passes, counting_passes, same_word_passes};
+use super::warp::{Warp, read_row, write_row};
 use crate::compute::half;
 use crate::counters::Traffic;
 use crate::error::Error;
@@ -102,7 +99,7 @@ impl Machine<'_> {
         if atomic.space != Space::Generic {
             return self.atomic_in(block, warp, pc, mask, atomic, (atomic.space, &all));
         }
-        self.tallies[pc].generic += 1;
+        self.observers.tallies[pc].generic += 1;
         for (space, lanes) in by_space(mask, &mut all) {
             if lanes != 0 {
                 self.atomic_in(block, warp, pc, lanes, atomic, (space, &all))?;
@@ -139,23 +136,23 @@ impl Machine<'_> {
         match space {
             Space::Shared => {
                 self.shared_bounds(block, warp, request)?;
-                if self.counting {
+                if self.observers.counting {
                     let (passes, ideal) = if atomic.counts_by_one {
                         counting_passes(mask, all)
                     } else {
                         same_word_passes(mask, all)
                     };
-                    let traffic = &mut self.tallies[pc].shared;
+                    let traffic = &mut self.observers.tallies[pc].shared;
                     traffic.wavefronts += passes as u64;
                     traffic.wavefronts_ideal += ideal as u64;
                     traffic.request(request);
-                    if self.watching {
+                    if self.observers.watching {
                         let counts = Traffic::of_passes(passes, ideal);
                         let passes = || atomic_passes(mask, all, atomic.counts_by_one);
-                        self.record(Side::Shared, request, counts, passes);
+                        self.observers.record(Side::Shared, request, counts, passes);
                     }
                 }
-                if self.checking {
+                if self.observers.checking {
                     self.check_shared_atomic(block, warp, request);
                 }
                 for lane in lanes(mask) {
@@ -176,13 +173,13 @@ impl Machine<'_> {
             }
             Space::Global | Space::Generic => {
                 let window = self.window(block, warp, request, true)?;
-                if self.counting {
-                    self.count_global_atomic(request);
-                    if let Some(estimator) = &mut self.estimator {
+                if self.observers.counting {
+                    self.observers.count_global_atomic(request);
+                    if let Some(estimator) = &mut self.observers.estimator {
                         estimator.atomic(request, atomic.t.is_float());
                     }
                 }
-                if self.checking {
+                if self.observers.checking {
                     self.check_global_atomic(block, warp, request);
                 }
                 for lane in lanes(mask) {
@@ -219,28 +216,5 @@ impl Machine<'_> {
             write_row(warp, *row, mask, |lane| old[lane]);
         }
         Ok(())
-    }
-
-    /// Sectors as for a load; lanes with equal addresses need further passes.
-    fn count_global_atomic(&mut self, request: Request<'_>) {
-        let Request { pc, mask, all, bytes } = request;
-        let (sectors, lines, distinct) = sectors_and_lines(mask, all);
-        let bytes_distinct = distinct as u64 * bytes as u64;
-        let counts = Traffic {
-            wavefronts: passes_by(7, mask, all) as u64,
-            wavefronts_ideal: 1,
-            sectors: sectors as u64,
-            lines: lines as u64,
-            bytes_distinct,
-            sectors_ideal: bytes_distinct.div_ceil(32),
-            sector_passes: passes_by(5, mask, all) as u64,
-            ..Traffic::default()
-        };
-        let traffic = &mut self.tallies[pc].global;
-        *traffic += counts;
-        traffic.request(request);
-        if self.watching {
-            self.record(Side::Global, request, counts, Vec::new);
-        }
     }
 }

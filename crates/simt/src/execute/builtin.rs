@@ -1,8 +1,9 @@
 //! Functions that the driver provides to kernels: printf, assertions, the device heap.
 
-use super::Machine;
 use super::block::Block;
-use super::step::space_of;
+use super::machine::Machine;
+use super::request::space_of;
+use super::run::Run;
 use super::warp::Warp;
 use crate::error::Error;
 use crate::program::{Builtin, LOCAL_WINDOW, SHARED_WINDOW, Space};
@@ -11,6 +12,17 @@ use crate::program::{Builtin, LOCAL_WINDOW, SHARED_WINDOW, Space};
 const STRING_MAX: usize = 4096;
 /// Longest output that a block may print.
 const PRINTED_MAX: usize = 1 << 20;
+
+impl Run<'_> {
+    /// A byte of device memory, if it is allocated.
+    pub fn device_byte(&self, address: u64) -> Option<u8> {
+        let region = self.memory.region(self.memory.find(address, 1)?);
+        let pointer = region.pointer.wrapping_add((address - region.base) as usize);
+        // SAFETY: the byte lies in the region, whose grains are valid, and all workers use the
+        // launch's grain.
+        Some(unsafe { self.grain.load(pointer, 1) } as u8)
+    }
+}
 
 impl Machine<'_> {
     #[allow(clippy::too_many_arguments)]

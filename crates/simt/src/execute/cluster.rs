@@ -2,75 +2,15 @@
 //!
 //! A launch without clusters is one of clusters of one block each. The blocks of a cluster take turns on one worker.
 
-use super::access::Request;
-use super::block::{Block, Turn};
-use super::step::Flow;
+use super::block::{Block, CLUSTER_BARRIER, Cluster, Flow, Turn};
+use super::machine::Machine;
+use super::request::Request;
 use super::warp::{Split, State, Warp};
-use super::{Machine, Run, mix};
 use crate::error::Error;
-use crate::launch::Schedule;
+use crate::hash::mix;
+use crate::options::Schedule;
 use crate::program::CLUSTER_SHIFT;
 use crate::registers::LANES;
-
-/// The number under which lanes wait at the barrier of their cluster; a block's own barriers have smaller ones.
-pub(crate) const CLUSTER_BARRIER: u32 = 16;
-
-/// The blocks of a cluster by rank; one that has ended, or runs at the moment, is not there.
-pub(crate) type Cluster = Vec<Option<Block>>;
-
-impl Run<'_> {
-    /// Blocks of a cluster.
-    pub fn blocks_per_cluster(&self) -> u64 {
-        self.cluster.iter().map(|n| *n as u64).product()
-    }
-
-    /// Clusters along each axis.
-    pub fn clusters(&self) -> [u64; 3] {
-        std::array::from_fn(|axis| (self.launch.grid[axis] / self.cluster[axis]) as u64)
-    }
-
-    /// The place of a block in its cluster.
-    pub fn place_in_cluster(&self, block: [u32; 3]) -> [u32; 3] {
-        std::array::from_fn(|axis| block[axis] % self.cluster[axis])
-    }
-
-    /// The number of a block in its cluster.
-    pub fn rank(&self, block: [u32; 3]) -> u32 {
-        let [x, y, z] = self.place_in_cluster(block);
-        x + self.cluster[0] * (y + self.cluster[1] * z)
-    }
-
-    /// The linear index of a block.
-    pub fn linear(&self, block: [u32; 3]) -> u64 {
-        let [x, y, z] = block.map(u64::from);
-        let [gx, gy, _] = self.launch.grid.map(u64::from);
-        x + gx * (y + gy * z)
-    }
-
-    /// A block from its linear index.
-    pub fn block_index(&self, linear: u64) -> [u32; 3] {
-        let [gx, gy, _] = self.launch.grid.map(u64::from);
-        [linear % gx, linear / gx % gy, linear / gx / gy].map(|n| n as u32)
-    }
-
-    /// The cluster that a block belongs to.
-    pub fn cluster_of(&self, linear: u64) -> u64 {
-        let block = self.block_index(linear);
-        let [x, y, z]: [u64; 3] =
-            std::array::from_fn(|axis| (block[axis] / self.cluster[axis]) as u64);
-        let [nx, ny, _] = self.clusters();
-        x + nx * (y + ny * z)
-    }
-
-    /// The linear index of a cluster's block of a rank.
-    fn block_of(&self, cluster: u64, rank: u32) -> u64 {
-        let [nx, ny, _] = self.clusters();
-        let [cx, cy, _] = self.cluster;
-        let origin = [cluster % nx, cluster / nx % ny, cluster / nx / ny].map(|n| n as u32);
-        let place = [rank % cx, rank / cx % cy, rank / cx / cy];
-        self.linear(std::array::from_fn(|axis| origin[axis] * self.cluster[axis] + place[axis]))
-    }
-}
 
 impl Machine<'_> {
     /// Starts the blocks of a cluster.
@@ -182,7 +122,7 @@ impl Machine<'_> {
         }
         let mut cluster = std::mem::take(&mut self.cluster);
         for block in cluster.iter_mut().flatten() {
-            if self.checking {
+            if self.observers.checking {
                 self.join_clocks(block, CLUSTER_BARRIER);
             }
             for warp in &mut block.warps {

@@ -6,7 +6,6 @@
 //! follows from the kernel's instructions, so that kernels whose accesses all have one size, and
 //! launches on one worker, touch memory as directly as the kernel does.
 
-use super::Run;
 use crate::memory::{Memory, Region};
 use crate::program::{AsyncCopy, Operation, Program, Space};
 use crate::registers::LANES;
@@ -289,17 +288,6 @@ impl Window {
     ) -> u64 {
         // SAFETY: as in `read`; no atomic of the program is larger than the grain.
         unsafe { self.grain.update(self.at(lane, shift), bytes, f) }
-    }
-}
-
-impl Run<'_> {
-    /// A byte of device memory, if it is allocated.
-    pub fn device_byte(&self, address: u64) -> Option<u8> {
-        let region = self.memory.region(self.memory.find(address, 1)?);
-        let pointer = region.pointer.wrapping_add((address - region.base) as usize);
-        // SAFETY: the byte lies in the region, whose grains are valid, and all workers use the
-        // launch's grain.
-        Some(unsafe { self.grain.load(pointer, 1) } as u8)
     }
 }
 

@@ -25,10 +25,11 @@
 //! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else. Several workers
 //! each see the traffic of their own blocks only; with a window there is one worker.
 
-use super::access::Request;
-use super::warp::Warp;
-use crate::launch::{Estimate, L2, Latencies};
-use crate::program::{Detail, Instruction, Operation, Row, Space};
+use super::clocks::Clocks;
+use super::request::Request;
+use crate::hash::spread;
+use crate::model::{Estimate, L2, Latencies};
+use crate::program::{Detail, Instruction, Operation, Space};
 use crate::registers::LANES;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -53,60 +54,12 @@ impl Hasher for AddressHasher {
     }
 
     fn write_u64(&mut self, address: u64) {
-        // 2^64 over the golden ratio: neighbours land far apart.
-        self.0 = address.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread(address);
     }
 }
 
 /// By line, page or sector.
 type ByAddress<T> = HashMap<u64, T, BuildHasherDefault<AddressHasher>>;
-
-/// When the values of a warp's registers are there, in cycles since its start.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Clocks {
-    now: u32,
-    words: Vec<u32>,
-    longs: Vec<u32>,
-    predicates: Vec<u32>,
-    /// When the asynchronous copies so far have landed.
-    copies: u32,
-    /// The warp came to a barrier, and goes on when the last has come.
-    at_barrier: bool,
-    /// Barriers that it has come to.
-    barriers: usize,
-    /// It has loaded global memory since its start or its last barrier.
-    has_loaded: bool,
-    /// When it came to its last barrier.
-    since: u32,
-    /// What it ran since then, a bit per instruction.
-    ran: Vec<u64>,
-}
-
-impl Clocks {
-    /// Starts anew for a program with so many rows.
-    pub fn reset(&mut self, words: u32, longs: u32, predicates: u32) {
-        let rows = [
-            (&mut self.words, words),
-            (&mut self.longs, longs + 1),
-            (&mut self.predicates, predicates),
-        ];
-        for (row, count) in rows {
-            row.clear();
-            row.resize(count as usize, 0);
-        }
-        (self.now, self.copies, self.at_barrier) = (0, 0, false);
-        (self.barriers, self.has_loaded, self.since) = (0, false, 0);
-        self.ran.clear();
-    }
-
-    fn ready(&mut self, row: Row) -> &mut u32 {
-        match row {
-            Row::Word(index) => &mut self.words[index as usize],
-            Row::Long(index) => &mut self.longs[index as usize],
-            Row::Predicate(index) => &mut self.predicates[index as usize],
-        }
-    }
-}
 
 /// 4 KiB of memory that were read.
 #[derive(Debug)]
@@ -206,8 +159,7 @@ impl Estimator {
         self.bulk = 0;
     }
 
-    pub fn end_warp(&mut self, warp: &mut Warp) {
-        let clocks = &mut warp.clocks;
+    pub fn end_warp(&mut self, clocks: &mut Clocks) {
         self.chain_cycles += u64::from(clocks.now);
         self.end_phase(clocks, clocks.barriers == 0);
     }
@@ -365,12 +317,11 @@ impl Estimator {
     /// The warp's clock after an instruction that has just run.
     pub fn advance(
         &mut self,
-        warp: &mut Warp,
+        clocks: &mut Clocks,
         pc: usize,
         instruction: &Instruction,
         detail: &Detail,
     ) {
-        let clocks = &mut warp.clocks;
         if clocks.ran.is_empty() {
             clocks.ran.resize(self.body.len(), 0);
         }

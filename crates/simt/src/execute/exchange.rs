@@ -1,9 +1,8 @@
 //! Instructions in which the lanes of a warp exchange values: shuffle, vote, match, reduce.
 
-use super::Machine;
 use super::block::Block;
-use super::step::{read_row, write_row};
-use super::warp::{Split, State, Warp};
+use super::machine::Machine;
+use super::warp::{Split, State, Warp, read_row, write_row};
 use crate::findings::{Finding, Hazard};
 use crate::program::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
 use crate::registers::LANES;
@@ -49,7 +48,7 @@ impl Machine<'_> {
             } else {
                 format!("the membermask names lanes {skipped:#010x}, which skip it by a guard")
             };
-            self.find(Hazard::MemberMask, pc, |run| Finding {
+            self.observers.find(Hazard::MemberMask, pc, |run| Finding {
                 hazard: Hazard::MemberMask,
                 place: run.place(index, w, mask, pc),
                 other: None,
@@ -142,7 +141,7 @@ impl Machine<'_> {
         }
         if inactive & mask != 0 && self.run.options.checks.barriers {
             let (index, w, lanes) = (block.index, warp.index, inactive & mask);
-            self.find(Hazard::InactiveSource, pc, |run| Finding {
+            self.observers.find(Hazard::InactiveSource, pc, |run| Finding {
                 hazard: Hazard::InactiveSource,
                 place: run.place(index, w, lanes, pc),
                 other: None,

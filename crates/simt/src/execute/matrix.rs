@@ -1,9 +1,9 @@
 //! `ldmatrix` and `stmatrix`: 8x8 matrices of 16-bit elements between shared memory and lanes.
 
-use super::Machine;
-use super::access::{Request, addresses, read_bytes, write_bytes};
-use super::asynchronous::shared_offset;
 use super::block::Block;
+use super::bytes::{read_bytes, write_bytes};
+use super::machine::Machine;
+use super::request::{Request, addresses, shared_offset};
 use super::traffic::wavefronts;
 use super::warp::Warp;
 use crate::counters::Traffic;
@@ -32,7 +32,7 @@ impl Machine<'_> {
         let lanes = access.rows.len() * 8;
         let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
         self.shared_bounds(block, warp, Request { pc, mask: used, all: &all, bytes: 16 })?;
-        if self.counting {
+        if self.observers.counting {
             let mut traffic =
                 Traffic { requests: 1, lanes: 32, bytes: lanes as u64 * 16, ..Traffic::default() };
             for matrix in 0..access.rows.len() {
@@ -40,7 +40,7 @@ impl Machine<'_> {
                 traffic.wavefronts += count as u64;
                 traffic.wavefronts_ideal += ideal as u64;
             }
-            self.tallies[pc].shared += traffic;
+            self.observers.tallies[pc].shared += traffic;
         }
         Ok((all, used))
     }
@@ -55,7 +55,7 @@ impl Machine<'_> {
         transpose: bool,
     ) -> Result<(), Error> {
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
-        if self.checking {
+        if self.observers.checking {
             let request = Request { pc, mask: used, all: &all, bytes: 16 };
             self.check_shared_read(block, warp, request, false);
         }
@@ -89,7 +89,7 @@ impl Machine<'_> {
         transpose: bool,
     ) -> Result<(), Error> {
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
-        if self.checking {
+        if self.observers.checking {
             let request = Request { pc, mask: used, all: &all, bytes: 16 };
             self.check_shared_write(block, warp, request, false);
         }

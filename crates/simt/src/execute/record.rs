@@ -1,7 +1,7 @@
 //! Records the first request of each instruction of one warp, when it is asked for.
 
-use super::Machine;
-use super::access::Request;
+use super::observers::Observers;
+use super::request::Request;
 use crate::counters::Traffic;
 use crate::program::Operation;
 use crate::registers::LANES;
@@ -15,7 +15,7 @@ pub(crate) enum Side {
     Constant,
 }
 
-impl Machine<'_> {
+impl Observers<'_> {
     /// Keeps a request of the watched warp if it is the instruction's first on this side.
     #[cold]
     pub fn record(

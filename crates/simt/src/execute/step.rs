@@ -1,23 +1,16 @@
 //! The inner loop: one instruction for all lanes that are together.
 
-use super::block::{Block, Stop};
-use super::warp::{Split, State, Warp};
-use super::{Machine, QUANTUM, mix};
+use super::block::{Block, Flow, Stop};
+use super::machine::Machine;
+use super::request::space_of;
+use super::warp::{Split, State, Warp, read_row, write_row};
 use crate::error::Error;
-use crate::launch::Schedule;
-use crate::program::{BarrierKind, Clock, Operation, Row};
-use crate::program::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, Space, WINDOW_BYTES};
+use crate::hash::mix;
+use crate::options::Schedule;
+use crate::program::{BarrierKind, Clock, Operation};
 
-/// What happens to the running lanes after an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// On to the next instruction.
-    Next,
-    /// The position was set; other lanes may have split off.
-    Jumped,
-    /// No lane is left in this group, or it was put aside.
-    Left,
-}
+/// Warp-instructions that a warp may run before another gets its turn.
+const QUANTUM: u64 = 1 << 14;
 
 impl Machine<'_> {
     /// Runs one warp until nothing of it can run or its turn is over.
@@ -29,7 +22,8 @@ impl Machine<'_> {
             _ => QUANTUM,
         };
         let watched = self.run.options.watched;
-        self.watching = watched.is_some_and(|w| w.block == block.linear && w.warp == warp.index);
+        self.observers.watching =
+            watched.is_some_and(|w| w.block == block.linear && w.warp == warp.index);
         let mut left = quantum;
         let result = self.run_splits(block, warp, &mut left);
         let used = quantum - left;
@@ -95,11 +89,11 @@ impl Machine<'_> {
                 let instruction = &program.instructions[pc];
                 let guard = warp.registers.predicates[instruction.guard as usize];
                 let mask = split.mask & (guard ^ instruction.negate);
-                let tally = &mut self.tallies[pc];
+                let tally = &mut self.observers.tallies[pc];
                 tally.warps += 1;
                 tally.threads += split.mask.count_ones() as u64;
                 tally.predicated_on += mask.count_ones() as u64;
-                if self.doubted.get(pc) == Some(&true) {
+                if self.observers.doubted.get(pc) == Some(&true) {
                     self.check_registers(block, warp, pc, split.mask, mask);
                 }
                 match &instruction.operation {
@@ -117,7 +111,7 @@ impl Machine<'_> {
                         } else if mask == 0 {
                             split.pc += 1;
                         } else {
-                            self.tallies[pc].divergent += 1;
+                            self.observers.tallies[pc].divergent += 1;
                             warp.splits.push(Split {
                                 pc: *target,
                                 mask,
@@ -162,9 +156,14 @@ impl Machine<'_> {
     /// The warp's clock after the instruction at `pc`, when a time is estimated.
     #[inline(always)]
     fn estimate(&mut self, warp: &mut Warp, pc: usize) {
-        if let Some(estimator) = &mut self.estimator {
+        if let Some(estimator) = &mut self.observers.estimator {
             let program = self.run.program;
-            estimator.advance(warp, pc, &program.instructions[pc], &program.details[pc]);
+            estimator.advance(
+                &mut warp.clocks,
+                pc,
+                &program.instructions[pc],
+                &program.details[pc],
+            );
         }
     }
 
@@ -311,7 +310,7 @@ impl Machine<'_> {
             groups += 1;
         }
         if groups > 1 {
-            self.tallies[split.pc as usize].divergent += 1;
+            self.observers.tallies[split.pc as usize].divergent += 1;
         }
         split.mask &= !mask;
         if split.mask == 0 {
@@ -460,49 +459,5 @@ fn copy_written(warp: &mut Warp, lane: usize, from: u32, to: u32, bytes: u32) {
         let bit = warp.local_written[index(from + at)] >> ((from + at) % 4) & 1;
         let target = &mut warp.local_written[index(to + at)];
         *target = *target & !(1 << ((to + at) % 4)) | bit << ((to + at) % 4);
-    }
-}
-
-/// One lane of a row, widened.
-pub(crate) fn read_row(warp: &Warp, row: Row, lane: usize) -> u64 {
-    match row {
-        Row::Word(index) => warp.registers.words[index as usize][lane] as u64,
-        Row::Long(index) => warp.registers.longs[index as usize][lane],
-        Row::Predicate(index) => (warp.registers.predicates[index as usize] >> lane & 1) as u64,
-    }
-}
-
-/// Writes the lanes of a mask.
-pub(crate) fn write_row(warp: &mut Warp, row: Row, mask: u32, value: impl Fn(usize) -> u64) {
-    for lane in 0..32 {
-        if mask >> lane & 1 == 0 {
-            continue;
-        }
-        let value = value(lane);
-        match row {
-            Row::Word(index) => warp.registers.words[index as usize][lane] = value as u32,
-            Row::Long(index) => warp.registers.longs[index as usize][lane] = value,
-            Row::Predicate(index) => {
-                let row = &mut warp.registers.predicates[index as usize];
-                *row = *row & !(1 << lane) | ((value != 0) as u32) << lane;
-            }
-        }
-    }
-}
-
-/// The space that a generic address lies in.
-#[inline(always)]
-pub(crate) fn space_of(address: u64) -> Space {
-    let past = address.wrapping_sub(SHARED_WINDOW);
-    if past >= 1 << 34 {
-        Space::Global
-    } else if past < WINDOW_BYTES {
-        Space::Shared
-    } else if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
-        Space::Local
-    } else if address.wrapping_sub(PARAMETER_WINDOW) < WINDOW_BYTES {
-        Space::Parameter
-    } else {
-        Space::Global
     }
 }

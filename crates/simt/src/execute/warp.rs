@@ -1,6 +1,8 @@
 //! A warp: registers, per-lane memory, and which lanes are where.
 
-use super::asynchronous::PendingCopy;
+use super::clocks::Clocks;
+use super::pending::PendingCopy;
+use crate::program::Row;
 use crate::registers::{LANES, Registers};
 
 /// Why a group of lanes is not running.
@@ -69,7 +71,7 @@ pub(crate) struct Warp {
     /// The next warp-level instruction runs without the lanes that cannot come.
     pub forced: bool,
     /// When its registers are there, when that is estimated.
-    pub clocks: super::estimate::Clocks,
+    pub clocks: Clocks,
 }
 
 impl Warp {
@@ -203,6 +205,33 @@ pub(crate) fn write_local(local: &mut [u32], lane: usize, offset: u32, bytes: u3
             let shift = 8 * (offset % 4);
             let field = if bytes == 1 { 0xffu32 } else { 0xffff } << shift;
             local[index] = local[index] & !field | (value as u32) << shift & field;
+        }
+    }
+}
+
+/// One lane of a row, widened.
+pub(crate) fn read_row(warp: &Warp, row: Row, lane: usize) -> u64 {
+    match row {
+        Row::Word(index) => warp.registers.words[index as usize][lane] as u64,
+        Row::Long(index) => warp.registers.longs[index as usize][lane],
+        Row::Predicate(index) => (warp.registers.predicates[index as usize] >> lane & 1) as u64,
+    }
+}
+
+/// Writes the lanes of a mask.
+pub(crate) fn write_row(warp: &mut Warp, row: Row, mask: u32, value: impl Fn(usize) -> u64) {
+    for lane in 0..32 {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        let value = value(lane);
+        match row {
+            Row::Word(index) => warp.registers.words[index as usize][lane] = value as u32,
+            Row::Long(index) => warp.registers.longs[index as usize][lane] = value,
+            Row::Predicate(index) => {
+                let row = &mut warp.registers.predicates[index as usize];
+                *row = *row & !(1 << lane) | ((value != 0) as u32) << lane;
+            }
         }
     }
 }

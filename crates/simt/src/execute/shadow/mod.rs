@@ -1,32 +1,8 @@
 //! Hazard checks: what is remembered about every register and byte, and what is concluded.
 
-mod global;
+mod blocks;
+mod conflicts;
+pub(crate) mod global;
 mod private;
-mod shared;
-
-pub(crate) use global::{GlobalShadow, Undo};
-pub(crate) use private::Doubt;
-pub(crate) use shared::SharedShadow;
-
-use crate::registers::LANES;
-
-/// The numbers of the lanes in a mask, ascending.
-#[inline(always)]
-pub(crate) fn lanes(mask: u32) -> Lanes {
-    Lanes(mask)
-}
-
-/// See [`lanes`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes(u32);
-
-impl Iterator for Lanes {
-    type Item = usize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        let lane = self.0.trailing_zeros() as usize;
-        self.0 &= self.0.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    }
-}
+mod races;
+pub(crate) mod shared;

@@ -1,195 +1,14 @@
 //! What a lane has for itself: registers and local memory that nobody wrote.
-//!
-//! Nearly all reads of registers are proved defined once per kernel, by a data-flow analysis over
-//! all paths. Only the rows that it leaves in doubt are followed lane by lane.
 
-use crate::execute::access::Request;
+use crate::doubt::{defined_at_start, number};
 use crate::execute::block::Block;
-use crate::execute::shadow::lanes;
+use crate::execute::machine::Machine;
+use crate::execute::request::{Request, lanes};
+use crate::execute::run::Run;
 use crate::execute::warp::Warp;
-use crate::execute::{Machine, Run};
 use crate::findings::{Finding, Hazard};
-use crate::program::{Base, Operation, Program, Row};
-use crate::registers::{ALWAYS, LANES};
-
-/// Bits of the analysis's states above which everything is in doubt instead.
-const STATE_BITS_MAX: usize = 1 << 30;
-
-/// The rows that may be read before they are written, and the instructions that touch them.
-#[derive(Clone, Debug)]
-pub(crate) struct Doubt {
-    rows: Vec<bool>,
-    /// By instruction; empty when no row is in doubt.
-    pub instructions: Vec<bool>,
-}
-
-impl Doubt {
-    /// Nothing is in doubt.
-    pub const fn none() -> Doubt {
-        Doubt { rows: Vec::new(), instructions: Vec::new() }
-    }
-
-    pub fn new(program: &Program) -> Doubt {
-        let rows = rows_in_doubt(program);
-        if !rows.contains(&true) {
-            return Doubt::none();
-        }
-        let instructions = program.instructions.iter().zip(&program.details);
-        let instructions = instructions
-            .map(|(instruction, detail)| {
-                let guard = Row::Predicate(instruction.guard);
-                let all = detail.reads.iter().chain(&detail.writes).chain([&guard]);
-                all.map(|row| number(program, *row)).any(|row| rows[row])
-            })
-            .collect();
-        Doubt { rows, instructions }
-    }
-
-    fn holds(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|doubt| *doubt)
-    }
-}
-
-/// Rows of all files in one sequence.
-fn number(program: &Program, row: Row) -> usize {
-    let longs = program.words as usize;
-    let predicates = longs + program.longs as usize + 1;
-    match row {
-        Row::Word(index) => index as usize,
-        Row::Long(index) => longs + index as usize,
-        Row::Predicate(index) => predicates + index as usize,
-    }
-}
-
-/// Rows that hold defined values when a warp starts.
-fn defined_at_start(program: &Program) -> impl Iterator<Item = Row> {
-    let constants = program.constants.iter().map(|(row, _)| *row);
-    let specials = program.specials.iter().map(|(row, _)| *row);
-    constants.chain(specials).chain((0..3).map(Row::Predicate))
-}
-
-/// A set of defined rows.
-type Defined = Vec<u64>;
-
-fn contains(set: &Defined, row: usize) -> bool {
-    set[row / 64] >> (row % 64) & 1 != 0
-}
-
-/// Rows that some path reads before it wrote them; all rows of a program too large to tell.
-fn rows_in_doubt(program: &Program) -> Vec<bool> {
-    let count = number(program, Row::Predicate(program.predicates));
-    let length = program.instructions.len();
-    let following = successors(program);
-    // States are kept where control flow arrives, and passed along straight lines.
-    let mut arrives = vec![0u32; length];
-    for next in &following {
-        next.iter().for_each(|to| arrives[*to as usize] += 1);
-    }
-    let joins = |pc: usize| pc == 0 || arrives[pc] != 1 || following[pc - 1] != [pc as u32];
-    if (0..length).filter(|pc| joins(*pc)).count() * count > STATE_BITS_MAX {
-        return vec![true; count];
-    }
-    let mut states: Vec<Option<Defined>> = vec![None; length];
-    let mut start = vec![0u64; count.div_ceil(64)];
-    for row in defined_at_start(program) {
-        let row = number(program, row);
-        start[row / 64] |= 1 << (row % 64);
-    }
-    let mut doubt = vec![false; count];
-    let mut work = Vec::new();
-    if length > 0 {
-        states[0] = Some(start);
-        work.push(0);
-    }
-    while let Some(from) = work.pop() {
-        let Some(mut state) = states[from].clone() else { continue };
-        let mut pc = from;
-        loop {
-            pass(program, pc, &mut state, &mut doubt);
-            if let [next] = following[pc][..]
-                && !joins(next as usize)
-            {
-                pc = next as usize;
-                continue;
-            }
-            for next in &following[pc] {
-                let next = *next as usize;
-                let changed = match &mut states[next] {
-                    Some(known) => {
-                        let before = known.clone();
-                        known.iter_mut().zip(&state).for_each(|(k, s)| *k &= s);
-                        before != *known
-                    }
-                    none => {
-                        *none = Some(state.clone());
-                        true
-                    }
-                };
-                if changed {
-                    work.push(next);
-                }
-            }
-            break;
-        }
-    }
-    doubt
-}
-
-/// What an instruction does to the set of defined rows; rows that it reads outside are in doubt.
-fn pass(program: &Program, pc: usize, state: &mut Defined, doubt: &mut [bool]) {
-    let instruction = &program.instructions[pc];
-    let detail = &program.details[pc];
-    let mut defined = true;
-    for row in detail.reads.iter().chain([&Row::Predicate(instruction.guard)]) {
-        let row = number(program, *row);
-        if !contains(state, row) {
-            doubt[row] = true;
-            defined = false;
-        }
-    }
-    // Only these hand an undefined value on; the others are reported at once.
-    let hands_on =
-        matches!(instruction.operation, Operation::Compute { .. } | Operation::Shuffle { .. });
-    let defined = defined || !hands_on;
-    let always = instruction.guard == ALWAYS && instruction.negate == 0;
-    for row in &detail.writes {
-        let row = number(program, *row);
-        let bit = 1 << (row % 64);
-        if !defined {
-            state[row / 64] &= !bit;
-        } else if always {
-            state[row / 64] |= bit;
-        }
-    }
-}
-
-/// Where lanes may go after each instruction. A return may go behind any call.
-fn successors(program: &Program) -> Vec<Vec<u32>> {
-    let calls = program.instructions.iter().enumerate();
-    let behind_calls: Vec<u32> = calls
-        .filter(|(_, i)| matches!(i.operation, Operation::Call { .. }))
-        .map(|(pc, _)| pc as u32 + 1)
-        .collect();
-    let length = program.instructions.len() as u32;
-    let following = program.instructions.iter().enumerate().map(|(pc, instruction)| {
-        let mut next = match &instruction.operation {
-            Operation::Branch { target } | Operation::Call { target } => vec![*target],
-            Operation::BranchTable { table, .. } => program.branch_tables[*table as usize].clone(),
-            Operation::Return => behind_calls.clone(),
-            Operation::Exit | Operation::Trap => Vec::new(),
-            _ => vec![pc as u32 + 1],
-        };
-        let guarded = instruction.guard != ALWAYS || instruction.negate != 0;
-        if guarded {
-            next.push(pc as u32 + 1);
-        }
-        next.sort_unstable();
-        next.dedup();
-        next.retain(|to| *to < length);
-        next
-    });
-    following.collect()
-}
+use crate::program::{Base, Operation, Row};
+use crate::registers::LANES;
 
 impl Run<'_> {
     /// Rows in doubt are undefined when a warp starts, except those that have a value.
@@ -267,7 +86,7 @@ impl Machine<'_> {
         }
         if bad != 0 {
             let (index, w) = (block.index, warp.index);
-            self.find(Hazard::UninitialisedRegister, pc, |run| Finding {
+            self.observers.find(Hazard::UninitialisedRegister, pc, |run| Finding {
                 hazard: Hazard::UninitialisedRegister,
                 place: run.place(index, w, bad, pc),
                 other: None,
@@ -289,7 +108,7 @@ impl Machine<'_> {
             });
             if unwritten {
                 let (index, w) = (block.index, warp.index);
-                self.find(Hazard::UninitialisedLocal, request.pc, |run| Finding {
+                self.observers.find(Hazard::UninitialisedLocal, request.pc, |run| Finding {
                     hazard: Hazard::UninitialisedLocal,
                     place: run.place(index, w, 1 << lane, request.pc),
                     other: None,

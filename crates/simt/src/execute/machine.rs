@@ -1,0 +1,44 @@
+//! A worker.
+
+use super::block::Cluster;
+use super::observers::Observers;
+use super::run::Run;
+use super::warp::Warp;
+
+/// One worker: runs blocks, keeps its own counts.
+pub(crate) struct Machine<'r> {
+    pub observers: Observers<'r>,
+    pub run: &'r Run<'r>,
+    pub last_region: usize,
+    /// The region that each instruction last found its addresses in.
+    pub regions: Vec<u32>,
+    pub spare_warps: Vec<Warp>,
+    /// The cluster that runs.
+    pub cluster: Cluster,
+    pub printed: Vec<(u64, String)>,
+    /// The CPU has the features of the wide functions.
+    pub wide: bool,
+    pub blocks: u64,
+    pub warps: u64,
+    /// Warp-instructions so far: the synthetic clock.
+    pub steps: u64,
+}
+
+impl<'r> Machine<'r> {
+    pub fn new(run: &'r Run<'r>) -> Machine<'r> {
+        let count = run.program.instructions.len();
+        Machine {
+            observers: Observers::new(run),
+            run,
+            last_region: 0,
+            regions: vec![0; count],
+            spare_warps: Vec::new(),
+            cluster: Cluster::new(),
+            printed: Vec::new(),
+            wide: crate::cpu::has_wide(),
+            blocks: 0,
+            warps: 0,
+            steps: 0,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The mbarrier objects that say when copies have landed.
+
+use super::block::Block;
+use super::bytes::{read_bytes, write_bytes};
+use super::machine::Machine;
+use super::request::{Request, addresses, lanes, shared_offset};
+use super::warp::Warp;
+use crate::error::Error;
+use crate::program::{Base, MbarrierOperation};
+
+/// The state of an mbarrier in its 64-bit word: expected arrivals (20 bits), pending arrivals
+/// (20), outstanding transaction bytes (22, signed), unused (1), phase (1).
+#[derive(Clone, Copy)]
+pub(crate) struct Mbarrier {
+    pub expected: u32,
+    pub pending: u32,
+    pub transactions: i64,
+    pub phase: bool,
+}
+
+impl Mbarrier {
+    pub fn from_word(word: u64) -> Mbarrier {
+        Mbarrier {
+            expected: (word & 0xf_ffff) as u32,
+            pending: (word >> 20 & 0xf_ffff) as u32,
+            transactions: (word << 2) as i64 >> 42,
+            phase: word >> 63 != 0,
+        }
+    }
+
+    pub fn word(self) -> u64 {
+        (self.expected & 0xf_ffff) as u64
+            | ((self.pending & 0xf_ffff) as u64) << 20
+            | ((self.transactions as u64) & 0x3f_ffff) << 40
+            | (self.phase as u64) << 63
+    }
+
+    pub fn advance(&mut self) {
+        if self.pending == 0 && self.transactions == 0 {
+            self.phase = !self.phase;
+            self.pending = self.expected;
+        }
+    }
+}
+
+impl Machine<'_> {
+    pub fn mbarrier(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        target: (Base, i64),
+        operation: &MbarrierOperation,
+    ) -> Result<(), Error> {
+        if let MbarrierOperation::PendingCount { result, state } = operation {
+            let states = warp.registers.longs[*state as usize];
+            for lane in lanes(mask) {
+                warp.registers.words[*result as usize][lane] =
+                    Mbarrier::from_word(states[lane]).pending;
+            }
+            return Ok(());
+        }
+        let all = addresses(warp, target.0, target.1).map(shared_offset);
+        let request = Request { pc, mask, all: &all, bytes: 8 };
+        let arrives = matches!(
+            operation,
+            MbarrierOperation::Arrive { .. }
+                | MbarrierOperation::ExpectTransaction { .. }
+                | MbarrierOperation::CompleteTransaction { .. }
+        );
+        if arrives && self.reaches_blocks(request) {
+            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+                machine.mbarrier_in(block, warp, request, operation)
+            });
+        }
+        self.mbarrier_in(block, warp, request, operation)
+    }
+
+    fn mbarrier_in(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        operation: &MbarrierOperation,
+    ) -> Result<(), Error> {
+        let Request { pc, mask, all, .. } = request;
+        self.shared_bounds(block, warp, request)?;
+        if matches!(operation, MbarrierOperation::Test { .. }) {
+            self.deliver_bulk(block)?;
+        }
+        if matches!(operation, MbarrierOperation::AsyncArrive { .. }) {
+            // The lanes' copies land before the arrival that announces them.
+            warp.copy_group += 1;
+            self.async_wait(block, warp, 0)?;
+        }
+        for lane in lanes(mask) {
+            let at = all[lane] as usize;
+            let mut barrier = Mbarrier::from_word(read_bytes(&block.shared, at, 8));
+            let word = |row: u32| warp.registers.words[row as usize][lane];
+            let mut arrive = None;
+            match *operation {
+                MbarrierOperation::Initialise { count } => {
+                    let count = word(count);
+                    barrier =
+                        Mbarrier { expected: count, pending: count, transactions: 0, phase: false };
+                }
+                MbarrierOperation::Invalidate => {
+                    write_bytes(&mut block.shared, at, 8, u64::MAX);
+                    continue;
+                }
+                MbarrierOperation::Arrive { state, count, drop, expect } => {
+                    let before = barrier.word();
+                    barrier.transactions += expect.map_or(0, |row| word(row) as i64);
+                    let count = count.map_or(1, word);
+                    if drop {
+                        barrier.expected = barrier.expected.saturating_sub(count);
+                    }
+                    arrive = Some(count);
+                    if let Some(row) = state {
+                        warp.registers.longs[row as usize][lane] = before;
+                    }
+                }
+                MbarrierOperation::AsyncArrive { no_increment } => {
+                    if !no_increment {
+                        barrier.pending += 1;
+                    }
+                    arrive = Some(1);
+                }
+                MbarrierOperation::ExpectTransaction { bytes } => {
+                    barrier.transactions += word(bytes) as i64;
+                }
+                MbarrierOperation::CompleteTransaction { bytes } => {
+                    barrier.transactions -= word(bytes) as i64;
+                    barrier.advance();
+                }
+                MbarrierOperation::Test { result, state, parity, .. } => {
+                    let old_phase = match (state, parity) {
+                        (Some(row), _) => warp.registers.longs[row as usize][lane] >> 63 != 0,
+                        (_, Some(row)) => word(row) & 1 != 0,
+                        _ => false,
+                    };
+                    let done = barrier.phase != old_phase;
+                    let row = &mut warp.registers.predicates[result as usize];
+                    *row = *row & !(1 << lane) | (done as u32) << lane;
+                    if done && self.observers.checking {
+                        self.mbarrier_passed(block, warp, at as u32);
+                    }
+                    continue;
+                }
+                MbarrierOperation::PendingCount { .. } => continue,
+            }
+            if let Some(count) = arrive {
+                if barrier.pending < count {
+                    return Err(Error::IllegalInstruction {
+                        place: Box::new(self.run.place(block.index, warp.index, 1 << lane, pc)),
+                        message: format!(
+                            "{count} arrival(s) at an mbarrier that expects {} more",
+                            barrier.pending
+                        ),
+                    });
+                }
+                barrier.pending -= count;
+                barrier.advance();
+                if self.observers.checking {
+                    self.mbarrier_arrived(block, warp, at as u32);
+                }
+            }
+            write_bytes(&mut block.shared, at, 8, barrier.word());
+            if self.observers.checking {
+                self.mark_mbarrier(block, at as u32);
+            }
+        }
+        Ok(())
+    }
+}

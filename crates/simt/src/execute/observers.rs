@@ -1,0 +1,82 @@
+//! What a worker watches and counts while it runs blocks.
+
+use super::estimate::Estimator;
+use super::run::Run;
+use super::shadow::global::GlobalShadow;
+use super::traffic::Memo;
+use crate::counters::Traffic;
+use crate::findings::{Finding, Hazard};
+use crate::requests::RequestRecord;
+use std::collections::HashSet;
+
+/// Counts of one instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub warps: u64,
+    pub threads: u64,
+    pub predicated_on: u64,
+    pub divergent: u64,
+    pub generic: u64,
+    pub global: Traffic,
+    pub shared: Traffic,
+    pub local: Traffic,
+    pub constant: Traffic,
+}
+
+/// Counts, findings, the shadow of global memory, the estimate and the recorder of one worker.
+pub(crate) struct Observers<'r> {
+    pub run: &'r Run<'r>,
+    pub tallies: Vec<Tally>,
+    pub memos: Vec<Memo>,
+    pub findings: Vec<Finding>,
+    pub seen: HashSet<(Hazard, u32)>,
+    pub counting: bool,
+    pub checking: bool,
+    /// By instruction: touches a register that may be undefined.
+    pub doubted: &'r [bool],
+    /// What the blocks did to global memory, when that is checked.
+    pub global: Option<Box<GlobalShadow>>,
+    /// Clocks and caches, when a time is estimated.
+    pub estimator: Option<Box<Estimator>>,
+    /// The warp that runs is the one whose requests are recorded.
+    pub watching: bool,
+    /// The requests so far, with their instructions.
+    pub recorded: Vec<(usize, RequestRecord)>,
+}
+
+impl<'r> Observers<'r> {
+    pub fn new(run: &'r Run<'r>) -> Observers<'r> {
+        let count = run.program.instructions.len();
+        Observers {
+            run,
+            tallies: vec![Tally::default(); count],
+            memos: vec![Memo::default(); count],
+            findings: Vec::new(),
+            seen: HashSet::new(),
+            counting: run.options.counters,
+            checking: run.options.checks.any(),
+            doubted: &run.doubt.instructions,
+            global: run
+                .options
+                .checks
+                .global_races
+                .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
+            estimator: run.options.estimate.map(|figures| {
+                let (far, l2) = (run.options.far.clone(), run.options.l2.clone());
+                Box::new(Estimator::new(figures, far, l2, count))
+            }),
+            watching: false,
+            recorded: Vec::new(),
+        }
+    }
+
+    /// Records a finding once per hazard and instruction.
+    pub fn find(&mut self, hazard: Hazard, pc: usize, make: impl FnOnce(&Run<'_>) -> Finding) {
+        if self.findings.len() < self.run.options.findings_max
+            && self.seen.insert((hazard, pc as u32))
+        {
+            let finding = make(self.run);
+            self.findings.push(finding);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Copies that were started and have not landed.
+
+use crate::program::{AtomicOperation, BulkDirection};
+use crate::registers::LANES;
+use crate::types::Type;
+
+/// A `cp.async` that has not landed.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingCopy {
+    pub group: u32,
+    pub mask: u32,
+    pub target: [u32; LANES],
+    pub source: [u64; LANES],
+    pub bytes: u32,
+    pub source_bytes: [u32; LANES],
+}
+
+/// A bulk copy that has not landed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PendingBulk {
+    pub direction: BulkDirection,
+    pub target: u64,
+    pub source: u64,
+    pub bytes: u32,
+    pub step: u32,
+    pub mbarrier: Option<u32>,
+    pub reduce: Option<(AtomicOperation, Type)>,
+}

@@ -1,0 +1,164 @@
+//! What the workers counted, as a report.
+
+use super::estimate::Estimator;
+use super::machine::Machine;
+use super::observers::Tally;
+use super::run::location;
+use crate::counters::Counters;
+use crate::findings::Finding;
+use crate::options::Options;
+use crate::program::{AtomicOperation, Operation, Program, Space};
+use crate::report::{InstructionReport, Report};
+
+/// Sums what the workers counted.
+pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> Report {
+    let mut report = Report::default();
+    let mut tallies = vec![Tally::default(); program.instructions.len()];
+    let mut printed = Vec::new();
+    let mut estimators = Vec::new();
+    let mut recorded = Vec::new();
+    for machine in machines {
+        recorded.extend(machine.observers.recorded);
+        estimators.extend(machine.observers.estimator.map(|estimator| *estimator));
+        for (sum, tally) in tallies.iter_mut().zip(&machine.observers.tallies) {
+            sum.add(tally);
+        }
+        report.blocks += machine.blocks;
+        report.warps += machine.warps;
+        report.findings.extend(machine.observers.findings);
+        printed.extend(machine.printed);
+    }
+    let (estimate, body) = Estimator::join(estimators.into_iter()).unzip();
+    report.estimate = estimate;
+    let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
+    printed.sort_by_key(|(block, _)| *block);
+    report.printed = printed.into_iter().map(|(_, text)| text).collect();
+    // Several workers may have found the same; the first block in order speaks for all.
+    report.findings.sort_by(|a, b| {
+        let key = |f: &Finding| {
+            let [x, y, z] = f.place.block;
+            (f.place.ptx_line, f.hazard, [z, y, x], f.place.warp)
+        };
+        key(a).cmp(&key(b))
+    });
+    report.findings.dedup_by(|a, b| a.hazard == b.hazard && a.place.ptx_line == b.place.ptx_line);
+    report.findings.truncate(options.findings_max);
+    for (pc, tally) in tallies.iter().enumerate() {
+        let detail = &program.details[pc];
+        if tally.warps == 0 || detail.synthetic {
+            continue;
+        }
+        let counters = counters(
+            &program.instructions[pc].operation,
+            &program.texts[detail.text as usize],
+            tally,
+        );
+        report.counters += counters;
+        if !is_body(pc) {
+            report.once += counters;
+        }
+        let function = program.functions.partition_point(|(start, _)| *start <= pc as u32);
+        report.instructions.push(InstructionReport {
+            function: program
+                .functions
+                .get(function.saturating_sub(1))
+                .map_or_else(String::new, |f| f.1.clone()),
+            text: program.texts[detail.text as usize].clone(),
+            ptx_line: detail.position.line,
+            source: location(program, pc),
+            is_approximate: detail.approximate,
+            counters,
+            requests: recorded
+                .iter()
+                .filter(|(at, _)| *at == pc)
+                .map(|(_, request)| request.clone())
+                .collect(),
+        });
+    }
+    report.instructions.sort_by_key(|instruction| instruction.ptx_line);
+    report
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.warps += other.warps;
+        self.threads += other.threads;
+        self.predicated_on += other.predicated_on;
+        self.divergent += other.divergent;
+        self.generic += other.generic;
+        self.global += other.global;
+        self.shared += other.shared;
+        self.local += other.local;
+        self.constant += other.constant;
+    }
+}
+
+/// Sorts an instruction's raw counts into the public counters.
+fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
+    let mut counters = Counters {
+        warp_instructions: tally.warps,
+        thread_instructions: tally.threads,
+        predicated_on_thread_instructions: tally.predicated_on,
+        generic_requests: tally.generic,
+        ..Counters::default()
+    };
+    match operation {
+        Operation::Branch { .. } | Operation::BranchTable { .. } => {
+            counters.branches = tally.warps;
+            counters.divergent_branches = tally.divergent;
+        }
+        Operation::Barrier { .. } => counters.barriers = tally.warps,
+        Operation::Load(access) => {
+            counters.global_load = tally.global;
+            counters.shared_load = tally.shared;
+            counters.local_load = tally.local;
+            counters.constant_load = tally.constant;
+            if access.space == Space::Parameter {
+                counters.parameter_loads = tally.warps;
+            }
+        }
+        Operation::Store(_) => {
+            counters.global_store = tally.global;
+            counters.shared_store = tally.shared;
+            counters.local_store = tally.local;
+        }
+        Operation::Atomic(atomic) => {
+            let result_used = !atomic.is_reduction
+                || matches!(
+                    atomic.operation,
+                    AtomicOperation::Exchange | AtomicOperation::CompareSwap
+                );
+            if result_used {
+                counters.global_atomic = tally.global;
+            } else {
+                counters.global_reduction = tally.global;
+            }
+            counters.shared_atomic = tally.shared;
+        }
+        Operation::AsyncCopy(_) => {
+            counters.async_copy_global = tally.global;
+            counters.async_copy_shared = tally.shared;
+        }
+        Operation::BulkCopy(_) => counters.bulk_copy = tally.global,
+        Operation::LoadMatrix { .. } => counters.shared_matrix_load = tally.shared,
+        Operation::StoreMatrix { .. } => counters.shared_matrix_store = tally.shared,
+        Operation::Shuffle { .. }
+        | Operation::Vote { .. }
+        | Operation::Match { .. }
+        | Operation::Reduce { .. }
+        | Operation::Elect { .. } => counters.warp_level_instructions = tally.warps,
+        Operation::Compute { .. } => {
+            // Moves and conversions count as integer instructions unless floats take part.
+            let is_float = text.split('.').skip(1).any(|m| {
+                matches!(m, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f32x2" | "f64" | "tf32")
+            });
+            if is_float && !text.starts_with("mov") {
+                counters.float_instructions = tally.warps;
+            } else {
+                counters.integer_instructions = tally.warps;
+            }
+        }
+        _ => {}
+    }
+    counters
+}

@@ -1,0 +1,130 @@
+//! One launch: what its workers share.
+
+use super::device::Grain;
+use super::shadow::global::Undo;
+use crate::doubt::Doubt;
+use crate::error::{Error, Place};
+use crate::launch::Launch;
+use crate::memory::Memory;
+use crate::options::Options;
+use crate::program::Program;
+use crate::report::SourceLocation;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What every worker of a launch shares.
+pub(crate) struct Run<'r> {
+    pub program: &'r Program,
+    pub memory: &'r Memory,
+    pub launch: &'r Launch,
+    pub options: &'r Options,
+    pub parameters: Vec<u8>,
+    pub word_constants: Vec<(u32, u32)>,
+    pub long_constants: Vec<(u32, u64)>,
+    pub shared_bytes: u32,
+    pub warps_per_block: u32,
+    /// Blocks of a cluster in x, y, z.
+    pub cluster: [u32; 3],
+    /// The launch or the kernel asked for clusters.
+    pub is_explicit_cluster: bool,
+    /// The clusters to run, by linear index; all when `None`.
+    pub sample: Option<Vec<u64>>,
+    /// Bytes per entry of the race shadows.
+    pub granule: u32,
+    /// The size of the workers' atomics on device memory.
+    pub grain: Grain,
+    pub fuel: AtomicU64,
+    /// Registers that may be read before they are written.
+    pub doubt: &'r Doubt,
+    /// What a parallel launch must be able to take back.
+    pub undo: Option<Undo>,
+    pub next: AtomicU64,
+    /// The first failing block in launch order, with its error.
+    pub failed: Mutex<Option<(u64, Error)>>,
+    pub failed_at: AtomicU64,
+    /// The order of blocks may have mattered to a parallel launch.
+    pub disturbed: AtomicBool,
+}
+
+impl Run<'_> {
+    /// The place of an instruction, for errors and findings.
+    pub fn place(&self, block: [u32; 3], warp: u32, lanes: u32, pc: usize) -> Place {
+        let detail = &self.program.details[pc];
+        let source = self.location(pc).map(|location| {
+            let (file, line) = location.outermost();
+            format!("{file}:{line}")
+        });
+        Place {
+            kernel: self.program.name.clone(),
+            ptx_line: detail.position.line,
+            instruction: self.program.texts[detail.text as usize].clone(),
+            source,
+            block,
+            warp,
+            lanes,
+        }
+    }
+
+    /// Where a shared address lies relative to the kernel's variables: text for messages.
+    pub fn describe_shared(&self, address: u64) -> String {
+        let variables = &self.program.shared_variables;
+        let before = variables.partition_point(|(start, ..)| *start as u64 <= address);
+        let nearest = before.checked_sub(1).map(|index| &variables[index]);
+        let dynamic = self.launch.dynamic_shared_bytes;
+        let dynamic_start = (self.shared_bytes - dynamic) as u64;
+        let all = self.shared_bytes;
+        match nearest {
+            _ if address >= all as u64 => format!(
+                "it is {} bytes past the end of the block's {all} bytes",
+                address - all as u64
+            ),
+            _ if dynamic > 0 && address >= dynamic_start => format!(
+                "it is byte {} of the {dynamic} bytes of dynamic shared memory",
+                address - dynamic_start
+            ),
+            Some((start, bytes, name)) => format!(
+                "it is byte {} from the start of `{name}`, which has {bytes} bytes",
+                address - *start as u64
+            ),
+            None => "no variable lies there".into(),
+        }
+    }
+
+    pub fn location(&self, pc: usize) -> Option<SourceLocation> {
+        location(self.program, pc)
+    }
+
+    pub fn fail(&self, order: u64, error: Error) {
+        self.failed_at.fetch_min(order, Ordering::Relaxed);
+        if let Ok(mut failed) = self.failed.lock()
+            && failed.as_ref().is_none_or(|(at, _)| order < *at)
+        {
+            *failed = Some((order, error));
+        }
+    }
+
+    /// The machines, unless a block failed.
+    pub fn outcome<M>(&self, machines: M) -> Result<M, Error> {
+        match self.failed.lock().ok().and_then(|mut failed| failed.take()) {
+            Some((_, error)) => Err(error),
+            None => Ok(machines),
+        }
+    }
+
+    /// Takes warp-instructions from the launch's fuel; false when it is used up.
+    pub fn burn(&self, steps: u64) -> bool {
+        self.fuel
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps))
+            .is_ok()
+    }
+}
+
+/// The source position of an instruction.
+pub(crate) fn location(program: &Program, pc: usize) -> Option<SourceLocation> {
+    let location = program.locations.get(program.details[pc].location as usize)?;
+    Some(SourceLocation {
+        file: location.file.clone(),
+        line: location.line,
+        inlined_at: location.inlined_at.clone(),
+    })
+}

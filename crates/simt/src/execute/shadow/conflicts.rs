@@ -1,0 +1,61 @@
+//! Lanes of one store that write different values to one place.
+
+use crate::execute::block::Block;
+use crate::execute::machine::Machine;
+use crate::execute::request::{Request, lanes};
+use crate::execute::warp::{Warp, read_row};
+use crate::findings::{Finding, Hazard};
+use crate::program::Access;
+use crate::registers::LANES;
+
+impl Machine<'_> {
+    /// Several lanes of one store that write different values to one place.
+    pub fn check_conflicting(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) {
+        let Request { pc, mask, all, .. } = request;
+        if !self.run.options.checks.shared_races || ascending(mask, all) {
+            return;
+        }
+        let mut order = [(0u64, 0usize); LANES];
+        let mut count = 0;
+        for lane in lanes(mask) {
+            order[count] = (all[lane], lane);
+            count += 1;
+        }
+        order[..count].sort_unstable();
+        for pair in order[..count].windows(2) {
+            let [(address, first), (other, second)] = [pair[0], pair[1]];
+            if address != other {
+                continue;
+            }
+            let field = if access.bytes == 8 { u64::MAX } else { (1 << (8 * access.bytes)) - 1 };
+            let same = access.rows.iter().flatten().all(|row| {
+                let value = |lane| read_row(warp, *row, lane) & field;
+                value(first) == value(second)
+            });
+            if !same {
+                let (index, w) = (block.index, warp.index);
+                self.observers.find(Hazard::ConflictingStore, pc, |run| Finding {
+                    hazard: Hazard::ConflictingStore,
+                    place: run.place(index, w, 1 << first | 1 << second, pc),
+                    other: None,
+                    address: Some(address),
+                    message: format!("two lanes store different values to {address:#x}"),
+                });
+                return;
+            }
+        }
+    }
+}
+
+/// Whether every active lane's address is above that of the active lane before.
+#[inline(always)]
+fn ascending(mask: u32, all: &[u64; LANES]) -> bool {
+    let mut before = None;
+    lanes(mask).all(|lane| before.replace(all[lane]).is_none_or(|b| b < all[lane]))
+}

@@ -1,0 +1,189 @@
+//! Blocks to threads of the host.
+
+use super::block::Cluster;
+use super::device::Grain;
+use super::machine::Machine;
+use super::prepare::prepare;
+use super::report::report;
+use super::run::Run;
+use super::shadow::global::{GlobalShadow, Undo};
+use crate::error::Error;
+use crate::launch::Launch;
+use crate::memory::Memory;
+use crate::module::{Kernel, Module};
+use crate::options::{Options, Schedule};
+use crate::program::{Operation, Program, Space};
+use crate::report::Report;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+/// Runs a validated launch.
+pub(crate) fn run(
+    module: &Module,
+    kernel: &Kernel,
+    memory: &Memory,
+    launch: &Launch,
+    options: &Options,
+) -> Result<Report, Error> {
+    let program = kernel.program.as_ref().map_err(Error::clone)?;
+    let run = |parallel: bool| {
+        let run = prepare(module, program, kernel, memory, launch, options)?;
+        let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
+        let grain = if parallel { Grain::of(program) } else { Grain::EACH };
+        Ok(Run { undo, grain, ..run })
+    };
+    let threads = threads(program, memory, launch, options);
+    if threads == 1 {
+        return one_by_one(&run(false)?);
+    }
+    let first = run(true)?;
+    let outcome = side_by_side(&first, threads);
+    let Some(undo) = &first.undo else {
+        return outcome.map(|machines| report(program, machines, options));
+    };
+    // What was found depends on the order when blocks disturbed each other, when an error ended
+    // some of them, or when there was more to find than is recorded.
+    if let Ok(machines) = outcome
+        && !machines.iter().any(|m| m.observers.findings.len() >= options.findings_max)
+        && !disturbed(&machines)
+    {
+        return Ok(report(program, machines, options));
+    }
+    undo.restore(memory);
+    one_by_one(&run(false)?)
+}
+
+/// How many threads may run blocks of a launch: one where their order could change results, or what L2 keeps, and
+/// where atomics would reach past mapped memory.
+fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
+    let ordered = program.order_dependent || program.polls;
+    let sequential = launch.cooperative
+        || options.schedule != Schedule::Forward
+        || (options.deterministic && ordered)
+        || !Grain::of(program).divides(memory)
+        || (options.estimate.is_some() && options.l2.window.is_some())
+        || (options.checks.global_races
+            && (ordered || program.irreproducible || writes_past_the_checks(program)));
+    let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = if options.threads == 0 { available } else { options.threads };
+    if sequential { 1 } else { wanted.min(blocks.max(1) as usize) }
+}
+
+/// Whether a program writes global memory by means whose order the checks do not see.
+fn writes_past_the_checks(program: &Program) -> bool {
+    let own = |space: Space| matches!(space, Space::Shared | Space::Local | Space::Parameter);
+    program.instructions.iter().any(|instruction| match &instruction.operation {
+        Operation::BulkCopy(_) => true,
+        Operation::Load(access) | Operation::Store(access) => access.strong && !own(access.space),
+        _ => false,
+    })
+}
+
+/// All blocks on this thread.
+fn one_by_one(run: &Run<'_>) -> Result<Report, Error> {
+    let mut machine = Machine::new(run);
+    machine.run_in_turns();
+    run.outcome(vec![machine]).map(|machines| report(run.program, machines, run.options))
+}
+
+/// Blocks on several threads, each taking the next block when it is done with one.
+fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Machine<'r>>, Error> {
+    let machines: Vec<Machine<'_>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut machine = Machine::new(run);
+                    machine.run_independent();
+                    machine
+                })
+            })
+            .collect();
+        handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+    });
+    if machines.len() < threads {
+        return Err(Error::LaunchConfiguration { message: "a worker thread ended early".into() });
+    }
+    run.outcome(machines)
+}
+
+/// Whether blocks of one worker touched what blocks of the same or another worker wrote.
+fn disturbed(machines: &[Machine<'_>]) -> bool {
+    let shadows: Vec<&GlobalShadow> =
+        machines.iter().filter_map(|m| m.observers.global.as_deref()).collect();
+    let pairs = shadows.iter().enumerate();
+    shadows.iter().any(|shadow| shadow.disturbed)
+        || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b)))
+}
+
+impl Machine<'_> {
+    /// Clusters one after the other, each to its end, beside other workers doing the same.
+    fn run_independent(&mut self) {
+        loop {
+            let order = self.run.next.fetch_add(1, Ordering::Relaxed);
+            if order > self.run.failed_at.load(Ordering::Relaxed)
+                || self.run.disturbed.load(Ordering::Relaxed)
+            {
+                return;
+            }
+            let Some(linear) = self.run.cluster_at(order) else {
+                return;
+            };
+            let mut cluster = self.start_cluster(linear);
+            loop {
+                match self.run_cluster(&mut cluster) {
+                    Ok(true) => break,
+                    Ok(false) => {}
+                    Err(error) => {
+                        self.run.fail(order, error);
+                        return;
+                    }
+                }
+            }
+            if self.observers.global.as_ref().is_some_and(|shadow| shadow.disturbed) {
+                self.run.disturbed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Clusters in order on one thread; one that spins gives way to the next, as long as the
+    /// device could hold both.
+    fn run_in_turns(&mut self) {
+        let limits = &self.run.options.limits;
+        let resident = if self.run.launch.cooperative {
+            u64::MAX
+        } else {
+            limits.multiprocessors as u64 * limits.blocks_per_multiprocessor as u64
+                / self.run.blocks_per_cluster()
+        };
+        let mut turns: VecDeque<(u64, Cluster)> = VecDeque::new();
+        let mut order = 0;
+        let mut start_next = true;
+        loop {
+            if start_next
+                && (turns.len() as u64) < resident
+                && let Some(linear) = self.run.cluster_at(order)
+            {
+                let cluster = self.start_cluster(linear);
+                turns.push_front((order, cluster));
+                order += 1;
+            }
+            let Some((place, mut cluster)) = turns.pop_front() else {
+                return;
+            };
+            match self.run_cluster(&mut cluster) {
+                Ok(true) => {
+                    start_next = turns.is_empty() || self.run.launch.cooperative;
+                }
+                Ok(false) => {
+                    turns.push_back((place, cluster));
+                    start_next = true;
+                }
+                Err(error) => {
+                    self.run.fail(place, error);
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The model of time and caches: what it assumes of the device, and what it says of a launch.
+
+use crate::hash::spread;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latencies {
+    /// From a load or atomic of global memory that leaves the multiprocessor to its result.
+    pub global: u32,
+    /// The same for shared memory, for what L1 has, and for exchange between lanes.
+    pub shared: u32,
+    /// From one instruction to another that needs its result.
+    pub arithmetic: u32,
+    /// From a barrier to the next instruction once the last warp has come.
+    pub barrier: u32,
+    /// Lines of 128 bytes that L1 keeps.
+    pub l1_lines: u32,
+}
+
+/// What an [`Estimate`] assumes of the device's second cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct L2 {
+    /// What it holds of memory outside of a window.
+    pub bytes: u64,
+    /// Addresses that have a part of it to themselves.
+    pub window: Option<Window>,
+    /// What that part holds when the launch begins.
+    pub there: Arc<Pieces>,
+}
+
+impl Default for L2 {
+    /// A cache that loses nothing during a launch.
+    fn default() -> L2 {
+        L2 { bytes: u64::MAX, window: None, there: Arc::default() }
+    }
+}
+
+/// Pieces of 64 bytes of memory: a bit for each of 64 in a page of 4 KiB, by the page's number.
+pub type Pieces = BTreeMap<u64, u64>;
+
+/// A window of addresses of which a part of the second cache keeps pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// The addresses.
+    pub range: Range<u64>,
+    /// Which part of the pieces is kept, chosen by a hash of their addresses.
+    pub ratio: f32,
+    /// What the part of the cache holds.
+    pub set_aside_bytes: u64,
+}
+
+impl Window {
+    /// What fits: a little more than is set aside, for the hash does not meet the ratio to the piece.
+    pub fn room(&self) -> u64 {
+        self.set_aside_bytes + self.set_aside_bytes / 64
+    }
+
+    /// Whether the piece is one of those that are kept.
+    pub(crate) fn keeps(&self, piece: u64) -> bool {
+        let hash = spread(piece) >> 40;
+        self.range.contains(&(piece << 6)) && (hash as f32) < self.ratio * (1u64 << 24) as f32
+    }
+
+    /// Those of a page that are kept.
+    pub(crate) fn kept(&self, page: u64) -> u64 {
+        (0..64).filter(|bit| self.keeps(page << 6 | bit)).fold(0, |mask, bit| mask | 1 << bit)
+    }
+}
+
+/// Model: what a launch waits for, and what its memory traffic comes to behind the caches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// The cycles from start to end of each warp if it were alone, summed over warps.
+    pub chain_cycles: u64,
+    /// Those of them before a block's first barrier and after its last, without loads of global memory: what a block
+    /// does once, however much it works on.
+    pub once_cycles: u64,
+    /// Sectors of loads from near memory that L1 did not have.
+    pub l1_missed_sectors: u64,
+    /// Lines of loads of which L1 lacked a sector, each a request to L2.
+    pub l1_missed_lines: u64,
+    /// Lanes of atomics that met in the line that had most of them; those of floats count twice.
+    pub hottest_line_atomics: u64,
+    /// Distinct sectors of near memory that atomics changed.
+    pub atomic_sectors: u64,
+    /// Bytes that L2 asked of memory, in the pieces of 64 bytes that memory hands out.
+    pub dram_read_bytes: u64,
+    /// Sectors of which every byte was written.
+    pub dram_whole_sectors_written: u64,
+    /// Sectors of which some bytes were written: memory has to read the others.
+    pub dram_partial_sectors_written: u64,
+    /// Sectors of loads from far memory that the block's own L1 did not have; nothing else keeps them.
+    pub far_sectors_read: u64,
+    /// Lines of far memory with such sectors, summed over requests: each is a request to the link.
+    pub far_lines_read: u64,
+    /// Sectors of far memory that each store or atomic reached for, summed over requests.
+    pub far_sectors_written: u64,
+    /// The lines with such sectors, summed over requests.
+    pub far_lines_written: u64,
+    /// Pieces of the window that were read and are kept.
+    pub kept: Pieces,
+}

@@ -1,0 +1,71 @@
+//! How to run a launch.
+
+use crate::findings::Checks;
+use crate::launch::Limits;
+use crate::model::{L2, Latencies};
+use crate::requests::Watched;
+use std::ops::Range;
+
+/// The order in which warps and blocks take turns where the program leaves it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Schedule {
+    /// Ascending.
+    #[default]
+    Forward,
+    /// Descending.
+    Reverse,
+    /// Permuted by a seed, with warps interrupted at points that the seed picks.
+    Seeded(u64),
+}
+
+/// How to run a launch.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Count memory traffic; instruction counts are always there.
+    pub counters: bool,
+    /// Which hazards to look for.
+    pub checks: Checks,
+    /// Threads to use; 0 takes what the machine has.
+    pub threads: usize,
+    /// Warp-instructions after which a launch is taken to run forever.
+    pub fuel: u64,
+    /// The order of warps and blocks.
+    pub schedule: Schedule,
+    /// Run blocks one after the other where their order could change results. Results are then
+    /// the same for every number of threads.
+    pub deterministic: bool,
+    /// Run only these blocks, by linear index, with those of their clusters; all when `None`.
+    pub sample: Option<Vec<u64>>,
+    /// The device's limits.
+    pub limits: Limits,
+    /// Findings after which no more are recorded.
+    pub findings_max: usize,
+    /// Estimate what the launch waits for and what caches serve, with these figures.
+    pub estimate: Option<Latencies>,
+    /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
+    pub far: Vec<Range<u64>>,
+    /// Record the requests of this warp, if it runs; needs `counters`.
+    pub watched: Option<Watched>,
+    /// The device's second cache, for the estimate.
+    pub l2: L2,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            counters: true,
+            checks: Checks::none(),
+            threads: 0,
+            fuel: 20_000_000_000,
+            schedule: Schedule::Forward,
+            deterministic: true,
+            sample: None,
+            limits: Limits::default(),
+            findings_max: 100,
+            estimate: None,
+            far: Vec::new(),
+            watched: None,
+            l2: L2::default(),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a launch did: the output of [`run`](crate::run).
+
+use crate::counters::Counters;
+use crate::findings::Finding;
+use crate::model::Estimate;
+use crate::requests::RequestRecord;
+
+/// Where an instruction comes from in the source that was compiled to PTX.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLocation {
+    /// The file as the compiler names it.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The places that the code was inlined into, innermost first.
+    pub inlined_at: Vec<(String, u32)>,
+}
+
+impl SourceLocation {
+    /// The place that a kernel's author sees: the call site of inlined code.
+    pub fn outermost(&self) -> (&str, u32) {
+        match self.inlined_at.last() {
+            Some((file, line)) => (file, *line),
+            None => (&self.file, self.line),
+        }
+    }
+
+    /// The innermost of its places that lies in a file whose name ends like this. The compiler gives code that belongs
+    /// to no line of a file the line 0, which is not a place.
+    pub fn line_in(&self, file: &str) -> Option<u32> {
+        let own = (&self.file, self.line);
+        let around = self.inlined_at.iter().map(|(file, line)| (file, *line));
+        let mut places = std::iter::once(own).chain(around);
+        places.find(|(name, line)| name.ends_with(file) && *line > 0).map(|(_, line)| line)
+    }
+}
+
+/// What one instruction did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstructionReport {
+    /// The function that it belongs to.
+    pub function: String,
+    /// The opcode with modifiers.
+    pub text: String,
+    /// Its line in the PTX.
+    pub ptx_line: u32,
+    /// Its place in the source, from `.loc`.
+    pub source: Option<SourceLocation>,
+    /// Its result is only approximately that of hardware.
+    pub is_approximate: bool,
+    /// What was counted.
+    pub counters: Counters,
+    /// The first request of the watched warp, one of each kind; of local memory and matrices none.
+    pub requests: Vec<RequestRecord>,
+}
+
+impl InstructionReport {
+    /// Single-precision additions and multiplications that it did, lane by lane; a fused one is two.
+    pub fn flops_f32(&self) -> u64 {
+        let mut parts = self.text.split('.');
+        let opcode = parts.next().unwrap_or_default();
+        let width = parts.map(|part| match part {
+            "f32" => 1,
+            "f32x2" => 2,
+            _ => 0,
+        });
+        let per_operation = match opcode {
+            "fma" | "mad" => 2,
+            "add" | "sub" | "mul" => 1,
+            _ => 0,
+        };
+        let per_lane = per_operation * width.max().unwrap_or(0);
+        per_lane * self.counters.predicated_on_thread_instructions
+    }
+}
+
+/// What a launch did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The sum over all instructions.
+    pub counters: Counters,
+    /// When a time is estimated: the sum over instructions that only run before a block's first barrier or after its
+    /// last, and load no global memory there.
+    pub once: Counters,
+    /// Per instruction, in the order of the PTX; instructions that never ran are left out.
+    pub instructions: Vec<InstructionReport>,
+    /// Hazards.
+    pub findings: Vec<Finding>,
+    /// What the kernel printed.
+    pub printed: String,
+    /// Blocks that ran.
+    pub blocks: u64,
+    /// Warps that ran.
+    pub warps: u64,
+    /// What was estimated, when it was asked for.
+    pub estimate: Option<Estimate>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fused_multiply_and_add_is_two_operations() {
+        let flops = |text: &str| {
+            let counters =
+                Counters { predicated_on_thread_instructions: 31, ..Counters::default() };
+            let (function, source) = (String::new(), None);
+            let text = text.to_owned();
+            InstructionReport {
+                function,
+                text,
+                ptx_line: 1,
+                source,
+                is_approximate: false,
+                counters,
+                requests: Vec::new(),
+            }
+            .flops_f32()
+        };
+        let counted = ["fma.rn.f32", "add.rn.f32", "mul.f32", "add.f32x2"].map(flops);
+        assert_eq!(counted, [62, 31, 31, 62]);
+        let counted = ["add.s32", "fma.rn.f64", "cvt.rn.f32.u32", "ld.global.f32"].map(flops);
+        assert_eq!(counted, [0; 4]);
+    }
+}
