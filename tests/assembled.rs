@@ -1,10 +1,10 @@
 //! Every kernel through NVIDIA's assembler, for every processor we name. Needs `ptxas`.
 
 use crate::snapshots;
-use coalesce::patterns::PATTERNS;
-use coalesce::ptx::IMAGES;
 use cuda_builder::NvvmArch;
 use cuda_builder::ptxas::{assemble, disassemble, find_tool};
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -29,7 +29,8 @@ fn ptxas() -> PathBuf {
 fn machine_code_has_the_instructions_of_the_docs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (file, cubin) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
-    let image = IMAGES.iter().rfind(|image| image.capability == 90).expect("an image for sm_90");
+    let image =
+        CATALOGUE.images.iter().rfind(|image| image.capability == 90).expect("an image for sm_90");
     std::fs::write(&file, image.text).expect("a writable folder");
     let resources = assemble(&ptxas(), &file, "sm_90", Some(&cubin)).expect("ptxas takes our PTX");
     let expected: [(&str, &[&str], &[&str]); 12] = [
@@ -95,7 +96,8 @@ fn registers_spills_and_memory() {
     let mut text = String::new();
     let mut assembled = 0;
     for processor in PROCESSORS {
-        let image = IMAGES
+        let image = CATALOGUE
+            .images
             .iter()
             .rfind(|image| image.capability <= processor)
             .expect("an image for the processor");

@@ -2,7 +2,7 @@
 
 use crate::executor::device;
 use coalesce::calibrate::run;
-use coalesce::gpu::Choice;
+use cuda_host::Choice;
 use virtual_gpu::Profile;
 
 /// Figures that come with what else the device is busy with, and how far off they may be; all others are within 2 %.
@@ -51,7 +51,7 @@ fn the_virtual_device_is_found_to_be_what_its_profile_says() {
     assert_eq!(back, text);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("here.json");
-    coalesce::results::write_json(&file, &found.profile).expect("a writable folder");
+    results::write_json(&file, &found.profile).expect("a writable folder");
     let choice = format!("virtual:{}", file.display());
     assert_eq!(choice.parse(), Ok(Choice::Virtual(file.display().to_string())));
 }

@@ -1,9 +1,12 @@
 //! Every pattern, variant and size on a GPU.
 
-use coalesce::gpu::{Arrays, Checks, Choice, Gpu};
+use coalesce::arrays::Arrays;
 use coalesce::pattern::Size;
-use coalesce::patterns::PATTERNS;
 use coalesce::verify::{Outcome, case, verify};
+use cuda_host::Choice;
+use cuda_host::Gpu;
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One test at a time: they measure, and there is one GPU.
@@ -16,7 +19,7 @@ fn alone() -> MutexGuard<'static, ()> {
 #[ignore = "needs a GPU"]
 fn every_variant_is_correct_at_every_size() {
     let _alone = alone();
-    let gpu = Gpu::open(&Choice::Gpu(0), Checks::none()).expect("a GPU");
+    let gpu = Gpu::open(&Choice::Gpu(0), CATALOGUE.images).expect("a GPU");
     let (mut correct, mut not_run) = (0, 0);
     for pattern in PATTERNS {
         for size in pattern.verify_sizes {

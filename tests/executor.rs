@@ -1,11 +1,17 @@
 //! Every pattern, variant and size on the virtual device: results, hazards, and counted traffic.
 
 use crate::snapshots;
-use coalesce::gpu::{Arrays, Checks, Choice, Counted, Gpu};
+use coalesce::Counted;
+use coalesce::arrays::Arrays;
+use coalesce::count::{count, count_all, disagreements};
 use coalesce::pattern::Size;
-use coalesce::patterns::{PATTERNS, Selection};
-use coalesce::traffic::{count, disagreements};
 use coalesce::verify::{Outcome, case, launch_name, verify, verify_with_digests};
+use cuda_host::Checks;
+use cuda_host::Choice;
+use cuda_host::Gpu;
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
+use results::Counts;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -17,9 +23,25 @@ pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
     static DEVICE: Mutex<()> = Mutex::new(());
     let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let choice = Choice::Virtual("h200".to_owned());
-    let gpu = Gpu::open(&choice, Checks::all()).expect("the virtual device starts everywhere");
-    gpu.take_counted();
+    let gpu = Gpu::open_checked(&choice, CATALOGUE.images, Checks::all())
+        .expect("the virtual device starts everywhere");
+    counted(&gpu);
     (guard, gpu)
+}
+
+/// What ran on the device since the last call.
+pub fn counted(gpu: &Gpu) -> Counted {
+    Counted::take(gpu.virtual_device().expect("the device is virtual"))
+}
+
+/// What was counted of the whole catalogue, once for all tests. Nobody who holds [`device`]'s guard may call it.
+pub fn counts() -> Counts {
+    static COUNTS: OnceLock<Counts> = OnceLock::new();
+    let counts = COUNTS.get_or_init(|| {
+        let (_guard, _gpu) = device();
+        count_all(&CATALOGUE, PATTERNS.iter().copied(), |_| {}).expect("the patterns run")
+    });
+    counts.clone()
 }
 
 /// What a variant did at a size.
@@ -50,7 +72,7 @@ pub fn verified() -> &'static [Verified] {
                     let (outcome, digests) =
                         verify_with_digests(&gpu, &case, &arrays, variant, &size)
                             .expect("the launch succeeds");
-                    let counted = gpu.take_counted().expect("the device is virtual");
+                    let counted = self::counted(&gpu);
                     all.push(Verified {
                         name: format!(
                             "{}/{} at {}",
@@ -90,11 +112,11 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
 
 #[test]
 fn traffic_is_what_the_variants_promise() {
-    let (_guard, _gpu) = device();
+    let (_guard, gpu) = device();
     for pattern in PATTERNS {
         let size = Size::new(pattern.count_size);
-        for (variant, counted) in count(pattern).expect("the pattern runs") {
-            let wrong = disagreements(&(variant.expect)(&size), &counted);
+        for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
+            let wrong = disagreements(&(variant.expect)(&size), &counted.counters);
             assert!(wrong.is_empty(), "{}/{}: {}", pattern.name, variant.name, wrong.join("; "));
         }
     }
@@ -102,10 +124,10 @@ fn traffic_is_what_the_variants_promise() {
 
 #[test]
 fn counters_are_those_of_the_snapshot() {
-    let (_guard, _gpu) = device();
+    let (_guard, gpu) = device();
     for pattern in PATTERNS.iter().filter(|pattern| !pattern.is_host_work()) {
         let mut text = format!("at {}\n", pattern.show_size(&Size::new(pattern.count_size)));
-        for (variant, counted) in count(pattern).expect("the pattern runs") {
+        for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
             let counters = &counted.counters;
             let _ = writeln!(
                 text,
@@ -177,7 +199,7 @@ fn strides_cost_the_sectors_of_the_formula() {
         let outcome =
             verify(&gpu, &case, &arrays, &pattern.variants[1], &size).expect("the launch succeeds");
         assert_eq!(outcome, Outcome::Correct);
-        let loads = gpu.take_counted().expect("the device is virtual").counters.global_load;
+        let loads = counted(&gpu).counters.global_load;
         assert_eq!(loads.requests, 32);
         assert_eq!(loads.sectors, 32 * (4 * stride as u64).min(32), "stride {stride}");
         assert_eq!(loads.lines, 32 * (stride as u64).min(32), "stride {stride}");
@@ -199,7 +221,7 @@ fn offsets_cost_the_sectors_of_the_formula() {
         let outcome =
             verify(&gpu, &case, &arrays, &pattern.variants[0], &size).expect("the launch succeeds");
         assert_eq!(outcome, Outcome::Correct);
-        let loads = gpu.take_counted().expect("the device is virtual").counters.global_load;
+        let loads = counted(&gpu).counters.global_load;
         assert_eq!(loads.sectors, 32 * if offset % 8 == 0 { 4 } else { 5 }, "offset {offset}");
         assert_eq!(loads.lines, 32 * if offset % 32 == 0 { 1 } else { 2 }, "offset {offset}");
     }
@@ -223,7 +245,7 @@ fn strides_conflict_by_the_greatest_common_divisor() {
             let outcome = verify(&gpu, &case, &arrays, &pattern.variants[variant], &size)
                 .expect("the launch succeeds");
             assert_eq!(outcome, Outcome::Correct);
-            let counters = gpu.take_counted().expect("the device is virtual").counters;
+            let counters = counted(&gpu).counters;
             let traffic = [counters.shared_load, counters.shared_store][variant];
             assert_eq!(traffic.requests, 32 * 64);
             assert_eq!(traffic.wavefronts, 32 * 64 * degree, "stride {stride}");
@@ -249,7 +271,7 @@ fn random_banks_conflict_three_and_a_half_times() {
     let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
     let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
     assert_eq!(outcome, Outcome::Correct);
-    let loads = gpu.take_counted().expect("the device is virtual").counters.shared_load;
+    let loads = counted(&gpu).counters.shared_load;
     let average = loads.wavefronts as f64 / loads.requests as f64;
     // The fullest bank scatters by about 0.8, its mean over 4096 warps by 0.8 / 64 = 0.0125.
     assert!((average - 3.53).abs() < 0.05, "{average}");
@@ -258,12 +280,12 @@ fn random_banks_conflict_three_and_a_half_times() {
 /// Sectors and lines of the five shapes, and the shares of them that were asked for.
 #[test]
 fn bus_utilisation_is_the_same_with_and_without_l1() {
-    let (_guard, _gpu) = device();
+    let (_guard, gpu) = device();
     let pattern = PATTERNS
         .iter()
         .find(|pattern| pattern.name == "bus_utilisation")
         .expect("a pattern of the registry");
-    for (variant, counted) in count(pattern).expect("the pattern runs") {
+    for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
         let loads = counted.counters.global_load;
         let shape = variant.name.trim_end_matches("_ca").trim_end_matches("_cg");
         // Distinct words asked for, sectors, lines, and the shares of both in percent.
@@ -302,7 +324,7 @@ fn constant_requests_take_a_pass_per_distinct_word() {
             let outcome =
                 verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
             assert_eq!(outcome, Outcome::Correct);
-            let counters = gpu.take_counted().expect("the device is virtual").counters;
+            let counters = counted(&gpu).counters;
             assert_eq!(counters.constant_load.requests, 8 * 256, "{name}");
             assert_eq!(
                 counters.constant_load.wavefronts,
@@ -316,13 +338,13 @@ fn constant_requests_take_a_pass_per_distinct_word() {
 /// Asynchronous copies move the whole array once, in requests of their width; a bulk copy moves tiles.
 #[test]
 fn asynchronous_copies_are_counted_on_both_sides() {
-    let (_guard, _gpu) = device();
+    let (_guard, gpu) = device();
     let pattern = PATTERNS
         .iter()
         .find(|pattern| pattern.name == "async_copy")
         .expect("a pattern of the registry");
     let bytes = 4 * pattern.count_size[0] as u64;
-    for (variant, counted) in count(pattern).expect("the pattern runs") {
+    for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
         let counters = counted.counters;
         let global = counters.async_copy_global;
         let lane_bytes = match variant.name {
@@ -348,14 +370,14 @@ fn asynchronous_copies_are_counted_on_both_sides() {
 /// The executor's counters of one variant at one size.
 fn counters_of(gpu: &Gpu, pattern: &str, variant: &str, size: &[usize]) -> Counted {
     let selection =
-        Selection::parse(&format!("{pattern}/{variant}")).expect("a variant of the registry");
+        CATALOGUE.select(&format!("{pattern}/{variant}")).expect("a variant of the registry");
     let size = Size::new(size);
     let case = case(selection.pattern, &size, 5);
     let arrays = Arrays::new(gpu, &case).expect("the arrays fit");
     let variant = selection.variant.expect("a variant was named");
     let outcome = verify(gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
     assert_eq!(outcome, Outcome::Correct);
-    gpu.take_counted().expect("the device is virtual")
+    counted(&gpu)
 }
 
 /// The tree that works on every second, fourth .. thread keeps 95 warps of a block busy, the others 20;
@@ -427,18 +449,18 @@ fn scans_move_three_words_per_element_or_two() {
 #[test]
 fn histograms_conflict_as_their_input_says() {
     let (_guard, gpu) = device();
-    let pattern = Selection::parse("histogram").expect("a pattern of the registry").pattern;
+    let pattern = CATALOGUE.select("histogram").expect("a pattern of the registry").pattern;
     let n = 1 << 16;
     for distribution in 0..3 {
         let size = [n, distribution];
         for variant in pattern.variants {
             let counted = counters_of(&gpu, "histogram", variant.name, &size);
-            let wrong = disagreements(&(variant.expect)(&Size::new(&size)), &counted);
+            let wrong = disagreements(&(variant.expect)(&Size::new(&size)), &counted.counters);
             assert!(wrong.is_empty(), "{} at {size:?}: {}", variant.name, wrong.join("; "));
         }
         let passes = |variant| {
             let counted = counters_of(&gpu, "histogram", variant, &size);
-            counted.shared_atomic_wavefronts().expect("it counts in shared memory")
+            counted.counters.shared_atomic_wavefronts().expect("it counts in shared memory")
         };
         assert_eq!(passes("lane_copies"), 1.0);
         if distribution == 2 {

@@ -3,9 +3,10 @@
 //! The measurements are committed; comparing them needs no GPU.
 
 use crate::executor::{Verified, device, verified};
-use coalesce::patterns::PATTERNS;
-use coalesce::traffic::count;
-use coalesce::verify::{Digests, Outcome};
+use coalesce::arrays::Arrays;
+use coalesce::pattern::Size;
+use coalesce::verify::{Digests, Outcome, case, verify};
+use host::patterns::ALL as PATTERNS;
 use simt::{Counters, METRICS};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,15 +67,20 @@ fn read<T: serde::de::DeserializeOwned>(file: &str) -> T {
 #[test]
 fn counters_of_every_variant_equal_the_profiled_ones() {
     let profile: Profile = read(PROFILE);
-    let (_guard, _gpu) = device();
+    let (_guard, gpu) = device();
     let (mut compared, mut missing) = (0, Vec::new());
     let mut problems = Vec::new();
     for pattern in PATTERNS {
         // A kernel that several variants launch was profiled, and is counted here, in all of them.
         let mut kernels: BTreeMap<String, Counters> = BTreeMap::new();
-        for (_, counted) in count(pattern).expect("the pattern runs") {
-            for (kernel, counters) in counted.kernels {
-                *kernels.entry(kernel).or_default() += counters;
+        let size = Size::new(pattern.count_size);
+        let case = case(pattern, &size, 1);
+        let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+        for variant in pattern.variants.iter().filter(|variant| !variant.is_host_work()) {
+            let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("it runs");
+            assert_eq!(outcome, Outcome::Correct, "{}/{}", pattern.name, variant.name);
+            for launch in gpu.virtual_device().expect("it is virtual").take_launches() {
+                *kernels.entry(launch.kernel).or_default() += launch.report.counters;
             }
         }
         for (kernel, counters) in kernels {

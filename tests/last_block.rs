@@ -5,7 +5,7 @@
 //! wraps around is an access out of bounds. Kernels of which every block visits the whole array (`reduction`,
 //! `histogram`) are left out: their launch contracts bound the grid, and so what they add to an index.
 
-use coalesce::ptx::IMAGES;
+use host::CATALOGUE;
 use simt::{Checks, Launch, Limits, Memory, Module, Options, run};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -18,7 +18,8 @@ const ALIGNED: usize = 64;
 fn module() -> &'static Module {
     static MODULE: OnceLock<Module> = OnceLock::new();
     MODULE.get_or_init(|| {
-        Module::parse(IMAGES.last().expect("there are kernels").text).expect("our own PTX parses")
+        Module::parse(CATALOGUE.images.last().expect("there are kernels").text)
+            .expect("our own PTX parses")
     })
 }
 

@@ -1,7 +1,7 @@
 //! The scan that looks back, where blocks that run in turn never have to look far: words as blocks leave them that are
 //! still at work, and launches on words that others have left.
 
-use coalesce::ptx::IMAGES;
+use host::CATALOGUE;
 use kernels::collectives::scan::{PREFIX, SUM, WIDE_BLOCK, WIDE_TILE};
 use simt::{Checks, Launch, Memory, Module, Options, Schedule, run};
 
@@ -23,7 +23,7 @@ struct Device {
 impl Device {
     /// With `n` odd multiples of 1/64, and zeros for the words.
     fn new(kernel: &'static str, n: usize) -> Device {
-        let image = IMAGES.last().expect("there are kernels");
+        let image = CATALOGUE.images.last().expect("there are kernels");
         let module = Module::parse(image.text).expect("our own PTX parses");
         let mut memory = Memory::new(64 << 20);
         let mut allocate = |bytes: usize| memory.allocate(bytes as u64).expect("it fits");

@@ -4,15 +4,20 @@
 
 use crate::executor::device;
 use anyhow::Result;
-use coalesce::compare::{Verdict, pairs};
+use coalesce::Selection;
+use coalesce::arrays::Arrays;
 use coalesce::data::Data;
-use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Launcher};
 use coalesce::measure::{Plan, run};
 use coalesce::pattern::{Pattern, Procedure, Size, Variant, Work};
-use coalesce::patterns::{PATTERNS, Selection};
-use coalesce::results::{Outcome, Results};
+use cuda_host::Choice;
+use cuda_host::Gpu;
+use cuda_host::Launcher;
 use cust_ext::l2::PersistingLimit;
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
 use kernels::global::coalescing::{BLOCK, coalescing_quad};
+use results::{Outcome, Results};
+use results::{Verdict, pairs};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// `coalescing` with other variants, at a size that runs for more than the launch takes.
@@ -43,9 +48,10 @@ fn length(size: &Size) -> u32 {
 fn measure(choice: &Choice, selection: Selection) -> Results {
     // The tests of a process share one virtual device.
     let _guard = matches!(choice, Choice::Virtual(_)).then(|| device().0);
-    let gpu = Gpu::open(choice, Checks::none()).expect("the device opens");
+    let gpu = Gpu::open(choice, CATALOGUE.images).expect("the device opens");
     let plan = Plan { modes: false, ..Plan::new(vec![selection]) };
-    run(&gpu, &plan, &AtomicBool::new(false), |_| {}).expect("the ceilings are measured")
+    run(&gpu, &CATALOGUE, &plan, &AtomicBool::new(false), |_| {})
+        .expect("the ceilings are measured")
 }
 
 /// Why a variant's row is no figure.

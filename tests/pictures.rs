@@ -1,13 +1,14 @@
 //! Pictures of every variant, read back: what they show is what was counted.
 
 use crate::executor::device;
-use coalesce::gpu::RequestKind;
+use coalesce::count::count;
 use coalesce::pattern::{Pattern, Size, Variant};
-use coalesce::patterns::PATTERNS;
-use coalesce::picture::access::Requests;
-use coalesce::picture::{access, timeline};
-use coalesce::timeline::{Engine, Interval, record};
-use coalesce::traffic::count;
+use coalesce::timeline::record;
+use host::patterns::ALL as PATTERNS;
+use report::picture::access::Requests;
+use report::picture::{access, timeline};
+use results::RequestKind;
+use results::{Engine, Interval};
 use roxmltree::{Document, Node};
 
 fn parsed(text: &str) -> Document<'_> {
@@ -80,13 +81,13 @@ fn kernels() -> impl Iterator<Item = &'static Pattern> {
 
 #[test]
 fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
-    let (_guard, _gpu) = device();
+    let (_guard, gpu) = device();
     let (mut all, mut without_line) = (0, 0);
     for pattern in kernels() {
         let file = pattern.kernel_file();
-        for (variant, counted) in count(pattern).expect("the pattern runs") {
+        for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
             let name = format!("{}/{}", pattern.name, variant.name);
-            let requests = Requests::of(&file, pattern.doc_source, &counted.instructions);
+            let requests = Requests::of(&file, pattern.doc_source, counted.instructions.values());
             assert!(!requests.shown.is_empty(), "{name} has no request");
             let text = access::draw(&name, &file, &requests);
             let document = parsed(&text);

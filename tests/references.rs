@@ -2,10 +2,11 @@
 
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{Before, Case, Size};
-use coalesce::patterns::{PATTERNS, Selection};
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
 
 fn case(pattern: &str, size: &[usize]) -> Case {
-    let pattern = Selection::parse(pattern).expect("a pattern of the registry").pattern;
+    let pattern = CATALOGUE.select(pattern).expect("a pattern of the registry").pattern;
     (pattern.case)(&Size::new(size), &mut Random::new(3))
 }
 

@@ -1,12 +1,12 @@
 //! The report: everything is in it, with the file's figures, and it replaces nothing that is not a report.
 
-use crate::executor::device;
+use crate::executor::counts;
 use crate::kernels_source::root;
-use coalesce::pattern::Limit;
-use coalesce::patterns::PATTERNS;
-use coalesce::report::write;
-use coalesce::results::{Outcome, Results, Row};
-use coalesce::timeline::{Interval, Kind, Origin, Timeline};
+use host::patterns::ALL as PATTERNS;
+use report::write;
+use results::Limit;
+use results::{Interval, Kind, Origin, Timeline};
+use results::{Outcome, Results, Row};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -57,10 +57,9 @@ fn parsed(pages: &BTreeMap<String, String>) -> BTreeMap<String, Html> {
 }
 
 fn report_texts(files: &[PathBuf]) -> BTreeMap<String, String> {
-    let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("report");
-    write(files, None, &output).expect("a report");
+    write(files, Some(counts()), None, &output).expect("a report");
     let names = |folder: &Path| -> BTreeSet<String> {
         let entries = std::fs::read_dir(folder).expect("a folder").flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -379,7 +378,6 @@ fn measured_timelines_are_shown() {
 
 #[test]
 fn machine_code_has_the_traffic_of_its_lines() {
-    let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
     let source = std::fs::read_to_string(root().join("kernels/src/global/coalescing.rs"))
@@ -395,7 +393,7 @@ fn machine_code_has_the_traffic_of_its_lines() {
     );
     std::fs::write(&code, listing).expect("a writable folder");
     let output = folder.path().join("report");
-    write(&small, Some(&code), &output).expect("a report");
+    write(&small, Some(counts()), Some(&code), &output).expect("a report");
     let page = std::fs::read_to_string(output.join("coalescing.html")).expect("a page");
     let page = Html::parse_document(&page);
     let of = |variant: &str| {
@@ -416,13 +414,17 @@ fn machine_code_has_the_traffic_of_its_lines() {
     assert!(of("quad").is_empty(), "{:?}", of("quad"));
 
     std::fs::write(&code, "no code\n").expect("a writable folder");
-    let message = format!("{:#}", write(&small, Some(&code), &output).expect_err("no code"));
+    let message =
+        format!("{:#}", write(&small, Some(counts()), Some(&code), &output).expect_err("no code"));
     assert!(message.contains("code.sass is not machine code as `nvdisasm"), "{message}");
 }
 
 /// What a call that has to fail says, as `coalesce` prints it.
 fn refusal(files: &[PathBuf], output: &Path) -> String {
-    let message = format!("{:#}", write(files, None, output).expect_err("it cannot be written"));
+    let message = format!(
+        "{:#}",
+        write(files, Some(counts()), None, output).expect_err("it cannot be written")
+    );
     assert!(!message.contains('\n'), "{message}");
     message
 }
@@ -464,7 +466,6 @@ fn bad_files_are_one_sentence_and_change_nothing() {
 
 #[test]
 fn what_is_not_a_report_is_left_alone() {
-    let (_guard, _gpu) = device();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
     let file = folder.path().join("file");
@@ -475,9 +476,9 @@ fn what_is_not_a_report_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
 
     let output = folder.path().join("report");
-    write(&small, None, &output).expect("a new folder");
+    write(&small, Some(counts()), None, &output).expect("a new folder");
     let first = std::fs::read_to_string(output.join("index.html")).expect("a page");
-    write(&[committed()], None, &output).expect("a report over a report");
+    write(&[committed()], Some(counts()), None, &output).expect("a report over a report");
     let second = std::fs::read_to_string(output.join("index.html")).expect("a page");
     assert_ne!(first, second);
 

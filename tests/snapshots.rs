@@ -1,8 +1,8 @@
 //! What the kernels consist of, against the committed snapshots and the promises of their docs.
 
 use crate::kernels_source::root;
-use coalesce::patterns::PATTERNS;
-use coalesce::ptx::{COMPILER, IMAGES};
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
 use std::fmt::Write;
 
 /// `cargo xtask bless` sets it: snapshots are rewritten instead of compared.
@@ -16,7 +16,8 @@ fn blessing() -> bool {
 pub fn compare(name: &str, text: &str) {
     let folder = root().join("kernels/snapshots");
     let path = folder.join(name);
-    let text = format!("# {COMPILER}\n{text}");
+    let compiler = CATALOGUE.images[0].compiler;
+    let text = format!("# {compiler}\n{text}");
     if blessing() {
         std::fs::create_dir_all(&folder).expect("a writable checkout");
         std::fs::write(&path, text).expect("a writable checkout");
@@ -24,7 +25,7 @@ pub fn compare(name: &str, text: &str) {
     }
     let snapshot = std::fs::read_to_string(&path).unwrap_or_default();
     if snapshot.lines().next() != text.lines().next() && !snapshot.is_empty() {
-        println!("not compared: {name} is a snapshot of another compiler than {COMPILER}");
+        println!("not compared: {name} is a snapshot of another compiler than {compiler}");
         return;
     }
     let difference = snapshot.lines().zip(text.lines()).find(|(before, now)| before != now);
@@ -38,7 +39,7 @@ pub fn compare(name: &str, text: &str) {
 fn instructions() {
     for pattern in PATTERNS {
         let mut text = String::new();
-        for image in IMAGES {
+        for image in CATALOGUE.images {
             let prefix = format!("{}_", pattern.name);
             for facts in image.kernels.iter().filter(|facts| facts.kernel.starts_with(&prefix)) {
                 let _ = writeln!(
@@ -59,8 +60,9 @@ fn instructions() {
 }
 
 /// The instructions of a kernel in the newest PTX that has it.
-fn newest(kernel: &str) -> &'static coalesce::ptx::KernelFacts {
-    IMAGES
+fn newest(kernel: &str) -> &'static cuda_host::KernelFacts {
+    CATALOGUE
+        .images
         .iter()
         .rev()
         .find_map(|image| image.facts(kernel))
@@ -122,7 +124,7 @@ fn histograms_sums_and_scans_move_sixteen_bytes() {
 
 #[test]
 fn no_kernel_uses_generic_or_local_accesses() {
-    for image in IMAGES {
+    for image in CATALOGUE.images {
         for facts in image.kernels {
             assert_eq!(
                 facts.local_bytes, 0,

@@ -1,13 +1,16 @@
 //! Streams, addresses, allocations and graphs on the virtual device: their claims, and how they use the driver.
 
 use crate::executor::device;
-use coalesce::gpu::{Arrays, Checks, Gpu};
+use coalesce::arrays::Arrays;
 use coalesce::measure::{Axes, Plan, run};
 use coalesce::pattern::Size;
-use coalesce::patterns::{PATTERNS, Selection};
-use coalesce::results::Outcome as Measured;
 use coalesce::verify::{Outcome, Ready, case, verify};
 use cuda_driver::{OperationKind, OperationRecord};
+use cuda_host::Checks;
+use cuda_host::Gpu;
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
+use results::Outcome as Measured;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use virtual_gpu::{Options, Order, Profile, VirtualGpu};
@@ -76,7 +79,7 @@ fn events_around_operations_enclose_what_the_device_did() {
     let (_guard, gpu) = device();
     let mut compared = 0;
     for name in ["overlap", "batching", "stream_semantics", "pinned_memory"] {
-        let pattern = Selection::parse(name).expect("a pattern of the registry").pattern;
+        let pattern = CATALOGUE.select(name).expect("a pattern of the registry").pattern;
         let size = Size::new(pattern.count_size);
         let case = case(pattern, &size, 1);
         let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
@@ -122,12 +125,12 @@ fn events_around_operations_enclose_what_the_device_did() {
 
 /// The time of each variant at a size, in milliseconds.
 fn times(gpu: &Gpu, pattern: &str, size: &[(&str, usize)]) -> BTreeMap<String, f64> {
-    let selection = Selection::parse(pattern).expect("a pattern of the registry");
+    let selection = CATALOGUE.select(pattern).expect("a pattern of the registry");
     let size: Vec<_> = size.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let axes = size.iter().flat_map(|one| one.parse::<Axes>().expect("it names a dimension").0);
     let axes = axes.collect();
     let plan = Plan { sweeps: false, axes, rounds: 1, ..Plan::new(vec![selection]) };
-    let results = run(gpu, &plan, &AtomicBool::new(false), |_| {}).expect("it runs");
+    let results = run(gpu, &CATALOGUE, &plan, &AtomicBool::new(false), |_| {}).expect("it runs");
     let rows = results.rows.into_iter().map(|row| match row.outcome {
         Measured::Measured(measured) => (row.variant, measured.time_ms.median),
         other => panic!("{pattern}/{}: {other:?}", row.variant),

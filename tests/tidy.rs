@@ -2,9 +2,9 @@
 
 use crate::kernels_source::{files, root};
 use coalesce::pattern::Pattern;
-use coalesce::patterns::PATTERNS;
-use coalesce::ptx::IMAGES;
-use coalesce::results::Results;
+use host::CATALOGUE;
+use host::patterns::ALL as PATTERNS;
+use results::Results;
 use std::collections::BTreeSet;
 
 /// The folders that hold our sources.
@@ -61,7 +61,7 @@ fn groups_are_the_same_in_both_crates() {
 #[test]
 fn every_variant_has_its_kernel_and_every_kernel_its_variant() {
     let of_the_host: Vec<_> = PATTERNS.iter().filter(|pattern| pattern.is_host_work()).collect();
-    for image in IMAGES {
+    for image in CATALOGUE.images {
         let entries: BTreeSet<&str> = image
             .kernels
             .iter()
@@ -261,7 +261,7 @@ fn the_readme_has_the_table_of_the_committed_measurement() {
     let path = "results/nvidia-h200/reference.json";
     let results = Results::load(&root().join(path)).expect("it is committed");
     assert!(
-        read("README.md").contains(&coalesce::tabulate::markdown(&results)),
+        read("README.md").contains(&report::tabulate::markdown(&results)),
         "README.md is stale: `coalesce results {path} --splice README.md`"
     );
 }
@@ -269,7 +269,7 @@ fn the_readme_has_the_table_of_the_committed_measurement() {
 #[test]
 fn the_plots_are_those_of_the_committed_measurement() {
     let path = "results/nvidia-h200/reference.json";
-    let plots = coalesce::report::plots(&root().join(path)).expect("it is committed");
+    let plots = report::plots(&root().join(path)).expect("it is committed");
     let stale = format!("is stale: `coalesce results {path} --plots docs/plots`");
     for (name, text) in &plots {
         assert!(read(&format!("docs/plots/{name}")) == *text, "docs/plots/{name} {stale}");
@@ -281,7 +281,7 @@ fn the_plots_are_those_of_the_committed_measurement() {
 #[test]
 fn the_schema_of_result_files_is_published() {
     assert!(
-        read("results/schema.json") == coalesce::results::json_schema(),
+        read("results/schema.json") == results::json_schema(),
         "results/schema.json is stale: `coalesce results --schema > results/schema.json`"
     );
 }

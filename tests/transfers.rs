@@ -1,12 +1,16 @@
 //! What the patterns of the host claim of time, on the virtual device's clock.
 
 use crate::executor::device;
-use coalesce::gpu::{Arrays, Checks, Choice, Gpu, Larger, Stopwatch};
+use coalesce::arrays::Arrays;
 use coalesce::pattern::Size;
-use coalesce::patterns::Selection;
-use coalesce::results::Results;
+use coalesce::timing::Stopwatch;
 use coalesce::verify::{Outcome, Ready, case};
+use cuda_host::Choice;
+use cuda_host::Gpu;
+use cuda_host::WorkScale;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
+use host::CATALOGUE;
+use results::Results;
 use std::path::Path;
 use std::sync::MutexGuard;
 use virtual_gpu::{MisuseKind, Profile};
@@ -17,8 +21,9 @@ const MIB: f64 = (1 << 20) as f64;
 fn fast_device() -> (MutexGuard<'static, ()>, Gpu) {
     let (guard, _) = device();
     let choice = Choice::Virtual("h200".to_owned());
-    let gpu = Gpu::open(&choice, Checks::none()).expect("the virtual device starts everywhere");
-    gpu.take_kernels_as_larger(Larger::default());
+    let gpu = Gpu::open(&choice, CATALOGUE.images).expect("the virtual device starts everywhere");
+    let device = gpu.virtual_device().expect("the device is virtual");
+    device.scale_work(WorkScale::default());
     virtual_gpu::misuse();
     (guard, gpu)
 }
@@ -36,7 +41,7 @@ fn time_with_host(gpu: &Gpu, name: &str, size: &[usize]) -> f64 {
 }
 
 fn between_events(gpu: &Gpu, name: &str, size: &[usize], begin: fn(&Stopwatch)) -> f64 {
-    let selection = Selection::parse(name).expect("a variant of the registry");
+    let selection = CATALOGUE.select(name).expect("a variant of the registry");
     let size = Size::new(size);
     let case = case(selection.pattern, &size, 5);
     let arrays = Arrays::of(gpu, selection.pattern, &case).expect("the arrays fit");
@@ -161,12 +166,13 @@ fn batching_gains_what_the_formula_says() {
 #[test]
 fn pieces_overlap_as_the_formula_says() {
     let (_guard, gpu) = fast_device();
-    let pattern = Selection::parse("overlap").expect("a pattern of the registry").pattern;
+    let pattern = CATALOGUE.select("overlap").expect("a pattern of the registry").pattern;
     let ([executed, steps, _], [asked, ..]) = (pattern.count_size, pattern.bench_size) else {
         panic!("a size is n, steps and pieces");
     };
     let larger = *asked as f64 / *executed as f64;
-    gpu.take_kernels_as_larger(Larger { work: larger, blocks: larger });
+    let device = gpu.virtual_device().expect("the device is virtual");
+    device.scale_work(WorkScale { work: larger, blocks: larger });
     let time = |name: &str, pieces: usize| {
         time(&gpu, &format!("overlap/{name}"), &[*executed, *steps, pieces])
     };
@@ -196,7 +202,8 @@ fn pieces_overlap_as_the_formula_says() {
     let (after, beside) = (time("host_after", 4), time("host_beside", 4));
     let device = time("depth_first", 4);
     assert!(beside < after && near(beside, device, 10.0), "{after}, {beside}, {device}");
-    gpu.take_kernels_as_larger(Larger::default());
+    let device = gpu.virtual_device().expect("the device is virtual");
+    device.scale_work(WorkScale::default());
 }
 
 /// What an H200 took for copies both ways at once, and for all of `overlap` but pageable copies, whose rate changed
@@ -206,7 +213,7 @@ fn overlap_takes_as_long_as_on_the_hardware() {
     let (_guard, gpu) = fast_device();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/nvidia-h200/reference.json");
     let measured = Results::load(&path).expect("the measurement is committed");
-    let pattern = Selection::parse("overlap").expect("a pattern of the registry").pattern;
+    let pattern = CATALOGUE.select("overlap").expect("a pattern of the registry").pattern;
     let (mut compared, mut pieces, mut worst) = (0, 0, 0.0f64);
     for row in &measured.rows {
         let Some(figures) = row.measured() else { continue };
@@ -221,7 +228,8 @@ fn overlap_takes_as_long_as_on_the_hardware() {
             _ => continue,
         };
         let larger = n as f64 / executed[0] as f64;
-        gpu.take_kernels_as_larger(Larger { work: larger, blocks: larger });
+        let device = gpu.virtual_device().expect("the device is virtual");
+        device.scale_work(WorkScale { work: larger, blocks: larger });
         let predicted =
             time_with_host(&gpu, &format!("{}/{}", row.pattern, row.variant), &executed);
         let name = format!("{}/{} {:?}", row.pattern, row.variant, row.size);
@@ -230,7 +238,8 @@ fn overlap_takes_as_long_as_on_the_hardware() {
         worst = worst.max((predicted / time_ms - 1.0).abs());
         compared += 1;
     }
-    gpu.take_kernels_as_larger(Larger::default());
+    let device = gpu.virtual_device().expect("the device is virtual");
+    device.scale_work(WorkScale::default());
     println!("{compared} rows, {pieces} of overlap, are off by at most {:.1} %", 100.0 * worst);
     assert!(compared > 0, "nothing was compared");
 }
@@ -266,7 +275,7 @@ fn zero_copy_pays_per_pass() {
 fn nothing_is_misused_but_on_purpose() {
     let (_guard, gpu) = fast_device();
     for name in ["pinned_memory", "batching", "overlap", "zero_copy"] {
-        let pattern = Selection::parse(name).expect("a pattern of the registry").pattern;
+        let pattern = CATALOGUE.select(name).expect("a pattern of the registry").pattern;
         let size = pattern.verify_sizes.last().expect("a pattern has sizes");
         for variant in pattern.variants {
             time(&gpu, &format!("{name}/{}", variant.name), size);

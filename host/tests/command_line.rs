@@ -1,6 +1,6 @@
 //! The `coalesce` program from outside: exit codes and one clear sentence per mistake.
 
-use coalesce::results::SCHEMA;
+use results::SCHEMA;
 use std::process::{Command, Output};
 
 /// Runs the program where no driver can be found.
@@ -119,8 +119,8 @@ fn every_output_holds_every_row() {
     let output = small_bench(folder.path(), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json = folder.path().join("out.json");
-    let results = coalesce::results::Results::load(&json).expect("it can be read again");
-    let pattern = coalesce::patterns::PATTERNS.iter().find(|one| one.name == "transpose");
+    let results = results::Results::load(&json).expect("it can be read again");
+    let pattern = host::patterns::ALL.iter().find(|one| one.name == "transpose");
     let variants = pattern.expect("it exists").variants;
     assert_eq!(results.rows.len(), variants.len());
     let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
@@ -145,7 +145,7 @@ fn every_output_holds_every_row() {
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     let mut faster = results.clone();
     for row in &mut faster.rows {
-        if let coalesce::results::Outcome::Measured(measured) = &mut row.outcome {
+        if let results::Outcome::Measured(measured) = &mut row.outcome {
             measured.time_ms = measured.time_ms.scaled(0.5);
         }
     }
@@ -211,7 +211,7 @@ fn an_interrupt_keeps_what_was_measured() {
     // The pipe must not fill up meanwhile.
     lines.for_each(drop);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    let results = coalesce::results::Results::load(&json).expect("it was saved");
+    let results = results::Results::load(&json).expect("it was saved");
     assert!(results.interrupted && !results.rows.is_empty());
     assert!(results.rows.iter().all(|row| row.measured().is_some()));
 }
@@ -223,7 +223,7 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
     let name = path.to_string_lossy().into_owned();
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
     let good = std::fs::read_to_string(committed).expect("it is there");
-    let mut damaged = coalesce::results::Results::load(committed.as_ref()).expect("it is sound");
+    let mut damaged = results::Results::load(committed.as_ref()).expect("it is sound");
     damaged.ceilings[0].amount = 0;
     let damaged = serde_json::to_string(&damaged).expect("plain data");
     let schema = |number: u32| format!("\"schema\": {number}");
@@ -267,14 +267,13 @@ fn the_list_is_valid_json_with_every_variant() {
         .iter()
         .map(|pattern| pattern["variants"].as_array().map_or(0, Vec::len))
         .sum();
-    let variants: usize =
-        coalesce::patterns::PATTERNS.iter().map(|pattern| pattern.variants.len()).sum();
+    let variants: usize = host::patterns::ALL.iter().map(|pattern| pattern.variants.len()).sum();
     assert_eq!(listed, variants);
 }
 
 #[test]
 fn explaining_needs_no_device() {
-    for pattern in coalesce::patterns::PATTERNS {
+    for pattern in host::patterns::ALL {
         let output = coalesce(&["explain", pattern.name]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{}", pattern.name);
@@ -301,7 +300,7 @@ fn pictures_are_written_for_every_selected_variant() {
         .expect("the folder is there")
         .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
         .collect();
-    let transposes = coalesce::patterns::Selection::parse("transpose").expect("a pattern");
+    let transposes = host::CATALOGUE.select("transpose").expect("a pattern");
     assert_eq!(names.len(), transposes.variants().count() + 1, "{names:?}");
     assert!(names.contains(&"stream_semantics_blocking.svg".to_owned()), "{names:?}");
     for name in names {
@@ -375,9 +374,9 @@ fn a_window_pays_while_its_table_fits() {
         &json,
     ]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let results = coalesce::results::Results::load(json.as_ref().as_ref()).expect("it is readable");
+    let results = results::Results::load(json.as_ref().as_ref()).expect("it is readable");
     let time = |variant: &str, table: usize| {
-        let is_it = |row: &&coalesce::results::Row| {
+        let is_it = |row: &&results::Row| {
             row.variant == variant && row.sweep.is_some() && row.size["table"] == table as f64
         };
         let row = results.rows.iter().find(is_it).expect("it has a row");

@@ -23,4 +23,3 @@ pub mod memory_management;
 pub mod shared;
 pub mod streams;
 pub mod transfer;
-

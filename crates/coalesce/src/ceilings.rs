@@ -168,7 +168,8 @@ impl<'a> Saturation<'a> {
             }
             Means::Launch(count) => {
                 // Looked up once: a look-up takes the host longer than a launch takes the device.
-                let function = self.instruments.module().get_function(measurement_nothing.name())?;
+                let function =
+                    self.instruments.module().get_function(measurement_nothing.name())?;
                 for _ in 0..*count {
                     // SAFETY: the kernel takes nothing and does nothing.
                     unsafe { cust::launch!(function<<<1, 1, 0, stream>>>()) }?;

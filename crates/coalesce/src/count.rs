@@ -80,12 +80,12 @@ pub fn count_all(
         on_pattern(pattern);
         let size = Size::new(pattern.count_size);
         let kernels = count(&gpu, pattern)?.into_iter();
-        let kernels =
-            kernels.map(|(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted));
+        let kernels = kernels
+            .map(|(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted));
         let host = pattern.variants.iter().filter(|variant| variant.is_host_work());
         let host = timeline::record(&gpu, pattern, host, &size)?.into_iter();
-        let host =
-            host.map(|(variant, timeline, _)| of_host_work(pattern, variant, &size, Some(timeline)));
+        let host = host
+            .map(|(variant, timeline, _)| of_host_work(pattern, variant, &size, Some(timeline)));
         counted.push(of_pattern(pattern, &size, kernels.chain(host).collect()));
     }
     Ok(of_catalogue(catalogue, counted))
@@ -109,7 +109,8 @@ pub fn of_pattern(
     size: &Size,
     mut variants: Vec<CountedVariant>,
 ) -> CountedPattern {
-    variants.sort_by_key(|variant| pattern.variants.iter().position(|one| one.name == variant.name));
+    variants
+        .sort_by_key(|variant| pattern.variants.iter().position(|one| one.name == variant.name));
     let dimensions = pattern.dimensions.iter().map(|dimension| CountedDimension {
         name: dimension.name.to_owned(),
         meaning: dimension.meaning.to_owned(),

@@ -26,7 +26,7 @@ pub mod measure;
 pub mod pattern;
 pub mod peers;
 pub mod timeline;
-mod timing;
+pub mod timing;
 pub mod verify;
 
 pub use catalogue::{Catalogue, Selection, UnknownName};

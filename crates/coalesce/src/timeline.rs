@@ -10,11 +10,7 @@ use results::{Engine, Interval, Kind, Origin, Timeline};
 use std::ops::Range;
 
 /// What lies between the last event that was recorded and the first on the same stream; `None` without two events.
-fn between_events(
-    device: String,
-    origin: Origin,
-    records: &[OperationRecord],
-) -> Option<Timeline> {
+fn between_events(device: String, origin: Origin, records: &[OperationRecord]) -> Option<Timeline> {
     let is_event = |record: &&OperationRecord| record.kind == OperationKind::Event;
     let last = records.iter().rfind(is_event)?;
     let first = records.iter().filter(is_event).find(|one| one.stream == last.stream)?;

@@ -9,9 +9,7 @@ use cuda_host::{Gpu, GpuError, View};
 use cust::event::{Event, EventFlags, EventStatus};
 use cust::memory::{DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use measurement_kernels::{
-    BLOCK, measurement_clock, measurement_read, measurement_wait,
-};
+use measurement_kernels::{BLOCK, measurement_clock, measurement_read, measurement_wait};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Two events around work on the stream.

@@ -46,7 +46,9 @@ pub enum GpuError {
         cause: String,
     },
     /// The virtual device was not compiled in.
-    #[error("this program was built without the virtual device: build it with the feature `virtual` of cuda_host")]
+    #[error(
+        "this program was built without the virtual device: build it with the feature `virtual` of cuda_host"
+    )]
     NoVirtualDevice,
     /// A kernel stopped with an error; the context is unusable afterwards.
     #[error(

@@ -6,11 +6,11 @@ use crate::image::Image;
 use crate::launch::Launcher;
 #[cfg(feature = "virtual")]
 use crate::virtual_device::{self, VirtualDevice};
+use cuda_driver::OperationRecord;
 use cust::context::Context;
 use cust::device::{Device, DeviceAttribute};
 use cust::memory::mem_get_info;
 use cust::module::Module;
-use cuda_driver::OperationRecord;
 use cust::stream::Stream;
 use cust_ext::device::Attribute;
 use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
@@ -359,7 +359,8 @@ impl Gpu {
 }
 
 fn load(image: &Image) -> Result<Module, GpuError> {
-    Module::from_ptx(image.text, &[]).map_err(|error| GpuError::driver("loading the kernels", error))
+    Module::from_ptx(image.text, &[])
+        .map_err(|error| GpuError::driver("loading the kernels", error))
 }
 
 /// The first clause of a message.

@@ -140,8 +140,10 @@ impl<'a> Launcher<'a> {
         let pointers = list.pointers();
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
         // call, and the caller vouches for the rest of the launch contract.
-        unsafe { self.gpu.stream().launch(&function, grid, block, dynamic_shared_bytes, &pointers) }
-            .map_err(|error| refused(error.to_string()))?;
+        unsafe {
+            self.gpu.stream().launch(&function, grid, block, dynamic_shared_bytes, &pointers)
+        }
+        .map_err(|error| refused(error.to_string()))?;
         let mut launched = self.launched.borrow_mut();
         if !launched.contains(&launch) {
             launched.push(launch);

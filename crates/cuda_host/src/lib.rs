@@ -28,9 +28,9 @@ mod gpu;
 mod image;
 mod launch;
 mod streams;
+mod view;
 #[cfg(feature = "virtual")]
 mod virtual_device;
-mod view;
 
 pub use argument::{Argument, ArgumentList, Arguments};
 pub use choice::Choice;

@@ -1,7 +1,7 @@
 //! What the lines of a kernel cost: its instructions' traffic, summed by line.
 
 use crate::machine_code::{Memory, Place};
-use results::{Counters, CountedKernel, InstructionCounts};
+use results::{CountedKernel, Counters, InstructionCounts};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 

@@ -43,18 +43,14 @@ const fn column(
 const COLUMNS: [Column; 15] = [
     column("time, ms", true, |_, _, m| Cell::Figure(Some(m.time_ms.median), time_in_words)),
     column("spread, %", true, |_, _, m| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),
-    column("hot, ms", false, |_, _, m| {
-        Cell::Figure(m.hot_ms.map(|hot| hot.median), time_in_words)
-    }),
+    column("hot, ms", false, |_, _, m| Cell::Figure(m.hot_ms.map(|hot| hot.median), time_in_words)),
     column("in a graph, ms", false, |_, _, m| {
         Cell::Figure(m.graph_ms.map(|graph| graph.median), time_in_words)
     }),
     column("clock, MHz", false, |_, _, m| {
         Cell::Figure(m.clock_mhz.map(|clock| clock.median), whole)
     }),
-    column("GB/s", true, |_, _, m| {
-        Cell::Figure((m.bytes > 0).then_some(m.bandwidth_gb_s), figure)
-    }),
+    column("GB/s", true, |_, _, m| Cell::Figure((m.bytes > 0).then_some(m.bandwidth_gb_s), figure)),
     column("% of its limit", true, |_, _, m| {
         Cell::Figure(m.floor.map(|floor| floor.percent), tenths)
     }),
@@ -96,19 +92,13 @@ fn hundredths(value: f64) -> String {
 }
 
 /// The ladders of one pattern or of all as a table. Columns without a figure are left out.
-pub fn table(
-    caption: &str,
-    runs: &Runs,
-    patterns: &[&str],
-    is_summary: bool,
-) -> Markup {
+pub fn table(caption: &str, runs: &Runs, patterns: &[&str], is_summary: bool) -> Markup {
     let rows: Vec<(usize, &Row)> =
         patterns.iter().flat_map(|pattern| runs.ladder(pattern).into_iter().enumerate()).collect();
     let is_used = |column: &&Column| {
         let mut measured = rows.iter().filter_map(|(_, row)| Some((row, row.measured()?)));
         (column.in_summary || !is_summary)
-            && measured
-                .any(|(row, measured)| !(column.cell)(runs, row, measured).is_empty())
+            && measured.any(|(row, measured)| !(column.cell)(runs, row, measured).is_empty())
     };
     let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
     let header = html! {

@@ -1,7 +1,9 @@
 //! The result files of a report: the main one, and those it is compared with.
 
 use anyhow::{Result, bail};
-use results::{CountedPattern, CountedVariant, Counts, Measured, Outcome, Results, Row, differences, pairs};
+use results::{
+    CountedPattern, CountedVariant, Counts, Measured, Outcome, Results, Row, differences, pairs,
+};
 use std::path::PathBuf;
 
 /// A result file.

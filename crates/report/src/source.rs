@@ -170,11 +170,7 @@ fn sources_of(
     }
 }
 
-fn machine_code_listing(
-    kernel: &CountedKernel,
-    file: &str,
-    code: &[Instruction],
-) -> Markup {
+fn machine_code_listing(kernel: &CountedKernel, file: &str, code: &[Instruction]) -> Markup {
     let places = by_place(kernel);
     let costs = machine_code::costs(code, &places);
     let total = costs.iter().map(Cost::total).sum();

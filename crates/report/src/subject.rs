@@ -9,11 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use results::{CountedPattern, CountedVariant, Counters};
 
 /// The content of the page.
-pub fn content(
-    runs: &Runs,
-    subject: Subject<'_>,
-    machine_code: &MachineCode,
-) -> Markup {
+pub fn content(runs: &Runs, subject: Subject<'_>, machine_code: &MachineCode) -> Markup {
     let doc = subject.pattern.map(|pattern| markdown::doc(&pattern.doc));
     let ladder_plot = ladder::plot(runs, subject.name);
     html! {
@@ -131,9 +127,9 @@ fn variants(runs: &Runs, pattern: &CountedPattern, machine_code: &MachineCode) -
 /// What ran when on the GPU of the file, and what a warp touches or what ran when on the virtual device.
 fn pictures(runs: &Runs, pattern: &CountedPattern, variant: &CountedVariant) -> Vec<String> {
     let rows = runs.ladder(&pattern.name).into_iter();
-    let measured = rows.filter(|row| row.variant == variant.name).filter_map(|row| {
-        Some(picture::timeline::draw(&row.name(), row.timeline.as_ref()?))
-    });
+    let measured = rows
+        .filter(|row| row.variant == variant.name)
+        .filter_map(|row| Some(picture::timeline::draw(&row.name(), row.timeline.as_ref()?)));
     measured.chain(picture::of(pattern, variant)).collect()
 }
 

@@ -217,9 +217,8 @@ impl Counts {
     pub fn load(path: &Path) -> Result<Counts> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let counts: Counts = serde_json::from_str(&text).with_context(|| {
-            format!("{} is not a file of `coalesce count`", path.display())
-        })?;
+        let counts: Counts = serde_json::from_str(&text)
+            .with_context(|| format!("{} is not a file of `coalesce count`", path.display()))?;
         if counts.counts_schema != COUNTS_SCHEMA {
             bail!(
                 "{} has schema {} of counts, this program reads {COUNTS_SCHEMA}: count again",

@@ -13,9 +13,7 @@ mod timeline;
 mod traffic;
 mod write;
 
-pub use compare::{
-    Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs,
-};
+pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
 pub use counters::{Counters, RequestCounts};
 pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,

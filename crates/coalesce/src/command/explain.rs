@@ -79,8 +79,7 @@ fn write_pictures(
         let gpu = Gpu::open(device, catalogue.images)?;
         let is_virtual = gpu.virtual_device().is_some();
         let size = Size::new(if is_virtual { pattern.count_size } else { pattern.bench_size });
-        for (variant, recorded, _) in
-            timeline::record(&gpu, pattern, selection.variants(), &size)?
+        for (variant, recorded, _) in timeline::record(&gpu, pattern, selection.variants(), &size)?
         {
             let name = format!("{}/{}", pattern.name, variant.name);
             drawn.push((variant.name.to_owned(), picture::timeline::draw(&name, &recorded)));
@@ -88,9 +87,10 @@ fn write_pictures(
     } else {
         let counts = count::count_all(catalogue, [pattern], |_| {})?;
         for counted in &counts.patterns {
-            let selected = counted.variants.iter().filter(|one| {
-                selection.variant.is_none_or(|variant| variant.name == one.name)
-            });
+            let selected = counted
+                .variants
+                .iter()
+                .filter(|one| selection.variant.is_none_or(|variant| variant.name == one.name));
             drawn.extend(selected.filter_map(|variant| {
                 Some((variant.name.clone(), picture::of(counted, variant)?))
             }));
@@ -106,7 +106,8 @@ fn write_pictures(
 
 /// The facts of a kernel in the newest PTX, under a name.
 fn fact_cells(catalogue: &Catalogue, name: &str, kernel: &str) -> [String; 5] {
-    let newest = catalogue.images.iter().rev().find_map(|image| Some((image, image.facts(kernel)?)));
+    let newest =
+        catalogue.images.iter().rev().find_map(|image| Some((image, image.facts(kernel)?)));
     let Some((image, facts)) = newest else {
         return [name, "none", "", "", ""].map(str::to_owned);
     };

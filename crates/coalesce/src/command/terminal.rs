@@ -52,8 +52,8 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
             }
             (None, None) => String::new(),
         };
-        let conflicts = counters.shared_load.bank_conflicts()
-            + counters.shared_store.bank_conflicts();
+        let conflicts =
+            counters.shared_load.bank_conflicts() + counters.shared_store.bank_conflicts();
         let kernel = selection.pattern.kernel_name(variant);
         let registers = kernel.and_then(|kernel| gpu.image().facts(&kernel)?.registers);
         let row = [

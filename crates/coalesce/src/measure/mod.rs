@@ -128,7 +128,6 @@ fn board(gpu: &Gpu) -> Option<Board> {
     environment::board(&gpu.pci_address().ok()?)
 }
 
-
 /// What a result file says of a device.
 fn device_facts(facts: &DeviceFacts) -> results::DeviceFacts {
     results::DeviceFacts {

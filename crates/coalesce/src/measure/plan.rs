@@ -237,4 +237,3 @@ pub fn resize(pattern: &Pattern, base: &[usize], axes: &[Axis]) -> Result<Size> 
     check_indices(pattern, &size)?;
     Ok(size)
 }
-

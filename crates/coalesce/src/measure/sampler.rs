@@ -133,7 +133,13 @@ impl<'a> Sampler<'a> {
             }
         };
         let least_mhz = 0.75 * f64::from(gpu.facts()?.clock_khz) / 1e3;
-        Ok(Sampler { gpu, stopwatch: Stopwatch::new()?, gate: Gate::new(instruments)?, tools, least_mhz })
+        Ok(Sampler {
+            gpu,
+            stopwatch: Stopwatch::new()?,
+            gate: Gate::new(instruments)?,
+            tools,
+            least_mhz,
+        })
     }
 
     /// Adds one sample, unless it is a warm-up or the device was throttled.

@@ -32,7 +32,12 @@ impl TheoreticalPeaks {
     }
 
     /// Why an amount cannot have gone through in this time, if so.
-    pub(super) fn why_impossible(&self, limit: Limit, amount: usize, time_ms: f64) -> Option<String> {
+    pub(super) fn why_impossible(
+        &self,
+        limit: Limit,
+        amount: usize,
+        time_ms: f64,
+    ) -> Option<String> {
         let amount = amount as f64;
         let (amount, roof) = match limit {
             Limit::Copy | Limit::Read | Limit::Write => (amount - self.l2_bytes, self.memory),
@@ -59,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_figure_above_the_peak_is_an_error() {
-        let peaks = TheoreticalPeaks { memory: 4.9e12, l2_bytes: 6e7, shared: 3.3e13, bus: Some(6.4e10) };
+        let peaks =
+            TheoreticalPeaks { memory: 4.9e12, l2_bytes: 6e7, shared: 3.3e13, bus: Some(6.4e10) };
         // 1 GiB in 0.2 ms is 5.4 TB/s, in 0.3 ms 3.6 TB/s.
         assert!(peaks.why_impossible(Limit::Read, 1 << 30, 0.2).is_some());
         assert_eq!(peaks.why_impossible(Limit::Read, 1 << 30, 0.3), None);

@@ -1,10 +1,12 @@
 //! Host half of `constant_memory`. Device half and teaching doc: `kernels/src/caches/constant_memory.rs`.
 
-use coalesce::data::{Data, Random};
-use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant};
 use anyhow::Result;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, Random};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant,
+};
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::caches::constant_memory as device;
 use kernels::caches::constant_memory::{BLOCK, COEFFICIENTS, ROW, STEPS, TABLE};

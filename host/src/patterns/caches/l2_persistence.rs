@@ -75,12 +75,12 @@
 //! Source: CUDA C++ Best Practices Guide, "L2 Cache": "L2 Cache Access Window", "Tuning the Access Window Hit-Ratio";
 //! CUDA C++ Programming Guide, "Device Memory L2 Access Management".
 
+use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
-use cuda_host::Gpu;
 use coalesce::pattern::{
     Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Unavailable, Variant,
 };
-use anyhow::Result;
+use cuda_host::Gpu;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer};

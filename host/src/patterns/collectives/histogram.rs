@@ -1,12 +1,12 @@
 //! Host half of `histogram`. Device half and teaching doc: `kernels/src/collectives/histogram.rs`.
 
-use coalesce::data::{Data, Element, Random, Tolerance};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
     Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::collectives::histogram as device;
 use kernels::collectives::histogram::{

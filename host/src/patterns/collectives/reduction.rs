@@ -1,12 +1,12 @@
 //! Host half of `reduction`. Device half and teaching doc: `kernels/src/collectives/reduction.rs`.
 
-use coalesce::data::{Data, Element, Random, Tolerance};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
     Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::collectives::reduction as device;
 use kernels::collectives::reduction::{BLOCK, BLOCKS_MOST, LOADS_IN_FLIGHT};

@@ -1,13 +1,13 @@
 //! Host half of `scan`. Device half and teaching doc: `kernels/src/collectives/scan.rs`.
 
 use super::reduction::strided_tree;
-use coalesce::data::{Data, Random, Tolerance};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
     Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::collectives::scan as device;
 use kernels::collectives::scan::{

@@ -1,10 +1,12 @@
 //! Host half of `aos_soa`. Device half and teaching doc: `kernels/src/global/aos_soa.rs`.
 
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, Random, Tolerance};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant,
+};
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::aos_soa as device;
 use kernels::global::aos_soa::{BLOCK, FACTOR};

@@ -1,10 +1,12 @@
 //! Host half of `bus_utilisation`. Device half and teaching doc: `kernels/src/global/bus_utilisation.rs`.
 
-use coalesce::data::{Data, Random};
-use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, Random};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant,
+};
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::bus_utilisation as device;
 use kernels::global::bus_utilisation::{BLOCK, REACH};

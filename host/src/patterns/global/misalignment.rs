@@ -1,12 +1,12 @@
 //! Host half of `misalignment`. Device half and teaching doc: `kernels/src/global/misalignment.rs`.
 
-use coalesce::data::{Data, POISON, Random};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use kernels::global::misalignment as device;
 use kernels::global::misalignment::{BLOCK, LINE, TILE};
 

@@ -1,10 +1,12 @@
 //! Host half of `store_segments`. Device half and teaching doc: `kernels/src/global/store_segments.rs`.
 
-use coalesce::data::{Data, POISON, Random};
-use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant};
 use anyhow::Result;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, POISON, Random};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant,
+};
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::store_segments as device;
 use kernels::global::store_segments::{BLOCK, FILLED, HALF, RANGE, SECTOR};

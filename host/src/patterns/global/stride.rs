@@ -1,12 +1,12 @@
 //! Host half of `stride`. Device half and teaching doc: `kernels/src/global/stride.rs`.
 
-use coalesce::data::{Data, POISON, Random};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use kernels::global::stride as device;
 use kernels::global::stride::{BLOCK, STAGED_RESULTS, STAGED_STRIDE_MAX};
 use rayon::prelude::*;

@@ -42,10 +42,10 @@
 //! Source: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator", "Physical Page Caching Behavior"; CUDA C++ Best
 //! Practices Guide, "Memory Allocation".
 
-use coalesce::data::{Data, POISON, Random};
-use cuda_host::Gpu;
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
 use anyhow::Result;
+use coalesce::data::{Data, POISON, Random};
+use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
+use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceSlice};
 use cust_ext::pool::Pool;
 
@@ -279,12 +279,12 @@ impl Procedure for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_host::{Checks, Choice};
+    use cuda_host::Choice;
 
     /// What each step is given, as the first element's place in the block.
     #[test]
     fn an_arena_gives_aligned_parts_and_the_same_ones_after_a_reset() {
-        let _gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), Checks::none())
+        let _gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), crate::CATALOGUE.images)
             .expect("the virtual device starts everywhere");
         let mut arena = Arena::new(256).expect("the block fits");
         let first = arena.block.as_device_ptr().as_raw();

@@ -42,10 +42,10 @@
 //! Source: CUDA C++ Programming Guide, "Unified Virtual Address Space", "Mapped Memory"; CUDA Driver API, "Unified
 //! Addressing", "cuMemHostRegister".
 
-use coalesce::data::{Data, POISON, Random};
-use cuda_host::Gpu;
-use coalesce::pattern::{Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Variant};
 use anyhow::Result;
+use coalesce::data::{Data, POISON, Random};
+use coalesce::pattern::{Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Variant};
+use cuda_host::Gpu;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};

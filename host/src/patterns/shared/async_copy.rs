@@ -1,12 +1,12 @@
 //! Host half of `async_copy`. Device half and teaching doc: `kernels/src/shared/async_copy.rs`.
 
-use coalesce::data::{Data, Random};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, Random};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::async_copy as device;
 use kernels::shared::async_copy::{APART, BLOCK, TILE};

@@ -1,12 +1,12 @@
 //! Host half of `matmul_ab`. Device half and teaching doc: `kernels/src/shared/matmul_ab.rs`.
 
-use coalesce::data::{Data, Random, Tolerance};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, fits_grid_y,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::matmul_ab as device;
 use kernels::shared::matmul_ab::{

@@ -1,12 +1,12 @@
 //! Host half of `transpose`. Device half and teaching doc: `kernels/src/shared/transpose.rs`.
 
-use coalesce::data::{Data, Random};
+use anyhow::Result;
 use coalesce::arrays::Arrays;
-use cuda_host::Launcher;
+use coalesce::data::{Data, Random};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, fits_grid_y,
 };
-use anyhow::Result;
+use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::transpose as device;
 use kernels::shared::transpose::{BLOCK_ROWS, TILE, WIDE_BLOCK, WIDE_TILE};

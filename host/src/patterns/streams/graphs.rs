@@ -33,12 +33,12 @@
 //!
 //! Source: CUDA C++ Programming Guide, "CUDA Graphs"; the times per launch: RRZE gpu-benches, gpu-small-kernels, GH200.
 
+use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
-use cuda_host::Gpu;
 use coalesce::pattern::{
     Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Gpu;
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;

@@ -51,12 +51,12 @@
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with Computation"; CUDA C++
 //! Programming Guide, "Asynchronous Concurrent Execution".
 
+use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
-use cuda_host::{Gpu, Streams};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::{Gpu, Streams};
 use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;

@@ -46,10 +46,10 @@
 //!
 //! Source: CUDA Driver API, "Stream synchronization behavior"; CUDA C++ Programming Guide, "Streams", "Events".
 
-use coalesce::data::{Data, POISON, Random};
-use cuda_host::Gpu;
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
 use anyhow::Result;
+use coalesce::data::{Data, POISON, Random};
+use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
+use cuda_host::Gpu;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer};

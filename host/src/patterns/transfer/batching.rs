@@ -28,12 +28,12 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Data Transfer Between Host and Device".
 
+use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
-use cuda_host::Gpu;
 use coalesce::pattern::{
     Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::transfer::{Rows, upload_rows};

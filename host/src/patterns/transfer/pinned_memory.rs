@@ -53,12 +53,12 @@
 //! Source: CUDA C++ Best Practices Guide, "Pinned Memory"; CUDA C++ Programming Guide, "Page-Locked Host Memory";
 //! PCI Express Base Specification 5.0.
 
+use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
-use cuda_host::{Gpu, Streams};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::{Gpu, Streams};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};

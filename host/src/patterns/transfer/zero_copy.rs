@@ -43,12 +43,12 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
 
+use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
-use cuda_host::Gpu;
 use coalesce::pattern::{
     Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
 };
-use anyhow::Result;
+use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use kernels::transfer::zero_copy as device;
