@@ -32,8 +32,8 @@ pub struct Plan {
     /// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
     /// differ each time, and a figure has to show it.
     pub rounds: u32,
-    /// Whether times are predicted: kernels are executed once, at a smaller size.
-    pub(super) predicts: bool,
+    /// Whether times are predicted: kernels are executed once, at a smaller size. [`Plan::on`] decides it.
+    pub predicts: bool,
 }
 
 impl Plan {
