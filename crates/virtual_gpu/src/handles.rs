@@ -1,7 +1,6 @@
 //! The driver's opaque handles: numbers that say what they are, never addresses.
 
-use crate::machine::Outcome;
-use cuda_driver::ReturnCode;
+use crate::code::{INVALID_HANDLE, Outcome};
 use std::collections::HashMap;
 
 /// Objects of one kind by their handle.
@@ -28,17 +27,22 @@ impl<T> Handles<T> {
 
     /// The object, or `CUDA_ERROR_INVALID_HANDLE`.
     pub(crate) fn get(&self, handle: usize) -> Outcome<&T> {
-        self.objects.get(&handle).ok_or(ReturnCode(400))
+        self.objects.get(&handle).ok_or(INVALID_HANDLE)
     }
 
     /// The object, or `CUDA_ERROR_INVALID_HANDLE`.
     pub(crate) fn get_mut(&mut self, handle: usize) -> Outcome<&mut T> {
-        self.objects.get_mut(&handle).ok_or(ReturnCode(400))
+        self.objects.get_mut(&handle).ok_or(INVALID_HANDLE)
     }
 
     /// Takes the object out, or `CUDA_ERROR_INVALID_HANDLE`.
     pub(crate) fn remove(&mut self, handle: usize) -> Outcome<T> {
-        self.objects.remove(&handle).ok_or(ReturnCode(400))
+        self.objects.remove(&handle).ok_or(INVALID_HANDLE)
+    }
+
+    /// Drops the objects that are not to be kept.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        self.objects.retain(|_, object| keep(object));
     }
 
     /// Every object.
@@ -54,5 +58,23 @@ impl<T> Handles<T> {
     /// Every handle with its object.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         self.objects.iter().map(|(handle, object)| (*handle, object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_says_its_kind_and_is_used_once() {
+        let (mut streams, mut events) = (Handles::new(2), Handles::new(3));
+        let (stream, event) = (streams.add("a"), events.add("b"));
+        assert_ne!(stream, event);
+        assert_eq!(streams.get(event), Err(INVALID_HANDLE));
+        assert_eq!(streams.remove(stream), Ok("a"));
+        assert_ne!(streams.add("c"), stream);
+        assert_eq!(streams.get(stream), Err(INVALID_HANDLE));
+        streams.retain(|name| *name != "c");
+        assert_eq!(streams.values().count(), 0);
     }
 }

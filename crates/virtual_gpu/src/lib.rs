@@ -28,27 +28,40 @@
 //! One device; what a function is not able to do returns `CUDA_ERROR_NOT_SUPPORTED`, and
 //! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
 
-mod copies;
+mod clock;
+mod code;
+mod executor;
 mod exports;
 mod handles;
 mod l2;
+mod limits;
 mod machine;
+mod memories;
 mod misuse;
 mod model;
+mod objects;
 mod occupancy;
+mod options;
 mod order;
+mod process;
 mod profile;
+mod queue;
+mod recorder;
+mod scheduler;
 mod source;
+mod thread;
 mod timeline;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
-pub use machine::LaunchRecord;
 pub use misuse::{Misuse, MisuseKind};
 pub use model::{Larger, Parts};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
+pub use options::{Options, Order};
+pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
+pub use recorder::LaunchRecord;
 pub use source::{
-    Options, Order, StartError, VirtualGpu, assume_registers, host_reads, launches, leaks, misuse,
-    operations, skip_kernels, take_kernels_as_larger, watch,
+    assume_registers, host_reads, launches, leaks, misuse, operations, skip_kernels,
+    take_kernels_as_larger, watch,
 };

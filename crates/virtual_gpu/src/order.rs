@@ -4,9 +4,8 @@
 //! another stream runs. What the later one touches is compared with what the pending ones touch. Kernels are taken to
 //! touch every allocation that an argument points into; two kernels are not compared, because both may only read.
 
-use crate::machine::Machine;
-use crate::misuse::MisuseKind;
-use crate::work::{Operation, Side, Slot, Work};
+use crate::work::{Operation, Side, Work};
+use simt::Memory;
 
 /// Device or page-locked memory that an operation touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,76 +30,97 @@ impl Access {
     }
 }
 
-impl Machine {
-    /// Reports earlier work that is still pending and conflicts with `operation`, which is number `id` and runs now.
-    pub(crate) fn notice_overtaking(&mut self, id: usize, operation: &Operation) {
-        if self.first_pending >= id {
-            return;
-        }
-        let mine = self.accesses(&operation.work);
-        let earlier = self.slots[self.first_pending..id].iter().filter_map(|slot| match slot {
-            Slot::Pending(earlier) => Some(earlier),
-            Slot::Done(..) => None,
-        });
-        let overtaken = earlier.into_iter().find_map(|earlier| {
-            let theirs = self.accesses(&earlier.work);
-            let conflict =
-                mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(*other)))?;
-            Some((earlier.call, conflict.start))
-        });
-        if let Some((earlier, address)) = overtaken {
-            let message = format!(
-                "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
-                 orders the two streams; wait for an event, or synchronise between them"
-            );
-            self.report(MisuseKind::MissingOrder, message);
-        }
+/// The call of earlier work, of what is `pending`, that conflicts with `work`, which runs now; and the first address that
+/// both use.
+pub(crate) fn overtaken<'pending>(
+    memory: &Memory,
+    mut pending: impl Iterator<Item = &'pending Operation>,
+    work: &Work,
+) -> Option<(&'static str, u64)> {
+    let mine = accesses(memory, work);
+    if mine.is_empty() {
+        return None;
     }
+    pending.find_map(|earlier| {
+        let theirs = accesses(memory, &earlier.work);
+        let conflict = mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(*other)))?;
+        Some((earlier.call, conflict.start))
+    })
+}
 
-    fn accesses(&self, work: &Work) -> Vec<Access> {
-        match work {
-            Work::Copy(copy) => {
-                let range = |side: Side, how| {
-                    let bytes = copy.height.saturating_sub(1) * side.pitch + copy.width;
-                    Access { start: side.address, end: side.address + bytes as u64, how }
-                };
-                let mut accesses = vec![range(copy.target, How::Writes)];
-                if copy.staged.is_none() {
-                    accesses.push(range(copy.source, How::Reads));
-                }
-                accesses
+/// What an operation touches.
+fn accesses(memory: &Memory, work: &Work) -> Vec<Access> {
+    match work {
+        Work::Copy(copy) => {
+            let range = |side: Side, how| {
+                let bytes = copy.height.saturating_sub(1) * side.pitch + copy.width;
+                Access { start: side.address, end: side.address + bytes as u64, how }
+            };
+            let mut accesses = vec![range(copy.target, How::Writes)];
+            if copy.staged.is_none() {
+                accesses.push(range(copy.source, How::Reads));
             }
-            Work::Fill(fill) => {
-                let bytes = fill.height.saturating_sub(1) * fill.pitch + fill.width * fill.size;
-                vec![Access {
-                    start: fill.address,
-                    end: fill.address + bytes as u64,
-                    how: How::Writes,
-                }]
-            }
-            Work::Kernel(kernel) => {
-                let words =
-                    kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
-                let found =
-                    words.filter_map(|word| self.memory.allocation(u64::from_le_bytes(*word)));
-                found
-                    .map(|one| Access {
-                        start: one.address,
-                        end: one.address + one.bytes,
-                        how: How::Touches,
-                    })
-                    .collect()
-            }
-            Work::Release(address) => {
-                let found = self.memory.allocation(*address);
-                let found = found.map(|one| Access {
+            accesses
+        }
+        Work::Fill(fill) => {
+            let bytes = fill.height.saturating_sub(1) * fill.pitch + fill.width * fill.size;
+            vec![Access { start: fill.address, end: fill.address + bytes as u64, how: How::Writes }]
+        }
+        Work::Kernel(kernel) => {
+            let words =
+                kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+            let found = words.filter_map(|word| memory.allocation(u64::from_le_bytes(*word)));
+            found
+                .map(|one| Access {
                     start: one.address,
                     end: one.address + one.bytes,
-                    how: How::Writes,
-                });
-                found.into_iter().collect()
-            }
-            Work::Marker | Work::Host(_) | Work::Prefetch(..) => Vec::new(),
+                    how: How::Touches,
+                })
+                .collect()
         }
+        Work::Release(address) => {
+            let found = memory.allocation(*address);
+            let found = found.map(|one| Access {
+                start: one.address,
+                end: one.address + one.bytes,
+                how: How::Writes,
+            });
+            found.into_iter().collect()
+        }
+        Work::Event | Work::Wait | Work::Join | Work::Host(_) | Work::Prefetch(..) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::{Copy, Fill};
+
+    #[test]
+    fn work_on_the_same_memory_conflicts_when_one_writes_it() {
+        let memory = Memory::new(1 << 20);
+        let copy = |target, source| Work::Copy(Copy::linear(target, source, 16));
+        let fill = |address| {
+            Work::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 16, height: 1 })
+        };
+        let finds = |earlier: Work, now: Work| {
+            let call = "cuMemsetD8Async";
+            let earlier = Operation {
+                work: earlier,
+                dependencies: Vec::new(),
+                stream: 1,
+                enqueued: 0.0,
+                executed: 0,
+                call,
+                fingerprint: None,
+            };
+            let found = overtaken(&memory, [&earlier].into_iter(), &now);
+            found.inspect(|(named, _)| assert_eq!(*named, call)).map(|(_, address)| address)
+        };
+        assert_eq!(finds(fill(1000), copy(2000, 1008)), Some(1008));
+        assert_eq!(finds(fill(1000), copy(2000, 1016)), None, "one begins where the other ends");
+        assert_eq!(finds(copy(2000, 1000), copy(3000, 1000)), None, "both read");
+        assert_eq!(finds(copy(2000, 1000), fill(1000)), Some(1000));
+        assert_eq!(finds(fill(1000), Work::Wait), None);
     }
 }

@@ -4,6 +4,21 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Blocks that a cluster may have on every device that has clusters, and when the program asks for more.
+pub(crate) const PORTABLE_CLUSTER: u32 = 8;
+const MAX_CLUSTER: u32 = 16;
+
+/// What kind of call costs the host how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallCost {
+    /// Nothing is handed to the device.
+    Api,
+    /// A kernel, a graph, a copy or a fill is.
+    Launch,
+    /// Memory is taken from a pool or given back.
+    Pool,
+}
+
 /// A device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -203,17 +218,23 @@ impl Profile {
     }
 
     /// What a call of the driver costs the host, unless the call itself knows better.
-    pub(crate) fn call_ns(&self, call: &str) -> f64 {
-        match call {
-            "cuLaunchKernel"
-            | "cuLaunchKernelEx"
-            | "cuLaunchCooperativeKernel"
-            | "cuGraphLaunch" => self.launch_call_ns,
-            _ if call.starts_with("cuMemcpy") || call.starts_with("cuMemset") => {
-                self.launch_call_ns
-            }
-            "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync" => self.pool_call_ns,
-            _ => self.api_call_ns,
+    pub(crate) fn call_ns(&self, cost: CallCost) -> f64 {
+        match cost {
+            CallCost::Api => self.api_call_ns,
+            CallCost::Launch => self.launch_call_ns,
+            CallCost::Pool => self.pool_call_ns,
+        }
+    }
+
+    /// What launches are held to.
+    pub(crate) fn launch_limits(&self) -> simt::Limits {
+        simt::Limits {
+            shared_bytes_per_block: self.shared_bytes_per_block_opt_in,
+            threads_per_block: self.max_threads_per_block,
+            multiprocessors: self.multiprocessors,
+            blocks_per_multiprocessor: self.blocks_per_multiprocessor,
+            blocks_per_cluster: if self.has_clusters() { MAX_CLUSTER } else { 1 },
+            ..simt::Limits::default()
         }
     }
 

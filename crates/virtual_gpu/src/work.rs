@@ -1,7 +1,6 @@
 //! What can be enqueued on a stream.
 
 use crate::l2::AccessWindow;
-use crate::timeline::Engine;
 use simt::{Launch, Module};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -75,8 +74,12 @@ pub(crate) struct HostFunction {
 /// What can be enqueued on a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum Work {
-    /// Nothing: an event, or a place where streams join.
-    Marker,
+    /// An event that is reached.
+    Event,
+    /// The stream waits for an event, which is the last of what the operation follows.
+    Wait,
+    /// The end of a graph, whose work may run in any order.
+    Join,
     Copy(Copy),
     Fill(Fill),
     Kernel(KernelLaunch),
@@ -102,13 +105,4 @@ pub(crate) struct Operation {
     pub(crate) call: &'static str,
     /// What the host memory of a pending copy held: a change before the copy runs is a mistake.
     pub(crate) fingerprint: Option<u64>,
-}
-
-/// An operation of the machine's history.
-#[derive(Debug)]
-pub(crate) enum Slot {
-    /// Not executed yet.
-    Pending(Box<Operation>),
-    /// When it ended, and on which engine; what takes no engine's time has that of what it waited for.
-    Done(f64, Option<Engine>),
 }

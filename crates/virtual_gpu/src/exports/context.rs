@@ -1,16 +1,16 @@
 //! Contexts, their limits and preferences.
 
-use super::{exports, handle, out, out_optional};
-use crate::l2::PERSISTING_L2;
-use crate::machine::{
-    CONTEXTS, INVALID_CONTEXT, INVALID_DEVICE, Machine, NOT_INITIALIZED, Outcome,
-};
+use super::arguments::{handle, out, out_optional};
+use super::define::exports;
+use crate::code::{INVALID_CONTEXT, INVALID_DEVICE, NOT_INITIALIZED, Outcome};
+use crate::limits::Limits;
+use crate::machine::Machine;
+use crate::thread;
 use cuda_driver::ReturnCode;
 use cuda_driver::types::ContextParameters;
 use cust_raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use simt::Pieces;
 use std::ffi::{c_int, c_uint};
-use std::sync::Arc;
 
 fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
     if !machine.initialised {
@@ -22,36 +22,36 @@ fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
 /// Makes a context and makes it current.
 fn create(machine: &mut Machine, flags: c_uint, device: CUdevice) -> Outcome<usize> {
     check_device(machine, device)?;
-    let created = machine.contexts.add(flags);
-    CONTEXTS.with_borrow_mut(|contexts| contexts.push(created));
+    let created = machine.objects.contexts.add(flags);
+    thread::push_context(created);
     Ok(created)
 }
 
-fn limit(number: c_uint) -> Outcome<usize> {
-    usize::try_from(number).ok().filter(|number| *number < 7).ok_or(ReturnCode::INVALID_VALUE)
+fn limit(machine: &mut Machine, number: c_uint) -> Outcome<&mut usize> {
+    machine.limits.by_number(number).ok_or(ReturnCode::INVALID_VALUE)
 }
 
 exports! {
     fn cuDevicePrimaryCtxRetain(machine, context: *mut CUcontext, device: CUdevice) {
         check_device(machine, device)?;
-        let (primary, count) = match machine.primary {
+        let (primary, count) = match machine.objects.primary {
             Some((primary, count)) => (primary, count + 1),
-            None => (machine.contexts.add(0), 1),
+            None => (machine.objects.contexts.add(0), 1),
         };
-        machine.primary = Some((primary, count));
+        machine.objects.primary = Some((primary, count));
         out(context, handle(primary))
     }
     fn cuDevicePrimaryCtxRelease_v2(machine, device: CUdevice) {
         check_device(machine, device)?;
-        match machine.primary {
+        match machine.objects.primary {
             Some((primary, 1)) => {
                 machine.run_all();
-                machine.contexts.remove(primary)?;
-                machine.primary = None;
+                machine.objects.contexts.remove(primary)?;
+                machine.objects.primary = None;
                 Ok(())
             }
             Some((primary, count)) => {
-                machine.primary = Some((primary, count - 1));
+                machine.objects.primary = Some((primary, count - 1));
                 Ok(())
             }
             None => Err(INVALID_CONTEXT),
@@ -59,13 +59,13 @@ exports! {
     }
     fn cuDevicePrimaryCtxSetFlags_v2(machine, device: CUdevice, flags: c_uint) {
         check_device(machine, device)?;
-        machine.primary_flags = flags;
+        machine.objects.primary_flags = flags;
         Ok(())
     }
     fn cuDevicePrimaryCtxGetState(machine, device: CUdevice, flags: *mut c_uint, active: *mut c_int) {
         check_device(machine, device)?;
-        out(flags, machine.primary_flags)?;
-        out(active, c_int::from(machine.primary.is_some()))
+        out(flags, machine.objects.primary_flags)?;
+        out(active, c_int::from(machine.objects.primary.is_some()))
     }
     fn cuDevicePrimaryCtxReset_v2(machine, device: CUdevice) {
         check_device(machine, device)?;
@@ -98,39 +98,34 @@ exports! {
     }
     fn cuCtxDestroy_v2(machine, context: CUcontext) {
         machine.run_all();
-        machine.contexts.remove(context.addr()).map_err(|_| INVALID_CONTEXT)?;
-        CONTEXTS.with_borrow_mut(|contexts| {
-            if contexts.last() == Some(&context.addr()) {
-                contexts.pop();
-            }
-        });
+        machine.objects.contexts.remove(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+        if thread::current_context() == Some(context.addr()) {
+            thread::pop_context();
+        }
         Ok(())
     }
     fn cuCtxPushCurrent_v2(machine, context: CUcontext) {
-        machine.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;
-        CONTEXTS.with_borrow_mut(|contexts| contexts.push(context.addr()));
+        machine.objects.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+        thread::push_context(context.addr());
         Ok(())
     }
     fn cuCtxPopCurrent_v2(_machine, context: *mut CUcontext) {
-        let popped = CONTEXTS.with_borrow_mut(Vec::pop).ok_or(INVALID_CONTEXT)?;
+        let popped = thread::pop_context().ok_or(INVALID_CONTEXT)?;
         out_optional(context, handle(popped));
         Ok(())
     }
     fn cuCtxSetCurrent(machine, context: CUcontext) {
         if !context.is_null() {
-            machine.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+            machine.objects.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;
         }
-        CONTEXTS.with_borrow_mut(|contexts| {
-            contexts.pop();
-            if !context.is_null() {
-                contexts.push(context.addr());
-            }
-        });
+        thread::pop_context();
+        if !context.is_null() {
+            thread::push_context(context.addr());
+        }
         Ok(())
     }
     fn cuCtxGetCurrent(_machine, context: *mut CUcontext) {
-        let current = CONTEXTS.with_borrow(|contexts| contexts.last().copied());
-        out(context, handle(current.unwrap_or(0)))
+        out(context, handle(thread::current_context().unwrap_or(0)))
     }
     fn cuCtxGetDevice(machine, device: *mut CUdevice) {
         machine.context()?;
@@ -138,11 +133,11 @@ exports! {
     }
     fn cuCtxGetFlags(machine, flags: *mut c_uint) {
         machine.context()?;
-        out(flags, machine.primary_flags)
+        out(flags, machine.objects.primary_flags)
     }
     fn cuCtxSetFlags(machine, flags: c_uint) {
         machine.context()?;
-        machine.primary_flags = flags;
+        machine.objects.primary_flags = flags;
         Ok(())
     }
     fn cuCtxGetApiVersion(_machine, _context: CUcontext, version: *mut c_uint) {
@@ -155,20 +150,21 @@ exports! {
     }
     fn cuCtxSetLimit(machine, number: c_uint, value: usize) {
         machine.context()?;
-        let number = limit(number)?;
-        if number == PERSISTING_L2 && value as u64 > machine.profile.persisting_l2_bytes {
+        if number != Limits::PERSISTING_L2 {
+            *limit(machine, number)? = value;
+            return Ok(());
+        }
+        if value as u64 > machine.profile.persisting_l2_bytes {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        machine.limits[number] = value;
-        if number == PERSISTING_L2 {
-            machine.limits[number] = machine.profile.set_aside(value);
-            machine.keep(&Pieces::new());
-        }
+        machine.limits.persisting_l2_bytes = machine.profile.set_aside(value);
+        // What is kept stays if it still fits.
+        machine.l2.keep(&Pieces::new(), machine.limits.persisting_l2_bytes as u64);
         Ok(())
     }
     fn cuCtxGetLimit(machine, value: *mut usize, number: c_uint) {
         machine.context()?;
-        out(value, machine.limits[limit(number)?])
+        out(value, *limit(machine, number)?)
     }
     fn cuCtxGetCacheConfig(machine, config: *mut c_uint) {
         machine.context()?;
@@ -195,7 +191,7 @@ exports! {
     fn cuCtxResetPersistingL2Cache(machine) {
         machine.context()?;
         machine.run_all();
-        machine.persisting = Arc::default();
+        machine.l2.reset();
         Ok(())
     }
     fn cuProfilerStart(machine) {

@@ -1,7 +1,9 @@
 //! Start, version and devices.
 
-use super::{exports, out, out_optional, text};
-use crate::machine::{INVALID_DEVICE, Machine, NOT_FOUND, NOT_INITIALIZED, Outcome};
+use super::arguments::{out, out_optional, text};
+use super::define::exports;
+use crate::code::{INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED, Outcome};
+use crate::machine::Machine;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
 use cust_raw::{CUdevice, CUuuid};

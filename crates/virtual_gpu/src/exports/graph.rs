@@ -1,9 +1,10 @@
 //! Stream capture and graphs.
 
-use super::{exports, handle, out, out_optional};
-use crate::machine::{
-    CAPTURE_UNSUPPORTED, CaptureState, GraphState, Machine, Outcome, StreamCapture,
-};
+use super::arguments::{handle, out, out_optional};
+use super::define::exports;
+use crate::code::{CAPTURE_UNSUPPORTED, Outcome};
+use crate::machine::Machine;
+use crate::objects::{CaptureState, GraphState, StreamCapture};
 use cuda_driver::ReturnCode;
 use cuda_driver::types::GraphUpdate;
 use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
@@ -21,22 +22,24 @@ fn begin(machine: &mut Machine, stream: usize) -> Outcome {
     if stream <= 2 {
         return Err(CAPTURE_UNSUPPORTED);
     }
-    if machine.stream(stream)?.capture.is_some() {
+    if machine.objects.stream(stream)?.capture.is_some() {
         return Err(ReturnCode(401));
     }
-    let capture = machine.captures.add(CaptureState { origin: stream, ..CaptureState::default() });
-    machine.stream(stream)?.capture = Some(StreamCapture { capture, tails: Vec::new() });
+    let capture =
+        machine.objects.captures.add(CaptureState { origin: stream, ..CaptureState::default() });
+    machine.objects.stream(stream)?.capture = Some(StreamCapture { capture, tails: Vec::new() });
     Ok(())
 }
 
 /// Ends a capture: every stream that was forked off must have joined the first one again.
 fn end(machine: &mut Machine, stream: usize) -> Outcome<usize> {
-    let own = machine.stream(stream)?.capture.clone().ok_or(UNMATCHED)?;
-    let capture = machine.captures.get(own.capture)?;
+    let own = machine.objects.stream(stream)?.capture.clone().ok_or(UNMATCHED)?;
+    let capture = machine.objects.captures.get(own.capture)?;
     if capture.origin != stream {
         return Err(UNMATCHED);
     }
     let forked: Vec<usize> = machine
+        .objects
         .streams
         .iter()
         .filter(|(_, state)| {
@@ -47,10 +50,16 @@ fn end(machine: &mut Machine, stream: usize) -> Outcome<usize> {
     let mut leaves = Vec::new();
     for other in forked {
         leaves.extend(
-            machine.stream(other)?.capture.take().filter(|_| other != stream).map(|it| it.tails),
+            machine
+                .objects
+                .stream(other)?
+                .capture
+                .take()
+                .filter(|_| other != stream)
+                .map(|it| it.tails),
         );
     }
-    let capture = machine.captures.remove(own.capture)?;
+    let capture = machine.objects.captures.remove(own.capture)?;
     if capture.invalid {
         return Err(INVALIDATED);
     }
@@ -59,7 +68,7 @@ fn end(machine: &mut Machine, stream: usize) -> Outcome<usize> {
     if leaves.into_iter().flatten().any(|leaf| !joined[leaf]) {
         return Err(UNJOINED);
     }
-    Ok(machine.graphs.add(capture.graph))
+    Ok(machine.objects.graphs.add(capture.graph))
 }
 
 /// Which nodes come before (or are) one of `tails`.
@@ -76,9 +85,9 @@ fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
 
 fn instantiate(machine: &mut Machine, graph: usize) -> Outcome<usize> {
     machine.context()?;
-    let graph = machine.graphs.get(graph)?.clone();
-    machine.now += machine.profile.api_call_ns * graph.nodes.len() as f64;
-    Ok(machine.executables.add(graph))
+    let graph = machine.objects.graphs.get(graph)?.clone();
+    machine.clock.advance(machine.profile.api_call_ns * graph.nodes.len() as f64);
+    Ok(machine.objects.executables.add(graph))
 }
 
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
@@ -88,8 +97,8 @@ fn update(machine: &mut Machine, executable: usize, graph: usize) -> Outcome<boo
         let nodes = graph.nodes.iter();
         nodes.map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()
     };
-    let new = machine.graphs.get(graph)?.clone();
-    let old = machine.executables.get_mut(executable)?;
+    let new = machine.objects.graphs.get(graph)?.clone();
+    let old = machine.objects.executables.get_mut(executable)?;
     let is_same = shape(old) == shape(&new);
     if is_same {
         *old = new;
@@ -111,15 +120,15 @@ exports! {
         }
     }
     fn cuStreamIsCapturing(machine, stream: CUstream, status: *mut c_uint) {
-        let capture = machine.stream(stream.addr())?.capture.clone();
+        let capture = machine.objects.stream(stream.addr())?.capture.clone();
         let invalid = match &capture {
-            Some(capture) => machine.captures.get(capture.capture)?.invalid,
+            Some(capture) => machine.objects.captures.get(capture.capture)?.invalid,
             None => false,
         };
         out(status, u32::from(capture.is_some()) + u32::from(invalid))
     }
     fn cuGraphGetNodes(machine, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
-        let has = machine.graphs.get(graph.addr())?.nodes.len();
+        let has = machine.objects.graphs.get(graph.addr())?.nodes.len();
         if !nodes.is_null() {
             return Err(machine.unsupported("handles of a captured graph's nodes"));
         }
@@ -159,17 +168,18 @@ exports! {
         if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
     fn cuGraphUpload(machine, executable: CUgraphExec, _stream: CUstream) {
-        machine.executables.get(executable.addr()).map(|_| ())
+        machine.objects.executables.get(executable.addr()).map(|_| ())
     }
+    #[cost(Launch)]
     fn cuGraphLaunch(machine, executable: CUgraphExec, stream: CUstream) {
         machine.context()?;
-        let graph = machine.executables.get(executable.addr())?.clone();
+        let graph = machine.objects.executables.get(executable.addr())?.clone();
         machine.submit_graph(stream.addr(), &graph)
     }
     fn cuGraphDestroy(machine, graph: CUgraph) {
-        machine.graphs.remove(graph.addr()).map(|_| ())
+        machine.objects.graphs.remove(graph.addr()).map(|_| ())
     }
     fn cuGraphExecDestroy(machine, executable: CUgraphExec) {
-        machine.executables.remove(executable.addr()).map(|_| ())
+        machine.objects.executables.remove(executable.addr()).map(|_| ())
     }
 }

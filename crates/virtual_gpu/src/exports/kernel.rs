@@ -1,12 +1,14 @@
 //! Modules, functions, launches and occupancy.
 
-use super::{exports, handle, out, out_optional, text};
+use super::arguments::{handle, out, out_optional, text};
+use super::define::exports;
+use crate::code::{INVALID_HANDLE, NOT_FOUND, Outcome};
 use crate::l2::AccessWindow;
-use crate::machine::{
-    FunctionState, INVALID_HANDLE, Machine, NOT_FOUND, Outcome, PORTABLE_CLUSTER,
-};
+use crate::machine::Machine;
 use crate::misuse::MisuseKind;
+use crate::objects::FunctionState;
 use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
+use crate::profile::PORTABLE_CLUSTER;
 use crate::work::{KernelLaunch, Work};
 use cuda_driver::ReturnCode;
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
@@ -39,8 +41,8 @@ fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
         );
         return Err(NO_BINARY);
     }
-    module.load(&mut machine.memory).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
-    Ok(machine.modules.add(Arc::new(module)))
+    module.load(&mut machine.memory.device).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    Ok(machine.objects.modules.add(Arc::new(module)))
 }
 
 /// # Safety
@@ -64,8 +66,8 @@ unsafe fn ptx_of(image: *const c_void) -> Outcome<String> {
 
 /// The module and kernel of a function.
 fn kernel_of(machine: &Machine, function: usize) -> Outcome<(Arc<Module>, &FunctionState)> {
-    let state = machine.functions.get(function)?;
-    Ok((machine.modules.get(state.module)?.clone(), state))
+    let state = machine.objects.functions.get(function)?;
+    Ok((machine.objects.modules.get(state.module)?.clone(), state))
 }
 
 /// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else the number of
@@ -129,7 +131,7 @@ unsafe fn launch(
     launch.cluster = shape.cluster;
     // SAFETY: by the contract.
     launch.arguments = unsafe { arguments(kernel, parameters, extra) }?;
-    let mut limits = machine.limits_of_device();
+    let mut limits = machine.profile.launch_limits();
     if !large_clusters {
         limits.blocks_per_cluster = limits.blocks_per_cluster.min(PORTABLE_CLUSTER);
     }
@@ -165,7 +167,7 @@ unsafe fn launch(
     }
     let share = (launch.blocks() as f64 * machine.larger.blocks / room as f64).min(1.0);
     let window = match shape.window {
-        None => machine.stream(shape.stream)?.window,
+        None => machine.objects.stream(shape.stream)?.window,
         own => own,
     };
     let work =
@@ -310,7 +312,7 @@ fn set_function_attribute(
     let (module, state) = kernel_of(machine, function)?;
     let fixed = kernel_in(&module, &state.name)?.static_shared_bytes();
     let most = machine.profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
-    let state = machine.functions.get_mut(function)?;
+    let state = machine.objects.functions.get_mut(function)?;
     match attribute {
         8 => match u32::try_from(value) {
             Ok(bytes) if bytes <= most => state.max_dynamic_shared_bytes = bytes,
@@ -385,26 +387,26 @@ exports! {
     }
     fn cuModuleUnload(machine, module: CUmodule) {
         machine.run_all();
-        let removed = machine.modules.remove(module.addr())?;
-        removed.unload(&mut machine.memory);
+        let removed = machine.objects.remove_module(module.addr())?;
+        removed.unload(&mut machine.memory.device);
         Ok(())
     }
     fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
         let name = text(name)?;
         let most = machine.profile.shared_bytes_per_block;
-        machine.modules.get(module.addr())?.kernel(&name).map_err(|_| NOT_FOUND)?;
+        machine.objects.modules.get(module.addr())?.kernel(&name).map_err(|_| NOT_FOUND)?;
         let state = FunctionState { module: module.addr(), name, max_dynamic_shared_bytes: most, carveout: -1, large_clusters: false };
-        let known = machine.functions.iter().find(|(_, other)| other.module == state.module && other.name == state.name);
+        let known = machine.objects.functions.iter().find(|(_, other)| other.module == state.module && other.name == state.name);
         let found = known.map(|(handle, _)| handle);
-        let found = found.unwrap_or_else(|| machine.functions.add(state));
+        let found = found.unwrap_or_else(|| machine.objects.functions.add(state));
         out(function, handle(found))
     }
     fn cuModuleGetGlobal_v2(
         machine, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
     ) {
         let name = text(name)?;
-        let module = machine.modules.get(module.addr())?;
-        let (address, size) = module.symbol(&machine.memory, &name).ok_or(NOT_FOUND)?;
+        let module = machine.objects.modules.get(module.addr())?;
+        let (address, size) = module.symbol(&machine.memory.device, &name).ok_or(NOT_FOUND)?;
         out_optional(pointer, address);
         out_optional(bytes, size as usize);
         Ok(())
@@ -417,14 +419,15 @@ exports! {
         set_function_attribute(machine, function.addr(), attribute, value)
     }
     fn cuFuncSetCacheConfig(machine, function: CUfunction, _config: c_uint) {
-        machine.functions.get(function.addr()).map(|_| ())
+        machine.objects.functions.get(function.addr()).map(|_| ())
     }
     fn cuFuncSetSharedMemConfig(machine, function: CUfunction, _config: c_uint) {
-        machine.functions.get(function.addr()).map(|_| ())
+        machine.objects.functions.get(function.addr()).map(|_| ())
     }
     fn cuFuncGetModule(machine, module: *mut CUmodule, function: CUfunction) {
-        out(module, handle(machine.functions.get(function.addr())?.module))
+        out(module, handle(machine.objects.functions.get(function.addr())?.module))
     }
+    #[cost(Launch)]
     fn cuLaunchKernel(
         machine, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void,
@@ -434,6 +437,7 @@ exports! {
         let shape = Shape { grid, block, dynamic_bytes, cooperative: false, cluster: None, stream: stream.addr(), window: None };
         launch(machine, function.addr(), shape, parameters, extra)
     }
+    #[cost(Launch)]
     fn cuLaunchCooperativeKernel(
         machine, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void
@@ -442,6 +446,7 @@ exports! {
         let shape = Shape { grid, block, dynamic_bytes, cooperative: true, cluster: None, stream: stream.addr(), window: None };
         launch(machine, function.addr(), shape, parameters, std::ptr::null_mut())
     }
+    #[cost(Launch)]
     fn cuLaunchKernelEx(
         machine, config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void

@@ -1,8 +1,10 @@
 //! Device, page-locked, registered and managed memory; what a pointer is.
 
-use super::{exports, out, out_optional};
-use crate::copies::Place;
-use crate::machine::{HostKind, HostRegion, INVALID_HANDLE, Machine, Outcome};
+use super::arguments::{out, out_optional};
+use super::define::exports;
+use crate::code::{INVALID_HANDLE, NOT_FOUND, Outcome};
+use crate::machine::Machine;
+use crate::memories::{HostKind, HostRegion, Place};
 use crate::misuse::MisuseKind;
 use crate::work::Work;
 use cuda_driver::ReturnCode;
@@ -18,19 +20,10 @@ const DEVICE_MAP: u32 = 2;
 /// A page of the host's memory.
 const HOST_PAGE: usize = 4096;
 
-/// Allocates device memory.
-pub(super) fn allocate(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
-    machine.context()?;
-    if bytes == 0 {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    machine.memory.allocate(bytes as u64).map_err(|_| ReturnCode::OUT_OF_MEMORY)
-}
-
 /// Takes memory from the device.
 fn take(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
-    let address = allocate(machine, bytes)?;
-    machine.own_call_ns = Some(machine.profile.device_memory_ns(bytes as u64));
+    let address = machine.allocate(bytes)?;
+    machine.clock.own_call_ns = Some(machine.profile.device_memory_ns(bytes as u64));
     Ok(address)
 }
 
@@ -51,7 +44,7 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     if kind == HostKind::Pinned {
         machine.allocates_page_locked(bytes, flags);
     }
-    machine.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
+    machine.memory.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
     Ok(address)
 }
 
@@ -60,19 +53,19 @@ fn map(machine: &mut Machine, address: u64, bytes: usize) -> Outcome {
     // SAFETY: the memory is either a vector that the machine owns until it unmaps it, or was registered by the program,
     // which keeps it until it unregisters it. Address and pointer are the same number. A program that touches memory
     // under a running kernel breaks the driver API's rules on a GPU, too.
-    let mapped = unsafe { machine.memory.map(address, pointer, bytes as u64) };
+    let mapped = unsafe { machine.memory.device.map(address, pointer, bytes as u64) };
     mapped.map_err(|_| ALREADY_REGISTERED)
 }
 
 /// Ends the driver's knowledge of host memory. A pending copy that uses it is a mistake of the program's, and is done
 /// before the memory goes.
 fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outcome {
-    let known = machine.host.get(&address).filter(|region| kinds.contains(&region.kind));
+    let known = machine.memory.host.get(&address).filter(|region| kinds.contains(&region.kind));
     let Some(end) = known.map(|region| address + region.bytes as u64) else {
         return Err(ReturnCode::INVALID_VALUE);
     };
     let uses = |side: u64| (address..end).contains(&side);
-    let pending = machine.pending().any(|operation| match &operation.work {
+    let pending = machine.scheduler.pending().any(|operation| match &operation.work {
         Work::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
         _ => false,
     });
@@ -81,8 +74,8 @@ fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outco
         machine.report(MisuseKind::HostMemoryFreed, message.to_owned());
     }
     machine.run_all();
-    machine.memory.unmap(address).map_err(|_| ReturnCode::INVALID_VALUE)?;
-    machine.host.remove(&address);
+    machine.memory.device.unmap(address).map_err(|_| ReturnCode::INVALID_VALUE)?;
+    machine.memory.remove_host(address);
     Ok(())
 }
 
@@ -93,19 +86,19 @@ fn free(machine: &mut Machine, address: u64) -> Outcome {
         return Ok(());
     }
     machine.run_all();
-    if machine.host.contains_key(&address) {
+    if machine.memory.host.contains_key(&address) {
         return forget_host(machine, address, &[HostKind::Managed]);
     }
-    let bytes = machine.memory.allocation(address).map_or(0, |allocation| allocation.bytes);
-    if let Err(error) = machine.memory.free(address) {
+    let bytes = machine.memory.device.allocation(address).map_or(0, |allocation| allocation.bytes);
+    if let Err(error) = machine.memory.device.free(address) {
         let message = format!(
             "freeing {address:#x}: {error}; free each allocation once, by its first address"
         );
         machine.report(MisuseKind::DoubleFree, message);
         return Err(ReturnCode::INVALID_VALUE);
     }
-    machine.own_call_ns = Some(machine.profile.device_memory_ns(bytes));
-    super::pool::give_back(machine, address, bytes)
+    machine.clock.own_call_ns = Some(machine.profile.device_memory_ns(bytes));
+    machine.objects.give_back(address, bytes)
 }
 
 /// # Safety
@@ -116,8 +109,8 @@ unsafe fn pointer_attribute(
     address: u64,
     target: *mut c_void,
 ) -> Outcome {
-    let found = machine.memory.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
-    let place = machine.place(address);
+    let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
+    let place = machine.memory.place(address);
     let managed = place == Place::Device && found.is_mapped;
     // SAFETY: by the contract; the types are those of the reference.
     unsafe {
@@ -136,9 +129,9 @@ unsafe fn pointer_attribute(
 }
 
 fn managed(machine: &Machine, address: u64, bytes: usize) -> Outcome {
-    let found = machine.memory.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
+    let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
     let inside = address + bytes as u64 <= found.address + found.bytes;
-    if inside && found.is_mapped && machine.place(address) == Place::Device {
+    if inside && found.is_mapped && machine.memory.place(address) == Place::Device {
         Ok(())
     } else {
         Err(ReturnCode::INVALID_VALUE)
@@ -148,8 +141,8 @@ fn managed(machine: &Machine, address: u64, bytes: usize) -> Outcome {
 exports! {
     fn cuMemGetInfo_v2(machine, free: *mut usize, total: *mut usize) {
         machine.context()?;
-        let has = machine.memory.capacity_bytes();
-        out(free, (has - machine.memory.used_bytes()) as usize)?;
+        let has = machine.memory.device.capacity_bytes();
+        out(free, (has - machine.memory.device.used_bytes()) as usize)?;
         out(total, has as usize)
     }
     fn cuMemAlloc_v2(machine, pointer: *mut CUdeviceptr, bytes: usize) {
@@ -169,7 +162,7 @@ exports! {
     }
     fn cuMemGetAddressRange_v2(machine, base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) {
         machine.context()?;
-        let found = machine.memory.allocation(pointer).ok_or(crate::machine::NOT_FOUND)?;
+        let found = machine.memory.device.allocation(pointer).ok_or(NOT_FOUND)?;
         out_optional(base, found.address);
         out_optional(size, found.bytes as usize);
         Ok(())
@@ -205,7 +198,7 @@ exports! {
         map(machine, address, bytes)?;
         machine.registers_pages(bytes);
         let region = HostRegion { bytes, kind: HostKind::Registered, flags, _owned: None };
-        machine.host.insert(address, region);
+        machine.memory.host.insert(address, region);
         Ok(())
     }
     fn cuMemHostUnregister(machine, pointer: *mut c_void) {
@@ -213,14 +206,14 @@ exports! {
     }
     fn cuMemHostGetDevicePointer_v2(machine, device: *mut CUdeviceptr, pointer: *mut c_void, _flags: c_uint) {
         machine.context()?;
-        if machine.place(pointer.addr() as u64) != Place::Pinned {
+        if machine.memory.place(pointer.addr() as u64) != Place::Pinned {
             return Err(ReturnCode::INVALID_VALUE);
         }
         out(device, pointer.addr() as u64)
     }
     fn cuMemHostGetFlags(machine, flags: *mut c_uint, pointer: *mut c_void) {
         machine.context()?;
-        let region = machine.host.get(&(pointer.addr() as u64)).ok_or(ReturnCode::INVALID_VALUE)?;
+        let region = machine.memory.host.get(&(pointer.addr() as u64)).ok_or(ReturnCode::INVALID_VALUE)?;
         out(flags, region.flags)
     }
     fn cuMemAllocManaged(machine, pointer: *mut CUdeviceptr, bytes: usize, flags: c_uint) {

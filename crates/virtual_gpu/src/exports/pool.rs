@@ -1,8 +1,11 @@
 //! Stream-ordered allocation and memory pools.
 
-use super::{exports, handle, memory, out};
-use crate::machine::{INVALID_DEVICE, Machine, Outcome, PoolState};
+use super::arguments::{handle, out};
+use super::define::exports;
+use crate::code::{INVALID_DEVICE, Outcome};
+use crate::machine::Machine;
 use crate::misuse::MisuseKind;
+use crate::objects::PoolState;
 use crate::work::Work;
 use cuda_driver::ReturnCode;
 use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
@@ -13,29 +16,20 @@ use std::ffi::{c_uint, c_void};
 /// What was freed on any stream counts as the pool's again: the device orders its next use behind the free. Memory that
 /// the pool lacks is taken from the device, which holds up the host.
 fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> Outcome<u64> {
-    machine.stream(stream)?;
-    machine.pools.get(pool)?;
-    let address = memory::allocate(machine, bytes)?;
-    machine.pool_of.insert(address, pool);
-    let pool = machine.pools.get_mut(pool)?;
+    machine.objects.stream(stream)?;
+    machine.objects.pools.get(pool)?;
+    let address = machine.allocate(bytes)?;
+    machine.objects.pool_of.insert(address, pool);
+    let pool = machine.objects.pools.get_mut(pool)?;
     pool.used += bytes as u64;
     let lacks = pool.used > pool.reserved;
     pool.reserved = pool.reserved.max(pool.used);
     pool.used_max = pool.used_max.max(pool.used);
     pool.reserved_max = pool.reserved_max.max(pool.reserved);
     if lacks {
-        machine.now += machine.profile.device_memory_call_ns;
+        machine.clock.advance(machine.profile.device_memory_call_ns);
     }
     Ok(address)
-}
-
-/// The pool of an allocation has its bytes again.
-pub(super) fn give_back(machine: &mut Machine, address: u64, bytes: u64) -> Outcome {
-    if let Some(pool) = machine.pool_of.remove(&address) {
-        let pool = machine.pools.get_mut(pool)?;
-        pool.used -= bytes.min(pool.used);
-    }
-    Ok(())
 }
 
 fn device(device: CUdevice) -> Outcome {
@@ -43,12 +37,14 @@ fn device(device: CUdevice) -> Outcome {
 }
 
 exports! {
+    #[cost(Pool)]
     fn cuMemAllocAsync(machine, pointer: *mut CUdeviceptr, bytes: usize, stream: CUstream) {
         machine.context()?;
-        let pool = machine.default_pool;
+        let pool = machine.objects.default_pool;
         let address = take(machine, pool, bytes, stream.addr())?;
         out(pointer, address)
     }
+    #[cost(Pool)]
     fn cuMemAllocFromPoolAsync(
         machine, pointer: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream
     ) {
@@ -56,33 +52,33 @@ exports! {
         let address = take(machine, pool.addr(), bytes, stream.addr())?;
         out(pointer, address)
     }
+    #[cost(Pool)]
     fn cuMemFreeAsync(machine, pointer: CUdeviceptr, stream: CUstream) {
         machine.context()?;
-        let pending = machine
-            .pending()
+        let pending = machine.scheduler.pending()
             .any(|operation| matches!(operation.work, Work::Release(address) if address == pointer));
-        if pending || machine.memory.allocation(pointer).is_none_or(|found| found.address != pointer) {
-            let place = machine.memory.describe(pointer);
+        if pending || machine.memory.device.allocation(pointer).is_none_or(|found| found.address != pointer) {
+            let place = machine.memory.device.describe(pointer);
             let message = format!("freeing {pointer:#x}: {place}; free each allocation once, by its first address");
             machine.report(MisuseKind::DoubleFree, message);
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let bytes = machine.memory.allocation(pointer).map_or(0, |found| found.bytes);
+        let bytes = machine.memory.device.allocation(pointer).map_or(0, |found| found.bytes);
         machine.submit(stream.addr(), Work::Release(pointer))?;
-        give_back(machine, pointer, bytes)
+        machine.objects.give_back(pointer, bytes)
     }
     fn cuDeviceGetDefaultMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
         device(ordinal)?;
-        out(pool, handle(machine.default_pool))
+        out(pool, handle(machine.objects.default_pool))
     }
     fn cuDeviceGetMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
         device(ordinal)?;
-        out(pool, handle(machine.default_pool))
+        out(pool, handle(machine.objects.default_pool))
     }
     fn cuDeviceSetMemPool(machine, ordinal: CUdevice, pool: CUmemoryPool) {
         device(ordinal)?;
-        machine.pools.get(pool.addr())?;
-        machine.default_pool = pool.addr();
+        machine.objects.pools.get(pool.addr())?;
+        machine.objects.default_pool = pool.addr();
         Ok(())
     }
     fn cuMemPoolCreate(machine, pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) {
@@ -90,19 +86,19 @@ exports! {
         if properties.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let created = machine.pools.add(PoolState::default());
+        let created = machine.objects.pools.add(PoolState::default());
         out(pool, handle(created))
     }
     fn cuMemPoolDestroy(machine, pool: CUmemoryPool) {
-        machine.pools.remove(pool.addr()).map(|_| ())
+        machine.objects.pools.remove(pool.addr()).map(|_| ())
     }
     fn cuMemPoolTrimTo(machine, pool: CUmemoryPool, keep: usize) {
-        let pool = machine.pools.get_mut(pool.addr())?;
+        let pool = machine.objects.pools.get_mut(pool.addr())?;
         pool.reserved = pool.used.max(pool.reserved.min(keep as u64));
         Ok(())
     }
     fn cuMemPoolGetAttribute(machine, pool: CUmemoryPool, attribute: c_uint, value: *mut c_void) {
-        let pool = machine.pools.get(pool.addr())?;
+        let pool = machine.objects.pools.get(pool.addr())?;
         match attribute {
             1..=3 => out(value.cast::<i32>(), 1),
             4 => out(value.cast(), pool.threshold),
@@ -114,7 +110,7 @@ exports! {
         }
     }
     fn cuMemPoolSetAttribute(machine, pool: CUmemoryPool, attribute: c_uint, value: *mut c_void) {
-        let pool = machine.pools.get_mut(pool.addr())?;
+        let pool = machine.objects.pools.get_mut(pool.addr())?;
         if value.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }

@@ -1,10 +1,12 @@
 //! Streams and events.
 
-use super::{exports, handle, out};
+use super::arguments::{handle, out};
+use super::define::exports;
+use crate::code::{INVALID_HANDLE, Outcome};
 use crate::l2::AccessWindow;
-use crate::machine::{
-    CONTEXTS, EventState, INVALID_HANDLE, LEGACY, Machine, Outcome, StreamCapture, StreamState,
-};
+use crate::machine::Machine;
+use crate::objects::{EventState, LEGACY, StreamCapture, StreamState};
+use crate::thread;
 use crate::work::{HostFunction, Work};
 use cuda_driver::ReturnCode;
 use cuda_driver::types::LaunchAttribute;
@@ -21,18 +23,18 @@ fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> Outcome<usiz
         return Err(ReturnCode::INVALID_VALUE);
     }
     let priority = priority.clamp(-5, 0);
-    Ok(machine.streams.add(StreamState { flags, priority, ..StreamState::default() }))
+    Ok(machine.objects.streams.add(StreamState { flags, priority, ..StreamState::default() }))
 }
 
 fn record(machine: &mut Machine, event: usize, stream: usize) -> Outcome {
     machine.context()?;
-    machine.events.get(event)?;
-    let capture = machine.stream(stream)?.capture.clone();
+    machine.objects.events.get(event)?;
+    let capture = machine.objects.stream(stream)?.capture.clone();
     let recorded = match capture {
         Some(_) => None,
-        None => machine.submit(stream, Work::Marker)?,
+        None => machine.submit(stream, Work::Event)?,
     };
-    let state = machine.events.get_mut(event)?;
+    let state = machine.objects.events.get_mut(event)?;
     state.captured = capture;
     if recorded.is_some() {
         state.recorded = recorded;
@@ -42,15 +44,15 @@ fn record(machine: &mut Machine, event: usize, stream: usize) -> Outcome {
 
 /// A stream waits for an event: under capture it joins the capture.
 fn wait(machine: &mut Machine, stream: usize, event: usize) -> Outcome {
-    let event = machine.events.get(event)?;
+    let event = machine.objects.events.get(event)?;
     let (recorded, captured) = (event.recorded, event.captured.clone());
     let Some(captured) = captured else {
-        if machine.stream(stream)?.capture.is_some() {
+        if machine.objects.stream(stream)?.capture.is_some() {
             return Err(ReturnCode(905));
         }
         return recorded.map_or(Ok(()), |operation| machine.follow(stream, operation));
     };
-    let state = machine.stream(stream)?;
+    let state = machine.objects.stream(stream)?;
     match &mut state.capture {
         Some(own) if own.capture == captured.capture => own.tails.extend(captured.tails),
         Some(_) => return Err(ReturnCode(902)),
@@ -61,12 +63,12 @@ fn wait(machine: &mut Machine, stream: usize, event: usize) -> Outcome {
 
 /// The operation that an event was last recorded after.
 fn recorded(machine: &mut Machine, event: usize) -> Outcome<Option<usize>> {
-    let event = machine.events.get(event)?;
+    let event = machine.objects.events.get(event)?;
     let recorded = event.recorded;
     let Some(captured) = &event.captured else { return Ok(recorded) };
     // To ask for what was captured and did not run is a mistake that costs the capture, if that is still under way.
     let capture = captured.capture;
-    if let Ok(capture) = machine.captures.get_mut(capture) {
+    if let Ok(capture) = machine.objects.captures.get_mut(capture) {
         capture.invalid = true;
     }
     Err(CAPTURED_EVENT)
@@ -75,13 +77,13 @@ fn recorded(machine: &mut Machine, event: usize) -> Outcome<Option<usize>> {
 fn elapsed(machine: &mut Machine, start: usize, end: usize) -> Outcome<f32> {
     let mut ends = [0.0; 2];
     for (ended, event) in ends.iter_mut().zip([start, end]) {
-        let event = machine.events.get(event)?;
+        let event = machine.objects.events.get(event)?;
         if event.flags & DISABLE_TIMING != 0 {
             return Err(INVALID_HANDLE);
         }
         let recorded = event.recorded.ok_or(INVALID_HANDLE)?;
         machine.poll(recorded)?;
-        *ended = machine.end(recorded).ok_or(ReturnCode::NOT_READY)?;
+        *ended = machine.scheduler.end(recorded).ok_or(ReturnCode::NOT_READY)?;
     }
     Ok(((ends[1] - ends[0]) / 1e6) as f32)
 }
@@ -97,7 +99,7 @@ exports! {
     }
     fn cuStreamDestroy_v2(machine, stream: CUstream) {
         // Work that was enqueued still runs; what follows it must not find it pending for ever.
-        let state = machine.streams.remove(stream.addr())?;
+        let state = machine.objects.streams.remove(stream.addr())?;
         if let Some(tail) = state.tail {
             machine.run_until(tail);
         }
@@ -109,7 +111,7 @@ exports! {
     }
     fn cuStreamQuery(machine, stream: CUstream) {
         machine.context()?;
-        match machine.stream(stream.addr())?.tail {
+        match machine.objects.stream(stream.addr())?.tail {
             Some(tail) => machine.poll(tail),
             None => Ok(()),
         }
@@ -119,15 +121,14 @@ exports! {
         wait(machine, stream.addr(), event.addr())
     }
     fn cuStreamGetFlags(machine, stream: CUstream, flags: *mut c_uint) {
-        out(flags, machine.stream(stream.addr())?.flags)
+        out(flags, machine.objects.stream(stream.addr())?.flags)
     }
     fn cuStreamGetPriority(machine, stream: CUstream, priority: *mut c_int) {
-        out(priority, machine.stream(stream.addr())?.priority)
+        out(priority, machine.objects.stream(stream.addr())?.priority)
     }
     fn cuStreamGetCtx(machine, stream: CUstream, context: *mut CUcontext) {
-        machine.stream(stream.addr())?;
-        let current = CONTEXTS.with_borrow(|contexts| contexts.last().copied());
-        out(context, handle(current.unwrap_or(0)))
+        machine.objects.stream(stream.addr())?;
+        out(context, handle(thread::current_context().unwrap_or(0)))
     }
     fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
         match attribute {
@@ -137,7 +138,7 @@ exports! {
                 if window.range.1 - window.range.0 > most {
                     return Err(ReturnCode::INVALID_VALUE);
                 }
-                machine.stream(stream.addr())?.window = Some(window);
+                machine.objects.stream(stream.addr())?.window = Some(window);
             }
             // The synchronisation policy and the priority change speed only, which the model does not follow.
             3 | 8 => {}
@@ -153,11 +154,11 @@ exports! {
     }
     fn cuEventCreate(machine, event: *mut CUevent, flags: c_uint) {
         machine.context()?;
-        let created = machine.events.add(EventState { flags, ..EventState::default() });
+        let created = machine.objects.events.add(EventState { flags, ..EventState::default() });
         out(event, handle(created))
     }
     fn cuEventDestroy_v2(machine, event: CUevent) {
-        machine.events.remove(event.addr()).map(|_| ())
+        machine.objects.events.remove(event.addr()).map(|_| ())
     }
     fn cuEventRecord(machine, event: CUevent, stream: CUstream) {
         record(machine, event.addr(), stream.addr())
@@ -191,6 +192,6 @@ exports! {
         machine, stream: CUstream, _pointer: cust_raw::CUdeviceptr, _bytes: usize, _flags: c_uint
     ) {
         let key = if stream.is_null() { LEGACY } else { stream.addr() };
-        machine.stream(key).map(|_| ())
+        machine.objects.stream(key).map(|_| ())
     }
 }

@@ -1,10 +1,12 @@
 //! Copies and fills, synchronous and asynchronous.
 
-use super::exports;
-use crate::copies::Place;
-use crate::machine::{LEGACY, Machine, Outcome};
+use super::define::exports;
+use crate::code::Outcome;
+use crate::machine::Machine;
+use crate::memories::Place;
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction};
+use crate::objects::{self, LEGACY};
 use crate::work::{Copy, Fill, Side, Work};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
@@ -25,23 +27,27 @@ fn check(machine: &mut Machine, side: Side, width: usize, height: usize, said: S
     let extent = (height - 1).checked_mul(side.pitch).and_then(|rows| rows.checked_add(width));
     // More bytes than there are addresses are no range at all.
     let Some(bytes) = extent else { return Err(ReturnCode::INVALID_VALUE) };
-    if said != Said::Device && machine.is_host(side.address) {
+    if said != Said::Device && machine.memory.is_host(side.address) {
         return if side.address == 0 { Err(ReturnCode::INVALID_VALUE) } else { Ok(()) };
     }
     let inside = machine
         .memory
+        .device
         .allocation(side.address)
         .is_some_and(|found| bytes as u64 <= found.address + found.bytes - side.address);
     if inside {
         return Ok(());
     }
-    let kind = machine.kind_of(side.address);
-    let kind =
-        if machine.place(side.address) == Place::Unknown { kind } else { MisuseKind::OutOfBounds };
+    let kind = machine.memory.kind_of(side.address);
+    let kind = if machine.memory.place(side.address) == Place::Unknown {
+        kind
+    } else {
+        MisuseKind::OutOfBounds
+    };
     let message = format!(
         "{bytes} bytes at {:#x}: {}; give the range of one live allocation",
         side.address,
-        machine.memory.describe(side.address)
+        machine.memory.device.describe(side.address)
     );
     machine.report(kind, message);
     Err(ReturnCode::INVALID_VALUE)
@@ -61,7 +67,7 @@ fn copy(
     check(machine, copy.target, copy.width, copy.height, to)?;
     check(machine, copy.source, copy.width, copy.height, from)?;
     let (source_pageable, target_pageable) =
-        (machine.is_host(copy.source.address), machine.is_host(copy.target.address));
+        (machine.memory.is_host(copy.source.address), machine.memory.is_host(copy.target.address));
     let Some(stream) = stream else {
         // The host is in this call until the copy is done and cannot change anything.
         let watches = std::mem::replace(&mut machine.options.watch_host_memory, false);
@@ -70,7 +76,7 @@ fn copy(
         submitted?;
         return machine.synchronise(LEGACY);
     };
-    let capturing = machine.stream(stream)?.capture.is_some();
+    let capturing = machine.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {
         return machine.submit(stream, Work::Copy(copy)).map(|_| ());
     }
@@ -82,11 +88,11 @@ fn copy(
     if source_pageable && !target_pageable {
         copy.staged = Some(stage(&copy));
         let taken = machine.larger_bytes(bytes);
-        let start = machine.now;
+        let start = machine.clock.now;
         let end = start + model::copy_ns(&machine.profile, Direction::Upload(true), taken);
-        machine.now = end;
+        machine.clock.now = end;
         let kind = OperationKind::Upload { bytes };
-        machine.note(kind, Some(Machine::key(stream)), start..end);
+        machine.recorder.note(kind, Some(objects::key(stream)), start..end);
         return machine.submit(stream, Work::Copy(copy)).map(|_| ());
     }
     let id = machine.submit(stream, Work::Copy(copy))?;
@@ -184,77 +190,99 @@ fn host<T>(pointer: *const T) -> u64 {
 }
 
 exports! {
+    #[cost(Launch)]
     fn cuMemcpy(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
         copy(machine, None, Copy::linear(target, source, bytes), Said::Any, Said::Any)
     }
+    #[cost(Launch)]
     fn cuMemcpyAsync(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Any, Said::Any)
     }
+    #[cost(Launch)]
     fn cuMemcpyHtoD_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize) {
         copy(machine, None, Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
     }
+    #[cost(Launch)]
     fn cuMemcpyDtoH_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize) {
         copy(machine, None, Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
     }
+    #[cost(Launch)]
     fn cuMemcpyDtoD_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
         copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
+    #[cost(Launch)]
     fn cuMemcpyHtoDAsync_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
     }
+    #[cost(Launch)]
     fn cuMemcpyDtoHAsync_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
     }
+    #[cost(Launch)]
     fn cuMemcpyDtoDAsync_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
+    #[cost(Launch)]
     fn cuMemcpyPeerAsync(
         machine, target: CUdeviceptr, _to: CUcontext, source: CUdeviceptr, _from: CUcontext, bytes: usize,
         stream: CUstream
     ) {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
+    #[cost(Launch)]
     fn cuMemcpy2D_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
         let planned = copy_2d(machine, descriptor)?;
         copy(machine, None, planned, Said::Any, Said::Any)
     }
+    #[cost(Launch)]
     fn cuMemcpy2DUnaligned_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
         let planned = copy_2d(machine, descriptor)?;
         copy(machine, None, planned, Said::Any, Said::Any)
     }
+    #[cost(Launch)]
     fn cuMemcpy2DAsync_v2(machine, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
         let planned = copy_2d(machine, descriptor)?;
         copy(machine, Some(stream.addr()), planned, Said::Any, Said::Any)
     }
+    #[cost(Launch)]
     fn cuMemsetD8_v2(machine, target: CUdeviceptr, value: c_uchar, count: usize) {
         fill(machine, None, linear_fill(target, value.into(), 1, count))
     }
+    #[cost(Launch)]
     fn cuMemsetD16_v2(machine, target: CUdeviceptr, value: c_ushort, count: usize) {
         fill(machine, None, linear_fill(target, value.into(), 2, count))
     }
+    #[cost(Launch)]
     fn cuMemsetD32_v2(machine, target: CUdeviceptr, value: c_uint, count: usize) {
         fill(machine, None, linear_fill(target, value, 4, count))
     }
+    #[cost(Launch)]
     fn cuMemsetD8Async(machine, target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) {
         fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 1, count))
     }
+    #[cost(Launch)]
     fn cuMemsetD16Async(machine, target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) {
         fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 2, count))
     }
+    #[cost(Launch)]
     fn cuMemsetD32Async(machine, target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) {
         fill(machine, Some(stream.addr()), linear_fill(target, value, 4, count))
     }
+    #[cost(Launch)]
     fn cuMemsetD2D8_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize) {
         fill(machine, None, Fill { address, pitch, value: value.into(), size: 1, width, height })
     }
+    #[cost(Launch)]
     fn cuMemsetD2D32_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize) {
         fill(machine, None, Fill { address, pitch, value, size: 4, width, height })
     }
+    #[cost(Launch)]
     fn cuMemsetD2D8Async(
         machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
     ) {
         fill(machine, Some(stream.addr()), Fill { address, pitch, value: value.into(), size: 1, width, height })
     }
+    #[cost(Launch)]
     fn cuMemsetD2D32Async(
         machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
     ) {

@@ -1,0 +1,374 @@
+//! Does the device's work: each operation when its turn comes, and says when it ran.
+
+use crate::machine::Machine;
+use crate::misuse::MisuseKind;
+use crate::model::{self, Direction, Load, Parts};
+use crate::recorder::LaunchRecord;
+use crate::scheduler::Done;
+use crate::timeline::Engine;
+use crate::work::{Copy, Fill, HostFunction, KernelLaunch, Operation, Work};
+use crate::{code, order, thread};
+use cuda_driver::{OperationKind, ReturnCode};
+use simt::Report;
+use std::ffi::c_void;
+use std::ops::Range;
+
+/// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
+pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
+
+impl Machine {
+    /// Executes one operation whose dependencies were executed.
+    pub(crate) fn execute(&mut self, id: usize) {
+        let Some(operation) = self.scheduler.take(id) else { return };
+        let latency = match operation.work {
+            Work::Kernel(_) | Work::Fill(_) | Work::Event | Work::Wait | Work::Join => {
+                self.profile.launch_latency_ns
+            }
+            Work::Copy(_) | Work::Prefetch(..) => self.profile.copy_latency_ns,
+            Work::Host(_) => HOST_FUNCTION_NS,
+            Work::Release(_) => 0.0,
+        };
+        let engine = self.engine(&operation.work);
+        let (mut ready, mut before) = (operation.enqueued + latency, None);
+        for dependency in &operation.dependencies {
+            let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
+            let switches = engine.is_some() && on.is_some() && engine != on;
+            let end = if switches { end + self.profile.engine_switch_ns } else { end };
+            if end > ready {
+                (ready, before) = (end, on);
+            }
+        }
+        let call = std::mem::replace(&mut self.recorder.call, operation.call);
+        self.recorder.is_executing = true;
+        self.notice_overtaking(id, &operation.work);
+        let end = if self.fault.is_some() {
+            ready
+        } else {
+            let (kind, time) = self.perform(&operation, ready);
+            let end = time.end;
+            if let Some(kind) = kind {
+                self.recorder.note(kind, Some(operation.stream), time);
+            }
+            end
+        };
+        self.recorder.is_executing = false;
+        self.memory.executed += 1;
+        self.memory.note_writes(&operation.work);
+        self.recorder.call = call;
+        self.scheduler.finish(id, Done { end, engine: engine.or(before) });
+    }
+
+    /// The engine that does the work, if it takes an engine's time.
+    fn engine(&self, work: &Work) -> Option<Engine> {
+        match work {
+            Work::Kernel(_) | Work::Fill(_) => Some(Engine::Compute),
+            Work::Copy(copy) => match self.memory.direction(copy) {
+                Direction::Upload(_) => Some(Engine::Upload),
+                Direction::Download(_) => Some(Engine::Download),
+                Direction::Device => Some(Engine::Compute),
+                Direction::Host => None,
+            },
+            Work::Prefetch(_, true) => Some(Engine::Upload),
+            Work::Prefetch(_, false) => Some(Engine::Download),
+            Work::Event | Work::Wait | Work::Join | Work::Host(_) | Work::Release(_) => None,
+        }
+    }
+
+    /// Does the work and says when it starts and ends.
+    fn perform(
+        &mut self,
+        operation: &Operation,
+        ready: f64,
+    ) -> (Option<OperationKind>, Range<f64>) {
+        let at_once = |kind| (kind, ready..ready);
+        let (kind, time) = match &operation.work {
+            Work::Event => return at_once(Some(OperationKind::Event)),
+            Work::Join => return at_once(None),
+            Work::Wait => return self.wait_for_event(operation, ready),
+            Work::Host(function) => {
+                call_host(*function);
+                return at_once(Some(OperationKind::HostFunction));
+            }
+            Work::Release(address) => {
+                self.release(*address);
+                return at_once(None);
+            }
+            Work::Copy(copy) => {
+                self.notice_changes(operation);
+                let direction = self.memory.direction(copy);
+                let Some(duration) = self.copy(copy) else { return at_once(None) };
+                let kind = operation_kind(direction, copy.bytes());
+                (kind, self.book_copy(direction, ready, duration))
+            }
+            Work::Fill(fill) => {
+                let Some(duration) = self.fill(*fill) else { return at_once(None) };
+                let bytes = (fill.width * fill.size * fill.height) as u64;
+                (OperationKind::Fill { bytes }, self.timeline.compute(ready, duration, 1.0))
+            }
+            Work::Kernel(kernel) => {
+                let Some(duration) = self.kernel(kernel) else { return at_once(None) };
+                let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
+                (kind, self.timeline.compute(ready, duration, kernel.share))
+            }
+            Work::Prefetch(bytes, to_device) => {
+                let direction =
+                    if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
+                let taken = self.larger_bytes(*bytes);
+                let duration = model::copy_ns(&self.profile, direction, taken);
+                let kind = operation_kind(direction, *bytes);
+                (kind, self.book_copy(direction, ready, duration))
+            }
+        };
+        // What a call staged was noted there.
+        let is_staged = matches!(&operation.work, Work::Copy(copy) if copy.staged.is_some());
+        ((!is_staged).then_some(kind), time)
+    }
+
+    /// A wait, which takes what is left of another stream's work.
+    fn wait_for_event(
+        &self,
+        operation: &Operation,
+        ready: f64,
+    ) -> (Option<OperationKind>, Range<f64>) {
+        // What the stream waits for is the last; what it has itself comes before.
+        let own = operation.dependencies.split_last().map_or(&[][..], |(_, own)| own);
+        let free = operation.enqueued + self.profile.launch_latency_ns;
+        let start = own.iter().filter_map(|id| self.scheduler.end(*id)).fold(free, f64::max);
+        ((start < ready).then_some(OperationKind::Wait), start.min(ready)..ready)
+    }
+
+    /// Books a copy on the engine of its direction, and says when it runs.
+    fn book_copy(&mut self, direction: Direction, ready: f64, duration: f64) -> Range<f64> {
+        let rate = model::bus_rate(&self.profile, direction);
+        let bus = rate / self.profile.both_ways_bytes_per_second;
+        match direction {
+            Direction::Upload(_) => self.timeline.copy(true, ready, duration, bus),
+            Direction::Download(_) => self.timeline.copy(false, ready, duration, bus),
+            Direction::Device => self.timeline.compute(ready, duration, 1.0),
+            Direction::Host => ready..ready + duration,
+        }
+    }
+
+    fn release(&mut self, address: u64) {
+        if let Err(error) = self.memory.device.free(address) {
+            self.fail(
+                MisuseKind::DoubleFree,
+                ReturnCode::INVALID_VALUE,
+                format!("freeing {address:#x}: {error}"),
+            );
+        }
+    }
+
+    fn fill(&mut self, fill: Fill) -> Option<f64> {
+        let row_bytes = fill.width * fill.size;
+        let pattern = fill.value.to_le_bytes();
+        for row in 0..fill.height {
+            let address = fill.address + (row * fill.pitch) as u64;
+            let done = if pattern[..fill.size].iter().all(|byte| *byte == pattern[0]) {
+                self.memory.device.fill(address, pattern[0], row_bytes)
+            } else {
+                let values: Vec<u8> =
+                    pattern[..fill.size].iter().copied().cycle().take(row_bytes).collect();
+                self.memory.device.write(address, &values)
+            };
+            if let Err(error) = done {
+                let kind = self.memory.kind_of(address);
+                self.fail(kind, ReturnCode::INVALID_VALUE, format!("a fill of {error}"));
+                return None;
+            }
+        }
+        let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
+        Some(model::fill_ns(&self.profile, bytes))
+    }
+
+    fn kernel(&mut self, kernel: &KernelLaunch) -> Option<f64> {
+        let options = simt::Options {
+            checks: self.options.checks,
+            fuel: self.options.fuel,
+            limits: self.profile.launch_limits(),
+            estimate: Some(self.profile.latencies(kernel.shared_bytes, kernel.resident)),
+            far: self.memory.mapped_ranges(),
+            watched: self.watched,
+            l2: self.l2.found_by(
+                kernel.window,
+                self.profile.l2_bytes,
+                self.limits.persisting_l2_bytes as u64,
+            ),
+            ..simt::Options::default()
+        };
+        if self.skips_kernels {
+            self.remember(kernel, Report::default(), Parts::default(), 0.0);
+            return Some(0.0);
+        }
+        let report =
+            match simt::run(&kernel.module, &mut self.memory.device, &kernel.launch, &options) {
+                Ok(report) => report,
+                Err(error) => {
+                    let code = code::of_kernel_error(&error);
+                    self.fail(MisuseKind::KernelFault, code, error.to_string());
+                    return None;
+                }
+            };
+        for finding in &report.findings {
+            self.report(MisuseKind::KernelHazard, finding.to_string());
+        }
+        let estimate = report.estimate.clone().unwrap_or_default();
+        self.l2.keep(&estimate.kept, self.limits.persisting_l2_bytes as u64);
+        let load = Load {
+            counters: &report.counters,
+            once: &report.once,
+            estimate: &estimate,
+            warps: report.warps,
+            blocks: report.blocks,
+            resident: kernel.resident,
+            larger: self.larger,
+        };
+        let parts = model::parts(&self.profile, &load);
+        let minimum_ns = if kernel.in_graph {
+            self.profile.graph_kernel_minimum_ns
+        } else {
+            self.profile.kernel_minimum_ns
+        };
+        let model_ns = minimum_ns + parts.together_ns();
+        self.remember(kernel, report, parts, model_ns);
+        Some(model_ns)
+    }
+
+    fn remember(&mut self, kernel: &KernelLaunch, report: Report, parts: Parts, model_ns: f64) {
+        self.recorder.launched(LaunchRecord {
+            kernel: kernel.launch.kernel.clone(),
+            grid: kernel.launch.grid,
+            block: kernel.launch.block,
+            report,
+            parts,
+            model_ns,
+        });
+    }
+
+    /// Copies, and says for how long it takes when nothing else uses the bus.
+    fn copy(&mut self, copy: &Copy) -> Option<f64> {
+        let direction = self.memory.direction(copy);
+        if let Err((bad, message)) = self.memory.copy(copy) {
+            let kind = self.memory.kind_of(bad);
+            self.fail(kind, ReturnCode::INVALID_VALUE, format!("a copy of {message}"));
+            return None;
+        }
+        // What the host has staged has crossed the bus when the call returned, but for the last piece.
+        let bytes = if copy.staged.is_some() { 0 } else { self.larger_bytes(copy.bytes()) };
+        Some(model::copy_ns(&self.profile, direction, bytes))
+    }
+
+    /// Notes a failure of asynchronous work; every later call of the context returns it.
+    fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
+        self.report(kind, message);
+        self.fault.get_or_insert(code);
+    }
+
+    /// Reports earlier work that is still pending and conflicts with operation `id`, whose work runs now.
+    fn notice_overtaking(&mut self, id: usize, work: &Work) {
+        let pending = self.scheduler.before(id);
+        let Some((earlier, address)) = order::overtaken(&self.memory.device, pending, work) else {
+            return;
+        };
+        let message = format!(
+            "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
+             orders the two streams; wait for an event, or synchronise between them"
+        );
+        self.report(MisuseKind::MissingOrder, message);
+    }
+
+    /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work
+    /// since then may have written it.
+    fn notice_changes(&mut self, operation: &Operation) {
+        let Work::Copy(copy) = &operation.work else { return };
+        let (Some(before), Some(now)) =
+            (operation.fingerprint, self.memory.fingerprint(&operation.work))
+        else {
+            return;
+        };
+        let sides = [copy.source, copy.target];
+        let device_wrote = sides
+            .iter()
+            .any(|side| self.memory.device_wrote_since(side.address, operation.executed));
+        if before != now && !device_wrote {
+            let bytes = copy.bytes();
+            self.report(
+                MisuseKind::HostMemoryChanged,
+                format!(
+                    "the host changed memory while a copy of {bytes} bytes that uses it was pending; synchronise the \
+                     stream before touching the buffer"
+                ),
+            );
+        }
+    }
+}
+
+/// Calls a function of the host's; a panic in it must not leave the machine.
+fn call_host(function: HostFunction) {
+    let data = std::ptr::with_exposed_provenance_mut::<c_void>(function.data);
+    // SAFETY: the program gave function and data to cuLaunchHostFunc (or a graph) to be called together, in stream
+    // order, which is now.
+    thread::in_host_function(|| unsafe { (function.function)(data) });
+}
+
+/// What a copy is in the record of operations.
+fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
+    match direction {
+        Direction::Upload(_) => OperationKind::Upload { bytes },
+        Direction::Download(_) => OperationKind::Download { bytes },
+        Direction::Device => OperationKind::DeviceCopy { bytes },
+        Direction::Host => OperationKind::HostCopy { bytes },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::{LEGACY, StreamState};
+    use crate::options::Options;
+    use crate::profile::Profile;
+
+    fn machine() -> Machine {
+        Machine::new(Profile::named("h200").unwrap(), Options::default())
+    }
+
+    fn fill(address: u64) -> Work {
+        let width = 1 << 20;
+        Work::Fill(Fill { address, pitch: width, value: 7, size: 1, width, height: 1 })
+    }
+
+    #[test]
+    fn an_event_takes_no_time_and_a_wait_what_is_left_of_the_other_stream() {
+        let mut machine = machine();
+        let [one, other] = [(); 2].map(|()| {
+            machine.objects.streams.add(StreamState { flags: 1, ..StreamState::default() })
+        });
+        let address = machine.memory.device.allocate(1 << 20).unwrap();
+        machine.submit(one, fill(address)).unwrap();
+        let event = machine.submit(one, Work::Event).unwrap().unwrap();
+        machine.follow(other, event).unwrap();
+        machine.run_all();
+        let [filled, reached, waited] = machine.recorder.operations.make_contiguous() else {
+            panic!("{:?}", machine.recorder.operations)
+        };
+        assert_eq!(filled.kind, OperationKind::Fill { bytes: 1 << 20 });
+        assert_eq!((&reached.kind, reached.end_ns), (&OperationKind::Event, reached.start_ns));
+        assert_eq!((&waited.kind, waited.end_ns), (&OperationKind::Wait, filled.end_ns));
+        assert!(waited.start_ns < waited.end_ns);
+        assert_eq!(machine.clock.now, filled.end_ns);
+    }
+
+    #[test]
+    fn after_a_failure_nothing_runs() {
+        let mut machine = machine();
+        let address = machine.memory.device.allocate(1 << 20).unwrap();
+        machine.submit(LEGACY, fill(address + 4096)).unwrap();
+        machine.submit(LEGACY, fill(address)).unwrap();
+        machine.run_all();
+        assert_eq!(machine.fault, Some(ReturnCode::INVALID_VALUE));
+        assert_eq!(machine.recorder.misuse[0].kind, MisuseKind::OutOfBounds);
+        let mut value = [0];
+        machine.memory.device.read(address, &mut value).unwrap();
+        assert_eq!((value, machine.recorder.operations.len()), ([0], 0));
+    }
+}

@@ -1,0 +1,47 @@
+//! How a function of the driver API is written down here.
+
+use std::ffi::c_void;
+
+/// Defines driver functions on the virtual device.
+///
+/// The body is a function of the machine; inside it the arguments have the contract that NVIDIA's reference gives them,
+/// which the whole body relies on. The type is compared with the driver table's entry of the same name at compile time.
+/// `#[cost(..)]` names the kind of [`crate::profile::CallCost`], where that is not `Api`.
+macro_rules! exports {
+    ($($(#[cost($cost:ident)])? fn $name:ident($machine:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {
+        $(
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            unsafe extern "C" fn $name($($argument: $type),*) -> cuda_driver::ReturnCode {
+                let cost = $crate::exports::define::cost!($($cost)?);
+                $crate::process::enter(stringify!($name), cost, |$machine| {
+                    // SAFETY: the caller upholds the function's contract in NVIDIA's driver API reference: each pointer
+                    // is null or valid for what the function reads or writes through it. `out` and `read` test for null.
+                    #[allow(unused_unsafe)]
+                    unsafe { $body }
+                })
+            }
+
+            const _: [unsafe extern "C" fn($($type),*) -> cuda_driver::ReturnCode; 2] =
+                [$name, cuda_driver::api::$name];
+        )*
+
+        pub(super) fn table() -> $crate::exports::define::Rows {
+            vec![$((stringify!($name), $name as *mut std::ffi::c_void)),*]
+        }
+    };
+}
+pub(super) use exports;
+
+/// The kind of cost that a function names, or the usual one.
+macro_rules! cost {
+    () => {
+        $crate::profile::CallCost::Api
+    };
+    ($cost:ident) => {
+        $crate::profile::CallCost::$cost
+    };
+}
+pub(super) use cost;
+
+/// Names with addresses.
+pub(super) type Rows = Vec<(&'static str, *mut c_void)>;

@@ -1,0 +1,314 @@
+//! The memory that a driver knows, the device's and the host's, and copies between any two places.
+
+use crate::misuse::{Misuse, MisuseKind};
+use crate::model::Direction;
+use crate::work::{Copy, Side, Work};
+use simt::Memory;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hasher;
+use std::ops::Range;
+
+/// `CU_MEMHOSTALLOC_WRITECOMBINED`.
+pub(crate) const WRITE_COMBINED: u32 = 4;
+
+/// Host memory that the driver knows.
+#[derive(Debug)]
+pub(crate) struct HostRegion {
+    pub(crate) bytes: usize,
+    pub(crate) kind: HostKind,
+    pub(crate) flags: u32,
+    /// The memory itself, when it is ours. Registered memory is the program's.
+    pub(crate) _owned: Option<Vec<u128>>,
+}
+
+/// How the driver came to know host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostKind {
+    Pinned,
+    Registered,
+    Managed,
+}
+
+/// What an address is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Device memory, or managed memory.
+    Device,
+    /// Page-locked host memory.
+    Pinned,
+    /// Nothing that the driver knows.
+    Unknown,
+}
+
+/// All memory that the driver knows.
+#[derive(Debug)]
+pub(crate) struct Memories {
+    pub(crate) device: Memory,
+    /// Host memory by its first address.
+    pub(crate) host: BTreeMap<u64, HostRegion>,
+    /// Operations executed so far.
+    pub(crate) executed: u64,
+    /// After how many operations the device last wrote each page-locked range, by its first address.
+    written: HashMap<u64, u64>,
+    /// After how many operations a host function last ran: it may have written anything.
+    host_function_ran: u64,
+}
+
+impl Memories {
+    pub(crate) fn new(device_bytes: u64) -> Memories {
+        Memories {
+            device: Memory::new(device_bytes),
+            host: BTreeMap::new(),
+            executed: 0,
+            written: HashMap::new(),
+            host_function_ran: 0,
+        }
+    }
+
+    /// Host memory of this first address is no longer known.
+    pub(crate) fn remove_host(&mut self, address: u64) {
+        self.host.remove(&address);
+        self.written.remove(&address);
+    }
+
+    /// Whether an address lies in host memory that the driver allocated without a cache.
+    pub(crate) fn is_write_combined(&self, address: u64) -> bool {
+        let region = self.host.range(..=address).next_back();
+        region.is_some_and(|(start, region)| {
+            address < start + region.bytes as u64 && region.flags & WRITE_COMBINED != 0
+        })
+    }
+
+    /// What an address is.
+    pub(crate) fn place(&self, address: u64) -> Place {
+        match self.device.allocation(address) {
+            Some(allocation) if !allocation.is_mapped => Place::Device,
+            Some(allocation) => {
+                match self.host.get(&allocation.address).map(|region| region.kind) {
+                    Some(HostKind::Managed) => Place::Device,
+                    _ => Place::Pinned,
+                }
+            }
+            None => Place::Unknown,
+        }
+    }
+
+    /// Which way a copy goes.
+    pub(crate) fn direction(&self, copy: &Copy) -> Direction {
+        let (from, to) = (self.place(copy.source.address), self.place(copy.target.address));
+        match (from, to) {
+            (Place::Device, Place::Device) => Direction::Device,
+            (source, Place::Device) => Direction::Upload(source == Place::Unknown),
+            (Place::Device, target) => Direction::Download(target == Place::Unknown),
+            _ => Direction::Host,
+        }
+    }
+
+    /// Copies; the error is the place that cannot be used and what is wrong with it.
+    pub(crate) fn copy(&mut self, copy: &Copy) -> Result<(), (u64, String)> {
+        for row in 0..copy.height {
+            let at = |side: Side| side.address + (row * side.pitch) as u64;
+            let (target, source) = (at(copy.target), at(copy.source));
+            if let Err(message) = self.copy_row(copy, row, target, source) {
+                let bad = if self.place(source) == Place::Unknown { source } else { target };
+                return Err((bad, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_row(
+        &mut self,
+        copy: &Copy,
+        row: usize,
+        target: u64,
+        source: u64,
+    ) -> Result<(), String> {
+        let bytes = copy.width;
+        if let Some(staged) = &copy.staged {
+            let values = &staged[row * bytes..(row + 1) * bytes];
+            return self.device.write(target, values).map_err(|error| error.to_string());
+        }
+        let pointer = |address: u64| std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        let done = match (self.is_host(source), self.is_host(target)) {
+            (false, false) => self.device.copy(target, source, bytes),
+            (true, false) => {
+                // SAFETY: the driver API's contract: a host address given as a source is readable for the copy's size.
+                let values = unsafe { std::slice::from_raw_parts(pointer(source), bytes) };
+                self.device.write(target, values)
+            }
+            (false, true) => {
+                // SAFETY: as above: a host address given as a target is writable for the copy's size.
+                let values = unsafe { std::slice::from_raw_parts_mut(pointer(target), bytes) };
+                self.device.read(source, values)
+            }
+            (true, true) => {
+                // SAFETY: as above, for both; `copy` allows that they overlap.
+                unsafe { std::ptr::copy(pointer(source), pointer(target), bytes) };
+                Ok(())
+            }
+        };
+        done.map_err(|error| error.to_string())
+    }
+
+    /// Ordinary host memory: not an allocation, and not in the range of device addresses, where an unknown address is a
+    /// mistake rather than the program's own memory.
+    pub(crate) fn is_host(&self, address: u64) -> bool {
+        const DEVICE_ADDRESSES: std::ops::Range<u64> = 0x0400_0000_0000..0x0800_0000_0000;
+        self.place(address) == Place::Unknown && !DEVICE_ADDRESSES.contains(&address)
+    }
+
+    /// A hash of the page-locked host memory that a copy uses.
+    pub(crate) fn fingerprint(&self, work: &Work) -> Option<u64> {
+        let Work::Copy(copy) = work else { return None };
+        let mut hasher = std::hash::DefaultHasher::new();
+        let mut any = false;
+        for side in [copy.source, copy.target] {
+            if self.place(side.address) != Place::Pinned {
+                continue;
+            }
+            for row in 0..copy.height {
+                let address = side.address + (row * side.pitch) as u64;
+                let pointer = self.device.host_pointer(address, copy.width).ok()?;
+                // SAFETY: the memory table gave the pointer for `width` bytes; the program does not write them now, as it
+                // is inside the call that enqueues the copy, or has promised not to before the copy is done.
+                hasher.write(unsafe { std::slice::from_raw_parts(pointer, copy.width) });
+                any = true;
+            }
+        }
+        any.then(|| hasher.finish())
+    }
+
+    /// Page-locked host memory, which kernels reach over the bus. Managed memory moves instead.
+    pub(crate) fn mapped_ranges(&self) -> Vec<Range<u64>> {
+        let mapped = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
+        mapped.map(|(start, region)| *start..start + region.bytes as u64).collect()
+    }
+
+    /// Whether an address that no allocation holds was once one's.
+    pub(crate) fn kind_of(&self, address: u64) -> MisuseKind {
+        if self.device.describe(address).contains("freed") {
+            MisuseKind::UseAfterFree
+        } else {
+            MisuseKind::OutOfBounds
+        }
+    }
+
+    /// What is still allocated.
+    pub(crate) fn leaks(&self) -> Vec<Misuse> {
+        let device = self
+            .device
+            .allocations()
+            .into_iter()
+            .filter(|one| !one.is_mapped && one.label.is_empty());
+        let device = device.map(|one| {
+            format!("{} bytes of device memory at {:#x} were never freed", one.bytes, one.address)
+        });
+        let host = self.host.iter().map(|(address, region)| {
+            format!(
+                "{} bytes of {:?} host memory at {address:#x} were never freed",
+                region.bytes, region.kind
+            )
+        });
+        let messages = device.chain(host);
+        messages
+            .map(|message| Misuse {
+                kind: MisuseKind::Leak,
+                call: "at exit",
+                message,
+                location: None,
+            })
+            .collect()
+    }
+
+    /// Remembers which page-locked memory an operation that was executed may have written.
+    pub(crate) fn note_writes(&mut self, work: &Work) {
+        let addresses: Vec<u64> = match work {
+            Work::Copy(copy) => vec![copy.target.address],
+            Work::Fill(fill) => vec![fill.address],
+            Work::Kernel(kernel) => {
+                let words =
+                    kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+                words.map(|word| u64::from_le_bytes(*word)).collect()
+            }
+            Work::Host(_) => {
+                self.host_function_ran = self.executed;
+                return;
+            }
+            Work::Event | Work::Wait | Work::Join | Work::Release(_) | Work::Prefetch(..) => return,
+        };
+        for address in addresses {
+            if let Some(allocation) =
+                self.device.allocation(address).filter(|allocation| allocation.is_mapped)
+            {
+                self.written.insert(allocation.address, self.executed);
+            }
+        }
+    }
+
+    /// Whether the device may have written the page-locked range of `address` since `executed` operations had run.
+    pub(crate) fn device_wrote_since(&self, address: u64, executed: u64) -> bool {
+        let base = self.device.allocation(address).map_or(address, |allocation| allocation.address);
+        self.host_function_ran > executed
+            || self.written.get(&base).is_some_and(|last| *last > executed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_pinned(bytes: usize, flags: u32) -> (Memories, u64) {
+        let mut memories = Memories::new(1 << 20);
+        let mut owned = vec![0u128; bytes.div_ceil(16)];
+        let pointer = owned.as_mut_ptr().cast::<u8>();
+        let address = pointer.expose_provenance() as u64;
+        // SAFETY: the vector has so many bytes and lives in the region below as long as the map knows it.
+        unsafe { memories.device.map(address, pointer, bytes as u64) }.expect("a free range");
+        let region = HostRegion { bytes, kind: HostKind::Pinned, flags, _owned: Some(owned) };
+        memories.host.insert(address, region);
+        (memories, address)
+    }
+
+    #[test]
+    fn an_address_is_what_the_driver_knows_of_it() {
+        let (mut memories, pinned) = with_pinned(64, WRITE_COMBINED);
+        let device = memories.device.allocate(64).expect("there is room");
+        let own = [0u8; 64];
+        let own = own.as_ptr().expose_provenance() as u64;
+        let places = [device, pinned, own].map(|address| memories.place(address));
+        assert_eq!(places, [Place::Device, Place::Pinned, Place::Unknown]);
+        assert!(memories.is_host(own) && !memories.is_host(pinned));
+        assert!(
+            memories.is_write_combined(pinned + 63) && !memories.is_write_combined(pinned + 64)
+        );
+        let direction = |target, source| memories.direction(&Copy::linear(target, source, 64));
+        assert_eq!(direction(device, own), Direction::Upload(true));
+        assert_eq!(direction(device, pinned), Direction::Upload(false));
+        assert_eq!(direction(pinned, device), Direction::Download(false));
+        assert_eq!(direction(own, pinned), Direction::Host);
+        assert_eq!(memories.leaks().len(), 2);
+    }
+
+    #[test]
+    fn a_copy_past_an_allocation_names_the_place() {
+        let (mut memories, pinned) = with_pinned(64, 0);
+        let device = memories.device.allocate(32).expect("there is room");
+        assert_eq!(memories.copy(&Copy::linear(device, pinned, 32)), Ok(()));
+        let (bad, message) = memories.copy(&Copy::linear(device, pinned, 64)).unwrap_err();
+        assert_eq!(bad, device, "{message}");
+    }
+
+    #[test]
+    fn what_the_device_wrote_is_known_until_the_memory_goes() {
+        let (mut memories, pinned) = with_pinned(64, 0);
+        let device = memories.device.allocate(64).expect("there is room");
+        memories.executed = 5;
+        memories.note_writes(&Work::Copy(Copy::linear(pinned, device, 64)));
+        assert!(memories.device_wrote_since(pinned + 8, 4));
+        assert!(!memories.device_wrote_since(pinned + 8, 5));
+        memories.device.unmap(pinned).expect("it is mapped");
+        memories.remove_host(pinned);
+        assert!(memories.written.is_empty() && memories.host.is_empty());
+    }
+}

@@ -1,0 +1,252 @@
+//! What the driver's handles stand for.
+
+use crate::code::Outcome;
+use crate::handles::Handles;
+use crate::l2::AccessWindow;
+use crate::work::Work;
+use simt::Module;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// The legacy default stream's key; the driver's handles 0 and 1 both mean it.
+pub(crate) const LEGACY: usize = 1;
+/// The default stream of a thread.
+const PER_THREAD: usize = 2;
+
+/// The key under which a stream handle of the driver's is found.
+pub(crate) fn key(stream: usize) -> usize {
+    if stream == 0 { LEGACY } else { stream }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct StreamState {
+    pub(crate) flags: u32,
+    pub(crate) priority: i32,
+    pub(crate) tail: Option<usize>,
+    pub(crate) capture: Option<StreamCapture>,
+    /// What its kernels say L2 of addresses.
+    pub(crate) window: Option<AccessWindow>,
+}
+
+/// A stream that is being captured: into which graph, and after which of its nodes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StreamCapture {
+    pub(crate) capture: usize,
+    pub(crate) tails: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct EventState {
+    pub(crate) flags: u32,
+    pub(crate) recorded: Option<usize>,
+    pub(crate) captured: Option<StreamCapture>,
+}
+
+#[derive(Debug)]
+pub(crate) struct FunctionState {
+    pub(crate) module: usize,
+    pub(crate) name: String,
+    pub(crate) max_dynamic_shared_bytes: u32,
+    pub(crate) carveout: i32,
+    /// Clusters of more than [`PORTABLE_CLUSTER`] blocks are allowed.
+    pub(crate) large_clusters: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PoolState {
+    pub(crate) threshold: u64,
+    pub(crate) used: u64,
+    pub(crate) used_max: u64,
+    pub(crate) reserved: u64,
+    pub(crate) reserved_max: u64,
+}
+
+/// Recorded work: each node with the nodes that it follows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GraphState {
+    pub(crate) nodes: Vec<(Work, Vec<usize>)>,
+}
+
+/// A capture under way.
+#[derive(Debug, Default)]
+pub(crate) struct CaptureState {
+    pub(crate) origin: usize,
+    pub(crate) graph: GraphState,
+    pub(crate) invalid: bool,
+}
+
+impl StreamState {
+    /// Whether the stream neither waits for the legacy default stream nor is waited for by it.
+    fn is_non_blocking(&self) -> bool {
+        self.flags & 1 != 0
+    }
+}
+
+/// Every object that a program made and did not destroy.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    pub(crate) contexts: Handles<u32>,
+    /// The primary context, and how often it was retained.
+    pub(crate) primary: Option<(usize, usize)>,
+    pub(crate) primary_flags: u32,
+    pub(crate) streams: Handles<StreamState>,
+    default_streams: HashMap<usize, StreamState>,
+    pub(crate) events: Handles<EventState>,
+    pub(crate) modules: Handles<Arc<Module>>,
+    pub(crate) functions: Handles<FunctionState>,
+    pub(crate) pools: Handles<PoolState>,
+    pub(crate) default_pool: usize,
+    /// The pool of each allocation that has one, by the allocation's address.
+    pub(crate) pool_of: HashMap<u64, usize>,
+    pub(crate) captures: Handles<CaptureState>,
+    pub(crate) graphs: Handles<GraphState>,
+    pub(crate) executables: Handles<GraphState>,
+}
+
+impl Objects {
+    pub(crate) fn new() -> Objects {
+        let mut pools = Handles::new(7);
+        let default_pool = pools.add(PoolState::default());
+        Objects {
+            contexts: Handles::new(1),
+            primary: None,
+            primary_flags: 0,
+            streams: Handles::new(2),
+            default_streams: HashMap::new(),
+            events: Handles::new(3),
+            modules: Handles::new(4),
+            functions: Handles::new(5),
+            pools,
+            default_pool,
+            pool_of: HashMap::new(),
+            captures: Handles::new(8),
+            graphs: Handles::new(9),
+            executables: Handles::new(10),
+        }
+    }
+
+    /// The stream, creating default streams when they are first used.
+    pub(crate) fn stream(&mut self, stream: usize) -> Outcome<&mut StreamState> {
+        match key(stream) {
+            key @ (LEGACY | PER_THREAD) => Ok(self.default_streams.entry(key).or_default()),
+            key => self.streams.get_mut(key),
+        }
+    }
+
+    /// The operations that new work on the stream follows.
+    pub(crate) fn dependencies(&mut self, stream: usize) -> Outcome<Vec<usize>> {
+        let key = key(stream);
+        let own = self.stream(stream)?;
+        let (is_non_blocking, tail) = (own.is_non_blocking(), own.tail);
+        let mut dependencies: Vec<usize> = tail.into_iter().collect();
+        let tail_of = |key: usize| self.default_streams.get(&key).and_then(|other| other.tail);
+        if key == LEGACY {
+            let others = self.streams.values().filter(|other| !other.is_non_blocking());
+            dependencies.extend(others.filter_map(|other| other.tail));
+            dependencies.extend(tail_of(PER_THREAD));
+        } else if !is_non_blocking {
+            dependencies.extend(tail_of(LEGACY));
+        }
+        Ok(dependencies)
+    }
+
+    /// Whether work on the legacy default stream would have to follow a stream that is being captured.
+    pub(crate) fn legacy_follows_a_capture(&self) -> bool {
+        self.streams.values().any(|other| !other.is_non_blocking() && other.capture.is_some())
+    }
+
+    /// The last operation of each stream.
+    pub(crate) fn tails(&self) -> impl Iterator<Item = usize> {
+        self.streams.values().chain(self.default_streams.values()).filter_map(|stream| stream.tail)
+    }
+
+    /// The operations whose end may still be asked for.
+    pub(crate) fn referenced(&self) -> BTreeSet<usize> {
+        let events = self.events.values().filter_map(|event| event.recorded);
+        self.tails().chain(events).collect()
+    }
+
+    /// The pool of an allocation has its bytes again.
+    pub(crate) fn give_back(&mut self, address: u64, bytes: u64) -> Outcome {
+        if let Some(pool) = self.pool_of.remove(&address) {
+            let pool = self.pools.get_mut(pool)?;
+            pool.used -= bytes.min(pool.used);
+        }
+        Ok(())
+    }
+
+    /// Each pool gives back to the device what it keeps above its threshold; says how many pools did.
+    pub(crate) fn settle_pools(&mut self) -> usize {
+        let mut settled = 0;
+        for pool in self.pools.values_mut() {
+            let kept = pool.used.max(pool.reserved.min(pool.threshold));
+            settled += usize::from(kept < pool.reserved);
+            pool.reserved = pool.reserved.min(kept);
+        }
+        settled
+    }
+
+    /// A module goes, and its functions with it.
+    pub(crate) fn remove_module(&mut self, module: usize) -> Outcome<Arc<Module>> {
+        let removed = self.modules.remove(module)?;
+        self.functions.retain(|function| function.module != module);
+        Ok(removed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legacy_stream_and_blocking_streams_follow_each_other() {
+        let mut objects = Objects::new();
+        let stream = |flags, tail| StreamState { flags, tail: Some(tail), ..Default::default() };
+        let blocking = objects.streams.add(stream(0, 10));
+        let non_blocking = objects.streams.add(stream(1, 11));
+        objects.stream(0).unwrap().tail = Some(12);
+        objects.stream(PER_THREAD).unwrap().tail = Some(13);
+        assert_eq!(objects.dependencies(LEGACY).unwrap(), [12, 10, 13]);
+        assert_eq!(objects.dependencies(blocking).unwrap(), [10, 12]);
+        assert_eq!(objects.dependencies(non_blocking).unwrap(), [11]);
+        assert_eq!(objects.dependencies(PER_THREAD).unwrap(), [13, 12]);
+        assert!(objects.dependencies(99).is_err());
+        let event = EventState { recorded: Some(7), ..Default::default() };
+        objects.events.add(event);
+        assert_eq!(objects.referenced().into_iter().collect::<Vec<_>>(), [7, 10, 11, 12, 13]);
+    }
+
+    #[test]
+    fn pools_keep_their_threshold() {
+        let mut objects = Objects::new();
+        let pool = objects.default_pool;
+        *objects.pools.get_mut(pool).unwrap() =
+            PoolState { threshold: 100, used: 40, reserved: 300, ..PoolState::default() };
+        assert_eq!(objects.settle_pools(), 1);
+        assert_eq!(objects.pools.get(pool).unwrap().reserved, 100);
+        assert_eq!(objects.settle_pools(), 0);
+        objects.pool_of.insert(64, pool);
+        objects.give_back(64, 30).unwrap();
+        objects.give_back(64, 30).unwrap();
+        assert_eq!(objects.pools.get(pool).unwrap().used, 10, "it was given back once");
+    }
+
+    #[test]
+    fn a_module_takes_its_functions_with_it() {
+        let mut objects = Objects::new();
+        let text = ".version 7.8\n.target sm_70\n.address_size 64\n";
+        let module = objects.modules.add(Arc::new(Module::parse(text).unwrap()));
+        let function = |module| FunctionState {
+            module,
+            name: "f".to_owned(),
+            max_dynamic_shared_bytes: 0,
+            carveout: -1,
+            large_clusters: false,
+        };
+        let gone = objects.functions.add(function(module));
+        let other = objects.functions.add(function(module + 16));
+        objects.remove_module(module).unwrap();
+        assert!(objects.functions.get(gone).is_err());
+        assert!(objects.functions.get(other).is_ok());
+    }
+}

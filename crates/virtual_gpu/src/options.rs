@@ -1,0 +1,42 @@
+//! How a virtual GPU runs, as the program that starts it chooses.
+
+use simt::Checks;
+
+/// When work runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// As late as possible: when the host waits for it. What the program forgot to order shows most this way.
+    #[default]
+    Late,
+    /// When it is enqueued, which is always allowed and hides missing synchronisation.
+    Immediate,
+    /// As late as possible, and what may go first is drawn from a generator with this seed.
+    Seeded(u64),
+}
+
+/// How a virtual GPU runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// When work runs.
+    pub order: Order,
+    /// Hazards to look for inside kernels; each costs time.
+    pub checks: Checks,
+    /// Whether to find host memory that changes under a pending copy, which reads the memory twice.
+    pub watch_host_memory: bool,
+    /// Whether mistakes that do more harm than to cost time are also written to standard error when they are found.
+    pub announce: bool,
+    /// Warp-instructions after which a kernel is taken to run forever.
+    pub fuel: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            order: Order::Late,
+            checks: Checks::none(),
+            watch_host_memory: true,
+            announce: false,
+            fuel: 20_000_000_000,
+        }
+    }
+}

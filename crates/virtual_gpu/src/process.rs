@@ -1,0 +1,87 @@
+//! The one virtual GPU of a process, and the way into it.
+
+use crate::code::{NOT_INITIALIZED, NOT_PERMITTED, Outcome};
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::profile::{CallCost, Profile};
+use crate::thread;
+use cuda_driver::{OperationKind, ReturnCode};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// A virtual GPU, for [`cuda_driver::select`].
+#[derive(Debug)]
+pub struct VirtualGpu {
+    pub(crate) name: String,
+}
+
+/// A second virtual GPU was started in one process.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{running} is already running: a process has one virtual device, start another process for {requested}"
+)]
+pub struct StartError {
+    running: String,
+    requested: String,
+}
+
+static MACHINE: OnceLock<(VirtualGpu, Mutex<Machine>)> = OnceLock::new();
+
+impl VirtualGpu {
+    /// Starts the process's virtual GPU. Starting the same one again gives the running one, with the new options from
+    /// there on; reads of memory that nobody wrote are found in allocations made after they were asked for.
+    pub fn start(profile: Profile, options: Options) -> Result<&'static VirtualGpu, StartError> {
+        let name = format!("virtual {}", profile.name);
+        let requested = name.clone();
+        let (running, machine) = MACHINE
+            .get_or_init(|| (VirtualGpu { name }, Mutex::new(Machine::new(profile, options))));
+        if running.name == requested {
+            machine.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
+            Ok(running)
+        } else {
+            Err(StartError { running: running.name.clone(), requested })
+        }
+    }
+}
+
+/// The machine, once it was started.
+fn machine() -> Option<&'static Mutex<Machine>> {
+    MACHINE.get().map(|(_, machine)| machine)
+}
+
+/// Asks or tells the machine something outside of the driver API; without a machine the answer is empty.
+pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Machine) -> R) -> R {
+    match machine() {
+        Some(machine) => body(&mut machine.lock().unwrap_or_else(PoisonError::into_inner)),
+        None => R::default(),
+    }
+}
+
+/// Runs a driver function on the machine.
+pub(crate) fn enter(
+    call: &'static str,
+    cost: CallCost,
+    body: impl FnOnce(&mut Machine) -> Outcome,
+) -> ReturnCode {
+    if thread::is_in_host_function() {
+        return NOT_PERMITTED;
+    }
+    let Some(machine) = machine() else { return NOT_INITIALIZED };
+    let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
+    machine.recorder.call = call;
+    let start = machine.clock.now;
+    // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
+    let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
+    // Work is enqueued when the call begins; the host is held up until the call has ended.
+    let usual = machine.profile.call_ns(cost);
+    machine.clock.end_call(usual);
+    let end = machine.clock.now;
+    if end > start {
+        machine.recorder.note(OperationKind::Call { name: call }, None, start..end);
+    }
+    match outcome {
+        Ok(Ok(())) => ReturnCode::SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => ReturnCode::UNKNOWN,
+    }
+}

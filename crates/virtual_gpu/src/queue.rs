@@ -1,0 +1,231 @@
+//! Enqueues work on streams and waits for it: which operations run when, and how far the host's clock moves.
+//!
+//! Work runs as late as its order allows: when the host waits for it.
+
+use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, Outcome};
+use crate::executor::HOST_FUNCTION_NS;
+use crate::machine::Machine;
+use crate::objects::{self, GraphState, LEGACY, StreamCapture};
+use crate::options::Order;
+use crate::work::{Operation, Work};
+use cuda_driver::ReturnCode;
+use std::collections::BTreeSet;
+
+impl Machine {
+    /// Enqueues work on a stream, or records it when the stream is being captured.
+    pub(crate) fn submit(&mut self, stream: usize, mut work: Work) -> Outcome<Option<usize>> {
+        if let Some(capturing) = self.objects.stream(stream)?.capture.clone() {
+            if let Work::Kernel(kernel) = &mut work {
+                kernel.in_graph = true;
+            }
+            // Nothing is handed to the device.
+            self.clock.own_call_ns = Some(self.profile.api_call_ns);
+            let capture = self.objects.captures.get_mut(capturing.capture)?;
+            capture.graph.nodes.push((work, capturing.tails));
+            let node = capture.graph.nodes.len() - 1;
+            self.objects.stream(stream)?.capture =
+                Some(StreamCapture { capture: capturing.capture, tails: vec![node] });
+            return Ok(None);
+        }
+        if objects::key(stream) == LEGACY && self.objects.legacy_follows_a_capture() {
+            return Err(CAPTURE_IMPLICIT);
+        }
+        let dependencies = self.objects.dependencies(stream)?;
+        self.enqueue(stream, work, dependencies).map(Some)
+    }
+
+    /// Enqueues all work of a graph.
+    pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> Outcome {
+        let before = self.objects.dependencies(stream)?;
+        let mut ids = Vec::with_capacity(graph.nodes.len());
+        for (work, follows) in &graph.nodes {
+            let dependencies = if follows.is_empty() {
+                before.clone()
+            } else {
+                follows.iter().map(|node| ids[*node]).collect()
+            };
+            ids.push(self.add(stream, work.clone(), dependencies));
+        }
+        ids.extend(before);
+        self.enqueue(stream, Work::Join, ids).map(|_| ())
+    }
+
+    /// Makes later work on the stream follow `operation`.
+    pub(crate) fn follow(&mut self, stream: usize, operation: usize) -> Outcome {
+        let mut dependencies = self.objects.dependencies(stream)?;
+        dependencies.push(operation);
+        let id = self.add(stream, Work::Wait, dependencies);
+        self.objects.stream(stream)?.tail = Some(id);
+        Ok(())
+    }
+
+    /// Adds the operation that later work on the stream follows.
+    fn enqueue(&mut self, stream: usize, work: Work, dependencies: Vec<usize>) -> Outcome<usize> {
+        let id = self.add(stream, work, dependencies);
+        self.objects.stream(stream)?.tail = Some(id);
+        if self.options.order == Order::Immediate {
+            self.run_until(id);
+        }
+        Ok(id)
+    }
+
+    fn add(&mut self, stream: usize, work: Work, dependencies: Vec<usize>) -> usize {
+        let watches = self.options.watch_host_memory;
+        let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
+        self.scheduler.add(Operation {
+            work,
+            dependencies,
+            stream: objects::key(stream),
+            enqueued: self.clock.now,
+            executed: self.memory.executed,
+            call: self.recorder.call,
+            fingerprint,
+        })
+    }
+
+    /// Executes operations, each after those of them that it follows.
+    fn run(&mut self, mut wanted: BTreeSet<usize>) {
+        if let Order::Seeded(_) = self.options.order {
+            while !wanted.is_empty() {
+                let drawn = self.scheduler.draw(&wanted);
+                wanted.remove(&drawn);
+                self.execute(drawn);
+            }
+        } else {
+            // An operation only ever follows earlier ones.
+            wanted.into_iter().for_each(|id| self.execute(id));
+        }
+    }
+
+    /// Executes an operation and everything that it follows, and nothing else; says when it ended.
+    pub(crate) fn run_until(&mut self, id: usize) -> f64 {
+        self.run(self.scheduler.follows(id));
+        self.scheduler.end(id).unwrap_or(self.clock.now)
+    }
+
+    /// Executes everything that is pending, as a call does that waits for the device.
+    pub(crate) fn run_all(&mut self) {
+        let pending = self.scheduler.all();
+        self.run(pending.clone());
+        let ended = pending.into_iter().chain(self.objects.tails());
+        let end = ended.filter_map(|id| self.scheduler.end(id)).fold(self.clock.now, f64::max);
+        self.clock.wait_until(end);
+        self.waited();
+    }
+
+    /// Waits for an operation: the host's clock moves to its end.
+    pub(crate) fn wait(&mut self, id: usize) -> Outcome {
+        let end = self.run_until(id);
+        self.clock.wait_until(end);
+        self.waited();
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    /// The host has waited: what is past is dropped, and pools settle, which takes the host's time.
+    fn waited(&mut self) {
+        // Work that is pending may still have been ready earlier than now.
+        let earliest = self.scheduler.pending().next().map(|operation| operation.enqueued);
+        let now = self.clock.now;
+        self.timeline.forget_before(earliest.map_or(now, |enqueued| enqueued.min(now)));
+        self.scheduler.forget(|| self.objects.referenced());
+        for _ in 0..self.objects.settle_pools() {
+            self.clock.advance(self.profile.device_memory_call_ns);
+        }
+    }
+
+    /// Waits for a stream.
+    pub(crate) fn synchronise(&mut self, stream: usize) -> Outcome {
+        if let Some(capturing) = self.objects.stream(stream)?.capture.clone() {
+            self.objects.captures.get_mut(capturing.capture)?.invalid = true;
+            return Err(CAPTURE_UNSUPPORTED);
+        }
+        let dependencies = self.objects.dependencies(stream)?;
+        dependencies.into_iter().try_for_each(|id| self.wait(id))
+    }
+
+    /// Whether an operation has ended by the host's clock.
+    pub(crate) fn poll(&mut self, id: usize) -> Outcome {
+        // A host function may wait for what the host does after this call, so it runs no earlier than it must.
+        let now = self.clock.now;
+        let is_too_early = |operation: &Operation| {
+            matches!(operation.work, Work::Host(_)) && operation.enqueued + HOST_FUNCTION_NS > now
+        };
+        let follows = self.scheduler.follows(id);
+        if follows.into_iter().filter_map(|id| self.scheduler.get(id)).any(is_too_early) {
+            return Err(ReturnCode::NOT_READY);
+        }
+        let end = self.run_until(id);
+        match self.fault {
+            Some(code) => Err(code),
+            None if end <= self.clock.now => Ok(()),
+            None => Err(ReturnCode::NOT_READY),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::{EventState, StreamState};
+    use crate::options::Options;
+    use crate::profile::Profile;
+    use crate::work::Fill;
+
+    fn machine(order: Order) -> Machine {
+        let options = Options { order, ..Options::default() };
+        Machine::new(Profile::named("h200").unwrap(), options)
+    }
+
+    fn fill(machine: &mut Machine) -> Work {
+        let address = machine.memory.device.allocate(1 << 16).expect("there is room");
+        Work::Fill(Fill { address, pitch: 1 << 16, value: 7, size: 1, width: 1 << 16, height: 1 })
+    }
+
+    #[test]
+    fn work_runs_when_the_host_waits_for_it_or_at_once() {
+        for (order, runs) in [(Order::Late, 0), (Order::Immediate, 1), (Order::Seeded(3), 0)] {
+            let mut machine = machine(order);
+            let work = fill(&mut machine);
+            let id = machine.submit(LEGACY, work).unwrap().expect("nothing is captured");
+            assert_eq!(machine.memory.executed, runs, "{order:?}");
+            let now = machine.clock.now;
+            machine.wait(id).unwrap();
+            assert_eq!(machine.memory.executed, 1);
+            assert!(machine.clock.now > now, "the host waited");
+        }
+    }
+
+    #[test]
+    fn a_stream_that_nobody_waits_for_stays_pending() {
+        let mut machine = machine(Order::Late);
+        let [one, other] = [(); 2].map(|()| {
+            machine.objects.streams.add(StreamState { flags: 1, ..StreamState::default() })
+        });
+        for stream in [one, other] {
+            let work = fill(&mut machine);
+            machine.submit(stream, work).unwrap();
+        }
+        machine.synchronise(other).unwrap();
+        assert_eq!(machine.scheduler.pending().count(), 1);
+        machine.run_all();
+        assert_eq!(machine.scheduler.pending().count(), 0);
+    }
+
+    #[test]
+    fn a_program_that_runs_for_long_holds_no_more_than_one_that_does_not() {
+        let mut machine = machine(Order::Late);
+        let event = machine.objects.events.add(EventState::default());
+        let work = fill(&mut machine);
+        let mut most = 0;
+        for _ in 0..20_000 {
+            machine.submit(LEGACY, work.clone()).unwrap();
+            let recorded = machine.submit(LEGACY, Work::Event).unwrap();
+            machine.objects.events.get_mut(event).unwrap().recorded = recorded;
+            machine.synchronise(LEGACY).unwrap();
+            most = most.max(machine.scheduler.held());
+        }
+        assert!(most < 2000, "{most} operations are held");
+        let recorded = machine.objects.events.get(event).unwrap().recorded.unwrap();
+        assert!(machine.scheduler.end(recorded).is_some());
+    }
+}

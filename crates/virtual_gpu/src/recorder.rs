@@ -1,0 +1,113 @@
+//! What a virtual GPU remembers until it is asked: kernels, operations and mistakes.
+
+use crate::misuse::{Misuse, MisuseKind, caller};
+use crate::model::Parts;
+use cuda_driver::{OperationKind, OperationRecord};
+use simt::Report;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Launches that are remembered until they are asked for; older ones are dropped.
+const MAX_LAUNCHES: usize = 4096;
+/// The same of operations.
+const MAX_OPERATIONS: usize = 1 << 16;
+
+/// A kernel that ran.
+#[derive(Debug, Clone)]
+pub struct LaunchRecord {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y, z.
+    pub block: [u32; 3],
+    /// Exact: what the executor counted.
+    pub report: Report,
+    /// Model: how long each part of the device was busy.
+    pub parts: Parts,
+    /// Model: how long the kernel took, in nanoseconds.
+    pub model_ns: f64,
+}
+
+/// What happened since it was last asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    /// The call of the driver that is under way, or whose work is being executed.
+    pub(crate) call: &'static str,
+    /// Work is being executed, possibly long after the call that enqueued it.
+    pub(crate) is_executing: bool,
+    /// Who writes mistakes to standard error, if somebody does.
+    pub(crate) announced_by: Option<String>,
+    pub(crate) misuse: Vec<Misuse>,
+    pub(crate) launches: VecDeque<LaunchRecord>,
+    pub(crate) operations: VecDeque<OperationRecord>,
+}
+
+impl Recorder {
+    /// Remembers what device or host did.
+    pub(crate) fn note(&mut self, kind: OperationKind, stream: Option<usize>, time: Range<f64>) {
+        let Range { start: start_ns, end: end_ns } = time;
+        let record = OperationRecord { kind, stream, start_ns, end_ns };
+        push_within(&mut self.operations, MAX_OPERATIONS, record);
+    }
+
+    /// Remembers a kernel that ran.
+    pub(crate) fn launched(&mut self, record: LaunchRecord) {
+        push_within(&mut self.launches, MAX_LAUNCHES, record);
+    }
+
+    /// Notes a mistake of the program, once.
+    pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
+        let call = self.call;
+        let same =
+            |other: &Misuse| other.kind == kind && other.call == call && other.message == message;
+        if self.misuse.iter().any(same) {
+            return;
+        }
+        // Work that runs late is no longer in the call that enqueued it.
+        let location = if self.is_executing { None } else { caller() };
+        let misuse = Misuse { kind, call, message, location };
+        // Pageable memory costs time and is no error: programs that use it use it everywhere.
+        if let Some(name) = &self.announced_by
+            && kind != MisuseKind::PageableAsyncCopy
+        {
+            eprintln!("{name}: {misuse}");
+        }
+        self.misuse.push(misuse);
+    }
+}
+
+/// Adds the newest and drops the oldest beyond `most`.
+fn push_within<T>(all: &mut VecDeque<T>, most: usize, newest: T) {
+    if all.len() == most {
+        all.pop_front();
+    }
+    all.push_back(newest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_are_dropped() {
+        let mut recorder = Recorder::default();
+        for number in 0..MAX_OPERATIONS + 2 {
+            recorder.note(OperationKind::Event, Some(number), 0.0..1.0);
+        }
+        assert_eq!(recorder.operations.len(), MAX_OPERATIONS);
+        assert_eq!(recorder.operations[0].stream, Some(2));
+    }
+
+    #[test]
+    fn a_mistake_is_noted_once_per_call() {
+        let mut recorder = Recorder { call: "cuMemFree_v2", ..Recorder::default() };
+        let mut report = |call| {
+            recorder.call = call;
+            recorder.report(MisuseKind::DoubleFree, "freed twice".to_owned());
+            recorder.misuse.len()
+        };
+        assert_eq!((report("cuMemFree_v2"), report("cuMemFree_v2")), (1, 1));
+        assert_eq!(report("cuMemFreeAsync"), 2);
+    }
+}

@@ -1,0 +1,58 @@
+//! What the driver knows of each thread of the program.
+
+use std::cell::{Cell, RefCell};
+
+thread_local! {
+    static CONTEXTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The context that is current on this thread.
+pub(crate) fn current_context() -> Option<usize> {
+    CONTEXTS.with_borrow(|contexts| contexts.last().copied()).filter(|context| *context != 0)
+}
+
+/// Makes a context current, above the one that is.
+pub(crate) fn push_context(context: usize) {
+    CONTEXTS.with_borrow_mut(|contexts| contexts.push(context));
+}
+
+/// Makes the context below the current one current, and gives the one that was.
+pub(crate) fn pop_context() -> Option<usize> {
+    CONTEXTS.with_borrow_mut(Vec::pop)
+}
+
+/// Whether the thread is in a function of the program's that a stream called; those must not call the driver.
+pub(crate) fn is_in_host_function() -> bool {
+    IN_HOST_FUNCTION.get()
+}
+
+/// Runs a function of the program's for a stream.
+pub(crate) fn in_host_function(function: impl FnOnce()) {
+    IN_HOST_FUNCTION.set(true);
+    function();
+    IN_HOST_FUNCTION.set(false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_a_stack_per_thread() {
+        assert_eq!(current_context(), None);
+        push_context(16);
+        push_context(32);
+        assert_eq!(current_context(), Some(32));
+        assert_eq!(std::thread::spawn(current_context).join().unwrap(), None);
+        assert_eq!(pop_context(), Some(32));
+        assert_eq!(current_context(), Some(16));
+        assert_eq!((pop_context(), pop_context()), (Some(16), None));
+    }
+
+    #[test]
+    fn a_host_function_is_one_while_it_runs() {
+        in_host_function(|| assert!(is_in_host_function()));
+        assert!(!is_in_host_function());
+    }
+}
