@@ -91,6 +91,10 @@ fn events_around_operations_enclose_what_the_device_did() {
             cuda_driver::record_operations();
             ready.run().expect("it runs");
             ready.finish().expect("it ends");
+            // The last event of a stream need not be one that the device's own stream waits for.
+            // SAFETY: the call takes nothing, and a context is current.
+            let ended = unsafe { cuda_driver::api::cuCtxSynchronize() };
+            assert_eq!(ended, cuda_driver::ReturnCode::SUCCESS);
             let by_events = cuda_driver::recorded_operations().expect("every event was reached");
             let by_device = virtual_gpu::operations();
             let is_event = |one: &&OperationRecord| one.kind == OperationKind::Event;

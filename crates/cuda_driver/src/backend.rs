@@ -20,7 +20,8 @@ pub enum Backend {
 ///
 /// # Safety
 /// The address returned for a name of the driver API is a function with that name's C signature and contract
-/// (NVIDIA's driver API reference), and stays valid for the rest of the process. A function may return any 32-bit code.
+/// (NVIDIA's driver API reference), and stays valid for the rest of the process. A function may return any 32-bit code. A handle that this source did not give is
+/// refused with a code, never followed: it may be one of a driver that answered before.
 pub unsafe trait SymbolSource: Sync + Send {
     /// Who this is, for people.
     fn name(&self) -> String;

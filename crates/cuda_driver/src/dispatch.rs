@@ -9,6 +9,7 @@ use crate::version::CudaVersion;
 use std::ffi::{c_int, c_uint, c_void};
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The driver in use: one address per function of the table, or the reason why there is none.
@@ -31,15 +32,17 @@ unsafe impl Send for Driver {}
 unsafe impl Sync for Driver {}
 
 static NATIVE: OnceLock<Driver> = OnceLock::new();
-static SELECTED: OnceLock<&'static Driver> = OnceLock::new();
+static SELECTED: AtomicPtr<Driver> = AtomicPtr::new(std::ptr::null_mut());
 static UNAVAILABLE: Mutex<Vec<UnavailableCall>> = Mutex::new(Vec::new());
 
-/// Chooses who answers the driver's calls, once and before the first of them.
+/// Chooses who answers the driver's calls: before the first of them, or a stand-in after the machine's driver.
 ///
 /// Selecting the machine's driver when it cannot be opened is an error; nothing is selected then, so that a virtual GPU
-/// can be chosen instead. Selecting what is already in use succeeds.
+/// can be chosen instead. Selecting what is already in use succeeds. A stand-in may take over from the machine's driver
+/// when the program has closed what it had there: from then on it answers every call, and refuses handles that it did
+/// not give. It stays for the rest of the process.
 pub fn select(backend: Backend) -> Result<(), DriverError> {
-    let candidate = match backend {
+    let candidate: &'static Driver = match backend {
         Backend::Native => {
             let native = native();
             if let Err(error) = &native.opened {
@@ -48,14 +51,29 @@ pub fn select(backend: Backend) -> Result<(), DriverError> {
             native
         }
         Backend::Table(source) => {
-            if let Some(current) = SELECTED.get() {
+            if let Some(current) = selected().filter(|current| !current.is_native()) {
                 return already(current, source.name());
             }
             Box::leak(Box::new(Driver::fill(source)))
         }
     };
-    let current = SELECTED.get_or_init(|| candidate);
-    if std::ptr::eq(*current, candidate) { Ok(()) } else { already(current, candidate.name()) }
+    let before = selected().filter(|current| current.is_native() && !candidate.is_native());
+    let before = before.map_or(std::ptr::null_mut(), |native| std::ptr::from_ref(native).cast_mut());
+    let new = std::ptr::from_ref(candidate).cast_mut();
+    match SELECTED.compare_exchange(before, new, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(()),
+        Err(_) => match selected() {
+            Some(current) if std::ptr::eq(current, candidate) => Ok(()),
+            Some(current) => already(current, candidate.name()),
+            None => unreachable!("what was selected stays or is replaced"),
+        },
+    }
+}
+
+/// Who answers, if that has been decided.
+fn selected() -> Option<&'static Driver> {
+    // SAFETY: the pointer is null or that of a `Driver` that was leaked or is a static, and never changes once written.
+    unsafe { SELECTED.load(Ordering::Acquire).as_ref() }
 }
 
 fn already(current: &Driver, requested: String) -> Result<(), DriverError> {
@@ -70,7 +88,7 @@ fn already(current: &Driver, requested: String) -> Result<(), DriverError> {
 /// Before anything is selected this looks at the machine's driver without selecting it. It starts the driver (`cuInit`)
 /// and counts its devices; it makes no context.
 pub fn status() -> Result<DriverInfo, DriverError> {
-    SELECTED.get().copied().unwrap_or_else(native).status()
+    selected().unwrap_or_else(native).status()
 }
 
 /// As [`status`], of the machine's own driver whatever is selected. Nothing is selected by it.
@@ -111,7 +129,12 @@ pub fn unavailable_calls() -> Vec<UnavailableCall> {
 
 /// The driver that answers; the machine's own unless another was selected.
 pub(crate) fn driver() -> &'static Driver {
-    SELECTED.get_or_init(native)
+    selected().unwrap_or_else(|| {
+        let native = std::ptr::from_ref(native()).cast_mut();
+        let null = std::ptr::null_mut();
+        let _ = SELECTED.compare_exchange(null, native, Ordering::AcqRel, Ordering::Acquire);
+        selected().expect("just written, by this thread or another")
+    })
 }
 
 fn native() -> &'static Driver {
@@ -123,6 +146,11 @@ fn native() -> &'static Driver {
 }
 
 impl Driver {
+    /// Whether it is the machine's own.
+    fn is_native(&self) -> bool {
+        NATIVE.get().is_some_and(|native| std::ptr::eq(native, self))
+    }
+
     fn fill(source: &'static dyn SymbolSource) -> Driver {
         let functions = Symbol::ALL.iter().map(|symbol| source.symbol(symbol.c_name())).collect();
         let opened = Opened {

@@ -6,8 +6,8 @@ use crate::image::Image;
 use crate::launch::Launcher;
 #[cfg(feature = "virtual")]
 use crate::virtual_device::{self, VirtualDevice};
-use cuda_driver::OperationRecord;
-use cust::context::Context;
+use cuda_driver::{DriverError, OperationRecord};
+use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::memory::mem_get_info;
 use cust::module::Module;
@@ -113,6 +113,10 @@ impl Gpu {
             Choice::Virtual(profile) => start(profile, "as asked")?,
             Choice::Auto => match cuda_driver::status() {
                 Ok(_) => Origin::gpu(0, "found by the driver"),
+                // What the user asked for is not replaced by something else.
+                Err(error @ DriverError::ChosenLibraryUnusable { .. }) => {
+                    return Err(GpuError::NoDriver(error.to_string()));
+                }
                 Err(error) => {
                     let why = format!("because there is {}", first_clause(&error.to_string()));
                     start(DEFAULT_PROFILE, &why)?
@@ -322,7 +326,9 @@ impl Gpu {
         if let Some(device) = self.virtual_device() {
             return Ok(device.take_operations());
         }
-        self.synchronize()?;
+        // All streams, not only that of this device: each has events of the recording.
+        CurrentContext::synchronize()
+            .map_err(|error| GpuError::driver("waiting for the device", error))?;
         cuda_driver::recorded_operations().map_err(GpuError::Unrecorded)
     }
 

@@ -45,7 +45,8 @@ pub fn run(
     let begin = Instant::now();
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     gpu.restore_l2()?;
-    let plan = &plan.clone().on(gpu);
+    let predicts = gpu.virtual_device().is_some();
+    let plan = &Plan { predicts, ..plan.clone() };
     let instruments = Instruments::load(gpu)?;
     let sampler = Sampler::new(&instruments)?;
     let ceilings = ceilings::measure(&instruments, &sampler, &plan.stop, &plan.limits()?)?;
@@ -97,7 +98,8 @@ pub fn run(
 /// # Errors
 /// The driver's.
 pub fn profile(gpu: &Gpu, plan: &Plan, mut on_run: impl FnMut(String)) -> Result<()> {
-    let plan = &plan.clone().on(gpu);
+    let predicts = gpu.virtual_device().is_some();
+    let plan = &Plan { predicts, ..plan.clone() };
     for selection in &plan.selections {
         let points = plan.points(selection)?;
         let pattern = selection.pattern;
