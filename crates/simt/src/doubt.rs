@@ -3,7 +3,8 @@
 //! Nearly all reads are proved defined once per kernel, by a data-flow analysis over all paths. Only
 //! the rows that it leaves in doubt are followed lane by lane.
 
-use crate::program::{Operation, Program, Row};
+use crate::operation::{Operation, Row};
+use crate::program::Program;
 use crate::registers::ALWAYS;
 
 /// Bits of the analysis's states above which everything is in doubt instead.

@@ -16,13 +16,16 @@ mod memory;
 mod metrics;
 mod model;
 mod module;
+mod operation;
 mod options;
 mod program;
+mod region;
 mod registers;
 mod report;
 mod requests;
 mod syntax;
 mod types;
+mod windows;
 
 pub use counters::{COUNTERS, Counters, Traffic, Trust};
 pub use error::{Error, Place, Position};

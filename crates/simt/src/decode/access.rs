@@ -1,6 +1,6 @@
 //! The modifiers that accesses of memory share: hints, scopes, state spaces, what an atomic does.
 
-use crate::program::{AtomicOperation, Space};
+use crate::operation::{AtomicOperation, Space};
 use crate::syntax::modifiers::Modifiers;
 
 /// Cache and eviction hints, which change no result.

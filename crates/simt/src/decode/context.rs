@@ -1,7 +1,7 @@
 //! Facts about the whole module.
 
-use crate::program::FUNCTION_WINDOW;
 use crate::syntax::tree::{self, Initial, Statement, Tree, Variable};
+use crate::windows::FUNCTION_WINDOW;
 use std::collections::HashMap;
 
 /// Facts about the whole module that every kernel's decoding needs.

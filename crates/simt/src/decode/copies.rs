@@ -3,7 +3,7 @@
 use super::access::{is_hint, is_scope, take_operation, take_space};
 use super::decoder::Decoder;
 use crate::error::Error;
-use crate::program::{
+use crate::operation::{
     AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, Operation, Row,
     Space,
 };

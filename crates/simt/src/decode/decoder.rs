@@ -3,7 +3,8 @@
 use super::context::Context;
 use super::scope::Scope;
 use crate::error::{Error, Position};
-use crate::program::{Constant, Detail, Instruction, Operation, Program, Row, Special};
+use crate::operation::{Operation, Row};
+use crate::program::{Constant, Detail, Instruction, Program, Special};
 use crate::registers::ALWAYS;
 use crate::syntax::tree::{self, Function, Variable};
 use crate::types::Type;

@@ -9,7 +9,8 @@
 //! The order is Bourdoncle's weak topological order ("Efficient chaotic iteration strategies with
 //! widenings", 1993), which has both properties for every control-flow graph.
 
-use crate::program::{Detail, Instruction, Operation, Program};
+use crate::operation::Operation;
+use crate::program::{Detail, Instruction, Program};
 use crate::registers::ALWAYS;
 use std::ops::Range;
 

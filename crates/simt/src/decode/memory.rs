@@ -4,7 +4,7 @@ use super::access::{is_hint, is_scope, take_elements, take_operation, take_space
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::error::Error;
-use crate::program::{Access, Atomic, AtomicOperation, Operation, Row, Space};
+use crate::operation::{Access, Atomic, AtomicOperation, Operation, Row, Space};
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;

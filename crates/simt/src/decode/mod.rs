@@ -20,7 +20,8 @@ mod scope;
 mod warp;
 
 use crate::error::Error;
-use crate::program::{Constant, Operation, Program, ProgramLocation, Row, Space};
+use crate::operation::{Operation, Row, Space};
+use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{self, Function, Site, Statement, Variable};

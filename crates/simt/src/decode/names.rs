@@ -2,7 +2,7 @@
 
 use super::decoder::Decoder;
 use super::scope::Symbol;
-use crate::program::Row;
+use crate::operation::Row;
 use crate::types::Type;
 
 impl<'a> Decoder<'_, '_, 'a> {

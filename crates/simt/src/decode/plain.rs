@@ -3,12 +3,12 @@
 use super::decoder::Decoder;
 use crate::compute::{self, Meaning, Operands, compare, lanes};
 use crate::error::Error;
-use crate::program::{
-    Clock, Constant, LOCAL_WINDOW, Operation, PARAMETER_WINDOW, Row, SHARED_WINDOW, Space,
-};
+use crate::operation::{Clock, Operation, Row, Space};
+use crate::program::Constant;
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;
+use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Modifiers that only hint at performance, or restate the default.
 const HINTS: [&str; 2] = ["uni", "to"];

@@ -1,6 +1,6 @@
 //! What names mean between one pair of braces.
 
-use crate::program::Row;
+use crate::operation::Row;
 use crate::types::Type;
 use std::collections::HashMap;
 

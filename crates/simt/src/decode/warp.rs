@@ -3,13 +3,14 @@
 use super::decoder::Decoder;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
-use crate::program::{
-    Access, CLUSTER_SHIFT, Constant, Operation, ReduceMode, Row, ShuffleMode, Space, Special,
-    VoteMode, WINDOW_BYTES, WarpOperands,
+use crate::operation::{
+    Access, Operation, ReduceMode, Row, ShuffleMode, Space, VoteMode, WarpOperands,
 };
+use crate::program::{Constant, Special};
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;
+use crate::windows::{CLUSTER_SHIFT, WINDOW_BYTES};
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes warp-level instructions; false when the instruction is something else.

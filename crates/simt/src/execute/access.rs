@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::request::{Request, addresses, by_space};
 use super::warp::{Warp, read_local, write_local};
 use crate::error::Error;
-use crate::program::{Access, Base, Row, Space};
+use crate::operation::{Access, Base, Row, Space};
 use crate::registers::LANES;
 
 impl Machine<'_> {

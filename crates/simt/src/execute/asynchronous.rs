@@ -16,7 +16,7 @@ use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::program::{AsyncCopy, BulkCopy, BulkDirection};
+use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
 
 impl Machine<'_> {

@@ -10,7 +10,7 @@ use super::warp::{Warp, read_row, write_row};
 use crate::compute::half;
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::program::{Atomic, AtomicOperation, Space};
+use crate::operation::{Atomic, AtomicOperation, Space};
 use crate::registers::LANES;
 use crate::types::{Bf16, F16, Type};
 

@@ -6,7 +6,8 @@ use super::request::space_of;
 use super::run::Run;
 use super::warp::Warp;
 use crate::error::Error;
-use crate::program::{Builtin, LOCAL_WINDOW, SHARED_WINDOW, Space};
+use crate::operation::{Builtin, Space};
+use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW};
 
 /// Longest string that is read from the device.
 const STRING_MAX: usize = 4096;

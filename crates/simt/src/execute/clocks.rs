@@ -1,6 +1,6 @@
 //! The clock of a warp, when a time is estimated.
 
-use crate::program::Row;
+use crate::operation::Row;
 
 /// When the values of a warp's registers are there, in cycles since its start.
 #[derive(Clone, Debug, Default)]

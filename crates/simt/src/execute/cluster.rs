@@ -9,8 +9,8 @@ use super::warp::{Split, State, Warp};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::options::Schedule;
-use crate::program::CLUSTER_SHIFT;
 use crate::registers::LANES;
+use crate::windows::CLUSTER_SHIFT;
 
 impl Machine<'_> {
     /// Starts the blocks of a cluster.

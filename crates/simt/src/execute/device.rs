@@ -6,8 +6,10 @@
 //! follows from the kernel's instructions, so that kernels whose accesses all have one size, and
 //! launches on one worker, touch memory as directly as the kernel does.
 
-use crate::memory::{Memory, Region};
-use crate::program::{AsyncCopy, Operation, Program, Space};
+use crate::memory::Memory;
+use crate::operation::{AsyncCopy, Operation, Space};
+use crate::program::Program;
+use crate::region::Region;
 use crate::registers::LANES;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::machine::Machine;
 use super::warp::{Split, State, Warp, read_row, write_row};
 use crate::findings::{Finding, Hazard};
-use crate::program::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
+use crate::operation::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
 use crate::registers::LANES;
 
 impl Machine<'_> {

@@ -8,7 +8,7 @@ use super::traffic::wavefronts;
 use super::warp::Warp;
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::program::{Access, Row};
+use crate::operation::{Access, Row};
 use crate::registers::LANES;
 
 impl Machine<'_> {

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::request::{Request, addresses, lanes, shared_offset};
 use super::warp::Warp;
 use crate::error::Error;
-use crate::program::{Base, MbarrierOperation};
+use crate::operation::{Base, MbarrierOperation};
 
 /// The state of an mbarrier in its 64-bit word: expected arrivals (20 bits), pending arrivals
 /// (20), outstanding transaction bytes (22, signed), unused (1), phase (1).

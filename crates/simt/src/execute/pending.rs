@@ -1,6 +1,6 @@
 //! Copies that were started and have not landed.
 
-use crate::program::{AtomicOperation, BulkDirection};
+use crate::operation::{AtomicOperation, BulkDirection};
 use crate::registers::LANES;
 use crate::types::Type;
 

@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
+use crate::operation::{Operation, Row, Space};
 use crate::options::Options;
-use crate::program::{Constant, Operation, Program, Row, Space};
+use crate::program::{Constant, Program};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 

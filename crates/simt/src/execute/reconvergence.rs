@@ -7,7 +7,8 @@
 //! call (`Split::is_before`).
 
 use crate::module::Module;
-use crate::program::{Operation, Program};
+use crate::operation::Operation;
+use crate::program::Program;
 use crate::registers::ALWAYS;
 
 /// Branches at which the rules differ: kernel and PTX line of the branch, with the reason.

@@ -3,7 +3,7 @@
 use super::observers::Observers;
 use super::request::Request;
 use crate::counters::Traffic;
-use crate::program::Operation;
+use crate::operation::Operation;
 use crate::registers::LANES;
 use crate::requests::{RequestKind, RequestRecord, ServedWord};
 

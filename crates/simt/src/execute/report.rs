@@ -6,8 +6,9 @@ use super::observers::Tally;
 use super::run::location;
 use crate::counters::Counters;
 use crate::findings::Finding;
+use crate::operation::{AtomicOperation, Operation, Space};
 use crate::options::Options;
-use crate::program::{AtomicOperation, Operation, Program, Space};
+use crate::program::Program;
 use crate::report::{InstructionReport, Report};
 
 /// Sums what the workers counted.

@@ -1,8 +1,9 @@
 //! One access of a warp: its lanes and the addresses that they form.
 
 use super::warp::Warp;
-use crate::program::{Base, LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, Space, WINDOW_BYTES};
+use crate::operation::{Base, Space};
 use crate::registers::LANES;
+use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 
 /// One access of a warp: the instruction, the lanes that take part, their addresses, and the bytes
 /// that each of them reaches.

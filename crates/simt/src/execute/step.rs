@@ -6,8 +6,8 @@ use super::request::space_of;
 use super::warp::{Split, State, Warp, read_row, write_row};
 use crate::error::Error;
 use crate::hash::mix;
+use crate::operation::{BarrierKind, Clock, Operation};
 use crate::options::Schedule;
-use crate::program::{BarrierKind, Clock, Operation};
 
 /// Warp-instructions that a warp may run before another gets its turn.
 const QUANTUM: u64 = 1 << 14;

@@ -6,8 +6,8 @@ use super::warp::{Split, State, Warp};
 use crate::error::Error;
 use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
+use crate::operation::{BarrierKind, Operation, ReduceMode, Row};
 use crate::options::Schedule;
-use crate::program::{BarrierKind, Operation, ReduceMode, Row};
 
 impl Machine<'_> {
     /// Gives every warp turns.

@@ -2,7 +2,7 @@
 
 use super::clocks::Clocks;
 use super::pending::PendingCopy;
-use crate::program::Row;
+use crate::operation::Row;
 use crate::registers::{LANES, Registers};
 
 /// Why a group of lanes is not running.

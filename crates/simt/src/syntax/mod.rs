@@ -3,7 +3,10 @@
 //! Surface syntax is regular (`[@[!]p] opcode(.modifier)* operand, ...;`), so no opcode is known
 //! here; meaning is given by `decode`.
 
+mod cursor;
 pub(crate) mod lexer;
 pub(crate) mod modifiers;
 pub(crate) mod parser;
+mod statements;
 pub(crate) mod tree;
+mod variables;

@@ -5,7 +5,7 @@ use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
 use crate::execute::warp::{Warp, read_row};
 use crate::findings::{Finding, Hazard};
-use crate::program::Access;
+use crate::operation::Access;
 use crate::registers::LANES;
 
 impl Machine<'_> {

@@ -1,6 +1,7 @@
 //! What is remembered of global memory: which blocks reached which bytes, and what they held.
 
-use crate::memory::{Memory, Region, Saved};
+use crate::memory::Memory;
+use crate::region::{Region, Saved};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 

@@ -7,7 +7,7 @@ use crate::execute::request::{Request, lanes};
 use crate::execute::run::Run;
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
-use crate::program::{Base, Operation, Row};
+use crate::operation::{Base, Operation, Row};
 use crate::registers::LANES;
 
 impl Run<'_> {

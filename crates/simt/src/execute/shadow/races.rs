@@ -14,7 +14,7 @@ use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
 use crate::execute::warp::{State, Warp};
 use crate::findings::{Finding, Hazard};
-use crate::program::BulkDirection;
+use crate::operation::BulkDirection;
 use crate::registers::LANES;
 
 /// The hazard of an access after another to the same bytes, one of them a write.

@@ -1,0 +1,371 @@
+//! What a decoded instruction does, with registers resolved to rows.
+
+use crate::compute::{ComputeFunction, Operands};
+use crate::types::Type;
+
+/// The state spaces an access can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Space {
+    Generic,
+    Global,
+    Shared,
+    /// Per-lane memory, which also holds the parameters of device functions.
+    Local,
+    Constant,
+    /// The parameters of the kernel.
+    Parameter,
+}
+
+/// Where an address comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    Long(u32),
+    Word(u32),
+    /// The offset alone is the address.
+    Absolute,
+}
+
+/// A register row and the file it lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Row {
+    Word(u32),
+    Long(u32),
+    Predicate(u32),
+}
+
+impl Row {
+    /// The index within its file.
+    pub fn index(self) -> u32 {
+        match self {
+            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
+        }
+    }
+}
+
+/// A load or a store.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    pub space: Space,
+    pub base: Base,
+    pub offset: i64,
+    /// Bytes of one element.
+    pub bytes: u32,
+    pub signed: bool,
+    /// One row per element; `None` for a sink.
+    pub rows: Vec<Option<Row>>,
+    /// `volatile`, or an ordered access: other threads may change or await the value.
+    pub strong: bool,
+    /// `ld.global.nc`: the data must not change during the launch.
+    pub read_only: bool,
+}
+
+impl Access {
+    /// Bytes of the whole access of one lane.
+    pub fn total_bytes(&self) -> u32 {
+        self.bytes * self.rows.len() as u32
+    }
+}
+
+/// The read-modify-write of an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicOperation {
+    Add,
+    Increment,
+    Decrement,
+    Minimum,
+    Maximum,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareSwap,
+}
+
+/// `atom` or `red`.
+#[derive(Clone, Debug)]
+pub(crate) struct Atomic {
+    pub space: Space,
+    pub base: Base,
+    pub offset: i64,
+    pub operation: AtomicOperation,
+    pub t: Type,
+    pub destination: Option<Row>,
+    pub source: Row,
+    /// The value to swap in, for compare-and-swap.
+    pub second: Option<Row>,
+    /// Written as `red`, or with an unused result.
+    pub is_reduction: bool,
+    /// Adds the constant one to `u32` without a result, which hardware does in one pass for any
+    /// number of lanes.
+    pub counts_by_one: bool,
+    /// Elements of a vector reduction beyond the first.
+    pub more_sources: Vec<Row>,
+    pub more_destinations: Vec<Row>,
+}
+
+/// How `shfl` picks its source lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// The four forms of `vote`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VoteMode {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// Reductions over a warp or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReduceMode {
+    Add,
+    Minimum,
+    Maximum,
+    And,
+    Or,
+    Xor,
+    Count,
+}
+
+/// What a `bar`/`barrier` does besides waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierKind {
+    Synchronise,
+    Arrive,
+    /// Reduces a predicate over the block into `row`.
+    Reduce {
+        mode: ReduceMode,
+        predicate: u32,
+        negated: bool,
+        result: Row,
+    },
+}
+
+/// Registers of a warp-level instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WarpOperands {
+    pub destination: Option<Row>,
+    pub predicate: Option<u32>,
+    pub a: Row,
+    pub b: u32,
+    pub c: u32,
+    /// The membermask, a word.
+    pub members: u32,
+}
+
+/// Values that only exist while running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    Cycles,
+    GlobalTime,
+}
+
+/// A copy that lands later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsyncCopy {
+    pub target: (Base, i64),
+    pub source: (Base, i64),
+    pub bytes: u32,
+    /// A word that holds how many bytes to read; the rest is zero.
+    pub source_bytes: Option<u32>,
+    /// A predicate that makes the whole source ignored.
+    pub ignore_source: Option<u32>,
+    /// Whether it goes past L1 (`.cg`).
+    pub bypasses_l1: bool,
+}
+
+impl AsyncCopy {
+    /// Bytes that land at a time.
+    pub const STEP: u32 = 4;
+
+    /// How often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
+    /// it runs takes them twice.
+    pub fn passes_each(&self) -> u32 {
+        if self.bypasses_l1 && self.source_bytes.is_some() { 2 } else { 1 }
+    }
+}
+
+/// Operations on an mbarrier object; `target` is its shared address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MbarrierOperation {
+    Initialise {
+        count: u32,
+    },
+    Invalidate,
+    /// `drop` lowers the expected count, `expect` adds transaction bytes first.
+    Arrive {
+        state: Option<u32>,
+        count: Option<u32>,
+        drop: bool,
+        expect: Option<u32>,
+    },
+    ExpectTransaction {
+        bytes: u32,
+    },
+    CompleteTransaction {
+        bytes: u32,
+    },
+    Test {
+        result: u32,
+        state: Option<u32>,
+        parity: Option<u32>,
+    },
+    /// The arrival of `cp.async.mbarrier.arrive`, when the lane's copies have landed.
+    AsyncArrive {
+        no_increment: bool,
+    },
+    PendingCount {
+        result: u32,
+        state: u32,
+    },
+}
+
+/// Which way a bulk copy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BulkDirection {
+    GlobalToShared,
+    SharedToGlobal,
+    SharedToShared,
+}
+
+/// `cp.async.bulk` and `cp.reduce.async.bulk`, one-dimensional.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkCopy {
+    pub direction: BulkDirection,
+    pub target: (Base, i64),
+    pub source: (Base, i64),
+    pub bytes: u32,
+    pub mbarrier: Option<(Base, i64)>,
+    pub reduce: Option<(AtomicOperation, Type)>,
+}
+
+impl BulkCopy {
+    /// Bytes that land at a time: one element of a reduction.
+    pub fn step(&self) -> u32 {
+        self.reduce.map_or(8, |(_, t)| t.bytes())
+    }
+}
+
+/// Functions that the driver provides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    /// `vprintf(format, arguments)`.
+    Print,
+    /// `__assertfail(message, file, line, function, charsize)`.
+    AssertFail,
+    /// `malloc`, which always fails: there is no device heap.
+    Allocate,
+    Free,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub(crate) enum Operation {
+    Compute {
+        function: ComputeFunction,
+        operands: Operands,
+    },
+    Branch {
+        target: u32,
+    },
+    BranchTable {
+        table: u32,
+        index: u32,
+    },
+    Call {
+        target: u32,
+    },
+    Builtin {
+        which: Builtin,
+        parameters: Vec<u32>,
+        result: Option<u32>,
+    },
+    Return,
+    Exit,
+    Trap,
+    Load(Box<Access>),
+    Store(Box<Access>),
+    Atomic(Box<Atomic>),
+    /// Copies bytes of per-lane memory: parameters of a call.
+    CopyLocal {
+        from: u32,
+        to: u32,
+        bytes: u32,
+    },
+    Barrier {
+        id: u32,
+        count: Option<u32>,
+        kind: BarrierKind,
+        aligned: bool,
+    },
+    WarpBarrier {
+        members: u32,
+    },
+    Shuffle {
+        mode: ShuffleMode,
+        operands: Box<WarpOperands>,
+    },
+    Vote {
+        mode: VoteMode,
+        operands: Box<WarpOperands>,
+    },
+    Match {
+        all: bool,
+        operands: Box<WarpOperands>,
+    },
+    Reduce {
+        mode: ReduceMode,
+        signed: bool,
+        operands: Box<WarpOperands>,
+    },
+    Elect {
+        operands: Box<WarpOperands>,
+    },
+    ActiveMask {
+        destination: u32,
+    },
+    Fence {
+        proxy: bool,
+    },
+    ReadClock {
+        clock: Clock,
+        destination: Row,
+    },
+    IsSpace {
+        destination: u32,
+        address: Row,
+        space: Space,
+    },
+    AsyncCopy(Box<AsyncCopy>),
+    AsyncCommit,
+    AsyncWait {
+        pending: u32,
+    },
+    Mbarrier {
+        target: (Base, i64),
+        operation: Box<MbarrierOperation>,
+    },
+    BulkCopy(Box<BulkCopy>),
+    BulkCommit,
+    BulkWait,
+    LoadMatrix {
+        access: Box<Access>,
+        transpose: bool,
+    },
+    StoreMatrix {
+        access: Box<Access>,
+        transpose: bool,
+    },
+    /// Hints without an effect on results.
+    Nothing,
+    /// Arrival at the barrier of a cluster, or waiting there.
+    ClusterBarrier {
+        arrives: bool,
+    },
+}

@@ -1,0 +1,150 @@
+//! One range of device memory: its bytes, and which of them were written.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Alignment of every allocation, as `cuMemAlloc` promises.
+pub(crate) const ALIGNMENT: u64 = 256;
+/// Zeroed bytes that the operating system only commits when they are touched.
+pub(crate) struct Zeroed {
+    start: *mut u8,
+    layout: Layout,
+    aligned: *mut u8,
+}
+
+impl Zeroed {
+    pub fn new(bytes: u64) -> Option<Zeroed> {
+        // `alloc_zeroed` commits lazily only for small alignments, hence the manual alignment.
+        // Whole words: the executor's atomics may be wider than the kernel's accesses.
+        let size =
+            usize::try_from(bytes.checked_next_multiple_of(8)?.checked_add(ALIGNMENT)?).ok()?;
+        let layout = Layout::from_size_align(size, 8).ok()?;
+        // SAFETY: the layout's size is at least ALIGNMENT, so it is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            return None;
+        }
+        let skip = (start as u64).next_multiple_of(ALIGNMENT) - start as u64;
+        // SAFETY: `skip` < ALIGNMENT, and the layout has ALIGNMENT bytes more than asked for.
+        let aligned = unsafe { start.add(skip as usize) };
+        Some(Zeroed { start, layout, aligned })
+    }
+
+    pub fn pointer(&self) -> *mut u8 {
+        self.aligned
+    }
+}
+
+impl Drop for Zeroed {
+    fn drop(&mut self) {
+        // SAFETY: `start` came from `alloc_zeroed` with this layout and is freed only here.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// One range of device addresses and the bytes behind it.
+pub(crate) struct Region {
+    pub base: u64,
+    pub bytes: u64,
+    pub pointer: *mut u8,
+    pub owner: Option<Zeroed>,
+    pub label: String,
+    /// One bit per byte, in 64-bit words: has it been written?
+    pub initialised: Option<Zeroed>,
+}
+
+/// What a range of a region held.
+pub(crate) struct Saved {
+    offset: usize,
+    bytes: Vec<u8>,
+    /// The words of its initialised bits.
+    pub initialised: Vec<u64>,
+}
+
+// SAFETY: the pointer is either owned, or its owner promised in `Memory::map` that it may be used
+// from any thread. Running kernels access the bytes only through the launch's `Grain`.
+unsafe impl Send for Region {}
+// SAFETY: as above; access during a launch is atomic and of one size, all other access either has
+// `&mut Memory` or reads while no launch runs.
+unsafe impl Sync for Region {}
+
+impl Region {
+    pub fn contains(&self, address: u64, bytes: u64) -> bool {
+        address >= self.base
+            && address - self.base <= self.bytes
+            && bytes <= self.bytes - (address - self.base)
+    }
+
+    /// Host memory that somebody else owns.
+    pub fn is_mapped(&self) -> bool {
+        self.owner.is_none()
+    }
+
+    /// The word of initialised bits of the 64 bytes that hold an offset.
+    #[inline(always)]
+    fn initialised_word(&self, offset: u64) -> Option<&AtomicU64> {
+        let words = self.initialised.as_ref()?.pointer().cast::<u64>();
+        let word = words.wrapping_add((offset / 64) as usize);
+        // SAFETY: the map has a word for every 64 bytes begun by the region, in which callers
+        // keep; it lives as long as `self`, and all access to it is atomic.
+        Some(unsafe { AtomicU64::from_ptr(word) })
+    }
+
+    /// The words of initialised bits of a range, each with the bits that stand for it.
+    #[inline(always)]
+    fn initialised_bits(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&AtomicU64, u64)> {
+        let end = offset + bytes;
+        let mut at = offset;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let next = ((at / 64 + 1) * 64).min(end);
+            let bits = (u64::MAX >> (64 - (next - at))) << (at % 64);
+            let word = self.initialised_word(at)?;
+            at = next;
+            Some((word, bits))
+        })
+    }
+
+    /// Whether a range was written, as far as that is tracked.
+    #[inline(always)]
+    pub fn is_initialised(&self, offset: u64, bytes: u64) -> bool {
+        self.initialised_bits(offset, bytes).all(|(word, bits)| word.load(Relaxed) & bits == bits)
+    }
+
+    /// Marks a range as written.
+    #[inline(always)]
+    pub fn mark(&self, offset: u64, bytes: u64) {
+        for (word, bits) in self.initialised_bits(offset, bytes) {
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
+        }
+    }
+
+    /// Saves the bytes between two addresses of the region, which nobody writes at the moment.
+    pub fn save(&self, start: u64, end: u64) -> Saved {
+        let offset = (start - self.base) as usize;
+        let mut bytes = vec![0; (end - start) as usize];
+        // SAFETY: the range lies in the region, and the target is memory of our own.
+        unsafe { self.pointer.add(offset).copy_to(bytes.as_mut_ptr(), bytes.len()) };
+        let words = (offset / 64..(offset + bytes.len()).div_ceil(64)).map(|word| {
+            self.initialised_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))
+        });
+        Saved { offset, initialised: words.collect(), bytes }
+    }
+
+    /// Writes saved bytes back; nobody else accesses them at the moment.
+    pub fn restore(&self, saved: &Saved) {
+        // SAFETY: the range was saved from this region, so it lies in it.
+        let target = unsafe { self.pointer.add(saved.offset) };
+        // SAFETY: `target` is valid for as many bytes as were saved from there.
+        unsafe { target.copy_from(saved.bytes.as_ptr(), saved.bytes.len()) };
+        for (index, bits) in saved.initialised.iter().enumerate() {
+            if let Some(word) = self.initialised_word((saved.offset / 64 + index) as u64 * 64) {
+                word.store(*bits, Relaxed);
+            }
+        }
+    }
+}

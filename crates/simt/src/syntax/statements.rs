@@ -1,0 +1,319 @@
+//! The bodies of functions: statements, instructions and operands.
+
+use super::cursor::{DEPTH_MAX, Parser};
+use super::lexer::Token;
+use super::tree::{Instruction, Location, Operand, Site, Statement};
+use crate::error::Error;
+
+impl<'a> Parser<'a> {
+    pub fn block(&mut self) -> Result<Vec<Statement<'a>>, Error> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return self.error("fewer nested scopes");
+        }
+        self.expect(b'{')?;
+        let mut statements = Vec::new();
+        while !self.accept(b'}') {
+            self.statement(&mut statements)?;
+        }
+        self.depth -= 1;
+        Ok(statements)
+    }
+
+    pub fn statement(&mut self, statements: &mut Vec<Statement<'a>>) -> Result<(), Error> {
+        match self.peek() {
+            Token::Mark(b';') => {
+                self.next();
+            }
+            Token::Mark(b'{') => {
+                let inner = self.block()?;
+                statements.push(Statement::Block(inner));
+            }
+            Token::Dot("reg") => statements.push(self.registers()?),
+            Token::Dot("local" | "shared" | "param" | "global" | "const") => {
+                for variable in self.variables(false)? {
+                    statements.push(Statement::Variable(variable));
+                }
+            }
+            Token::Dot("loc") => statements.push(Statement::Location(self.location()?)),
+            Token::Dot("pragma") => {
+                while !self.accept(b';') {
+                    if self.next() == Token::End {
+                        return self.error("`;`");
+                    }
+                }
+            }
+            Token::Dot("file") => while !matches!(self.next(), Token::Text(_) | Token::End) {},
+            Token::Dot("branchtargets" | "calltargets" | "callprototype") => {
+                return self.error("a label before it");
+            }
+            Token::Word(name) if self.peek_after(1) == Token::Mark(b':') => {
+                self.next();
+                self.next();
+                self.after_label(name, statements)?;
+            }
+            Token::Word(_) | Token::Mark(b'@') => {
+                let instruction = self.instruction()?;
+                statements.push(Statement::Instruction(instruction));
+            }
+            _ => return self.error("an instruction"),
+        }
+        Ok(())
+    }
+
+    pub fn after_label(
+        &mut self,
+        label: &'a str,
+        statements: &mut Vec<Statement<'a>>,
+    ) -> Result<(), Error> {
+        match self.peek() {
+            Token::Dot("branchtargets") => {
+                self.next();
+                let mut targets = vec![self.word("a label")?];
+                while self.accept(b',') {
+                    targets.push(self.word("a label")?);
+                }
+                self.expect(b';')?;
+                statements.push(Statement::BranchTargets { label, targets });
+            }
+            Token::Dot("calltargets") => {
+                while !self.accept(b';') {
+                    if self.next() == Token::End {
+                        return self.error("`;`");
+                    }
+                }
+                statements.push(Statement::CallTargets);
+            }
+            Token::Dot("callprototype") => {
+                self.next();
+                if self.accept(b'(') {
+                    self.formal_parameters()?;
+                }
+                self.word("`_`")?;
+                if self.accept(b'(') {
+                    self.formal_parameters()?;
+                }
+                while let Token::Dot(_) = self.peek() {
+                    self.next();
+                    if matches!(self.peek(), Token::Integer(_)) {
+                        self.next();
+                    }
+                }
+                self.expect(b';')?;
+                statements.push(Statement::CallTargets);
+            }
+            _ => statements.push(Statement::Label(label)),
+        }
+        Ok(())
+    }
+
+    pub fn registers(&mut self) -> Result<Statement<'a>, Error> {
+        self.next();
+        let position = self.position();
+        let mut vector = 1;
+        let mut element = self.dot("a register type")?;
+        if element == "v2" || element == "v4" {
+            vector = if element == "v2" { 2 } else { 4 };
+            element = self.dot("a register type")?;
+        }
+        let mut names = Vec::new();
+        loop {
+            let name = self.word("a register name")?;
+            let count = if self.accept(b'<') {
+                let count = self.integer()?;
+                self.expect(b'>')?;
+                Some(count)
+            } else {
+                None
+            };
+            names.push((name, count));
+            if !self.accept(b',') {
+                break;
+            }
+        }
+        self.expect(b';')?;
+        Ok(Statement::Registers { element, vector, names, position })
+    }
+
+    /// `.loc file line column[, function_name .., inlined_at file line column]`, and LLVM's
+    /// comment form `// .. @[ file:line:column ]`.
+    pub fn location(&mut self) -> Result<Location<'a>, Error> {
+        let start = self.tokens[self.at].offset;
+        self.next();
+        let file = self.integer()?;
+        let line = self.small()?;
+        self.small()?;
+        let mut inlined_at = Vec::new();
+        while self.accept(b',') {
+            match self.word("`inlined_at` or `function_name`")? {
+                "function_name" => {
+                    self.word("a label")?;
+                    self.offset()?;
+                }
+                _ => {
+                    let file = self.integer()?;
+                    let line = self.small()?;
+                    self.small()?;
+                    inlined_at.push((Site::Number(file), line));
+                }
+            }
+        }
+        let rest = self.text.get(start..).unwrap_or("");
+        let rest = rest.lines().next().unwrap_or("");
+        if inlined_at.is_empty() {
+            inlined_at = comment_sites(rest);
+        }
+        Ok(Location { file, line, inlined_at })
+    }
+
+    pub fn instruction(&mut self) -> Result<Instruction<'a>, Error> {
+        let mut guard = None;
+        if self.accept(b'@') {
+            let negated = self.accept(b'!');
+            guard = Some((self.word("a predicate")?, negated));
+        }
+        let position = self.position();
+        let opcode = self.word("an opcode")?;
+        let mut modifiers = Vec::new();
+        while let Token::Dot(modifier) = self.peek() {
+            modifiers.push(modifier);
+            self.next();
+        }
+        let mut operands = Vec::new();
+        if !self.accept(b';') {
+            loop {
+                operands.push(self.operand()?);
+                if !self.accept(b',') {
+                    break;
+                }
+            }
+            self.expect(b';')?;
+        }
+        Ok(Instruction { guard, opcode, modifiers, operands, position })
+    }
+
+    pub fn operand(&mut self) -> Result<Operand<'a>, Error> {
+        let first = self.simple_operand()?;
+        if self.accept(b'|') {
+            let second = self.simple_operand()?;
+            return Ok(Operand::Pair(Box::new(first), Box::new(second)));
+        }
+        Ok(first)
+    }
+
+    pub fn simple_operand(&mut self) -> Result<Operand<'a>, Error> {
+        match self.peek() {
+            Token::Word("_") => {
+                self.next();
+                Ok(Operand::Sink)
+            }
+            Token::Word(name) => {
+                self.next();
+                let component = match self.peek() {
+                    Token::Dot(component) => {
+                        self.next();
+                        Some(component)
+                    }
+                    _ => None,
+                };
+                let offset = self.offset()?;
+                Ok(Operand::Name { name, component, offset })
+            }
+            Token::Mark(b'!') => {
+                self.next();
+                Ok(Operand::Not(self.word("a predicate")?))
+            }
+            Token::Mark(b'[') => self.address(),
+            Token::Mark(b'{') => Ok(Operand::Vector(self.operand_list(b'}')?)),
+            Token::Mark(b'(') => Ok(Operand::List(self.operand_list(b')')?)),
+            Token::Mark(b'-') => {
+                self.next();
+                match self.next() {
+                    Token::Integer(value) => Ok(Operand::Integer(-(value as i128))),
+                    Token::Single(bits) => Ok(Operand::Single(bits ^ 1 << 31)),
+                    Token::Double(bits) => Ok(Operand::Double(bits ^ 1 << 63)),
+                    Token::Word(name) => Ok(Operand::Negative(name)),
+                    _ => self.error("a number"),
+                }
+            }
+            Token::Integer(value) => {
+                self.next();
+                Ok(Operand::Integer(value as i128))
+            }
+            Token::Single(bits) => {
+                self.next();
+                Ok(Operand::Single(bits))
+            }
+            Token::Double(bits) => {
+                self.next();
+                Ok(Operand::Double(bits))
+            }
+            _ => self.error("an operand"),
+        }
+    }
+
+    pub fn operand_list(&mut self, close: u8) -> Result<Vec<Operand<'a>>, Error> {
+        self.next();
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return self.error("fewer nested operands");
+        }
+        let mut all = Vec::new();
+        while !self.accept(close) {
+            all.push(self.operand()?);
+            if !self.accept(b',') {
+                self.expect(close)?;
+                break;
+            }
+        }
+        self.depth -= 1;
+        Ok(all)
+    }
+
+    pub fn address(&mut self) -> Result<Operand<'a>, Error> {
+        self.next();
+        let mut base = None;
+        let mut offset = 0i64;
+        match self.peek() {
+            Token::Word(name) => {
+                self.next();
+                base = Some(name);
+            }
+            Token::Integer(value) => {
+                self.next();
+                offset = value as i64;
+            }
+            _ => return self.error("an address"),
+        }
+        // `[base+%register]` is written by nobody but allowed for parameters by some versions.
+        let mut index = None;
+        if self.peek() == Token::Mark(b'+')
+            && let Token::Word(name) = self.peek_after(1)
+        {
+            self.next();
+            self.next();
+            index = Some(name);
+        }
+        offset = offset.wrapping_add(self.offset()?);
+        if self.accept(b',') {
+            return Err(Error::Unsupported {
+                position: self.position(),
+                what: "texture or tensor coordinates".into(),
+            });
+        }
+        self.expect(b']')?;
+        Ok(Operand::Address { base, offset, index })
+    }
+}
+
+/// Finds the call sites `@[ file:line:column ]` of LLVM's comment, innermost first.
+fn comment_sites(line: &str) -> Vec<(Site<'_>, u32)> {
+    let site = |text| -> Option<(Site<'_>, u32)> {
+        let (rest, _column) = str::trim(text).rsplit_once(':')?;
+        let (file, number) = rest.rsplit_once(':')?;
+        Some((Site::Name(file), number.parse().ok()?))
+    };
+    let sites =
+        line.split("@[ ").skip(1).filter_map(|text| site(text.trim_end_matches([' ', ']'])));
+    sites.collect()
+}
