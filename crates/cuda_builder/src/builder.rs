@@ -264,7 +264,9 @@ fn enclosing_target_dir() -> Option<PathBuf> {
 #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 fn watch(path: &Path, bitcode: &Path) {
     let (files, variables) = fresh::made_of(bitcode);
-    println!("cargo::rerun-if-changed={}", path.join("Cargo.toml").display());
+    if files.is_empty() {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
     for file in files {
         println!("cargo::rerun-if-changed={}", file.display());
     }

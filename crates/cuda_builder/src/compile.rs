@@ -88,7 +88,9 @@ pub(crate) fn bitcode(
         return Err(CudaBuilderError::KernelsDoNotCompile { path: path.to_owned() });
     }
     let profile = if options.release { "release" } else { "debug" };
-    let name = package_name(path)?.unwrap_or_default().replace('-', "_");
+    let manifest = manifest(path)?;
+    let name = name_in(&manifest, "lib").or_else(|| name_in(&manifest, "package"));
+    let name = name.unwrap_or_default().replace('-', "_");
     let read = Dependencies::read(&cargo_target.join(TARGET).join(profile), &name);
     fresh::note(&output, started, path, &read)?;
     Ok(output)
@@ -100,18 +102,26 @@ fn cargo_target(work: &Path) -> PathBuf {
     work.with_file_name("device")
 }
 
-/// The crate's name, as its manifest has it.
-fn package_name(path: &Path) -> Result<Option<String>, CudaBuilderError> {
+/// The crate's manifest.
+fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
     let manifest = path.join("Cargo.toml");
-    let text =
-        std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))?;
-    let name = text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
-    Ok(name.map(str::to_owned))
+    std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))
+}
+
+/// The name that a section of a manifest, such as `package`, gives.
+fn name_in(manifest: &str, section: &str) -> Option<String> {
+    let lines = manifest.lines().map(str::trim);
+    let section = lines.skip_while(|line| *line != format!("[{section}]")).skip(1);
+    let mut names = section.take_while(|line| !line.starts_with('[')).filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "name").then(|| value.trim().trim_matches('"').to_owned())
+    });
+    names.next()
 }
 
 /// Makes cargo build the crate itself again.
 fn forget(path: &Path, cargo_target: &Path) -> Result<(), CudaBuilderError> {
-    let Some(name) = package_name(path)? else { return Ok(()) };
+    let Some(name) = name_in(&manifest(path)?, "package") else { return Ok(()) };
     for profile in ["release", "debug"] {
         let folder = cargo_target.join(TARGET).join(profile).join(".fingerprint");
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -193,4 +203,18 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         .map_err(CudaBuilderError::io("remove", source.join("target")))?;
     write(folder.join("complete"), &toolchain.version)?;
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_their_section() {
+        let manifest = "[dependencies]\nname = \"x\"\n[package]\nversion = \"1.0.0\"\nname=\"a-b\"\n[lib]\npath = \"l.rs\"\n";
+        assert_eq!(name_in(manifest, "package").as_deref(), Some("a-b"));
+        assert_eq!(name_in(manifest, "lib"), None);
+        let named = format!("{manifest}name = \"other\"\n");
+        assert_eq!(name_in(&named, "lib").as_deref(), Some("other"));
+    }
 }

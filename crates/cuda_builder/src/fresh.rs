@@ -42,7 +42,7 @@ pub(crate) fn note(
 ) -> Result<(), CudaBuilderError> {
     let path = note_of(bitcode);
     if dependencies.sources.is_empty() {
-        // A library by another name than its package's: nothing is known of it, and it is compiled every time.
+        // Nothing is known of what was read, so it is compiled every time.
         return match std::fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(CudaBuilderError::io("remove", path)(error))

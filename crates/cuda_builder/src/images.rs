@@ -23,7 +23,17 @@ const ARCHITECTURES: [NvvmArch; 3] =
 /// cuda_builder::Images::new("../kernels").write_or_exit();
 /// ```
 ///
-/// and what the crate does with it:
+/// or, for kernels whose panics only trap and a program that names the compiler of its kernels:
+///
+/// ```no_run
+/// use cuda_builder::{Images, PanicStrategy, toolchain::Toolchain};
+///
+/// Images::new("../kernels").panic(PanicStrategy::Trap).write_or_exit();
+/// let compiler = Toolchain::find().expect("it has just built the kernels").version;
+/// println!("cargo::rustc-env=KERNEL_COMPILER={compiler}");
+/// ```
+///
+/// What the crate does with the file:
 ///
 /// ```text
 /// /// The kernels, once per architecture.

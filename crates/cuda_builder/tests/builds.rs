@@ -114,7 +114,8 @@ impl Small {
             )
         };
         small.write("used/Cargo.toml", &manifest("used", ""));
-        let uses = "[dependencies]\nused = { path = \"../used\" }\n";
+        let uses =
+            "[lib]\nname = \"of_another_name\"\n[dependencies]\nused = { path = \"../used\" }\n";
         small.write(&format!("{name}/Cargo.toml"), &manifest(name, uses));
         small.used_says(71);
         small.kernel_adds(0);
