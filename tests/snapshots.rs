@@ -1,7 +1,7 @@
 //! What the kernels consist of, against the committed snapshots and the promises of their docs.
 
 use crate::kernels_source::root;
-use coalesce::patterns::PATTERNS;
+use coalesce::patterns::{PATTERNS, of_kernel};
 use coalesce::ptx::{COMPILER, IMAGES};
 use std::fmt::Write;
 
@@ -39,8 +39,8 @@ fn instructions() {
     for pattern in PATTERNS {
         let mut text = String::new();
         for image in IMAGES {
-            let prefix = format!("{}_", pattern.name);
-            for facts in image.kernels.iter().filter(|facts| facts.kernel.starts_with(&prefix)) {
+            let is_its = |kernel| of_kernel(kernel).is_some_and(|one| one.name == pattern.name);
+            for facts in image.kernels.iter().filter(|facts| is_its(facts.kernel)) {
                 let _ = writeln!(
                     text,
                     "sm_{} {}: shared {} B, local {} B",

@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if !pattern.is_host_work() {
         print_kernels(&selection)?;
     }
-    println!("Sources: {}", pattern.sources.join("; "));
+    println!("Sources: {}", pattern.sources());
     if let Some(folder) = &arguments.svg {
         write_pictures(&selection, folder, &arguments.device)?;
     }

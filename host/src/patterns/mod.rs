@@ -38,6 +38,13 @@ pub const PATTERNS: &[&Pattern] = &[
     &streams::graphs::PATTERN,
 ];
 
+/// The pattern that a kernel belongs to: the one with the longest name that the kernel's begins with.
+pub fn of_kernel(kernel: &str) -> Option<&'static Pattern> {
+    let owns = |name: &str| kernel.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+    let owners = PATTERNS.iter().filter(|pattern| owns(pattern.name));
+    owners.max_by_key(|pattern| pattern.name.len()).copied()
+}
+
 /// A name that is not in the registry.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownName {
@@ -164,6 +171,15 @@ mod tests {
             assert!((variant.precondition)(&Size::new(&[rows, columns])).is_err(), "{name}");
             assert_eq!((variant.precondition)(&Size::new(&[1024, 1024])), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_kernel_belongs_to_the_pattern_of_its_name() {
+        let name = |kernel| of_kernel(kernel).map(|pattern| pattern.name);
+        assert_eq!(name("matmul_ab_simple"), Some("matmul_ab"));
+        assert_eq!(name("stride_copy"), Some("stride"));
+        assert_eq!(name("strides_copy"), None);
+        assert_eq!(name("measurement_read"), None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>], counts: &BTreeMap<&str, Co
                 @for subject in subjects {
                     li {
                         a href=(format!("{}.html", subject.name)) { (subject.name) }
-                        @if let Some(pattern) = subject.pattern { span { (markdown::sentence(pattern.shows)) } }
+                        @if let Some(pattern) = subject.pattern { span { (markdown::sentence(&pattern.claim())) } }
                     }
                 }
             }

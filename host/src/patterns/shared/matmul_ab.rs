@@ -16,9 +16,7 @@ use rayon::prelude::*;
 pub const PATTERN: Pattern = Pattern {
     name: "matmul_ab",
     group: "shared",
-    shows: "shared memory saves trips to device memory, registers save trips to shared memory",
     doc_source: include_str!("../../../../kernels/src/shared/matmul_ab.rs"),
-    sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
     dimensions: &[
         Dimension::extent("m", "rows of A and C", 1),
         Dimension::extent("n", "columns of B and C", 1),
