@@ -171,12 +171,15 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * inner * (m + n), written: 4 * m * n }
 }
 
+/// A kernel of this file: of what, where to, and the rows and columns of the product.
+type Product = Kernel<fn(*const f32, *const f32, *mut f32, u32, u32)>;
+
 /// Launches a kernel of this file, whose blocks compute a tile of so many rows and columns.
 fn launch(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Kernel<fn(*const f32, *const f32, *mut f32, u32, u32)>,
+    kernel: Product,
     (rows, columns): (u32, u32),
     block: (u32, u32),
 ) -> Result<()> {
