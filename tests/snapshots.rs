@@ -27,6 +27,7 @@ pub fn compare(name: &str, text: &str) {
         println!("not compared: {name} is a snapshot of another compiler than {COMPILER}");
         return;
     }
+    assert!(!snapshot.is_empty(), "there is no {name} yet: run `cargo xtask bless` and commit it");
     let difference = snapshot.lines().zip(text.lines()).find(|(before, now)| before != now);
     assert!(
         snapshot == text,
