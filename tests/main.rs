@@ -7,6 +7,7 @@
 
 mod assembled;
 mod calibrate;
+mod catalogue;
 mod device;
 mod executor;
 mod hardware;

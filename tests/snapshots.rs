@@ -28,6 +28,7 @@ pub fn compare(name: &str, text: &str) {
         println!("not compared: {name} is a snapshot of another compiler than {compiler}");
         return;
     }
+    assert!(!snapshot.is_empty(), "there is no {name} yet: run `cargo xtask bless` and commit it");
     let difference = snapshot.lines().zip(text.lines()).find(|(before, now)| before != now);
     assert!(
         snapshot == text,
@@ -40,8 +41,9 @@ fn instructions() {
     for pattern in PATTERNS {
         let mut text = String::new();
         for image in CATALOGUE.images {
-            let prefix = format!("{}_", pattern.name);
-            for facts in image.kernels.iter().filter(|facts| facts.kernel.starts_with(&prefix)) {
+            let is_its =
+                |kernel| CATALOGUE.owner_of(kernel).is_some_and(|one| one.name == pattern.name);
+            for facts in image.kernels.iter().filter(|facts| is_its(facts.kernel)) {
                 let _ = writeln!(
                     text,
                     "sm_{} {}: shared {} B, local {} B",

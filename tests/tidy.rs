@@ -1,7 +1,7 @@
 //! The rules of the house that a machine can check, each with the fix in its message.
 
 use crate::kernels_source::{files, root};
-use coalesce::pattern::Pattern;
+use coalesce::pattern::{Expectation, Pattern, Size};
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
 use results::Results;
@@ -60,7 +60,6 @@ fn groups_are_the_same_in_both_crates() {
 
 #[test]
 fn every_variant_has_its_kernel_and_every_kernel_its_variant() {
-    let of_the_host: Vec<_> = PATTERNS.iter().filter(|pattern| pattern.is_host_work()).collect();
     for image in CATALOGUE.images {
         let entries: BTreeSet<&str> = image
             .kernels
@@ -68,7 +67,7 @@ fn every_variant_has_its_kernel_and_every_kernel_its_variant() {
             .map(|facts| facts.kernel)
             .filter(|name| !name.starts_with("measurement_"))
             // Work of the host may launch any kernel of its file.
-            .filter(|name| !of_the_host.iter().any(|pattern| name.starts_with(pattern.name)))
+            .filter(|name| !CATALOGUE.owner_of(name).is_some_and(Pattern::is_host_work))
             .collect();
         let expected: BTreeSet<String> = PATTERNS
             .iter()
@@ -102,6 +101,103 @@ fn every_doc_has_the_template_and_lists_the_variants_in_order() {
     }
 }
 
+/// The cells of the table in a pattern's doc, a row for its header and one for each variant.
+fn table_of(pattern: &Pattern) -> Vec<Vec<String>> {
+    let doc = pattern.doc();
+    let is_row = |line: &&str| line.starts_with("| variant |") || line.starts_with("| `");
+    let cells = |line: &str| {
+        let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
+        inner.split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    doc.lines().filter(is_row).map(cells).collect()
+}
+
+#[test]
+fn the_table_of_a_doc_says_what_the_variants_say() {
+    for pattern in PATTERNS {
+        for (variant, row) in pattern.variants.iter().zip(table_of(pattern).iter().skip(1)) {
+            let mut change = variant.change.to_owned();
+            if variant.since > 70 {
+                change += &format!(" (sm_{})", variant.since);
+            }
+            let name = format!("{}/{}", pattern.name, variant.name);
+            assert_eq!(row[1], change, "{name}: write into the doc's table what `change` says");
+        }
+    }
+}
+
+/// Whether a cell of a doc's table says what is expected: the number, rounded as the cell is, or `none`. A cell that is
+/// a formula, or says `4 or 5`, is right where the expectation depends on the size: `tests/executor.rs` has the formulas.
+fn says(cell: &str, expected: &[Option<f64>]) -> bool {
+    match (cell.parse::<f64>(), expected) {
+        (Ok(number), [first @ Some(_), ..]) => {
+            let decimals = cell.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            let is_near =
+                |value: f64| (value - number).abs() <= 0.5 * 0.1_f64.powi(decimals as i32);
+            first.is_some_and(is_near)
+        }
+        (Ok(_), _) => false,
+        (Err(_), [first, others @ ..]) if cell != "none" => others.iter().any(|one| one != first),
+        (Err(_), all) => all.iter().all(Option::is_none),
+    }
+}
+
+#[test]
+fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
+    type Promise = fn(&Expectation) -> Option<f64>;
+    let columns: [(&str, &[Promise]); 5] = [
+        ("sectors per load", &[|expected| expected.load_sectors]),
+        ("sectors per store", &[|expected| expected.store_sectors]),
+        (
+            "shared wavefronts, load / store",
+            &[
+                |expected| expected.shared_load_wavefronts,
+                |expected| expected.shared_store_wavefronts,
+            ],
+        ),
+        ("shared atomic passes", &[|expected| expected.shared_atomic_wavefronts]),
+        ("constant passes", &[|expected| expected.constant_passes]),
+    ];
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for pattern in PATTERNS {
+        let table = table_of(pattern);
+        let sizes = std::iter::once(pattern.count_size).chain(pattern.verify_sizes.iter().copied());
+        let sizes: Vec<Size> = sizes.map(Size::new).collect();
+        for (column, promises) in columns {
+            let Some(at) = table[0].iter().position(|header| header == column) else { continue };
+            for (variant, row) in pattern.variants.iter().zip(&table[1..]) {
+                let runs = |size: &&Size| (variant.precondition)(size).is_ok();
+                let expected: Vec<_> =
+                    sizes.iter().filter(runs).map(|size| (variant.expect)(size)).collect();
+                let cell = &row[at];
+                // One `none` stands for all of a cell.
+                let parts: Vec<&str> = match cell.split(" / ").collect::<Vec<_>>() {
+                    parts if parts.len() == promises.len() => parts,
+                    _ => vec![cell; promises.len()],
+                };
+                for (part, promise) in parts.into_iter().zip(promises) {
+                    let values: Vec<Option<f64>> = expected.iter().map(promise).collect();
+                    if !says(part, &values) {
+                        wrong.push(format!(
+                            "{}/{}: {column} = {cell} in the doc's table, {:?} in `expect`",
+                            pattern.name, variant.name, values[0]
+                        ));
+                    }
+                    compared += 1;
+                }
+            }
+        }
+        let is_told = |column: &str| table[0].iter().any(|header| header == column);
+        assert!(
+            pattern.is_host_work() || is_told("sectors per load") || is_told("sectors per store"),
+            "{}: its doc's table has neither `sectors per load` nor `sectors per store`",
+            pattern.name
+        );
+    }
+    assert!(wrong.is_empty(), "correct what is wrong:\n{}", wrong.join("\n"));
+    assert!(compared > 150, "only {compared} cells were compared");
+}
+
 #[test]
 fn every_kernel_states_its_launch_contract_and_its_difference() {
     for pattern in PATTERNS {
@@ -121,8 +217,13 @@ fn every_kernel_states_its_launch_contract_and_its_difference() {
                 if kernel > 0 {
                     continue;
                 }
-                let opening = if index == 0 { "/// Naive: " } else { "/// Change from `" };
-                assert!(doc.contains(opening), "{name}: its doc does not begin with `{opening}`");
+                let opening = match index.checked_sub(1) {
+                    None => "/// Naive: ".to_owned(),
+                    Some(before) => {
+                        format!("/// Change from `{}`: ", pattern.variants[before].name)
+                    }
+                };
+                assert!(doc.contains(&opening), "{name}: its doc does not begin with `{opening}`");
             }
         }
     }
@@ -295,8 +396,12 @@ fn the_readme_names_no_pattern_that_is_gone() {
     let mut named = 0;
     for row in rows {
         let (name, shows) = row.split_once("` | ").expect("a row has a name and what it shows");
-        let found = PATTERNS.iter().any(|pattern| pattern.name == name && pattern.shows == shows);
-        assert!(found, "README.md: no pattern `{name}` shows \"{shows}\"");
+        let pattern = PATTERNS
+            .iter()
+            .find(|pattern| pattern.name == name)
+            .unwrap_or_else(|| panic!("README.md: there is no pattern `{name}`"));
+        let claim = pattern.claim();
+        assert_eq!(shows, claim, "README.md: write what the doc of `{name}` says it shows");
         named += 1;
     }
     assert!(named > 0, "README.md: the reading order is empty");

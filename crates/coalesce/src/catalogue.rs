@@ -69,6 +69,13 @@ impl Catalogue {
         self.patterns.iter().copied().find(|pattern| pattern.name == name)
     }
 
+    /// The pattern that a kernel belongs to: the one with the longest name that the kernel's begins with.
+    pub fn owner_of(&self, kernel: &str) -> Option<&'static Pattern> {
+        let owns = |name: &str| kernel.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        let owners = self.patterns.iter().filter(|pattern| owns(pattern.name));
+        owners.max_by_key(|pattern| pattern.name.len()).copied()
+    }
+
     /// Resolves `PATTERN` or `PATTERN/VARIANT`.
     ///
     /// # Errors

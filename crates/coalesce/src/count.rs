@@ -118,7 +118,7 @@ pub fn of_pattern(
     });
     CountedPattern {
         name: pattern.name.to_owned(),
-        claim: pattern.shows.to_owned(),
+        claim: pattern.claim(),
         doc: pattern.doc(),
         is_host_work: pattern.is_host_work(),
         file: pattern.source_file(),

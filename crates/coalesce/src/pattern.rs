@@ -15,13 +15,9 @@ pub struct Pattern {
     pub name: &'static str,
     /// What it is about: the folder of both files.
     pub group: &'static str,
-    /// The one claim a reader leaves with.
-    pub shows: &'static str,
     /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
     /// work is the host's.
     pub doc_source: &'static str,
-    /// Where the hardware claims come from.
-    pub sources: &'static [&'static str],
     /// The names of a size's numbers, in order.
     pub dimensions: &'static [Dimension],
     /// The sizes at which results are checked.
@@ -196,7 +192,7 @@ pub fn fits_grid_y(blocks: usize) -> std::result::Result<(), &'static str> {
 pub struct Variant {
     /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one.
     pub name: &'static str,
-    /// What changed from the variant before.
+    /// What changed from the variant before; the table of the doc says the same.
     pub change: &'static str,
     /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.
     pub since: u32,
@@ -457,6 +453,26 @@ impl Pattern {
             .map_while(|line| line.strip_prefix("//!"))
             .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
             .collect()
+    }
+
+    /// The one claim a reader leaves with: what its doc says it shows.
+    pub fn claim(&self) -> String {
+        self.paragraph("Shows: ")
+    }
+
+    /// Where its claims about the hardware come from, as its doc has them.
+    pub fn sources(&self) -> String {
+        self.paragraph("Source: ")
+    }
+
+    /// The paragraph of the doc that begins with a label, without the label and the last full stop.
+    fn paragraph(&self, label: &str) -> String {
+        let doc = self.doc();
+        let mut lines = doc.lines().skip_while(|line| !line.starts_with(label));
+        let first = lines.next().and_then(|line| line.strip_prefix(label)).unwrap_or_default();
+        let others = lines.take_while(|line| !line.is_empty());
+        let text = std::iter::once(first).chain(others).collect::<Vec<_>>().join(" ");
+        text.strip_suffix('.').unwrap_or(&text).to_owned()
     }
 
     /// The file of its kernels, below the workspace.

@@ -137,3 +137,73 @@ pub fn of<'a>(
     let name = pattern.name;
     peers.iter().filter(move |(of, _)| of == name).map(|(_, variant)| *variant)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Selection;
+    use crate::measure::Plan;
+    use crate::pattern::{Bytes, Case, Dimension, Sweep};
+
+    unsafe extern "C" fn nothing(
+        _stream: *mut c_void,
+        _inputs: *const u64,
+        _outputs: *const u64,
+        _size: *const usize,
+    ) -> *const c_char {
+        std::ptr::null()
+    }
+
+    static PATTERN: Pattern = Pattern {
+        name: "copy",
+        group: "global",
+        doc_source: "",
+        dimensions: &[Dimension::extent("n", "elements", 1)],
+        verify_sizes: &[],
+        bench_size: &[64],
+        count_size: &[64],
+        sweeps: &[Sweep { dimension: 0, values: &[32, 64], variants: &[0] }],
+        case: |_, _| Case { inputs: Vec::new(), outputs: Vec::new() },
+        bytes: |_| Bytes { read: 0, written: 0 },
+        floor: |_, _| None,
+        variants: &[
+            Variant::kernel("swept", "", |_, _, _| Ok(())),
+            Variant::kernel("picky", "", |_, _, _| Ok(()))
+                .since(90)
+                .only_when(|_| Err("it is picky")),
+        ],
+    };
+
+    const CATALOGUE: Catalogue = Catalogue { name: "test", patterns: &[&PATTERN], images: &[] };
+
+    fn peer(name: &str) -> &'static Variant {
+        variant(&CATALOGUE, PATTERN.name, name.to_owned(), &[0], Peer(nothing))
+    }
+
+    #[test]
+    fn a_twin_goes_where_our_variant_goes() {
+        let names = ["nvcc swept", "nvcc picky", "a library"];
+        let own = names.map(|name| PATTERN.own(peer(name)).map(|own| own.name));
+        assert_eq!(own, [Some("swept"), Some("picky"), None]);
+
+        let selection = Selection { pattern: &PATTERN, variant: None };
+        let mut plan = Plan::new(vec![selection]);
+        plan.peers = names.map(|name| (PATTERN.name.to_owned(), peer(name))).into();
+        let points = plan.points(&selection).expect("it fits");
+        let peers_at = |index: usize| -> Vec<&str> {
+            let variants = points[index].variants.iter().map(|variant| variant.name);
+            variants.filter(|name| names.contains(name)).collect()
+        };
+        assert_eq!(peers_at(0), names, "the ladder");
+        assert_eq!(peers_at(1), ["nvcc swept", "a library"], "the curve");
+    }
+
+    #[test]
+    fn a_twin_needs_what_our_variant_needs() {
+        let size = Size::new(&[64]);
+        let twin = peer("nvcc picky");
+        assert_eq!((twin.since, (twin.precondition)(&size)), (90, Err("it is picky")));
+        let library = peer("a library");
+        assert_eq!((library.since, (library.precondition)(&size)), (0, Ok(())));
+    }
+}

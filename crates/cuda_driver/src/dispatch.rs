@@ -58,7 +58,8 @@ pub fn select(backend: Backend) -> Result<(), DriverError> {
         }
     };
     let before = selected().filter(|current| current.is_native() && !candidate.is_native());
-    let before = before.map_or(std::ptr::null_mut(), |native| std::ptr::from_ref(native).cast_mut());
+    let before =
+        before.map_or(std::ptr::null_mut(), |native| std::ptr::from_ref(native).cast_mut());
     let new = std::ptr::from_ref(candidate).cast_mut();
     match SELECTED.compare_exchange(before, new, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(()),

@@ -17,11 +17,11 @@
 //! instruction that uses it, as a register is. For sm_80 ptxas writes `IMAD R5, R0, R5, c[0x3][0x4]`;
 //! for sm_90 a warp reads it once into a uniform register (`ULDC`), and the operand is that register.
 //!
-//! | variant | change from the previous one | load s/r | store s/r | constant passes | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | constant passes | limited by |
 //! |---|---|---|---|---|---|
-//! | `global` | | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
-//! | `read_only` | the read-only path | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
-//! | `shared` | each block copies the table into shared memory first | 4 | 4 | none | latency and requests of shared memory |
+//! | `global` | the table lies in global memory | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
+//! | `read_only` | loads by the read-only path | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
+//! | `shared` | each block copies the table into shared memory and walks there | 4 | 4 | none | latency and requests of shared memory |
 //! | `parameter` | the table comes by value with the launch | none | 4 | distinct | passes of the constant cache |
 //! | `constant` | the table is a static that the host writes by its name | none | 4 | distinct | passes of the constant cache |
 //! | `register` | no walk: every lane uses the same 8 words, `STEPS` times, from registers | 1 | 4 | none | multiply-adds |

@@ -19,12 +19,12 @@
 //! a block are added up at its end and go to device memory by one atomic per bin: n global atomics become
 //! 256 per block.
 //!
-//! | variant | change from the previous one | load s/r | shared atomic passes | global atomics | limited by |
+//! | variant | change from the previous one | sectors per load | shared atomic passes | global atomics | limited by |
 //! |---|---|---|---|---|---|
-//! | `global_atomic` | | 1 | none | n | 256 addresses in L2 |
+//! | `global_atomic` | every byte is an atomic in device memory | 1 | none | n | 256 addresses in L2 |
 //! | `block_copy` | the block counts in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
 //! | `warp_copies` | each warp has its copy | 1 | 3.2 | 256 x blocks | shared memory banks |
-//! | `padded` | each lane has its copy, in rows of 257 words | 1 | 3.53 | 256 x blocks | shared memory banks |
+//! | `padded` | each lane has its copy, in rows of 257 words | 1 | 3.5 | 256 x blocks | shared memory banks |
 //! | `lane_copies` | the copies of a bin lie side by side: bank = lane | 1 | 1 | 256 x blocks | requests: a load and an atomic for 32 B |
 //! | `coarsened` | 16 bytes per load, four loads in flight | 16 | 1 | 256 x blocks | device memory |
 //! | `aggregated` | four equal neighbours are counted at once | 16 | 1 | 256 x blocks | device memory |

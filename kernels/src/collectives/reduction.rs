@@ -22,13 +22,13 @@
 //! The rung with divergent warps has no bank conflicts: all words of a warp lie within 32. Conflicts
 //! come with the first repair, which packs the threads at work and spreads their words.
 //!
-//! | variant | change from the previous one | load s/r | shared wavefronts, load / store | global atomics | limited by |
+//! | variant | change from the previous one | sectors per load | shared wavefronts, load / store | global atomics | limited by |
 //! |---|---|---|---|---|---|
-//! | `global_atomic` | | 4 | none | n, 32 passes each request | one address in L2 |
-//! | `interleaved` | a tree in shared memory; one atomic per block | 4 | 1 / 1 | n / 512 | idle lanes, barriers |
+//! | `global_atomic` | every thread adds to one address | 4 | none | n, 32 passes each request | one address in L2 |
+//! | `interleaved` | a tree in shared memory, one atomic per block | 4 | 1 / 1 | n / 512 | idle lanes, barriers |
 //! | `strided` | the threads at work are the first ones | 4 | 4.66 / 3.08 | n / 512 | bank conflicts, barriers |
 //! | `sequential` | the tree folds the upper half onto the lower | 4 | 1 / 1 | n / 512 | barriers |
-//! | `shuffle` | warps add by shuffles; one word per warp | 4 | 1 / 1 | n / 512 | bytes in flight |
+//! | `shuffle` | warps add by shuffles, one shared word per warp | 4 | 1 / 1 | n / 512 | bytes in flight |
 //! | `vectorised` | few blocks, 16-byte loads, four in flight per thread | 16 | 1 / 1 | at most 528 | device memory |
 //! | `vectorised_i32` | the same for 32-bit integers | 16 | 1 / 1 | at most 528 | device memory |
 //! | `vectorised_f64` | the same for doubles, two per load | 16 | 1 / 1 | at most 528 | device memory |

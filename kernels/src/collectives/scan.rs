@@ -37,12 +37,12 @@
 //! With a word of padding after every 32, word i lies in bank (i + i / 32) % 32: words 2 s apart meet no more,
 //! whatever the level. The tree with conflicts takes more passes than the wasteful scan without them.
 //!
-//! | variant | change from the previous one | load s/r | store s/r | shared wavefronts, load / store | words moved | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | words moved | limited by |
 //! |---|---|---|---|---|---|---|
-//! | `hillis_steele` | | 3.0 | 3.8 | 1 / 1 | 3 n | shared requests, barriers |
+//! | `hillis_steele` | every word adds the word 1, 2, 4 .. before it | 3.0 | 3.8 | 1 / 1 | 3 n | shared requests, barriers |
 //! | `blelloch` | a tree up and down: fewer additions, more barriers | 3.4 | 3.8 | 4.19 / 3.96 | 3 n | bank conflicts, barriers |
 //! | `blelloch_padded` | a word of padding after every 32 | 3.4 | 3.8 | 1 / 1 | 3 n | barriers |
-//! | `shuffle` | warps scan by shuffles; one word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
+//! | `shuffle` | warps scan by shuffles, one shared word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
 //! | `vectorised` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
 //! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
 //! | `look_back_async` | the tile goes past the registers into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |

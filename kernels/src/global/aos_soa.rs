@@ -14,9 +14,9 @@
 //!   SoA  lane i -> f[i]       4 sectors per field
 //! ```
 //!
-//! | variant | change from the previous one | load s/r | store s/r | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `one_field_aos` | | 8 | 4 | device memory, half of what it reads unused |
+//! | `one_field_aos` | x of each point, from an array of points | 8 | 4 | device memory, half of what it reads unused |
 //! | `one_field_soa` | the fields lie in arrays of their own | 4 | 4 | bytes in flight |
 //! | `both_aos` | both fields are used, again from an array of structures | 8 | 4 | requests: each sector is asked for twice |
 //! | `both_paired` | both fields with one 8-byte load | 8 | 4 | bytes in flight |

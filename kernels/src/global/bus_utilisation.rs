@@ -15,9 +15,9 @@
 //!
 //! used = bytes of the distinct words asked for / bytes of the sectors or lines touched.
 //!
-//! | variant | change from the previous one | load s/r | store s/r | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `random_ca` | | 32 | 4 | sectors, each for one word |
+//! | `random_ca` | a random word of the 32nd of the array that is the lane's | 32 | 4 | sectors, each for one word |
 //! | `random_cg` | without L1 | 32 | 4 | sectors, each for one word |
 //! | `misaligned_ca` | 32 neighbouring words, one off the line | 5 | 4 | bytes in flight |
 //! | `misaligned_cg` | without L1: the neighbour's sector comes from L2 once more | 5 | 4 | bytes in flight |

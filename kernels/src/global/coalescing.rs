@@ -13,9 +13,9 @@
 //!   quad      lane i -> a[4i..4i+4]  sixteen sectors, all used: four times the work per request
 //! ```
 //!
-//! | variant | change from the previous one | load s/r | store s/r | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `strided` | | 32 | 32 | sectors: eight times as many as needed pass through L1 |
+//! | `strided` | the lanes of a warp lie n / 32 words apart | 32 | 32 | sectors: eight times as many as needed pass through L1 |
 //! | `permuted` | a warp's lanes cover 32 neighbouring words, in a scrambled order | 4 | 4 | bytes in flight |
 //! | `scalar` | lane order = word order | 4 | 4 | bytes in flight |
 //! | `pair` | 8 bytes per lane | 8 | 8 | bytes in flight |

@@ -15,12 +15,12 @@
 //! The fifth sector is shared with the neighbouring warp: an array of 2^20 words covers 131072
 //! sectors aligned and 131073 shifted, so device memory moves one sector more, not a quarter more.
 //!
-//! | variant | change from the previous one | load s/r | store s/r | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `shifted` | | 4 or 5 | 4 or 5 | the extra sector between L1 and L2 |
-//! | `padded` | the array begins so far into its buffer that element `offset` starts a line | 4 | 4 | bytes in flight |
+//! | `shifted` | lane i touches word i + offset | 4 or 5 | 4 or 5 | the extra sector between L1 and L2 |
+//! | `padded` | element `offset` starts a line, because the buffer has words in front | 4 | 4 | bytes in flight |
 //! | `peeled` | no padding: lanes line up with lines, the first few have nothing to do | 4 | 4 | bytes in flight |
-//! | `staged` | 16-byte aligned loads into shared memory, aligned stores out of it | 16 | 4 | device memory |
+//! | `staged` | aligned 16-byte loads into shared memory, aligned stores out of it | 16 | 4 | device memory |
 //!
 //! Expected: aligned and shifted copies differ by far less than 5/4, because a sector fetched for
 //! one warp is in the cache when its neighbour asks. The Best Practices Guide measured 9/10.

@@ -12,10 +12,10 @@
 //!   consecutive  |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|                        4 sectors in 128 B
 //! ```
 //!
-//! | variant | change from the previous one | load s/r | store s/r | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `partial` | | none | 8 | reading the rest of each sector before it is written back |
-//! | `scattered` | four whole sectors of six, lanes in a scrambled order | none | 4 | requests: one word per lane |
+//! | `partial` | each warp fills the first half of eight sectors | none | 8 | reading the rest of each sector before it is written back |
+//! | `scattered` | four whole sectors of a range of six, lanes in a scrambled order | none | 4 | requests: one word per lane |
 //! | `half_range` | 16 lanes fill one aligned range of 64 bytes | none | 2 | requests: two for each line |
 //! | `consecutive` | 32 lanes fill one aligned line | none | 4 | requests: one word per lane |
 //!

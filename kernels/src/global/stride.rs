@@ -12,9 +12,9 @@
 //! sectors = min(4 s, 32), lines = min(s, 32), share used = 100 / min(s, 8) %:
 //! 100, 50, 33.3, 25, 20, 16.7, 14.3, 12.5.
 //!
-//! | variant | change from the previous one | load s/r | store s/r | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `copy` | | min(4s, 32) | min(4s, 32) | sectors read, sectors written in part |
+//! | `copy` | strided loads and strided stores | min(4s, 32) | min(4s, 32) | sectors read, sectors written in part |
 //! | `gather` | the results are packed: only the loads are strided | min(4s, 32) | 4 | sectors read |
 //! | `staged` | the block loads whole sectors into shared memory and picks there | 16 | 4 | device memory |
 //!

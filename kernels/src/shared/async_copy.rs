@@ -13,15 +13,15 @@
 //! bulk        UBLKCP, by one thread          one instruction per tile; a barrier counts its bytes
 //! ```
 //!
-//! | variant | change from the previous one | load s/r | store s/r | shared wavefronts, load / store | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
-//! | `registers_4` | | 4 | 16 | 4 / 1 | loads in flight, instructions |
+//! | `registers_4` | through registers, 4 bytes per lane | 4 | 16 | 4 / 1 | loads in flight, instructions |
 //! | `registers_8` | 8 bytes per lane on the way in | 8 | 16 | 4 / 2 | loads in flight |
 //! | `registers_16` | 16 bytes per lane | 16 | 16 | 4 / 4 | loads in flight |
 //! | `async_4` | `cp.async`, again of 4 bytes (sm_80) | 4 | 16 | 4 / 1 | copies in flight, instructions |
-//! | `async_8` | 8 bytes per lane | 8 | 16 | 4 / 2 | copies in flight |
-//! | `async_16` | 16 bytes per lane, past L1 | 16 | 16 | 4 / 4 | copies in flight |
-//! | `pipelined` | four tiles of shared memory: three are on their way while one is worked on | 16 | 16 | 4 / 4 | device memory |
+//! | `async_8` | 8 bytes per lane (sm_80) | 8 | 16 | 4 / 2 | copies in flight |
+//! | `async_16` | 16 bytes per lane, past L1 (sm_80) | 16 | 16 | 4 / 4 | copies in flight |
+//! | `pipelined` | four tiles of shared memory: three are on their way while one is worked on (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //! | `bulk` | one thread has each tile copied whole (sm_90) | none | 16 | 4 / none | device memory |
 //!
 //! The floor is the time of a copy: each word is read once and written once, 8 B x n / copy bandwidth.

@@ -23,13 +23,13 @@
 //! takes `STEPS` steps from a start of its own. All lanes move on alike, so their banks stay as far
 //! apart as at the start, and each step waits for the one before.
 //!
-//! | variant | change from the previous one | load s/r | store s/r | shared wavefronts, load / store | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
-//! | `strided_read` | | 4 | 4 | gcd(s, 32) / 1 | shared memory banks |
+//! | `strided_read` | the lanes begin `stride` words apart | 4 | 4 | gcd(s, 32) / 1 | shared memory banks |
 //! | `strided_write` | the same words are written instead of read | none | 4 | gcd(s, 32) / gcd(s, 32) | shared memory banks |
 //! | `broadcast` | all lanes read one word | 4 | 4 | 1 / 1 | latency of shared memory |
 //! | `pairs` | two neighbouring lanes read one word | 4 | 4 | 1 / 1 | latency of shared memory |
-//! | `random` | each lane reads a random bank | 4 | 4 | 3.53 / 1 | shared memory banks |
+//! | `random` | each lane reads a random bank | 4 | 4 | 3.5 / 1 | shared memory banks |
 //! | `eight_bytes` | neighbouring words, two per lane | 4 | 4 | 2 / 1 | bytes per pass |
 //! | `sixteen_bytes` | four words per lane | 4 | 4 | 4 / 1 | bytes per pass |
 //! | `column` | one word per lane again, down a column of a tile of 32 x 32 | 4 | 4 | 32 / 1 | shared memory banks |

@@ -12,19 +12,19 @@
 //! registers     8 x 8 results per thread: 4 reads of 16 bytes for 64 multiplications
 //! ```
 //!
-//! | variant | change from the previous one | L1 sectors per warp, whole kernel | shared wavefronts per warp | limited by |
-//! |---|---|---|---|---|
-//! | `simple` | | 32 x (1 + 4) = 160 | 0 | L1 requests |
-//! | `a_in_shared` | each warp keeps its row of A in shared memory | 4 + 128 = 132 | 1 + 32 | L1 requests |
-//! | `ab_in_shared` | the block keeps the tile of B there too | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
-//! | `registers` | 8 x 8 results per thread, operands reused from registers | 2 per 32 results | 1.5 per 32 results | fused multiply-adds |
+//! | variant | change from the previous one | sectors per load | sectors per store | L1 sectors per warp, whole kernel | shared wavefronts per warp | limited by |
+//! |---|---|---|---|---|---|---|
+//! | `simple` | one thread per element, both operands from device memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
+//! | `a_in_shared` | each warp keeps its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 | L1 requests |
+//! | `ab_in_shared` | the block keeps the tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
+//! | `registers` | 8 x 8 results per thread, operands reused from registers | 21.3 | 16 | 2 per 32 results | 1.5 per 32 results | fused multiply-adds |
 //!
 //! Expected: the Best Practices Guide measured 119.9, 144.4 and 195.5 GB/s on a V100. On a recent L1
 //! the first three nearly tie: a broadcast from L1 costs about what one from shared memory costs.
 //! Registers make the difference.
 //!
-//! Preconditions: `simple`, `a_in_shared`, `ab_in_shared` run at any M and N; `registers` too, with
-//! 16-byte aligned buffers.
+//! Preconditions: N is arbitrary. M is at most 65535 tiles of rows, because a grid has no more blocks in y:
+//! 2097120 rows, and 4194240 for `registers`. `registers` needs buffers aligned to 16 bytes.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AB)".
 

@@ -14,12 +14,12 @@
 //!   swizzled  column ^ row                             32 banks: 1 pass, no memory
 //! ```
 //!
-//! | variant | change from the previous one | load s/r | store s/r | shared wavefronts, load / store | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
-//! | `column_write` | | 4 | 32 | none | partly written sectors |
+//! | `column_write` | lanes run along a source row; their stores lie `rows` words apart | 4 | 32 | none | partly written sectors |
 //! | `column_read` | the lanes run along the target's rows instead | 32 | 4 | none | sectors through L1 |
-//! | `tiled` | a tile in shared memory: both sides coalesced | 4 | 4 | 32 / 1 | shared memory banks |
-//! | `padded` | rows of 33 words | 4 | 4 | 1 / 1 | bytes in flight, barrier |
+//! | `tiled` | a tile in shared memory: both sides coalesced, the column in one bank | 4 | 4 | 32 / 1 | shared memory banks |
+//! | `padded` | rows of 33 words: a column lies in 32 banks | 4 | 4 | 1 / 1 | bytes in flight, barrier |
 //! | `swizzled` | rows of 32 words, columns permuted by the row | 4 | 4 | 1 / 1 | bytes in flight, barrier |
 //! | `wide` | 16 bytes per lane, 4 x 4 words turned in registers | 16 | 16 | 4 / 4 | device memory |
 //! | `ordered` | the grid runs down the columns, so that blocks at work together write whole rows | 16 | 16 | 4 / 4 | device memory |
@@ -30,7 +30,8 @@
 //! comes close to the copy.
 //!
 //! Preconditions: `wide`, `ordered` and `asynchronous` need rows and columns that 4 divides; buffers 16-byte
-//! aligned.
+//! aligned. A grid has at most 65535 blocks in y, so the dimension that runs along y (the columns for
+//! `column_read`, `ordered` and `asynchronous`, else the rows) has at most 65535 tiles.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".

@@ -38,7 +38,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if !pattern.is_host_work() {
         print_kernels(catalogue, &selection)?;
     }
-    println!("Sources: {}", pattern.sources.join("; "));
+    println!("Sources: {}", pattern.sources());
     if let Some(folder) = &arguments.svg {
         write_pictures(catalogue, &selection, folder, &arguments.device)?;
     }

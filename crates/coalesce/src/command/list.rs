@@ -38,7 +38,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
                     })
                     .collect();
                 let dimensions: Vec<_> = pattern.dimensions.iter().map(|dimension| dimension.name).collect();
-                json!({ "name": pattern.name, "shows": pattern.shows, "dimensions": dimensions, "variants": variants })
+                json!({ "name": pattern.name, "shows": pattern.claim(), "dimensions": dimensions, "variants": variants })
             })
             .collect();
         println!("{}", serde_json::to_string_pretty(&patterns)?);
@@ -55,7 +55,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut table = table(["pattern", "variant", "what it does"]);
     for pattern in catalogue.patterns {
-        table.add_row([pattern.name, "", pattern.shows]);
+        table.add_row([pattern.name, "", &pattern.claim()]);
         for variant in pattern.variants {
             table.add_row(["", variant.name, variant.change]);
         }

@@ -20,13 +20,7 @@ const DISTINCT: &[usize] = &[1, 2, 4, 8, 16, 32];
 pub const PATTERN: Pattern = Pattern {
     name: "constant_memory",
     group: "caches",
-    shows: "the constant cache serves one address per pass; only a table that all lanes read alike belongs there",
     doc_source: include_str!("../../../../kernels/src/caches/constant_memory.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Constant Memory\"",
-        "CUDA C++ Programming Guide, \"Technical Specifications per Compute Capability\" and \"Function Parameters\"",
-        "Jia et al., \"Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking\"",
-    ],
     dimensions: &[
         Dimension::extent("n", "threads, each with its walk", 1),
         Dimension::extent("distinct", "different words per warp and step", 1),
@@ -95,12 +89,16 @@ pub const PATTERN: Pattern = Pattern {
             constant_passes: Some(distinct(size)),
             ..stores("one pass per different word")
         }),
-        Variant::kernel("register", "the same 8 words for all lanes, in registers", register)
-            .writing(&[1])
-            .expecting(|_| Expectation {
-                load_sectors: Some(1.0),
-                ..stores("8 words of one sector, loaded once")
-            }),
+        Variant::kernel(
+            "register",
+            "no walk: every lane uses the same 8 words, `STEPS` times, from registers",
+            register,
+        )
+        .writing(&[1])
+        .expecting(|_| Expectation {
+            load_sectors: Some(1.0),
+            ..stores("8 words of one sector, loaded once")
+        }),
         Variant::kernel("operand", "the 8 words are operands in constant memory", operand)
             .writing(&[1])
             .prepared(write_table)

@@ -21,11 +21,11 @@
 //!
 //! | variant | change from the previous one | table in L2 |
 //! |---|---|---|
-//! | `plain` | | as long as L2 keeps it by itself |
-//! | `all_set_aside` | as much of L2 as the device allows is set aside; a window of the stream over the table | all of it up to S bytes |
-//! | `window` | as much is set aside as the size says; hit ratio as the size says | all of it up to S bytes, then nothing |
-//! | `tuned` | the hit ratio is S / table bytes, at most 1; the other accesses are as usual | all of it up to S bytes, then S bytes |
-//! | `launch_window` | the window is an attribute of the launch instead of the stream | as `tuned` |
+//! | `plain` | no window | as long as L2 keeps it by itself |
+//! | `all_set_aside` | as much of L2 as the device allows is set aside; a window of the stream over the table (sm_80) | all of it up to S bytes |
+//! | `window` | as much is set aside as the size says; hit ratio as the size says (sm_80) | all of it up to S bytes, then nothing |
+//! | `tuned` | the hit ratio is S / table bytes, at most 1; the other accesses are as usual (sm_80) | all of it up to S bytes, then S bytes |
+//! | `launch_window` | the window is an attribute of the launch instead of the stream (sm_80) | as `tuned` |
 //! | `evict_first` | nothing is set aside, no window; loads of the source and stores of the target say evict first | what the streams leave |
 //!
 //! Expected: of 12 bytes per element, 4 each of source, target and table, those of the table bound the gain. With D and L
@@ -99,12 +99,7 @@ const FOUR_MIB: usize = 1 << 20;
 pub const PATTERN: Pattern = Pattern {
     name: "l2_persistence",
     group: "caches",
-    shows: "a window keeps a reused table in the part of L2 that is set aside, while what it chooses fits there",
     doc_source: include_str!("l2_persistence.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"L2 Cache\"",
-        "CUDA C++ Programming Guide, \"Device Memory L2 Access Management\"",
-    ],
     dimensions: &[
         Dimension::extent("n", "elements of four bytes that stream by", 1),
         Dimension::amount("table", "elements of the table", 1),
@@ -143,29 +138,39 @@ pub const PATTERN: Pattern = Pattern {
             .only_when(table_fits),
         Variant::host(
             "all_set_aside",
-            "all that may be is set aside; a window",
+            "as much of L2 as the device allows is set aside; a window of the stream over the \
+            table",
             |gpu, case, size| build(gpu, case, size, Plan::AllSetAside),
         )
         .since(80)
         .only_when(table_fits),
-        Variant::host("window", "set aside as given, hit ratio as given", |gpu, case, size| {
-            build(gpu, case, size, Plan::Window)
-        })
+        Variant::host(
+            "window",
+            "as much is set aside as the size says; hit ratio as the size says",
+            |gpu, case, size| build(gpu, case, size, Plan::Window),
+        )
         .since(80)
         .only_when(table_fits),
-        Variant::host("tuned", "hit ratio as large as fits", |gpu, case, size| {
-            build(gpu, case, size, Plan::Tuned)
-        })
+        Variant::host(
+            "tuned",
+            "the hit ratio is S / table bytes, at most 1; the other accesses are as usual",
+            |gpu, case, size| build(gpu, case, size, Plan::Tuned),
+        )
         .since(80)
         .only_when(table_fits),
-        Variant::host("launch_window", "of the launch, not of the stream", |gpu, case, size| {
-            build(gpu, case, size, Plan::LaunchWindow)
-        })
+        Variant::host(
+            "launch_window",
+            "the window is an attribute of the launch instead of the stream",
+            |gpu, case, size| build(gpu, case, size, Plan::LaunchWindow),
+        )
         .since(80)
         .only_when(table_fits),
-        Variant::host("evict_first", "no window; streams are evicted first", |gpu, case, size| {
-            build(gpu, case, size, Plan::EvictFirst)
-        })
+        Variant::host(
+            "evict_first",
+            "nothing is set aside, no window; loads of the source and stores of the target say \
+            evict first",
+            |gpu, case, size| build(gpu, case, size, Plan::EvictFirst),
+        )
         .only_when(table_fits),
     ],
 };

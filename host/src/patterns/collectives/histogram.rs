@@ -31,13 +31,7 @@ const H200_MULTIPROCESSORS: u32 = 132;
 pub const PATTERN: Pattern = Pattern {
     name: "histogram",
     group: "collectives",
-    shows: "atomics are cheap when lanes have words and banks of their own, and dear when they share",
     doc_source: include_str!("../../../../kernels/src/collectives/histogram.rs"),
-    sources: &[
-        "Podlozhnyuk, \"Histogram calculation in CUDA\"",
-        "NVIDIA developer blog, \"GPU Pro Tip: Fast Histograms Using Shared Atomics on Maxwell\"",
-        "CUB, `DeviceHistogram`",
-    ],
     dimensions: &[
         Dimension::extent("n", "bytes of the input", 1),
         Dimension::choice("distribution", "of the values", &["uniform", "skewed", "constant"]),
@@ -67,14 +61,7 @@ pub const PATTERN: Pattern = Pattern {
             "global_atomic",
             "every byte is an atomic in device memory",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::histogram_global_atomic,
-                    0,
-                    length(size),
-                    all_blocks(size),
-                )
+                launch(launcher, arrays, size, device::histogram_global_atomic, 0, all_blocks(size))
             },
         )
         .expecting(|size| Expectation {
@@ -89,14 +76,7 @@ pub const PATTERN: Pattern = Pattern {
             "block_copy",
             "the block counts in shared memory",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::histogram_block_copy,
-                    0,
-                    length(size),
-                    scalar_blocks(size),
-                )
+                launch(launcher, arrays, size, device::histogram_block_copy, 0, scalar_blocks(size))
             },
         )
         .expecting(|size| {
@@ -108,14 +88,7 @@ pub const PATTERN: Pattern = Pattern {
             )
         }),
         Variant::kernel("warp_copies", "each warp has its copy", |launcher, arrays, size| {
-            launch(
-                launcher,
-                arrays,
-                device::histogram_warp_copies,
-                0,
-                length(size),
-                scalar_blocks(size),
-            )
+            launch(launcher, arrays, size, device::histogram_warp_copies, 0, scalar_blocks(size))
         })
         .expecting(|size| {
             let passes = average(&byte_requests(size), word_passes);
@@ -125,14 +98,7 @@ pub const PATTERN: Pattern = Pattern {
             "padded",
             "each lane has its copy, in rows of 257 words",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::histogram_padded,
-                    0,
-                    length(size),
-                    scalar_blocks(size),
-                )
+                launch(launcher, arrays, size, device::histogram_padded, 0, scalar_blocks(size))
             },
         )
         .expecting(|size| {
@@ -154,9 +120,9 @@ pub const PATTERN: Pattern = Pattern {
                 launch(
                     launcher,
                     arrays,
+                    size,
                     device::histogram_lane_copies,
                     0,
-                    length(size),
                     scalar_blocks(size),
                 )
             },
@@ -166,14 +132,7 @@ pub const PATTERN: Pattern = Pattern {
             "coarsened",
             "16 bytes per load, four loads in flight",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::histogram_coarsened,
-                    0,
-                    length(size),
-                    wide_blocks(size),
-                )
+                launch(launcher, arrays, size, device::histogram_coarsened, 0, wide_blocks(size))
             },
         )
         .expecting(|size| Expectation {
@@ -184,14 +143,7 @@ pub const PATTERN: Pattern = Pattern {
             "aggregated",
             "four equal neighbours are counted at once",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::histogram_aggregated,
-                    0,
-                    length(size),
-                    wide_blocks(size),
-                )
+                launch(launcher, arrays, size, device::histogram_aggregated, 0, wide_blocks(size))
             },
         )
         .expecting(|size| Expectation {
@@ -209,9 +161,9 @@ pub const PATTERN: Pattern = Pattern {
                 launch(
                     launcher,
                     arrays,
+                    size,
                     device::histogram_many_bins_global,
                     1,
-                    keys(size),
                     wide_blocks(size),
                 )
             },
@@ -226,7 +178,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "many_bins",
-            "each block counts a third of the bins in shared memory",
+            "each block counts a third of the bins in shared memory and ignores the others",
             many_bins,
         )
         .writing(&[1])
@@ -415,16 +367,17 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: length(size), written: 4 * BINS as usize }
 }
 
-/// Launches a kernel that takes one input of so many elements, and the counts in the output of the same number.
+/// Launches a kernel that takes one input and the counts in the output of the same number.
 fn launch<T: Element>(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
+    size: &Size,
     kernel: Kernel<fn(*const T, *mut u32, u32)>,
     array: usize,
-    elements: usize,
     grid: u32,
 ) -> Result<()> {
-    let arguments = (arrays.input(array), arrays.output(array), elements as u32);
+    let n = length(size).div_ceil(size_of::<T>()) as u32;
+    let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
     // 256-byte aligned; the output is a zero for each bin.
     unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }

@@ -18,13 +18,7 @@ const PACK: usize = 16;
 pub const PATTERN: Pattern = Pattern {
     name: "reduction",
     group: "collectives",
-    shows: "threads add in registers first, warps by shuffles, blocks through shared memory",
     doc_source: include_str!("../../../../kernels/src/collectives/reduction.rs"),
-    sources: &[
-        "Harris, \"Optimizing Parallel Reduction in CUDA\"",
-        "CUDA C++ Programming Guide, \"Warp Shuffle Functions\"",
-        "CUB, `DeviceReduce`",
-    ],
     dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
     verify_sizes: &[
         &[1],
@@ -55,14 +49,7 @@ pub const PATTERN: Pattern = Pattern {
             "global_atomic",
             "every thread adds to one address",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::reduction_global_atomic,
-                    0,
-                    elements(size),
-                    blocks(size),
-                )
+                launch(launcher, arrays, size, device::reduction_global_atomic, 0, blocks(size))
             },
         )
         .expecting(|size| Expectation {
@@ -77,14 +64,7 @@ pub const PATTERN: Pattern = Pattern {
             "interleaved",
             "a tree in shared memory, one atomic per block",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::reduction_interleaved,
-                    0,
-                    elements(size),
-                    blocks(size),
-                )
+                launch(launcher, arrays, size, device::reduction_interleaved, 0, blocks(size))
             },
         )
         .expecting(|size| {
@@ -94,7 +74,7 @@ pub const PATTERN: Pattern = Pattern {
             "strided",
             "the threads at work are the first ones",
             |launcher, arrays, size| {
-                launch(launcher, arrays, device::reduction_strided, 0, elements(size), blocks(size))
+                launch(launcher, arrays, size, device::reduction_strided, 0, blocks(size))
             },
         )
         .expecting(|size| {
@@ -112,14 +92,7 @@ pub const PATTERN: Pattern = Pattern {
             "sequential",
             "the tree folds the upper half onto the lower",
             |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    device::reduction_sequential,
-                    0,
-                    elements(size),
-                    blocks(size),
-                )
+                launch(launcher, arrays, size, device::reduction_sequential, 0, blocks(size))
             },
         )
         .expecting(|size| {
@@ -133,7 +106,7 @@ pub const PATTERN: Pattern = Pattern {
             "shuffle",
             "warps add by shuffles, one shared word per warp",
             |launcher, arrays, size| {
-                launch(launcher, arrays, device::reduction_shuffle, 0, elements(size), blocks(size))
+                launch(launcher, arrays, size, device::reduction_shuffle, 0, blocks(size))
             },
         )
         .expecting(|size| {
@@ -146,36 +119,44 @@ pub const PATTERN: Pattern = Pattern {
                 launch(
                     launcher,
                     arrays,
+                    size,
                     device::reduction_vectorised,
                     0,
-                    elements(size),
                     vectorised_blocks(size),
                 )
             },
         )
         .expecting(vectorised_traffic),
-        Variant::kernel("vectorised_i32", "32-bit integers", |launcher, arrays, size| {
-            launch(
-                launcher,
-                arrays,
-                device::reduction_vectorised_i32,
-                1,
-                elements(size),
-                vectorised_blocks(size),
-            )
-        })
+        Variant::kernel(
+            "vectorised_i32",
+            "the same for 32-bit integers",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::reduction_vectorised_i32,
+                    1,
+                    vectorised_blocks(size),
+                )
+            },
+        )
         .writing(&[1])
         .expecting(vectorised_traffic),
-        Variant::kernel("vectorised_f64", "doubles, two per load", |launcher, arrays, size| {
-            launch(
-                launcher,
-                arrays,
-                device::reduction_vectorised_f64,
-                2,
-                doubles(size),
-                vectorised_blocks(size),
-            )
-        })
+        Variant::kernel(
+            "vectorised_f64",
+            "the same for doubles, two per load",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::reduction_vectorised_f64,
+                    2,
+                    vectorised_blocks(size),
+                )
+            },
+        )
         .writing(&[2])
         .expecting(vectorised_traffic),
     ],
@@ -276,16 +257,17 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * elements(size), written: 4 }
 }
 
-/// Launches a kernel that takes one input of so many elements, and the sum in the output of the same number.
+/// Launches a kernel that takes one input and the sum in the output of the same number.
 fn launch<T: Element>(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
+    size: &Size,
     kernel: Kernel<fn(*const T, *mut T, u32)>,
     array: usize,
-    elements: usize,
     grid: u32,
 ) -> Result<()> {
-    let arguments = (arrays.input(array), arrays.output(array), elements as u32);
+    let n = elements(size).div_ceil(size_of::<T>() / 4) as u32;
+    let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per element, or a grid of its own choice for the vectorised ones; the input has that many
     // elements and is 256-byte aligned; the output is one zero.
     unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }

@@ -32,15 +32,7 @@ const OUTPUTS: &[usize] = &[0, 1, 2, 3];
 pub const PATTERN: Pattern = Pattern {
     name: "scan",
     group: "collectives",
-    shows: "threads scan in registers first, warps by shuffles, and blocks in one pass by looking back",
     doc_source: include_str!("../../../../kernels/src/collectives/scan.rs"),
-    sources: &[
-        "Hillis, Steele, \"Data Parallel Algorithms\"",
-        "Blelloch, \"Prefix Sums and Their Applications\"",
-        "Harris, Sengupta, Owens, \"Parallel Prefix Sum (Scan) with CUDA\"",
-        "Merrill, Garland, \"Single-pass Parallel Prefix Scan with Decoupled Look-back\"",
-        "CUB, `DeviceScan`",
-    ],
     dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
     verify_sizes: &[
         &[1],
@@ -96,16 +88,20 @@ pub const PATTERN: Pattern = Pattern {
                 "neighbouring lanes, neighbouring words: 1 pass",
             )
         }),
-        Variant::kernel("blelloch", "a tree up and down in place", |launcher, arrays, size| {
-            launch_two_passes(
-                launcher,
-                arrays,
-                size,
-                device::scan_blelloch,
-                (TILE, TREE_BLOCK),
-                SUMS,
-            )
-        })
+        Variant::kernel(
+            "blelloch",
+            "a tree up and down: fewer additions, more barriers",
+            |launcher, arrays, size| {
+                launch_two_passes(
+                    launcher,
+                    arrays,
+                    size,
+                    device::scan_blelloch,
+                    (TILE, TREE_BLOCK),
+                    SUMS,
+                )
+            },
+        )
         .writing(OUTPUTS)
         .with(ALSO)
         .expecting(|size| {
@@ -211,7 +207,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "look_back_async",
-            "asynchronous copies into shared memory",
+            "the tile goes past the registers into shared memory",
             |launcher, arrays, size| {
                 launch_look_back(launcher, arrays, size, device::scan_look_back_async)
             },

@@ -19,12 +19,7 @@ const PARTICLE: usize = 7;
 pub const PATTERN: Pattern = Pattern {
     name: "aos_soa",
     group: "global",
-    shows: "a structure of arrays moves only the fields that are used; whole structures can be loaded at once",
     doc_source: include_str!("../../../../kernels/src/global/aos_soa.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
-        "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
-    ],
     dimensions: &[Dimension::extent("n", "points, and particles", 1)],
     verify_sizes: &[
         &[1],
@@ -56,7 +51,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")),
         Variant::kernel(
             "one_field_soa",
-            "all x come first, then all y; the y are not touched",
+            "the fields lie in arrays of their own",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::aos_soa_one_field_soa, 1, 0)
             },
@@ -64,7 +59,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
         Variant::kernel(
             "both_aos",
-            "x and y of each point, from an array of points, with a load each",
+            "both fields are used, again from an array of structures",
             |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_aos, 0, 1),
         )
         .writing(&[1])
@@ -72,33 +67,33 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| {
             loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
         }),
-        Variant::kernel("both_paired", "x and y with one 8-byte load", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::aos_soa_both_paired, 0, 1)
-        })
+        Variant::kernel(
+            "both_paired",
+            "both fields with one 8-byte load",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::aos_soa_both_paired, 0, 1)
+            },
+        )
         .writing(&[1])
         .moving(both)
         .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
         Variant::kernel(
             "both_soa",
-            "all x come first, then all y, a load each",
+            "the fields lie in arrays of their own",
             |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_soa, 1, 1),
         )
         .writing(&[1])
         .moving(both)
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
-        Variant::kernel(
-            "particle_aos",
-            "seven fields, from an array of particles",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
-            },
-        )
+        Variant::kernel("particle_aos", "seven fields, in structures", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
+        })
         .writing(&[2])
         .moving(particle)
         .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
         Variant::kernel(
             "particle_soa",
-            "each field lies in an array of its own",
+            "seven fields, in arrays of their own",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::aos_soa_particle_soa, 3, 2)
             },

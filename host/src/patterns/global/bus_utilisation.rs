@@ -17,13 +17,7 @@ const WARP: usize = 32;
 pub const PATTERN: Pattern = Pattern {
     name: "bus_utilisation",
     group: "global",
-    shows: "the unit of a load is the 32-byte sector, with the first-level cache or without it",
     doc_source: include_str!("../../../../kernels/src/global/bus_utilisation.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
-        "PTX ISA, \"Cache Operators\"",
-        "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
-    ],
     dimensions: &[Dimension::extent("n", "elements loaded", 1)],
     verify_sizes: &[
         &[1],
@@ -54,7 +48,7 @@ pub const PATTERN: Pattern = Pattern {
         )
         .writing(&[4])
         .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
-        Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
+        Variant::kernel("random_cg", "without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilisation_random_cg, 4)
         })
         .writing(&[4])
@@ -68,48 +62,48 @@ pub const PATTERN: Pattern = Pattern {
         )
         .writing(&[2])
         .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
-        Variant::kernel("misaligned_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilisation_misaligned_cg, 2)
-        })
+        Variant::kernel(
+            "misaligned_cg",
+            "without L1: the neighbour's sector comes from L2 once more",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilisation_misaligned_cg, 2)
+            },
+        )
         .writing(&[2])
         .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
         Variant::kernel(
             "one_address_ca",
-            "all lanes load their line's first word",
+            "all lanes load the line's first word",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilisation_one_address_ca, 3)
             },
         )
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
-        Variant::kernel("one_address_cg", "the same without L1", |launcher, arrays, size| {
+        Variant::kernel("one_address_cg", "without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilisation_one_address_cg, 3)
         })
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
         Variant::kernel(
             "permuted_ca",
-            "each lane another word of the line, in a scrambled order",
+            "each lane a word of the line, in a scrambled order",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilisation_permuted_ca, 1)
             },
         )
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("permuted_cg", "the same without L1", |launcher, arrays, size| {
+        Variant::kernel("permuted_cg", "without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilisation_permuted_cg, 1)
         })
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel(
-            "aligned_ca",
-            "lane i loads word i of the line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilisation_aligned_ca, 0)
-            },
-        )
+        Variant::kernel("aligned_ca", "lane order = word order", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::bus_utilisation_aligned_ca, 0)
+        })
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("aligned_cg", "the same without L1", |launcher, arrays, size| {
+        Variant::kernel("aligned_cg", "without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilisation_aligned_cg, 0)
         })
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),

@@ -14,12 +14,7 @@ use kernels::global::coalescing::{BLOCK, LOADS_IN_FLIGHT};
 pub const PATTERN: Pattern = Pattern {
     name: "coalescing",
     group: "global",
-    shows: "neighbouring lanes should touch neighbouring words",
     doc_source: include_str!("../../../../kernels/src/global/coalescing.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
-        "Nsight Compute, Kernel Profiling Guide, \"L1/TEX Cache\"",
-    ],
     dimensions: &[Dimension::extent("n", "elements copied", 1)],
     verify_sizes: &[
         &[1],
@@ -50,11 +45,11 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
         Variant::kernel(
             "permuted",
-            "a warp covers 32 neighbouring words in a scrambled order",
+            "a warp's lanes cover 32 neighbouring words, in a scrambled order",
             |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_permuted, 1),
         )
         .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("scalar", "lane i touches word i", |launcher, arrays, size| {
+        Variant::kernel("scalar", "lane order = word order", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::coalescing_scalar, 1)
         })
         .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
@@ -68,7 +63,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
         Variant::kernel(
             "in_flight",
-            "four 16-byte loads in flight per thread, in a grid-stride loop",
+            "every thread starts four 16-byte loads before its first store",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::coalescing_in_flight, 4 * LOADS_IN_FLIGHT)
             },

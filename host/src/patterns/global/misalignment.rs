@@ -19,9 +19,7 @@ const OFFSETS: &[usize] = &[
 pub const PATTERN: Pattern = Pattern {
     name: "misalignment",
     group: "global",
-    shows: "a shifted warp touches one sector more, a shifted array almost none",
     doc_source: include_str!("../../../../kernels/src/global/misalignment.rs"),
-    sources: &["CUDA C++ Best Practices Guide, \"Effects of Misaligned Accesses\""],
     dimensions: &[
         Dimension::extent("n", "elements copied", 1),
         Dimension::extent("offset", "words between a line and the first element", 0),
@@ -62,7 +60,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
         Variant::kernel(
             "peeled",
-            "lanes line up with lines; the first few have nothing to do",
+            "no padding: lanes line up with lines, the first few have nothing to do",
             peeled,
         )
         .expecting(|_| {

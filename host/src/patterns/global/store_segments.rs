@@ -17,12 +17,7 @@ const WARP: usize = 32;
 pub const PATTERN: Pattern = Pattern {
     name: "store_segments",
     group: "global",
-    shows: "stores move 32-byte segments; scattering them costs nothing while each is filled whole",
     doc_source: include_str!("../../../../kernels/src/global/store_segments.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"",
-        "CUDA C++ Programming Guide, \"Device Memory Accesses\"",
-    ],
     dimensions: &[Dimension::extent("n", "words stored", 1)],
     verify_sizes: &[
         &[1],

@@ -20,9 +20,7 @@ const STRIDES: &[usize] = &[
 pub const PATTERN: Pattern = Pattern {
     name: "stride",
     group: "global",
-    shows: "with a stride of s words a warp uses 1/s of each sector, down to one word in eight",
     doc_source: include_str!("../../../../kernels/src/global/stride.rs"),
-    sources: &["CUDA C++ Best Practices Guide, \"Strided Accesses\""],
     dimensions: &[
         Dimension::extent("n", "elements used", 1),
         Dimension::extent("stride", "words from one used element to the next", 1),

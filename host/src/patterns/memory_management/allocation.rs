@@ -22,7 +22,7 @@
 //!
 //! | variant | change from the previous one | per step |
 //! |---|---|---|
-//! | `each_step` | | `cuMemAlloc`, `cuMemFree`; the stream is synchronised |
+//! | `each_step` | `cuMemAlloc` and `cuMemFree` per step | `cuMemAlloc`, `cuMemFree`; the stream is synchronised |
 //! | `pool_released` | a stream-ordered pool with its release threshold of 0 | two calls of the pool, which takes memory and gives it back; the stream is synchronised |
 //! | `pool_kept` | the pool may keep all it has | two calls of the pool; the stream is synchronised |
 //! | `pool_in_order` | the steps follow each other on the stream, and the host does not wait | two calls of the pool |
@@ -55,12 +55,7 @@ const ALIGNMENT: usize = 64;
 pub const PATTERN: Pattern = Pattern {
     name: "allocation",
     group: "memory_management",
-    shows: "memory that a pool or an arena keeps is free to take again, memory from the device is not",
     doc_source: include_str!("allocation.rs"),
-    sources: &[
-        "CUDA C++ Programming Guide, \"Stream Ordered Memory Allocator\"",
-        "CUDA C++ Best Practices Guide, \"Memory Allocation\"",
-    ],
     dimensions: &[
         Dimension::extent("n", "elements of the memory that a step takes", 1),
         Dimension::amount("steps", "times that memory is taken and given back", 1),
@@ -94,30 +89,36 @@ pub const PATTERN: Pattern = Pattern {
         Variant::host("each_step", "`cuMemAlloc` and `cuMemFree` per step", |_, case, size| {
             steps(case, size, Memory::Device)
         }),
-        Variant::host("pool_released", "a pool that gives back what is free", |gpu, case, size| {
-            let pool = Pool::new(gpu.device())?;
-            steps(case, size, Memory::Pool { pool, synchronises: true })
-        }),
-        Variant::host("pool_kept", "the pool keeps what is free", |gpu, case, size| {
+        Variant::host(
+            "pool_released",
+            "a stream-ordered pool with its release threshold of 0",
+            |gpu, case, size| {
+                let pool = Pool::new(gpu.device())?;
+                steps(case, size, Memory::Pool { pool, synchronises: true })
+            },
+        ),
+        Variant::host("pool_kept", "the pool may keep all it has", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
             steps(case, size, Memory::Pool { pool, synchronises: true })
         }),
         Variant::host(
             "pool_in_order",
-            "the host does not wait between steps",
+            "the steps follow each other on the stream, and the host does not wait",
             |gpu, case, size| {
                 let pool = Pool::new(gpu.device())?;
                 pool.set_release_threshold(u64::MAX)?;
                 steps(case, size, Memory::Pool { pool, synchronises: false })
             },
         ),
-        Variant::host("sub_allocated", "one block per run, cut into parts", |_, case, size| {
-            steps(case, size, Memory::Parts)
-        }),
+        Variant::host(
+            "sub_allocated",
+            "one block is allocated per run, and each step has a part of its own",
+            |_, case, size| steps(case, size, Memory::Parts),
+        ),
         Variant::host(
             "arena",
-            "one block for all runs, used again by each step",
+            "the block is there before, and each step begins at its start again",
             |_, case, size| {
                 let [n, _] = size.get();
                 steps(case, size, Memory::Arena(Arena::new(n)?))

@@ -24,7 +24,7 @@
 //!
 //! | variant | change from the previous one | facts |
 //! |---|---|---|
-//! | `device` | | kind 2; the host has no address |
+//! | `device` | device memory | kind 2; the host has no address |
 //! | `pinned` | page-locked memory without flags; the kernel takes its host address | kind 1; one address for both |
 //! | `mapped` | allocated as mapped; the kernel takes its device address | kind 1; one address for both |
 //! | `registered` | a vector of the program's, page-locked afterwards | kind 1; one address where the device promises it |
@@ -62,12 +62,7 @@ const FACTS: usize = 6;
 pub const PATTERN: Pattern = Pattern {
     name: "unified_addressing",
     group: "memory_management",
-    shows: "an address tells its kind of memory, and page-locked memory has one for host and device",
     doc_source: include_str!("unified_addressing.rs"),
-    sources: &[
-        "CUDA C++ Programming Guide, \"Unified Virtual Address Space\"",
-        "CUDA Driver API, \"Unified Addressing\"",
-    ],
     dimensions: &[Dimension::extent("n", "elements of each array", 1)],
     verify_sizes: &[
         &[1],
@@ -91,17 +86,23 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::host("device", "device memory", |gpu, case, _| build(gpu, case, Kind::Device))
             .writing(&[0, 1]),
-        Variant::host("pinned", "page-locked memory, by its host address", |gpu, case, _| {
-            build(gpu, case, Kind::Pinned)
-        })
+        Variant::host(
+            "pinned",
+            "page-locked memory without flags; the kernel takes its host address",
+            |gpu, case, _| build(gpu, case, Kind::Pinned),
+        )
         .writing(&[0, 2]),
-        Variant::host("mapped", "mapped memory, by its device address", |gpu, case, _| {
-            build(gpu, case, Kind::Mapped)
-        })
+        Variant::host(
+            "mapped",
+            "allocated as mapped; the kernel takes its device address",
+            |gpu, case, _| build(gpu, case, Kind::Mapped),
+        )
         .writing(&[0, 3]),
-        Variant::host("registered", "a vector that is page-locked afterwards", |gpu, case, _| {
-            build(gpu, case, Kind::Registered)
-        })
+        Variant::host(
+            "registered",
+            "a vector of the program's, page-locked afterwards",
+            |gpu, case, _| build(gpu, case, Kind::Registered),
+        )
         .writing(&[0, 4]),
         Variant::host("managed", "memory that moves to who touches it", |gpu, case, _| {
             build(gpu, case, Kind::Managed)

@@ -22,13 +22,7 @@ const SIZES: &[usize] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22];
 pub const PATTERN: Pattern = Pattern {
     name: "async_copy",
     group: "shared",
-    shows: "a copy that bypasses the registers costs none, and can be under way while the block works",
     doc_source: include_str!("../../../../kernels/src/shared/async_copy.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Asynchronous Copy from Global Memory to Shared Memory\"",
-        "CUDA C++ Programming Guide, \"Asynchronous Data Copies\"",
-        "PTX ISA, `cp.async` and `cp.async.bulk`",
-    ],
     dimensions: &[Dimension::extent("n", "elements", 1)],
     verify_sizes: &[
         &[1],
@@ -61,19 +55,19 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| {
             in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 pass; out: 32 x 16 B = 16 sectors")
         }),
-        Variant::kernel("registers_8", "8 bytes per lane", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_registers_8)
-        })
+        Variant::kernel(
+            "registers_8",
+            "8 bytes per lane on the way in",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_8),
+        )
         .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes")),
         Variant::kernel("registers_16", "16 bytes per lane", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_registers_16)
         })
         .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes")),
-        Variant::kernel(
-            "async_4",
-            "cp.async, past the registers, 4 bytes per lane",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_async_4),
-        )
+        Variant::kernel("async_4", "`cp.async`, again of 4 bytes", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::async_copy_async_4)
+        })
         .since(80)
         .expecting(|_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass")),
         Variant::kernel("async_8", "8 bytes per lane", |launcher, arrays, size| {
@@ -88,7 +82,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
         Variant::kernel(
             "pipelined",
-            "three tiles are on their way while the block works on one",
+            "four tiles of shared memory: three are on their way while one is worked on",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
         )
         .since(80)

@@ -25,12 +25,7 @@ const BANKS_SEED: u64 = 32;
 pub const PATTERN: Pattern = Pattern {
     name: "bank_conflicts",
     group: "shared",
-    shows: "shared memory serves one word per bank and pass; the fullest bank decides the passes",
     doc_source: include_str!("../../../../kernels/src/shared/bank_conflicts.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Shared Memory and Memory Banks\"",
-        "CUDA C++ Programming Guide, \"Shared Memory\" of compute capability 5.x and later",
-    ],
     dimensions: &[
         Dimension::extent("n", "threads, each with its walk", 1),
         Dimension::extent("stride", "words from one lane to the next", 1),
@@ -71,14 +66,14 @@ pub const PATTERN: Pattern = Pattern {
             shared_store_wavefronts: Some(conflicts_of_stride(size)),
             ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32)")
         }),
-        Variant::kernel("broadcast", "all lanes read the same word", |launcher, arrays, size| {
+        Variant::kernel("broadcast", "all lanes read one word", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bank_conflicts_broadcast, 2)
         })
         .writing(&[2])
         .expecting(|_| read(1.0, "one word for all lanes: 1")),
         Variant::kernel(
             "pairs",
-            "two neighbouring lanes read the same word",
+            "two neighbouring lanes read one word",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bank_conflicts_pairs, 3)
             },
@@ -104,7 +99,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict")),
         Variant::kernel(
             "column",
-            "one word per lane, down a column of a tile",
+            "one word per lane again, down a column of a tile of 32 x 32",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bank_conflicts_column, 7)
             },

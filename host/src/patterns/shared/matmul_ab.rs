@@ -17,9 +17,7 @@ use rayon::prelude::*;
 pub const PATTERN: Pattern = Pattern {
     name: "matmul_ab",
     group: "shared",
-    shows: "shared memory saves trips to device memory, registers save trips to shared memory",
     doc_source: include_str!("../../../../kernels/src/shared/matmul_ab.rs"),
-    sources: &["CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AB)\""],
     dimensions: &[
         Dimension::extent("m", "rows of A and C", 1),
         Dimension::extent("n", "columns of B and C", 1),
@@ -174,12 +172,15 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * inner * (m + n), written: 4 * m * n }
 }
 
+/// A kernel of this file: of what, where to, and the rows and columns of the product.
+type Product = Kernel<fn(*const f32, *const f32, *mut f32, u32, u32)>;
+
 /// Launches a kernel of this file, whose blocks compute a tile of so many rows and columns.
 fn launch(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Kernel<fn(*const f32, *const f32, *mut f32, u32, u32)>,
+    kernel: Product,
     (rows, columns): (u32, u32),
     block: (u32, u32),
 ) -> Result<()> {

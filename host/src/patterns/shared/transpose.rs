@@ -15,12 +15,7 @@ use rayon::prelude::*;
 pub const PATTERN: Pattern = Pattern {
     name: "transpose",
     group: "shared",
-    shows: "shared memory is a place to change the order of data, and its banks have a price too",
     doc_source: include_str!("../../../../kernels/src/shared/transpose.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Shared Memory in Matrix Multiplication (C=AA^T)\"",
-        "NVIDIA developer blog, \"An Efficient Matrix Transpose in CUDA C/C++\"",
-    ],
     dimensions: &[
         Dimension::extent("rows", "rows of the source", 1),
         Dimension::extent("columns", "columns of the source", 1),
@@ -68,7 +63,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "column_read",
-            "lanes run along a target row; their loads lie `columns` words apart",
+            "the lanes run along the target's rows instead",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_column_read, SCALAR_DOWN)
             },
@@ -130,7 +125,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| wide_tile()),
         Variant::kernel(
             "ordered",
-            "neighbouring blocks write neighbouring parts of the target's rows",
+            "the grid runs down the columns, so that blocks at work together write whole rows",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_ordered, WIDE_DOWN)
             },
@@ -139,7 +134,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| wide_tile()),
         Variant::kernel(
             "asynchronous",
-            "the tile is filled by cp.async, and turned on the way out",
+            "`cp.async` fills the tile, past the registers; the turn comes after it",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_asynchronous, WIDE_DOWN)
             },

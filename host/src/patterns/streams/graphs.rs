@@ -18,7 +18,7 @@
 //!
 //! | variant | change from the previous one | calls of the driver |
 //! |---|---|---|
-//! | `one_by_one` | | a launch per kernel |
+//! | `one_by_one` | a launch per kernel | a launch per kernel |
 //! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | a launch per kernel, and the graph's making |
 //! | `recorded_once` | the graph was made and uploaded before; a run launches it | one |
 //!
@@ -48,12 +48,7 @@ use kernels::streams::graphs::{BLOCK, FACTOR, graphs_step};
 pub const PATTERN: Pattern = Pattern {
     name: "graphs",
     group: "streams",
-    shows: "many small kernels are launched with one call as a graph, with one call each without",
     doc_source: include_str!("graphs.rs"),
-    sources: &[
-        "CUDA C++ Programming Guide, \"CUDA Graphs\"",
-        "RRZE gpu-benches, gpu-small-kernels, GH200",
-    ],
     dimensions: &[
         Dimension::extent("n", "elements that each kernel works on", 1),
         Dimension::amount("kernels", "kernels, each after the one before", 1),
@@ -81,16 +76,20 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::host(
             "recorded_anew",
-            "each run makes a graph of the launches",
+            "each run captures the launches, instantiates the graph and launches it",
             |_, case, size| Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?)),
         ),
-        Variant::host("recorded_once", "the graph was made before", |gpu, case, size| {
-            let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
-            let graph = chain.record(gpu)?;
-            graph.upload(gpu.stream())?;
-            chain.mode = Mode::RecordedOnce(graph);
-            Ok(Box::new(chain))
-        }),
+        Variant::host(
+            "recorded_once",
+            "the graph was made and uploaded before; a run launches it",
+            |gpu, case, size| {
+                let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
+                let graph = chain.record(gpu)?;
+                graph.upload(gpu.stream())?;
+                chain.mode = Mode::RecordedOnce(graph);
+                Ok(Box::new(chain))
+            },
+        ),
     ],
 };
 

@@ -69,12 +69,7 @@ use std::rc::Rc;
 pub const PATTERN: Pattern = Pattern {
     name: "overlap",
     group: "streams",
-    shows: "copies in both directions, kernels and the host can work at the same time",
     doc_source: include_str!("overlap.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Asynchronous and Overlapping Transfers with Computation\"",
-        "CUDA C++ Programming Guide, \"Asynchronous Concurrent Execution\"",
-    ],
     dimensions: &[
         Dimension::extent("n", "words of four bytes", 1),
         Dimension::amount("steps", "steps of the kernel per word", 0),
@@ -101,33 +96,45 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     floor,
     variants: &[
-        Variant::host("serial", "the host waits for each step", |_, case, size| {
+        Variant::host("serial", "copies that the host waits for", |_, case, size| {
             build(case, size, Plan::Serial)
         }),
-        Variant::host("one_stream", "in pieces on one stream", |_, case, size| {
-            build(case, size, Plan::OneStream)
-        }),
-        Variant::host("two_engines", "a stream per piece, no download", |_, case, size| {
-            build(case, size, Plan::TwoEngines)
-        })
+        Variant::host(
+            "one_stream",
+            "in pieces, asynchronously, all on one stream",
+            |_, case, size| build(case, size, Plan::OneStream),
+        ),
+        Variant::host(
+            "two_engines",
+            "a stream per piece; the result stays on the device",
+            |_, case, size| build(case, size, Plan::TwoEngines),
+        )
         .moving(one),
-        Variant::host("depth_first", "with downloads, piece by piece", |_, case, size| {
-            build(case, size, Plan::DepthFirst)
-        }),
-        Variant::host("breadth_first", "step by step", |_, case, size| {
-            build(case, size, Plan::BreadthFirst)
-        }),
-        Variant::host("host_after", "the host works afterwards", |_, case, size| {
-            build(case, size, Plan::HostAfter)
-        })
+        Variant::host(
+            "depth_first",
+            "the result comes down, too; piece by piece",
+            |_, case, size| build(case, size, Plan::DepthFirst),
+        ),
+        Variant::host(
+            "breadth_first",
+            "all uploads, then all kernels, then all downloads",
+            |_, case, size| build(case, size, Plan::BreadthFirst),
+        ),
+        Variant::host(
+            "host_after",
+            "as `depth_first`, then the host sums an eighth of the source",
+            |_, case, size| build(case, size, Plan::HostAfter),
+        )
         .writing(&[0, 2]),
-        Variant::host("host_beside", "the host works meanwhile", |_, case, size| {
+        Variant::host("host_beside", "the host sums while the device works", |_, case, size| {
             build(case, size, Plan::HostBeside)
         })
         .writing(&[0, 2]),
-        Variant::host("pageable", "from and to pageable memory", |_, case, size| {
-            build(case, size, Plan::Pageable)
-        }),
+        Variant::host(
+            "pageable",
+            "as `depth_first`, from and to pageable memory",
+            |_, case, size| build(case, size, Plan::Pageable),
+        ),
         Variant::host("upload", "the part alone", |_, case, size| build(case, size, Plan::Upload))
             .writing(&[1])
             .moving(one),
@@ -137,9 +144,11 @@ pub const PATTERN: Pattern = Pattern {
         })
         .writing(&[1])
         .moving(one),
-        Variant::host("both_ways", "both copies at once", |_, case, size| {
-            build(case, size, Plan::BothWays)
-        })
+        Variant::host(
+            "both_ways",
+            "an upload and a download, nothing in pieces",
+            |_, case, size| build(case, size, Plan::BothWays),
+        )
         .writing(&[1, 1]),
     ],
 };

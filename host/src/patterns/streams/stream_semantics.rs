@@ -24,7 +24,7 @@
 //!
 //! | variant | change from the previous one | order of the works |
 //! |---|---|---|
-//! | `one_stream` | | promised: one stream |
+//! | `one_stream` | all works on one stream | promised: one stream |
 //! | `legacy_default` | every second work on the legacy default stream, the others on blocking streams of their own | promised by the legacy default stream |
 //! | `per_thread_default` | the others on the per-thread default stream | promised by the legacy default stream |
 //! | `blocking` | each work on a blocking stream of its own | open |
@@ -65,12 +65,7 @@ const OPEN: &[usize] = &[1];
 pub const PATTERN: Pattern = Pattern {
     name: "stream_semantics",
     group: "streams",
-    shows: "streams are ordered by the legacy default stream, by events and by the host, and by nothing else",
     doc_source: include_str!("stream_semantics.rs"),
-    sources: &[
-        "CUDA Driver API, \"Stream synchronization behavior\"",
-        "CUDA C++ Programming Guide, \"Streams\"",
-    ],
     dimensions: &[
         Dimension::extent("n", "elements that each work is done on", 1),
         Dimension::extent("works", "works, each a kernel", 1),
@@ -98,35 +93,46 @@ pub const PATTERN: Pattern = Pattern {
             Works::build(case, size, Order::OneStream)
         })
         .writing(ORDERED),
-        Variant::host("legacy_default", "every second work on it", |_, case, size| {
-            Works::build(case, size, Order::LegacyDefault)
-        })
+        Variant::host(
+            "legacy_default",
+            "every second work on the legacy default stream, the others on blocking streams of \
+            their own",
+            |_, case, size| Works::build(case, size, Order::LegacyDefault),
+        )
         .writing(ORDERED),
-        Variant::host("per_thread_default", "the other works on it", |_, case, size| {
-            Works::build(case, size, Order::PerThreadDefault)
-        })
+        Variant::host(
+            "per_thread_default",
+            "the others on the per-thread default stream",
+            |_, case, size| Works::build(case, size, Order::PerThreadDefault),
+        )
         .writing(ORDERED),
-        Variant::host("blocking", "a blocking stream for each work", |_, case, size| {
+        Variant::host("blocking", "each work on a blocking stream of its own", |_, case, size| {
             Works::build(case, size, Order::Blocking)
         })
         .writing(OPEN),
         Variant::host(
             "non_blocking",
-            "a non-blocking stream for each other work",
+            "the first work on the legacy default stream, the others on non-blocking streams",
             |_, case, size| Works::build(case, size, Order::NonBlocking),
         )
         .writing(OPEN),
-        Variant::host("event_wait", "each stream waits for an event", |_, case, size| {
-            Works::build(case, size, Order::EventWait)
-        })
+        Variant::host(
+            "event_wait",
+            "each stream waits for the event after the work before",
+            |_, case, size| Works::build(case, size, Order::EventWait),
+        )
         .writing(ORDERED),
-        Variant::host("stream_synchronise", "the host waits for streams", |_, case, size| {
-            Works::build(case, size, Order::StreamSynchronise)
-        })
+        Variant::host(
+            "stream_synchronise",
+            "the host waits for the stream before it goes on",
+            |_, case, size| Works::build(case, size, Order::StreamSynchronise),
+        )
         .writing(ORDERED),
-        Variant::host("event_synchronise", "the host waits for events", |_, case, size| {
-            Works::build(case, size, Order::EventSynchronise)
-        })
+        Variant::host(
+            "event_synchronise",
+            "the host waits for the event after the work",
+            |_, case, size| Works::build(case, size, Order::EventSynchronise),
+        )
         .writing(ORDERED),
         Variant::host("device_synchronise", "the host waits for the device", |_, case, size| {
             Works::build(case, size, Order::DeviceSynchronise)

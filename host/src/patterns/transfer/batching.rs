@@ -13,8 +13,8 @@
 //!
 //! | variant | change from the previous one | calls | limited by |
 //! |---|---|---|---|
-//! | `one_by_one` | | one copy per row | the fixed time of each copy |
-//! | `packed` | rows packed by the host, unpacked by a kernel | a copy, a launch | packing, then the bus |
+//! | `one_by_one` | a copy per row | one copy per row | the fixed time of each copy |
+//! | `packed` | rows packed by the host, one copy, a kernel unpacks | a copy, a launch | packing, then the bus |
 //! | `two_d` | no packing: the copy engine skips the gaps | a copy | the bus |
 //! | `mapped` | no copy: the kernel reads mapped memory | a launch | the bus |
 //!
@@ -42,9 +42,7 @@ use kernels::transfer::batching::{BLOCK, batching_rows};
 pub const PATTERN: Pattern = Pattern {
     name: "batching",
     group: "transfer",
-    shows: "one large copy costs less than many small ones of the same bytes",
     doc_source: include_str!("batching.rs"),
-    sources: &["CUDA C++ Best Practices Guide, \"Data Transfer Between Host and Device\""],
     dimensions: &[
         Dimension::extent("copies", "rows that are copied", 1),
         Dimension::extent("width", "words of four bytes per row", 1),
@@ -78,10 +76,10 @@ pub const PATTERN: Pattern = Pattern {
             "rows packed by the host, one copy, a kernel unpacks",
             |_, case, size| build(case, size, Way::Packed),
         ),
-        Variant::host("two_d", "one copy with width and pitch", |_, case, size| {
+        Variant::host("two_d", "no packing: the copy engine skips the gaps", |_, case, size| {
             build(case, size, Way::TwoD)
         }),
-        Variant::host("mapped", "a kernel reads mapped memory", |_, case, size| {
+        Variant::host("mapped", "no copy: the kernel reads mapped memory", |_, case, size| {
             build(case, size, Way::Mapped)
         }),
     ],

@@ -17,7 +17,7 @@
 //!
 //! | variant | change from the previous one | moves | limited by |
 //! |---|---|---|---|
-//! | `upload_pageable` | | host to device | the host's copy into the staging buffer |
+//! | `upload_pageable` | ordinary memory | host to device | the host's copy into the staging buffer |
 //! | `upload_pinned` | page-locked by the driver (`cuMemHostAlloc`) | host to device | the bus |
 //! | `upload_registered` | ordinary memory, locked where it is (`cuMemHostRegister`) | host to device | the bus |
 //! | `upload_write_combined` | not kept in the host's caches | host to device | the bus |
@@ -67,12 +67,7 @@ use std::ops::{Deref, DerefMut};
 pub const PATTERN: Pattern = Pattern {
     name: "pinned_memory",
     group: "transfer",
-    shows: "page-locked memory crosses the bus at its full rate, but locking has a price",
     doc_source: include_str!("pinned_memory.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Pinned Memory\"",
-        "CUDA C++ Programming Guide, \"Page-Locked Host Memory\"",
-    ],
     dimensions: &[Dimension::extent("n", "elements of four bytes copied", 1)],
     verify_sizes: &[&[1], &[31], &[32], &[33], &[1023], &[100_003], &[1 << 20]],
     bench_size: &[1 << 24],
@@ -89,34 +84,38 @@ pub const PATTERN: Pattern = Pattern {
         Variant::host("upload_pageable", "ordinary memory", |_, case, _| {
             upload(case, Kind::Pageable)
         }),
-        Variant::host("upload_pinned", "page-locked memory", |_, case, _| {
-            upload(case, Kind::Pinned)
-        }),
-        Variant::host("upload_registered", "locked where it is", |_, case, _| {
-            upload(case, Kind::Registered)
-        }),
-        Variant::host("upload_write_combined", "not cached", |_, case, _| {
+        Variant::host(
+            "upload_pinned",
+            "page-locked by the driver (`cuMemHostAlloc`)",
+            |_, case, _| upload(case, Kind::Pinned),
+        ),
+        Variant::host(
+            "upload_registered",
+            "ordinary memory, locked where it is (`cuMemHostRegister`)",
+            |_, case, _| upload(case, Kind::Registered),
+        ),
+        Variant::host("upload_write_combined", "not kept in the host's caches", |_, case, _| {
             upload(case, Kind::WriteCombined)
         }),
-        Variant::host("upload_portable", "locked for every context", |_, case, _| {
-            upload(case, Kind::Portable)
-        }),
+        Variant::host(
+            "upload_portable",
+            "locked for every context of the process",
+            |_, case, _| upload(case, Kind::Portable),
+        ),
         Variant::host("download_pageable", "the other direction", |_, case, _| {
             download(case, Kind::Pageable)
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("download_pinned", "page-locked memory", |_, case, _| {
-            download(case, Kind::Pinned)
-        })
-        .writing(&[1])
-        .moving(down),
+        Variant::host("download_pinned", "page-locked", |_, case, _| download(case, Kind::Pinned))
+            .writing(&[1])
+            .moving(down),
         Variant::host("download_registered", "locked where it is", |_, case, _| {
             download(case, Kind::Registered)
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("download_write_combined", "not cached", |_, case, _| {
+        Variant::host("download_write_combined", "not kept in the host's caches", |_, case, _| {
             download(case, Kind::WriteCombined)
         })
         .writing(&[1])
@@ -126,36 +125,40 @@ pub const PATTERN: Pattern = Pattern {
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("both_ways", "one stream up, one down", |_, case, _| {
+        Variant::host("both_ways", "pinned, one stream up and one down", |_, case, _| {
             Ok(Box::new(BothWays::new(case)?))
         })
         .writing(&[0, 1])
         .moving(both),
-        Variant::host("allocate_pinned", "the allocation alone", |_, case, _| {
-            lock(case, Kind::Pinned)
-        }),
-        Variant::host("allocate_write_combined", "not cached", |_, case, _| {
+        Variant::host(
+            "allocate_pinned",
+            "no copy: page-locked memory is allocated",
+            |_, case, _| lock(case, Kind::Pinned),
+        ),
+        Variant::host("allocate_write_combined", "write-combined memory", |_, case, _| {
             lock(case, Kind::WriteCombined)
         }),
-        Variant::host("allocate_portable", "locked for every context", |_, case, _| {
+        Variant::host("allocate_portable", "portable memory", |_, case, _| {
             lock(case, Kind::Portable)
         }),
-        Variant::host("register", "memory that exists", |_, case, _| lock(case, Kind::Registered)),
-        Variant::host("read_pageable", "the host reads", |_, case, _| read(case, Kind::Pageable))
-            .moving(both),
-        Variant::host("read_pinned", "from page-locked memory", |_, case, _| {
-            read(case, Kind::Pinned)
+        Variant::host("register", "memory that exists is locked", |_, case, _| {
+            lock(case, Kind::Registered)
+        }),
+        Variant::host("read_pageable", "the host reads the array into another", |_, case, _| {
+            read(case, Kind::Pageable)
         })
         .moving(both),
-        Variant::host("read_registered", "locked where it is", |_, case, _| {
+        Variant::host("read_pinned", "from pinned memory", |_, case, _| read(case, Kind::Pinned))
+            .moving(both),
+        Variant::host("read_registered", "from registered memory", |_, case, _| {
             read(case, Kind::Registered)
         })
         .moving(both),
-        Variant::host("read_write_combined", "not cached", |_, case, _| {
+        Variant::host("read_write_combined", "from write-combined memory", |_, case, _| {
             read(case, Kind::WriteCombined)
         })
         .moving(both),
-        Variant::host("read_portable", "locked for every context", |_, case, _| {
+        Variant::host("read_portable", "from portable memory", |_, case, _| {
             read(case, Kind::Portable)
         })
         .moving(both),

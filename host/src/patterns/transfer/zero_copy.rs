@@ -13,12 +13,12 @@
 //!
 //! | variant | change from the previous one | reads | writes |
 //! |---|---|---|---|
-//! | `staged` | | a copy up, then device memory | device memory, then a copy down |
+//! | `staged` | a copy, the kernel, a copy | a copy up, then device memory | device memory, then a copy down |
 //! | `mapped` | no copies | mapped | mapped |
 //! | `mapped_read` | the result stays on the device | mapped | device |
 //! | `mapped_write` | the source is on the device | device | mapped |
 //! | `strided_read` | the lanes of a warp lie n / 32 words apart | mapped | device |
-//! | `strided_write` | the same for the result | device | mapped |
+//! | `strided_write` | the lanes of a warp lie n / 32 words apart | device | mapped |
 //! | `staged_reread` | a copy up, then each word is read `passes` times | device | device |
 //! | `mapped_reread` | no copy | mapped, `passes` times | device |
 //! | `cached_reread` | a kernel brings the source to device memory first | mapped once, then device | device |
@@ -57,12 +57,7 @@ use kernels::transfer::zero_copy::{BLOCK, SHIFT};
 pub const PATTERN: Pattern = Pattern {
     name: "zero_copy",
     group: "transfer",
-    shows: "a kernel can use host memory in place; what it uses again belongs in device memory",
     doc_source: include_str!("zero_copy.rs"),
-    sources: &[
-        "CUDA C++ Best Practices Guide, \"Zero Copy\"",
-        "CUDA C++ Programming Guide, \"Mapped Memory\"",
-    ],
     dimensions: &[
         Dimension::extent("n", "words of four bytes", 1),
         Dimension::amount("passes", "times each word is read or written", 1),
@@ -110,19 +105,25 @@ pub const PATTERN: Pattern = Pattern {
         })
         .writing(SCALED)
         .moving(one),
-        Variant::host("strided_read", "lanes n / 32 words apart", |_, case, size| {
-            build(case, size, STRIDED, Source::Mapped, Target::Device)
-        })
+        Variant::host(
+            "strided_read",
+            "the lanes of a warp lie n / 32 words apart",
+            |_, case, size| build(case, size, STRIDED, Source::Mapped, Target::Device),
+        )
         .writing(SCALED)
         .moving(one),
-        Variant::host("strided_write", "lanes n / 32 words apart", |_, case, size| {
-            build(case, size, STRIDED, Source::Device, Target::Mapped)
-        })
+        Variant::host(
+            "strided_write",
+            "the lanes of a warp lie n / 32 words apart",
+            |_, case, size| build(case, size, STRIDED, Source::Device, Target::Mapped),
+        )
         .writing(SCALED)
         .moving(one),
-        Variant::host("staged_reread", "each word is read again", |_, case, size| {
-            build(case, size, REREAD, Source::Staged, Target::Device)
-        })
+        Variant::host(
+            "staged_reread",
+            "a copy up, then each word is read `passes` times",
+            |_, case, size| build(case, size, REREAD, Source::Staged, Target::Device),
+        )
         .writing(SUMS)
         .moving(one),
         Variant::host("mapped_reread", "no copy", |_, case, size| {
@@ -130,14 +131,18 @@ pub const PATTERN: Pattern = Pattern {
         })
         .writing(SUMS)
         .moving(one),
-        Variant::host("cached_reread", "copied by a kernel first", |_, case, size| {
-            build(case, size, REREAD, Source::Cached, Target::Device)
-        })
+        Variant::host(
+            "cached_reread",
+            "a kernel brings the source to device memory first",
+            |_, case, size| build(case, size, REREAD, Source::Cached, Target::Device),
+        )
         .writing(SUMS)
         .moving(one),
-        Variant::host("staged_rewrite", "each word is written again", |_, case, size| {
-            build(case, size, REWRITE, Source::Device, Target::Staged)
-        })
+        Variant::host(
+            "staged_rewrite",
+            "each word is written `passes` times, then a copy down",
+            |_, case, size| build(case, size, REWRITE, Source::Device, Target::Staged),
+        )
         .writing(SCALED)
         .moving(one),
         Variant::host("mapped_rewrite", "no copy", |_, case, size| {
