@@ -73,19 +73,18 @@ fn entries(ptx: &str) -> BTreeMap<String, String> {
 #[test]
 fn a_build_of_some_kernels_gives_their_ptx_in_a_build_of_all() {
     let all = entries(&read(kernels().build().expect("the kernels compile")));
-    let patterns = std::fs::read_dir(root().join("kernels/src")).expect("the kernels' sources");
-    let patterns: BTreeSet<String> = patterns
-        .map(|entry| entry.expect("an entry").path())
-        .filter_map(|path| Some(format!("{}_", path.file_stem()?.to_str()?)))
-        .filter(|prefix| all.keys().any(|kernel| kernel.starts_with(prefix)))
+    // The names of a pattern's kernels begin alike.
+    let patterns: BTreeSet<&str> = all
+        .keys()
+        .map(|kernel| &kernel[..=kernel.find('_').expect("a pattern and a variant")])
         .collect();
-    assert!(patterns.len() > 20, "{patterns:?}");
+    assert!(patterns.len() > 10, "{patterns:?}");
     let mut compared = 0;
     for prefix in &patterns {
-        let some = kernels().only_kernels(prefix).build().expect("the kernels compile");
+        let some = kernels().only_kernels(*prefix).build().expect("the kernels compile");
         let some = entries(&read(some));
         let expected: Vec<_> =
-            all.iter().filter(|(kernel, _)| kernel.starts_with(prefix)).collect();
+            all.iter().filter(|(kernel, _)| kernel.starts_with(*prefix)).collect();
         assert!(
             some.iter().eq(expected),
             "the kernels {prefix}* differ from those of the full build"
