@@ -23,7 +23,7 @@ impl Grain {
 
     /// The size for a program whose blocks run side by side.
     pub fn of(program: &Program) -> Grain {
-        Grain::for_sizes(program.instructions.iter().flat_map(|i| sizes(&i.operation)))
+        Grain::for_sizes(program.instructions.iter().filter_map(|i| size(&i.operation)))
     }
 
     /// Each size comes with whether the access must not be cut: atomics, and the ordered accesses
@@ -197,17 +197,17 @@ unsafe fn update(at: *mut u8, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// The sizes in which an operation touches device memory, each with whether it must not be cut.
-fn sizes(operation: &Operation) -> Vec<(u32, bool)> {
+/// The size in which an operation touches device memory, with whether it must not be cut.
+fn size(operation: &Operation) -> Option<(u32, bool)> {
     let is_device = |space| !matches!(space, Space::Shared | Space::Local | Space::Parameter);
     match operation {
         Operation::Load(access) | Operation::Store(access) if is_device(access.space) => {
-            vec![(access.bytes, access.strong)]
+            Some((access.bytes, access.strong))
         }
-        Operation::Atomic(atomic) if is_device(atomic.space) => vec![(atomic.t.bytes(), true)],
-        Operation::AsyncCopy(_) => vec![(AsyncCopy::STEP, false)],
-        Operation::BulkCopy(copy) => vec![(copy.step(), copy.reduce.is_some())],
-        _ => Vec::new(),
+        Operation::Atomic(atomic) if is_device(atomic.space) => Some((atomic.t.bytes(), true)),
+        Operation::AsyncCopy(_) => Some((AsyncCopy::STEP, false)),
+        Operation::BulkCopy(copy) => Some((copy.step(), copy.reduce.is_some())),
+        _ => None,
     }
 }
 
