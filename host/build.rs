@@ -4,5 +4,6 @@ fn main() {
     cuda_builder::Images::new("../kernels")
         .panic(cuda_builder::PanicStrategy::Trap)
         .registers("../kernels/resources.txt")
+        .or_at_run_time()
         .write_or_exit();
 }

@@ -25,6 +25,12 @@ enum Command {
     Build(task::build::Arguments),
     /// Run every test this machine can run.
     Test(task::test::Arguments),
+    /// Check a pattern against its CPU reference, building only what a change needs: the way to work on a kernel.
+    Verify(task::verify::Arguments),
+    /// Do that on every save.
+    Watch(task::watch::Arguments),
+    /// Measure how long one changed line takes to a verified result.
+    LoopTimes(task::loop_times::Arguments),
     /// Measure on the GPU; without one, report what can be known without one.
     Bench(task::bench::Arguments),
     /// Write result files as pages for a browser.
@@ -46,6 +52,9 @@ fn main() -> ExitCode {
         Command::Setup(arguments) => task::setup::run(&arguments),
         Command::Build(arguments) => task::build::run(&arguments),
         Command::Test(arguments) => task::test::run(&arguments),
+        Command::Verify(arguments) => task::verify::run(&arguments),
+        Command::Watch(arguments) => task::watch::run(&arguments),
+        Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::Bench(arguments) => task::bench::run(&arguments),
         Command::Report(arguments) => task::report::run(&arguments),
         Command::Ptx(arguments) => task::ptx::run(&arguments),

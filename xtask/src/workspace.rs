@@ -41,5 +41,10 @@ pub fn succeed(command: &mut Command) -> Result<()> {
 
 /// The built `coalesce` program.
 pub fn coalesce() -> PathBuf {
-    target_dir().join("release").join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)
+    program("release")
+}
+
+/// The `coalesce` program of a profile.
+pub fn program(profile: &str) -> PathBuf {
+    target_dir().join(profile).join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)
 }

@@ -233,7 +233,7 @@ pub fn verify(
     variant: &'static Variant,
     size: &Size,
 ) -> Result<Outcome> {
-    Ok(verify_with_digests(gpu, case, arrays, variant, size)?.0)
+    Ok(run_once(gpu, case, arrays, variant, size, |_| Ok(()))?.0)
 }
 
 /// As [`verify`], with the digests of a correct variant's outputs.
@@ -247,20 +247,33 @@ pub fn verify_with_digests(
     variant: &'static Variant,
     size: &Size,
 ) -> Result<(Outcome, Vec<String>)> {
+    let (outcome, digests) = run_once(gpu, case, arrays, variant, size, |ready| ready.digests())?;
+    Ok((outcome, digests.unwrap_or_default()))
+}
+
+/// Runs a variant and checks it; what `then` finds is that of a correct one.
+fn run_once<T>(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &Arrays,
+    variant: &'static Variant,
+    size: &Size,
+    then: impl FnOnce(&mut Ready<'_>) -> Result<T>,
+) -> Result<(Outcome, Option<T>)> {
     if let Some(reason) = obstacle(gpu, variant, size) {
-        return Ok((Outcome::NotRun(reason), Vec::new()));
+        return Ok((Outcome::NotRun(reason), None));
     }
     let mut ready = match Ready::new(gpu, case, arrays, variant, size) {
         Err(error) if error.is::<Unavailable>() => {
-            return Ok((Outcome::NotRun(error.to_string()), Vec::new()));
+            return Ok((Outcome::NotRun(error.to_string()), None));
         }
         ready => ready?,
     };
     ready.run()?;
     ready.finish()?;
     let outcome = ready.check()?;
-    let digests = if outcome == Outcome::Correct { ready.digests()? } else { Vec::new() };
-    Ok((outcome, digests))
+    let found = if outcome == Outcome::Correct { Some(then(&mut ready)?) } else { None };
+    Ok((outcome, found))
 }
 
 /// Checks the outputs as they are now.

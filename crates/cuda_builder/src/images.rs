@@ -50,7 +50,11 @@ pub struct Images {
     builder: CudaBuilder,
     architectures: Vec<NvvmArch>,
     registers: Option<PathBuf>,
+    at_run_time: bool,
 }
+
+/// The variable that leaves PTX out of programs, see [`Images::or_at_run_time`].
+pub const AT_RUN_TIME_VARIABLE: &str = "COALESCE_PTX_AT_RUN_TIME";
 
 impl Images {
     /// The kernels of the crate in folder `path`, relative to the folder of the build script's own manifest, for
@@ -60,6 +64,7 @@ impl Images {
             builder: CudaBuilder::new(path),
             architectures: ARCHITECTURES.to_vec(),
             registers: None,
+            at_run_time: false,
         }
     }
 
@@ -89,6 +94,13 @@ impl Images {
         self
     }
 
+    /// Leaves the PTX out when the variable [`AT_RUN_TIME_VARIABLE`] is set: the list is empty then, and the program is
+    /// told at run time which PTX to load. A kernel can then be changed without building the program again.
+    pub fn or_at_run_time(mut self) -> Images {
+        self.at_run_time = true;
+        self
+    }
+
     /// Builds everything, writes `images.rs` and the PTX into cargo's `OUT_DIR`, and returns the path of the former.
     ///
     /// # Errors
@@ -106,7 +118,16 @@ impl Images {
         })
     }
 
+    #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
     fn write_into(self, folder: &Path) -> Result<PathBuf, CudaBuilderError> {
+        let path = folder.join("images.rs");
+        if self.at_run_time {
+            println!("cargo::rerun-if-env-changed={AT_RUN_TIME_VARIABLE}");
+            if std::env::var_os(AT_RUN_TIME_VARIABLE).is_some() {
+                files::write_changed(&path, b"&[]\n")?;
+                return Ok(path);
+            }
+        }
         let toolchain = Toolchain::find()?;
         let origin = Origin {
             compiler: toolchain.version.clone(),
@@ -139,7 +160,6 @@ impl Images {
             images += &image(&origin, *arch, &file(*arch), &facts::of(&text?));
         }
         images += "]\n";
-        let path = folder.join("images.rs");
         files::write_changed(&path, images.as_bytes())?;
         Ok(path)
     }

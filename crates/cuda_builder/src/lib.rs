@@ -47,5 +47,5 @@ pub mod toolchain;
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;
 pub use error::CudaBuilderError;
-pub use images::Images;
+pub use images::{AT_RUN_TIME_VARIABLE, Images};
 pub use options::{DebugInfo, PanicStrategy};

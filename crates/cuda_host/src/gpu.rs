@@ -99,7 +99,21 @@ impl Gpu {
         images: &'static [Image],
         checks: Checks,
     ) -> Result<Gpu, GpuError> {
-        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, images))
+        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, true, images))
+    }
+
+    /// As [`Gpu::open_checked`]; the virtual device leaves out the model of time, which makes it faster: for who
+    /// asks for results and counts only.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    #[cfg(feature = "virtual")]
+    pub fn open_untimed(
+        choice: &Choice,
+        images: &'static [Image],
+        checks: Checks,
+    ) -> Result<Gpu, GpuError> {
+        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, false, images))
     }
 
     fn open_with(
@@ -380,6 +394,7 @@ fn start(
     name: &str,
     why: &str,
     checks: Checks,
+    times: bool,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
     let profile = virtual_device::profile(name).map_err(GpuError::NoDriver)?;
@@ -388,7 +403,7 @@ fn start(
         profile.name
     );
     let image = Image::for_capability(images, profile.architecture());
-    let device = VirtualDevice::start(profile, checks)?;
+    let device = VirtualDevice::start(profile, checks, times)?;
     device.assume_registers(image.map_or(&[], |image| image.kernels));
     Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
 }

@@ -17,9 +17,16 @@ pub struct VirtualDevice(());
 
 impl VirtualDevice {
     /// Starts a virtual device with a profile and makes it answer the driver's calls.
-    pub(crate) fn start(profile: Profile, checks: Checks) -> Result<VirtualDevice, GpuError> {
+    pub(crate) fn start(
+        profile: Profile,
+        checks: Checks,
+        times: bool,
+    ) -> Result<VirtualDevice, GpuError> {
         let fail = |error: String| GpuError::NoDriver(error);
-        let options = Options { checks, ..Options::default() };
+        // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
+        // all of it.
+        let watch_host_memory = times || checks != Checks::none();
+        let options = Options { checks, times, watch_host_memory, ..Options::default() };
         let gpu = VirtualGpu::start(profile, options).map_err(|error| fail(error.to_string()))?;
         cuda_driver::select(cuda_driver::Backend::Table(gpu))
             .map_err(|error| fail(error.to_string()))?;

@@ -186,7 +186,10 @@ impl Machine {
             checks: self.options.checks,
             fuel: self.options.fuel,
             limits: self.profile.launch_limits(),
-            estimate: Some(self.profile.latencies(kernel.shared_bytes, kernel.resident)),
+            estimate: self
+                .options
+                .times
+                .then(|| self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.memory.mapped_ranges(),
             watched: self.watched,
             l2: self.l2.found_by(
@@ -211,6 +214,11 @@ impl Machine {
             };
         for finding in &report.findings {
             self.report(MisuseKind::KernelHazard, finding.to_string());
+        }
+        if !self.options.times {
+            let least_ns = self.profile.kernel_minimum_ns;
+            self.remember(kernel, report, Parts::default(), least_ns);
+            return Some(least_ns);
         }
         let estimate = report.estimate.clone().unwrap_or_default();
         self.l2.keep(&estimate.kept, self.limits.persisting_l2_bytes as u64);

@@ -21,6 +21,8 @@ pub struct Options {
     pub order: Order,
     /// Hazards to look for inside kernels; each costs time.
     pub checks: Checks,
+    /// Whether kernels take the time of the model; without it they take the least there is, and are executed faster.
+    pub times: bool,
     /// Whether to find host memory that changes under a pending copy, which reads the memory twice.
     pub watch_host_memory: bool,
     /// Whether mistakes that do more harm than to cost time are also written to standard error when they are found.
@@ -34,6 +36,7 @@ impl Default for Options {
         Options {
             order: Order::Late,
             checks: Checks::none(),
+            times: true,
             watch_host_memory: true,
             announce: false,
             fuel: 20_000_000_000,
