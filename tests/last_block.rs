@@ -36,8 +36,18 @@ struct Sparse {
 }
 
 impl Sparse {
-    /// With memory for the pieces, in ascending order, which are widened to aligned ends.
-    fn new(memory: &mut Memory, pieces: &[Range<usize>]) -> Sparse {
+    /// With memory for one piece.
+    fn new(memory: &mut Memory, piece: Range<usize>) -> Sparse {
+        Sparse::in_pieces(memory, std::slice::from_ref(&piece))
+    }
+
+    /// With memory for one piece, filled with [`value`].
+    fn source(memory: &mut Memory, piece: Range<usize>) -> Sparse {
+        Sparse::source_in_pieces(memory, std::slice::from_ref(&piece))
+    }
+
+    /// With memory for pieces in ascending order, which begin at aligned elements.
+    fn in_pieces(memory: &mut Memory, pieces: &[Range<usize>]) -> Sparse {
         let mut widened: Vec<Range<usize>> = Vec::new();
         for piece in pieces {
             let start = piece.start / ALIGNED * ALIGNED;
@@ -69,9 +79,9 @@ impl Sparse {
         Sparse { address: address.expect("an array has pieces"), pieces: widened }
     }
 
-    /// Fills it with [`value`].
-    fn source(memory: &mut Memory, pieces: &[Range<usize>]) -> Sparse {
-        let array = Sparse::new(memory, pieces);
+    /// The same, filled with [`value`].
+    fn source_in_pieces(memory: &mut Memory, pieces: &[Range<usize>]) -> Sparse {
+        let array = Sparse::in_pieces(memory, pieces);
         for piece in &array.pieces {
             let bytes: Vec<u8> = piece.clone().flat_map(|i| value(i).to_ne_bytes()).collect();
             memory.write(array.address + 4 * piece.start as u64, &bytes).expect("it is there");
@@ -132,8 +142,8 @@ fn copies_reach_the_last_element() {
     ] {
         let mut memory = memory();
         let end = MOST + offset.unwrap_or(0) as usize;
-        let source = Sparse::source(&mut memory, &[tail(end)]);
-        let target = Sparse::new(&mut memory, &[tail(end)]);
+        let source = Sparse::source(&mut memory, tail(end));
+        let target = Sparse::new(&mut memory, tail(end));
         // `peeled` and `staged` begin at the line in which `offset` lies.
         let covered = if kernel == "misalignment_shifted" { MOST } else { end };
         let blocks = covered.div_ceil(per_block);
@@ -158,8 +168,8 @@ fn strided_lanes_reach_the_last_element() {
         let mut memory = memory();
         let rows = MOST / 32;
         let pieces: Vec<_> = (1..=32).map(|lane| lane * rows - 8..lane * rows).collect();
-        let source = Sparse::source(&mut memory, &pieces);
-        let target = Sparse::new(&mut memory, &pieces);
+        let source = Sparse::source_in_pieces(&mut memory, &pieces);
+        let target = Sparse::in_pieces(&mut memory, &pieces);
         let launch = Launch::new(kernel, [(MOST / 256) as u32, 1, 1], [256, 1, 1])
             .address(source.address)
             .address(target.address)
@@ -178,8 +188,8 @@ fn a_grid_of_any_size_strides_to_an_end() {
     for blocks in [1 << 22, (1 << 22) + 1, 0x7fff_ffff] {
         let mut memory = memory();
         let n = 3 * 4096 + 5;
-        let source = Sparse::source(&mut memory, &[0..n]);
-        let target = Sparse::new(&mut memory, &[0..n]);
+        let source = Sparse::source(&mut memory, 0..n);
+        let target = Sparse::new(&mut memory, 0..n);
         let launch = Launch::new("coalescing_in_flight", [blocks, 1, 1], [256, 1, 1])
             .address(source.address)
             .address(target.address)
@@ -199,10 +209,10 @@ fn strides_reach_the_last_element() {
     {
         let mut memory = memory();
         let used = (n - 256) * stride..n * stride;
-        let source = Sparse::source(&mut memory, &[used.clone()]);
+        let source = Sparse::source(&mut memory, used.clone());
         let packed = kernel != "stride_copy";
         let written = if packed { n - 256..n } else { used };
-        let target = Sparse::new(&mut memory, &[written]);
+        let target = Sparse::new(&mut memory, written);
         let launch = Launch::new(kernel, [(n / per_block) as u32, 1, 1], [256, 1, 1])
             .shared(128 * stride as u32 * 4)
             .address(source.address)
@@ -228,7 +238,7 @@ fn store_segments_reach_the_last_word() {
         ("store_segments_consecutive", MOST, 256, MOST - 1),
     ] {
         let mut memory = memory();
-        let target = Sparse::new(&mut memory, &[tail(len)]);
+        let target = Sparse::new(&mut memory, tail(len));
         let launch = Launch::new(kernel, [(MOST / per_block) as u32, 1, 1], [256, 1, 1])
             .address(target.address)
             .u32(MOST as u32);
@@ -242,8 +252,8 @@ fn structures_reach_the_last_element() {
     for kernel in ["aos_soa_one_field_aos", "aos_soa_both_paired", "aos_soa_particle_aos"] {
         let mut memory = memory();
         let fields = if kernel == "aos_soa_particle_aos" { 7 } else { 2 };
-        let source = Sparse::source(&mut memory, &[(MOST - 256) * fields..MOST * fields]);
-        let target = Sparse::new(&mut memory, &[MOST - 256..MOST]);
+        let source = Sparse::source(&mut memory, (MOST - 256) * fields..MOST * fields);
+        let target = Sparse::new(&mut memory, MOST - 256..MOST);
         let launch = Launch::new(kernel, [(MOST / 256) as u32, 1, 1], [256, 1, 1])
             .address(source.address)
             .address(target.address)
@@ -277,9 +287,9 @@ fn transposes_reach_the_last_tile() {
         let mut memory = memory();
         let blocks = side.div_ceil(tile);
         let first = (blocks - 1) * tile;
-        let last = [first * side..side * side];
+        let last = first * side..side * side;
         let (source, target) =
-            (Sparse::source(&mut memory, &last), Sparse::new(&mut memory, &last));
+            (Sparse::source(&mut memory, last.clone()), Sparse::new(&mut memory, last));
         let launch = Launch::new(kernel, [blocks as u32, blocks as u32, 1], block)
             .address(source.address)
             .address(target.address)
@@ -307,9 +317,9 @@ fn matmul_ab_reaches_the_last_row() {
     ] {
         let mut memory = memory();
         let first = rows - tile;
-        let a = Sparse::source(&mut memory, &[first * inner..rows * inner]);
-        let b = Sparse::source(&mut memory, &[0..inner * columns]);
-        let c = Sparse::new(&mut memory, &[first * columns..rows * columns]);
+        let a = Sparse::source(&mut memory, first * inner..rows * inner);
+        let b = Sparse::source(&mut memory, 0..inner * columns);
+        let c = Sparse::new(&mut memory, first * columns..rows * columns);
         let launch = Launch::new(kernel, [1, (rows / tile) as u32, 1], block)
             .address(a.address)
             .address(b.address)
@@ -337,8 +347,8 @@ fn tiles_in_shared_memory_reach_the_last_element() {
     ] {
         let mut memory = memory();
         let last = MOST - 16 * 2048..MOST;
-        let source = Sparse::source(&mut memory, &[last.clone()]);
-        let target = Sparse::new(&mut memory, &[last.clone()]);
+        let source = Sparse::source(&mut memory, last.clone());
+        let target = Sparse::new(&mut memory, last.clone());
         let launch = Launch::new(kernel, [(MOST / 2048 / 16) as u32, 1, 1], [256, 1, 1])
             .address(source.address)
             .address(target.address)
@@ -355,9 +365,9 @@ fn a_scan_reaches_the_last_tile() {
     let tile = 8192;
     let mut memory = memory();
     let last = MOST - tile..MOST;
-    let source = Sparse::source(&mut memory, &[last.clone()]);
-    let target = Sparse::new(&mut memory, &[last.clone()]);
-    let before = Sparse::source(&mut memory, &[MOST / tile - 2..MOST / tile - 1]);
+    let source = Sparse::source(&mut memory, last.clone());
+    let target = Sparse::new(&mut memory, last.clone());
+    let before = Sparse::source(&mut memory, MOST / tile - 2..MOST / tile - 1);
     let launch = Launch::new("scan_vectorised", [(MOST / tile) as u32, 1, 1], [256, 1, 1])
         .address(source.address)
         .address(before.address)
@@ -368,8 +378,8 @@ fn a_scan_reaches_the_last_tile() {
     assert_eq!(target.read(&memory, MOST - 1..MOST), [sum.to_bits()]);
 
     let mut memory = self::memory();
-    let source = Sparse::source(&mut memory, &[MOST - 8 * tile..MOST]);
-    let sums = Sparse::new(&mut memory, &[MOST / tile - 8..MOST / tile]);
+    let source = Sparse::source(&mut memory, MOST - 8 * tile..MOST);
+    let sums = Sparse::new(&mut memory, MOST / tile - 8..MOST / tile);
     let launch = Launch::new("scan_sums", [(MOST / tile / 8) as u32, 1, 1], [256, 1, 1])
         .address(source.address)
         .address(sums.address)
@@ -388,8 +398,8 @@ fn kernels_beside_host_work_reach_the_last_element() {
 
     // Rows of one word, two words apart: the last index is 2^32 - 2.
     let mut memory = memory();
-    let source = Sparse::source(&mut memory, &[last.clone()]);
-    let target = Sparse::new(&mut memory, &[2 * last.start..2 * last.end]);
+    let source = Sparse::source(&mut memory, last.clone());
+    let target = Sparse::new(&mut memory, 2 * last.start..2 * last.end);
     let launch = Launch::new("batching_rows", blocks, [256, 1, 1])
         .address(source.address)
         .u32(1)
@@ -404,8 +414,8 @@ fn kernels_beside_host_work_reach_the_last_element() {
     }
 
     let mut memory = self::memory();
-    let source = Sparse::source(&mut memory, &[0..1 << 13, last.clone()]);
-    let target = Sparse::new(&mut memory, &[last.clone()]);
+    let source = Sparse::source_in_pieces(&mut memory, &[0..1 << 13, last.clone()]);
+    let target = Sparse::new(&mut memory, last.clone());
     let launch = Launch::new("zero_copy_reread", blocks, [256, 1, 1])
         .address(source.address)
         .address(target.address)
@@ -420,9 +430,9 @@ fn kernels_beside_host_work_reach_the_last_element() {
 
     let mut memory = self::memory();
     let last = MOST - 1024..MOST;
-    let source = Sparse::source(&mut memory, &[last.clone()]);
-    let table = Sparse::source(&mut memory, &[0..4096]);
-    let target = Sparse::new(&mut memory, &[last.clone()]);
+    let source = Sparse::source(&mut memory, last.clone());
+    let table = Sparse::source(&mut memory, 0..4096);
+    let target = Sparse::new(&mut memory, last.clone());
     let launch = Launch::new("l2_persistence_add", [(MOST / 1024) as u32, 1, 1], [256, 1, 1])
         .address(source.address)
         .address(table.address)
