@@ -6,6 +6,7 @@ use crate::pattern::{Before, Case, Pattern, Procedure, Size, Unavailable, Varian
 use crate::peers::Peer;
 use anyhow::Result;
 use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
+use cust::context::CurrentContext;
 use std::collections::BTreeMap;
 
 /// What came of one variant at one size.
@@ -96,7 +97,13 @@ impl<'a> Ready<'a> {
         let means = match variant.work {
             Work::Kernel { .. } => Means::Kernel { arrays, launcher: gpu.launcher() },
             Work::Peer(peer) => Means::Peer { arrays, peer },
-            Work::Host { build, .. } => Means::Host(build(gpu, case, size)?),
+            Work::Host { build, .. } => {
+                let procedure = build(gpu, case, size)?;
+                // Copies from pageable memory and fills may return before they have arrived, and the device's stream
+                // does not wait for the legacy default stream, on which they are.
+                CurrentContext::synchronize()?;
+                Means::Host(procedure)
+            }
         };
         let ready = Ready { gpu, case, variant, size, means };
         ready.reset()?;

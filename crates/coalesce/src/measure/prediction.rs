@@ -22,7 +22,8 @@ pub fn predict(results: &mut Results, catalogue: &Catalogue, plan: &Plan) -> Res
     });
     let profile = named.map_or("h200", |(name, _)| name);
     let gpu = Gpu::open(&Choice::Virtual(profile.to_owned()), catalogue.images)?;
-    let predicted = super::run(&gpu, catalogue, plan, &AtomicBool::new(false), |_| {})?;
+    let plan = plan.clone().on(&gpu);
+    let predicted = super::run(&gpu, catalogue, &plan, &AtomicBool::new(false), |_| {})?;
     merge(&mut results.rows, &predicted.rows, named.is_some());
     results.counts = predicted.counts;
     Ok(())
