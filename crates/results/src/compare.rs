@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Medians that are nearer than this, as a part of the first, are the same.
 const CLEAR: f64 = 0.005;
 /// The same kernels differed from one process to the next by up to this part of a launch, with spreads that did not show
-/// it (`results/nvidia-h200/other-machine-repeat-compared.txt`): a smaller difference says nothing.
+/// it (docs/findings.md, "From one process to the next"): a smaller difference says nothing.
 const OF_A_LAUNCH: f64 = 0.5;
 /// Above this noise, in percent, spreads that overlap say nothing.
 const NOISY_PERCENT: f64 = 5.0;

@@ -7,9 +7,11 @@ use crate::timeline::Timeline;
 use crate::traffic::Traffic;
 use crate::write;
 use anyhow::{Context, Result, bail};
+use flate2::read::GzDecoder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
 /// The version of the file format. A reader refuses files of a newer one, and of one too old to be understood.
@@ -272,10 +274,9 @@ impl Results {
         write::write(path, text.as_bytes())
     }
 
-    /// Reads a file and checks that this program understands it.
+    /// Reads a file, compressed if its name ends in `.gz`, and checks that this program understands it.
     pub fn load(path: &Path) -> Result<Results> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text = read(path).with_context(|| format!("cannot read {}", path.display()))?;
         #[derive(Deserialize)]
         struct Version {
             schema: u32,
@@ -366,6 +367,16 @@ impl Row {
             _ => None,
         }
     }
+}
+
+/// The text of a file, unpacked if its name ends in `.gz`.
+fn read(path: &Path) -> std::io::Result<String> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return std::fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    GzDecoder::new(std::fs::File::open(path)?).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// The name of our variant whose algorithm a peer of this name has.
