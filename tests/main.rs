@@ -11,6 +11,7 @@ mod catalogue;
 mod device;
 mod executor;
 mod hardware;
+mod house;
 mod kernels_source;
 mod last_block;
 mod look_back;

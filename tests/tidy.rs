@@ -8,7 +8,7 @@ use results::Results;
 use std::collections::BTreeSet;
 
 /// The folders that hold our sources.
-const SOURCES: [&str; 5] = ["kernels", "host", "xtask", "tests", "crates"];
+pub const SOURCES: [&str; 5] = ["kernels", "host", "xtask", "tests", "crates"];
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -264,80 +264,6 @@ fn nothing_is_left_for_later() {
                 assert!(!used, "{} has a {call}..): do it or return an error", path.display());
             }
         }
-    }
-}
-
-/// The workspace crates that a crate depends on, dev-dependencies aside.
-fn dependencies(manifest: &str) -> BTreeSet<String> {
-    let text = read(manifest);
-    let mut section = String::new();
-    let mut found = BTreeSet::new();
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix('[') {
-            section = name.trim_end_matches(']').to_owned();
-        } else if section == "dependencies" || section == "build-dependencies" {
-            let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
-            if !name.is_empty() && !name.starts_with('#') {
-                found.insert(name.to_owned());
-            }
-        }
-    }
-    found
-}
-
-#[test]
-fn rooms_know_only_what_they_may() {
-    let depends = |manifest: &str, forbidden: &[&str]| {
-        let found = dependencies(manifest);
-        for name in forbidden {
-            assert!(!found.contains(*name), "{manifest}: this crate may not know `{name}`");
-        }
-    };
-    assert_eq!(dependencies("kernels/Cargo.toml"), BTreeSet::from(["cuda_std".to_owned()]));
-    assert!(dependencies("crates/simt/Cargo.toml").is_empty(), "simt has no dependencies");
-    depends("crates/cuda_std/Cargo.toml", &["kernels", "coalesce", "cust", "simt"]);
-    depends("crates/cuda_builder/Cargo.toml", &["kernels", "coalesce", "cust", "simt"]);
-    depends("crates/cuda_driver/Cargo.toml", &["kernels", "coalesce", "cust"]);
-    depends("crates/cust_ext/Cargo.toml", &["kernels", "coalesce", "simt"]);
-    depends("crates/virtual_gpu/Cargo.toml", &["kernels", "coalesce", "cust"]);
-    depends("crates/virtual_libcuda/Cargo.toml", &["kernels", "coalesce", "cust", "simt"]);
-    depends("xtask/Cargo.toml", &["coalesce", "kernels", "cust"]);
-    for folder in SOURCES {
-        for (path, _) in files(folder, "toml") {
-            let path = path.to_string_lossy();
-            let may_open = path.ends_with("crates/cuda_driver/Cargo.toml")
-                || path.ends_with("host/Cargo.toml");
-            assert!(
-                may_open || !dependencies(&path).contains("libloading"),
-                "{path}: only cuda_driver opens libraries, and host those of peers",
-            );
-        }
-    }
-    for (path, text) in files("host", "rs") {
-        assert!(
-            path.ends_with("host/src/peers.rs") || !text.contains("libloading::"),
-            "{}: of the host only peers.rs opens libraries",
-            path.display()
-        );
-    }
-}
-
-/// Work of the host is what those patterns teach, so they show it as cust has it.
-#[test]
-fn cust_stays_behind_one_module_and_patterns_of_the_host() {
-    for (path, text) in files("host", "rs") {
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let of_the_host = PATTERNS
-            .iter()
-            .any(|pattern| pattern.is_host_work() && stem.as_deref() == Some(pattern.name));
-        let measures = stem.as_deref() == Some("calibrate");
-        let inside =
-            of_the_host || measures || path.components().any(|part| part.as_os_str() == "gpu");
-        let uses = text.lines().any(|line| {
-            let is_code = !line.trim_start().starts_with("//");
-            is_code && (line.contains("cust::") || line.contains("cust_ext::"))
-        });
-        assert!(inside || !uses, "{}: use coalesce::gpu instead of cust", path.display());
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::error::GpuError;
 use crate::image::Image;
-use crate::launch::Launcher;
 #[cfg(feature = "virtual")]
 use crate::virtual_device::{self, VirtualDevice};
 use cuda_driver::{DriverError, OperationRecord};
@@ -365,16 +364,6 @@ impl Gpu {
             Ok(())
         };
         capture(&self.stream, CaptureMode::Relaxed, record)?.instantiate()
-    }
-
-    /// A launcher on this device's stream.
-    pub fn launcher(&self) -> Launcher<'_> {
-        Launcher::new(self, &self.module)
-    }
-
-    /// A launcher of other kernels on this device's stream: those that [`Gpu::load`] gave.
-    pub fn launcher_of<'a>(&'a self, module: &'a Module) -> Launcher<'a> {
-        Launcher::new(self, module)
     }
 }
 

@@ -25,8 +25,20 @@ pub struct Launcher<'a> {
     launched: RefCell<Vec<Launched>>,
 }
 
+impl Gpu {
+    /// A launcher on this device's stream.
+    pub fn launcher(&self) -> Launcher<'_> {
+        Launcher::new(self, self.module())
+    }
+
+    /// A launcher of other kernels on this device's stream: those that [`Gpu::load`] gave.
+    pub fn launcher_of<'a>(&'a self, module: &'a Module) -> Launcher<'a> {
+        Launcher::new(self, module)
+    }
+}
+
 impl<'a> Launcher<'a> {
-    pub(crate) fn new(gpu: &'a Gpu, module: &'a Module) -> Self {
+    fn new(gpu: &'a Gpu, module: &'a Module) -> Self {
         Self { gpu, module, launched: RefCell::default() }
     }
 

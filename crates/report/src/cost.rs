@@ -1,6 +1,6 @@
 //! What the lines of a kernel cost: its instructions' traffic, summed by line.
 
-use crate::machine_code::{Memory, Place};
+use crate::machine_code::{Instruction, Memory, Place};
 use results::{CountedKernel, Counters, InstructionCounts};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -117,4 +117,49 @@ pub fn by_place(kernel: &CountedKernel) -> BTreeMap<Place, Cost> {
         let source = instruction.source.as_ref()?;
         Some((source.file.clone(), source.line))
     })
+}
+
+/// What each instruction costs: the traffic of its place in the source, shared out among the instructions of that place
+/// that ask for the same memory.
+pub fn by_instruction(code: &[Instruction], by_place: &BTreeMap<Place, Cost>) -> Vec<Cost> {
+    let place_and_memory = |one: &Instruction| Some((one.place.clone()?, one.memory()?));
+    let mut asking: BTreeMap<(Place, Memory), u64> = BTreeMap::new();
+    for one in code.iter().filter_map(place_and_memory) {
+        *asking.entry(one).or_default() += 1;
+    }
+    let cost = |one: &Instruction| {
+        let key = place_and_memory(one)?;
+        let part = by_place.get(&key.0)?.of_memory(key.1);
+        Some(part.shared_out(asking[&key]))
+    };
+    code.iter().map(|one| cost(one).unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_shared_out_among_those_that_ask_for_the_same_memory() {
+        let instruction = |text: &str, place: Option<(&str, u32)>| Instruction {
+            text: text.to_owned(),
+            place: place.map(|(file, line)| (file.to_owned(), line)),
+        };
+        let code = [
+            instruction("LDC R1, c[0x0][0x28]", Some(("k.rs", 7))),
+            instruction("@!P0 LDG.E.128 R4, desc[UR4][R2.64]", Some(("lib.rs", 3))),
+            instruction(".L_x_1:", None),
+            instruction("LDG.E R4, [R2]", Some(("lib.rs", 3))),
+            instruction("STS [R3], R4", Some(("k.rs", 10))),
+            instruction("LDC R1, c[0x3][R2]", Some(("k.rs", 10))),
+        ];
+        let cost = Cost { requests: 8, sectors: 32, chip_requests: 4, passes: 6 };
+        let places = [("k.rs", 7), ("lib.rs", 3), ("k.rs", 10)];
+        let by_place = places.map(|(file, line)| ((file.to_owned(), line), cost)).into();
+        let device = Cost { requests: 4, sectors: 16, ..Cost::default() };
+        let chip = Cost { chip_requests: 2, passes: 3, ..Cost::default() };
+        let none = Cost::default();
+        let found = by_instruction(&code, &by_place);
+        assert_eq!(found, [none, device, none, device, chip, chip]);
+    }
 }

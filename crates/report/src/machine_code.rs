@@ -1,6 +1,5 @@
 //! The machine code of kernels, as NVIDIA's disassembler prints it, with the place in the source of each instruction.
 
-use super::cost::Cost;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -120,22 +119,6 @@ fn place_of(comment: &str) -> Option<Place> {
     Some((file.to_owned(), digits[..end].parse().ok()?))
 }
 
-/// What each instruction costs: the traffic of its place in the source, shared out among the instructions of that place
-/// that ask for the same memory.
-pub fn costs(code: &[Instruction], by_place: &BTreeMap<Place, Cost>) -> Vec<Cost> {
-    let place_and_memory = |one: &Instruction| Some((one.place.clone()?, one.memory()?));
-    let mut asking: BTreeMap<(Place, Memory), u64> = BTreeMap::new();
-    for one in code.iter().filter_map(place_and_memory) {
-        *asking.entry(one).or_default() += 1;
-    }
-    let cost = |one: &Instruction| {
-        let key = place_and_memory(one)?;
-        let part = by_place.get(&key.0)?.of_memory(key.1);
-        Some(part.shared_out(asking[&key]))
-    };
-    code.iter().map(|one| cost(one).unwrap_or_default()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,18 +149,5 @@ mod tests {
         );
         assert!(code.of("other").is_empty());
         assert!(MachineCode::parse("no code\n").0.is_empty());
-    }
-
-    #[test]
-    fn a_place_is_shared_out_among_those_that_ask_for_the_same_memory() {
-        let code = MachineCode::parse(PRINTED);
-        let cost = Cost { requests: 8, sectors: 32, chip_requests: 4, passes: 6 };
-        let places = [("k.rs", 7), ("lib.rs", 3), ("k.rs", 10)];
-        let by_place = places.map(|(file, line)| ((file.to_owned(), line), cost)).into();
-        let device = Cost { requests: 4, sectors: 16, ..Cost::default() };
-        let chip = Cost { chip_requests: 2, passes: 3, ..Cost::default() };
-        let none = Cost::default();
-        let found = costs(code.of("copy"), &by_place);
-        assert_eq!(found, [none, device, none, device, chip, chip]);
     }
 }

@@ -1,7 +1,7 @@
 //! A kernel's Rust beside its PTX, each line with the traffic that it causes.
 
-use super::cost::{Cost, by_place, by_ptx_line, by_source_line};
-use super::machine_code::{self, Instruction, MachineCode};
+use super::cost::{Cost, by_instruction, by_place, by_ptx_line, by_source_line};
+use super::machine_code::{Instruction, MachineCode};
 use super::markdown;
 use super::plot::figure;
 use maud::{Markup, html};
@@ -172,7 +172,7 @@ fn sources_of(
 
 fn machine_code_listing(kernel: &CountedKernel, file: &str, code: &[Instruction]) -> Markup {
     let places = by_place(kernel);
-    let costs = machine_code::costs(code, &places);
+    let costs = by_instruction(code, &places);
     let total = costs.iter().map(Cost::total).sum();
     let number = |one: &Instruction| {
         let (of, line) = one.place.as_ref()?;

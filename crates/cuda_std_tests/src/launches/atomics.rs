@@ -1,6 +1,6 @@
 //! Launches of the kernels of `atomics`.
 
-use super::{Launch, per_thread};
+use super::launch::{Launch, per_thread};
 use crate::kernels::{THREADS, atomics};
 use bytemuck::Pod;
 use cuda_std::kernel::Kernel;

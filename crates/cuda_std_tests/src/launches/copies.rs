@@ -1,6 +1,6 @@
 //! Launches of the kernels of `memory`, `vectors`, `async_copies` and `clusters`.
 
-use super::{Launch, per_thread};
+use super::launch::{Launch, per_thread};
 use crate::kernels::{THREADS, async_copies, clusters, memory, vectors};
 use bytemuck::Pod;
 use cuda_std::kernel::Kernel;

@@ -4,7 +4,7 @@
 //! special functions that `std` lacks, the same functions of `cuda_std` on the host, which the unit
 //! tests below compare with published values.
 
-use super::{Launch, per_thread};
+use super::launch::{Launch, per_thread};
 use crate::kernels::floats;
 use cuda_std::kernel::Kernel;
 use cuda_std::{FloatExt, bf16, f16};

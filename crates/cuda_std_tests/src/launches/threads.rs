@@ -1,6 +1,6 @@
 //! Launches of the kernels of `thread`, `misc`, `spaces`, `pointers` and `printing`.
 
-use super::{Argument, Buffer, Expected, Launch, bytes, per_thread};
+use super::launch::{Argument, Buffer, Expected, Launch, bytes, per_thread};
 use crate::kernels::{THREADS, misc, pointers, printing, spaces, thread};
 
 /// A launch of several blocks in three dimensions.

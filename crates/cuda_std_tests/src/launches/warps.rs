@@ -1,6 +1,6 @@
 //! Launches of the kernels of `warp`.
 
-use super::{Launch, per_thread};
+use super::launch::{Launch, per_thread};
 use crate::kernels::warp;
 use bytemuck::Pod;
 use cuda_std::kernel::Kernel;

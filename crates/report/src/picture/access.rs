@@ -1,6 +1,6 @@
 //! What the lanes of one warp touch: the sectors of global memory, the banks and passes of shared memory.
 
-use super::{
+use super::page::{
     CHARACTERS, HEAD_CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, counted, group, line,
     rounded, text_at,
 };

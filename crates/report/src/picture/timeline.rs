@@ -1,6 +1,8 @@
 //! What ran when: a row per engine and per stream over an axis of microseconds.
 
-use super::{LABELS, Page, WIDTH, box_at, bytes_in_words, group, line, rounded, text_at};
+use super::page::{
+    CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, group, line, rounded, text_at,
+};
 use results::{Engine, Interval, Kind, Origin, Timeline};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,7 +41,7 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
         let some: Vec<&Interval> = timeline.intervals.iter().filter(inside).collect();
         draw_panel(&mut page, &Scale::new(window), &some, "detail", timeline.origin);
     }
-    page.paragraph("caption", &legend(timeline), super::CHARACTERS);
+    page.paragraph("caption", &legend(timeline), CHARACTERS);
     page.finish()
 }
 

@@ -1,6 +1,6 @@
 //! Bars.
 
-use super::{
+use super::canvas::{
     Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, draw_legend, figure, legend_places,
     linear_ticks, svg, width_of,
 };

@@ -1,8 +1,8 @@
 //! Lines over a dimension, and the frame of plots with two axes.
 
-use super::{
-    Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, amount, draw_legend, figure, legend_places,
-    linear_ticks, log10_ticks, svg, width_of,
+use super::canvas::{
+    Canvas, Caption, Hover, Ink, Key, LINE, Stroke, WIDTH, amount, draw_legend, figure,
+    legend_places, linear_ticks, log10_ticks, svg, width_of,
 };
 use plotters::style::text_anchor::HPos;
 use std::fmt::Write;
@@ -31,17 +31,6 @@ pub struct Curves {
     pub lines: Vec<Line>,
     /// What the lines are that are not solid.
     pub strokes: Vec<(Stroke, String)>,
-}
-
-/// How a line is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stroke {
-    /// With markers: this run.
-    Solid,
-    /// Dashed: predictions.
-    Dashed,
-    /// Dotted: other measurements.
-    Dotted,
 }
 
 /// An axis.

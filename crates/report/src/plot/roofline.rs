@@ -1,7 +1,7 @@
 //! The roofline.
 
-use super::curves::{Frame, Span, ticks_width};
-use super::{Caption, Hover, Ink, LINE, Scale, WIDTH, figure, svg};
+use super::canvas::{Caption, Hover, Ink, LINE, WIDTH, figure, svg};
+use super::curves::{Frame, Scale, Span, ticks_width};
 use plotters::style::text_anchor::HPos;
 use std::fmt::Write;
 

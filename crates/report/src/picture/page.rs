@@ -1,0 +1,207 @@
+//! What every picture is drawn with: a page that grows downwards, its style and its shapes.
+
+use svg::Document;
+use svg::node::element::{Description, Element, Group, Rectangle, Style, Text, Title};
+
+/// The width of every picture.
+pub const WIDTH: f64 = 360.0;
+/// The width of the labels to the left.
+pub const LABELS: f64 = 52.0;
+/// Characters of a line of plain text or code, of a heading, and of the title.
+pub const CHARACTERS: usize = 66;
+pub const HEAD_CHARACTERS: usize = 57;
+pub const TITLE_CHARACTERS: usize = 51;
+
+/// A picture that grows downwards.
+pub struct Page {
+    pub name: String,
+    pub body: Vec<Element>,
+    /// Where the next thing begins.
+    pub y: f64,
+    pub described: Vec<String>,
+}
+
+impl Page {
+    /// An empty page with its heading.
+    pub fn new(name: String) -> Page {
+        let mut page = Page { name, body: Vec::new(), y: 4.0, described: Vec::new() };
+        page.paragraph("title", &page.name.clone(), TITLE_CHARACTERS);
+        page
+    }
+
+    /// Appends an element.
+    pub fn put(&mut self, element: impl Into<Element>) {
+        self.body.push(element.into());
+    }
+
+    /// A text in as many lines as it needs.
+    pub fn paragraph(&mut self, class: &str, text: &str, characters: usize) {
+        for line in wrapped(text, characters) {
+            self.y += 11.0;
+            self.put(text_at(class, 2.0, self.y, &line));
+        }
+        self.y += 3.0;
+    }
+
+    /// A paragraph that is part of the text alternative, too.
+    pub fn caption(&mut self, text: &str) {
+        self.described.push(text.to_owned());
+        self.paragraph("caption", text, CHARACTERS);
+    }
+
+    /// The whole picture.
+    pub fn finish(self) -> String {
+        let height = rounded(self.y + 3.0);
+        let mut document = Document::new()
+            .set("viewBox", (0, 0, WIDTH, height))
+            .set("class", "coalesce")
+            .set("role", "img")
+            .add(Title::new(self.name))
+            .add(Description::new().add(svg::node::Text::new(self.described.join(" "))))
+            .add(Style::new(style()));
+        for element in self.body {
+            document = document.add(element);
+        }
+        format!("{document}\n")
+    }
+}
+
+/// The classes of both pictures; each begins with that of the picture, so that a page that holds it keeps its own.
+pub fn style() -> String {
+    let mut style = String::from(
+        "svg.coalesce:root{color:#1c1c1c;background:#fff}
+@media(prefers-color-scheme:dark){svg.coalesce:root{color:#e6e6e6;background:#16181c}}
+svg.coalesce text{font-family:sans-serif;font-size:9px;fill:currentColor}
+svg.coalesce .title{font-size:11px;font-weight:bold}
+svg.coalesce .head{font-size:10px;font-weight:bold}
+svg.coalesce .code{font-family:monospace;font-size:8.8px}
+svg.coalesce .caption{font-size:10px}
+svg.coalesce .label{font-size:8px;text-anchor:end}
+svg.coalesce .mark{font-size:8px;text-anchor:middle}
+svg.coalesce .inside{font-size:7.5px;text-anchor:middle;fill:#111}
+svg.coalesce .axis{stroke:currentColor;stroke-width:.5;opacity:.35}
+svg.coalesce .rule{stroke:currentColor;stroke-width:.5;opacity:.6}
+svg.coalesce .gap{stroke:currentColor;stroke-width:1;stroke-dasharray:1 3;opacity:.6}
+svg.coalesce .idle{fill:none;stroke:currentColor;stroke-width:.5;opacity:.25}
+svg.coalesce .sector{fill:none;stroke:currentColor;stroke-width:1.1}
+svg.coalesce .full{fill:none;stroke:#e0561f;stroke-width:1.5}
+svg.coalesce .upload{fill:#74a9f0}
+svg.coalesce .kernel{fill:#77c277}
+svg.coalesce .download{fill:#f0a95c}
+svg.coalesce .device{fill:#54bdb5}
+svg.coalesce .host{fill:#b9a2e3}
+svg.coalesce .call{fill:currentColor;opacity:.3}
+svg.coalesce .wait{fill:none;stroke:currentColor;stroke-width:.7;stroke-dasharray:2 1.5;opacity:.6}
+",
+    );
+    for lane in 0..32 {
+        style += &format!("svg.coalesce .l{lane}{{fill:{}}}\n", lane_colour(lane));
+    }
+    style
+}
+
+/// From blue over green and yellow to magenta; light enough for dark letters, dark enough for a light ground.
+pub fn lane_colour(lane: usize) -> String {
+    // Four stops, eight lanes from one to the next and to a fifth.
+    const STOPS: [[f64; 3]; 5] = [
+        [86.0, 137.0, 232.0],
+        [60.0, 178.0, 186.0],
+        [112.0, 186.0, 84.0],
+        [226.0, 164.0, 60.0],
+        [222.0, 96.0, 150.0],
+    ];
+    let place = lane as f64 / 31.0 * (STOPS.len() - 1) as f64;
+    let stop = (place as usize).min(STOPS.len() - 2);
+    let part = place - stop as f64;
+    let mix = |channel: usize| {
+        let (from, to) = (STOPS[stop][channel], STOPS[stop + 1][channel]);
+        (from + (to - from) * part).round() as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+}
+
+/// To hundredths, which no eye can tell from more.
+pub fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+pub fn text_at(class: &str, x: f64, y: f64, text: &str) -> Element {
+    let element = Text::new(text).set("class", class).set("x", rounded(x)).set("y", rounded(y));
+    element.into()
+}
+
+pub fn box_at(class: &str, [x, y, width, height]: [f64; 4]) -> Rectangle {
+    Rectangle::new()
+        .set("class", class)
+        .set("x", rounded(x))
+        .set("y", rounded(y))
+        .set("width", rounded(width))
+        .set("height", rounded(height))
+}
+
+pub fn group(class: &str, elements: Vec<Element>) -> Group {
+    elements.into_iter().fold(Group::new().set("class", class), Group::add)
+}
+
+pub fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Element {
+    let line = svg::node::element::Line::new()
+        .set("class", class)
+        .set("x1", rounded(from[0]))
+        .set("y1", rounded(from[1]))
+        .set("x2", rounded(to[0]))
+        .set("y2", rounded(to[1]));
+    line.into()
+}
+
+/// Lines of at most so many characters, broken between words; a longer word is cut.
+pub fn wrapped(text: &str, characters: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let pieces: Vec<char> = word.chars().collect();
+        for piece in pieces.chunks(characters) {
+            let piece: String = piece.iter().collect();
+            let last = lines.last_mut().expect("there is a line from the start");
+            let needed = last.chars().count() + 1 + piece.chars().count();
+            if last.is_empty() {
+                *last = piece;
+            } else if needed <= characters {
+                *last += " ";
+                *last += &piece;
+            } else {
+                lines.push(piece);
+            }
+        }
+    }
+    lines
+}
+
+/// A number of bytes in the largest unit that divides it.
+pub fn bytes_in_words(bytes: u64) -> String {
+    match bytes {
+        0 => "0 B".to_owned(),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// A count and its noun: `1 lane`, `2 lanes`.
+pub fn counted(count: u64, noun: &str) -> String {
+    match (count, noun) {
+        (1, _) => format!("1 {noun}"),
+        (_, "pass") => format!("{count} passes"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+}

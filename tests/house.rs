@@ -1,0 +1,6 @@
+//! The rules of the house: which crate may know which, and how files lie in a crate.
+
+mod circles;
+mod files;
+mod layers;
+mod names;

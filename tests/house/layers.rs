@@ -1,0 +1,196 @@
+//! Which crate may know which: the table of ARCHITECTURE.md.
+
+use crate::kernels_source::{files, root};
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The crates of the workspace that each may reach, over any number of others; tests aside. All that may launch on the
+/// virtual device reach it through `cuda_host`.
+const MAY_REACH: &[(&str, &[&str])] = &[
+    ("cuda_std_macros", &[]),
+    ("cuda_std", &["cuda_std_macros"]),
+    ("cuda_std_tests", &["cuda_std", "cuda_std_macros"]),
+    ("regressions", &["cuda_std", "cuda_std_macros"]),
+    ("measurement_kernels", &["cuda_std", "cuda_std_macros"]),
+    ("kernels", &["cuda_std", "cuda_std_macros"]),
+    ("cuda_builder", &[]),
+    ("cuda_driver", &[]),
+    ("simt", &[]),
+    ("virtual_gpu", &["simt", "cuda_driver"]),
+    ("virtual_libcuda", &["virtual_gpu", "simt", "cuda_driver"]),
+    ("cust_ext", &["cuda_driver"]),
+    ("results", &[]),
+    ("report", &["results"]),
+    (
+        "cuda_host",
+        &["cuda_std", "cuda_std_macros", "cust_ext", "cuda_driver", "simt", "virtual_gpu"],
+    ),
+    (
+        "coalesce",
+        &[
+            "cuda_host",
+            "cuda_std",
+            "cuda_std_macros",
+            "cust_ext",
+            "cuda_driver",
+            "simt",
+            "virtual_gpu",
+            "measurement_kernels",
+            "results",
+            "report",
+        ],
+    ),
+    ("xtask", &["cuda_builder", "cuda_driver"]),
+];
+
+/// Crates at the top: these may know everything.
+const TOP: [&str; 2] = ["host", "tests"];
+
+/// Crates of others that only these may name.
+const ONLY: &[(&str, &[&str])] = &[
+    ("cust", &["cust_ext", "cuda_host", "coalesce", "host"]),
+    ("cust_raw", &["cuda_driver", "virtual_gpu"]),
+    // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
+    ("libloading", &["cuda_driver", "coalesce"]),
+];
+
+/// What these crates name themselves: the shape that a user expects of a catalogue's two halves.
+const NAMES: &[(&str, DependencyKind, &[&str])] = &[
+    ("kernels", DependencyKind::Normal, &["cuda_std"]),
+    ("host", DependencyKind::Normal, &["cust", "bytemuck", "anyhow", "kernels"]),
+    ("host", DependencyKind::Build, &["cuda_builder"]),
+    ("tests", DependencyKind::Normal, &["approx"]),
+];
+
+/// The crates of the workspace, as their manifests have them.
+pub fn workspace() -> Vec<Package> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .other_options(["--offline".to_owned()])
+        .exec()
+        .expect("cargo reads the manifests");
+    metadata.packages
+}
+
+/// What a crate names, tests aside.
+fn dependencies(package: &Package, kind: DependencyKind) -> BTreeSet<&str> {
+    let of_kind = package.dependencies.iter().filter(|dependency| dependency.kind == kind);
+    of_kind.map(|dependency| dependency.name.as_str()).collect()
+}
+
+/// The crates of the workspace that one reaches.
+fn reached<'a>(name: &str, known: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&str> = known[name].iter().copied().collect();
+    while let Some(name) = open.pop() {
+        if let Some((_, next)) = known.iter().find(|(known, _)| **known == name) {
+            let own = known.iter().flat_map(|(_, names)| names).find(|known| **known == name);
+            if own.is_some_and(|own| reached.insert(*own)) {
+                open.extend(next);
+            }
+        }
+    }
+    reached
+}
+
+#[test]
+fn crates_know_only_what_is_below_them() {
+    let packages = workspace();
+    let known: BTreeMap<&str, BTreeSet<&str>> = packages
+        .iter()
+        .map(|package| (package.name.as_str(), dependencies(package, DependencyKind::Normal)))
+        .collect();
+    for name in known.keys().filter(|name| !TOP.contains(name)) {
+        let (_, may) = MAY_REACH.iter().find(|(known, _)| known == name).unwrap_or_else(|| {
+            panic!("{name} is a new crate: say in tests/house/layers.rs and in ARCHITECTURE.md what it may know")
+        });
+        for other in reached(name, &known) {
+            assert!(
+                may.contains(&other),
+                "{name} reaches {other}, which it may not know: move what it needs into a crate below both"
+            );
+        }
+    }
+    for (name, _) in MAY_REACH {
+        assert!(known.contains_key(name), "{name} is gone: take it out of tests/house/layers.rs");
+    }
+}
+
+#[test]
+fn the_virtual_device_can_be_left_out_of_a_user_s_program() {
+    let packages = workspace();
+    let package = packages.iter().find(|package| package.name == "cuda_host");
+    for dependency in &package.expect("it is in the workspace").dependencies {
+        let is_virtual = ["simt", "virtual_gpu"].contains(&dependency.name.as_str());
+        assert!(
+            !is_virtual || dependency.optional,
+            "cuda_host: make {} optional, for the feature `virtual`",
+            dependency.name
+        );
+    }
+}
+
+#[test]
+fn crates_of_others_stay_behind_ours() {
+    for package in workspace() {
+        for kind in [DependencyKind::Normal, DependencyKind::Build] {
+            for name in dependencies(&package, kind) {
+                assert!(package.name != "simt", "simt has no dependencies: take {name} out");
+                let Some((_, may)) = ONLY.iter().find(|(only, _)| *only == name) else { continue };
+                assert!(
+                    may.contains(&package.name.as_str()),
+                    "{}: only {may:?} may name {name}",
+                    package.name
+                );
+            }
+        }
+    }
+    for (path, text) in files("crates/coalesce/src", "rs") {
+        assert!(
+            path.ends_with("peers.rs") || !text.contains("libloading::"),
+            "{}: of coalesce only peers.rs opens libraries",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn a_catalogue_has_the_shape_that_its_users_expect() {
+    let packages = workspace();
+    for (name, kind, expected) in NAMES {
+        let package = packages.iter().find(|package| package.name == *name);
+        let named = dependencies(package.expect("it is in the workspace"), *kind);
+        for other in *expected {
+            assert!(named.contains(other), "{name}/Cargo.toml: it names {other} itself");
+        }
+        assert!(
+            *name != "kernels" || named.len() == 1,
+            "kernels: device code needs cuda_std alone"
+        );
+    }
+    let build = std::fs::read_to_string(root().join("host/build.rs")).expect("host has one");
+    assert!(build.contains("cuda_builder::"), "host/build.rs: build the kernels by cuda_builder");
+}
+
+/// Work of the host is what its patterns teach, so they show it as cust has it.
+#[test]
+fn patterns_show_streams_pinned_buffers_and_events_as_cust_has_them() {
+    let patterns = files("host/src/patterns", "rs");
+    let code = |line: &&str| !line.trim_start().starts_with("//");
+    for (what, names) in [
+        ("streams", &["cust::stream::"][..]),
+        ("events", &["cust::event::"]),
+        ("page-locked buffers", &["LockedBuffer", "cust_ext::host_memory::"]),
+        ("device buffers", &["cust::memory::"]),
+    ] {
+        let shows = |text: &String| {
+            text.lines().filter(code).any(|line| names.iter().any(|name| line.contains(name)))
+        };
+        assert!(
+            patterns.iter().any(|(_, text)| shows(text)),
+            "host/src/patterns: no pattern shows {what} as {}",
+            names.join(" or ")
+        );
+    }
+}

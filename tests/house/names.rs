@@ -1,0 +1,137 @@
+//! The instruments work for any catalogue: none of them names a pattern of ours.
+//!
+//! No crate below `host` reaches the patterns, so code cannot name them, and texts are what is left: the strings of a
+//! program. Tests and comments may take a pattern as their example.
+
+use super::circles::without_tests;
+use crate::kernels_source::{files, root};
+use host::patterns::ALL as PATTERNS;
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::BTreeSet;
+
+/// Patterns whose names are words of the field, too: in a sentence they stand for themselves.
+const WORDS: [&str; 10] = [
+    "allocation",
+    "batching",
+    "coalescing",
+    "graphs",
+    "histogram",
+    "overlap",
+    "reduction",
+    "scan",
+    "stride",
+    "transpose",
+];
+
+/// The strings of code, without its docs and its tests.
+fn strings(tokens: TokenStream, out: &mut Vec<String>) {
+    let mut after_mark = false;
+    for token in without_tests(tokens) {
+        match &token {
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                // Quotes are ends of words already.
+                out.extend(text.contains('"').then_some(text));
+            }
+            TokenTree::Group(group) => {
+                let first = group.stream().into_iter().next();
+                let is_doc = matches!(first, Some(TokenTree::Ident(word)) if word == "doc");
+                if !(after_mark && is_doc) {
+                    strings(group.stream(), out);
+                }
+            }
+            _ => {}
+        }
+        after_mark =
+            matches!(&token, TokenTree::Punct(mark) if ['#', '!'].contains(&mark.as_char()));
+    }
+}
+
+/// Whether a text has a name as a word.
+fn has_word(text: &str, name: &str, accept: impl Fn(&str, &str) -> bool) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        // The n of a line's end is no letter.
+        let before = before.strip_suffix("\\n").map_or(before, |before| before);
+        !before.ends_with(is_letter) && !after.starts_with(is_letter) && accept(before, after)
+    })
+}
+
+/// Whether a text names a pattern, rather than saying an ordinary word.
+fn names_pattern(text: &str, name: &str) -> bool {
+    has_word(text, name, |before, after| {
+        let is_whole = before.ends_with('"') && after.starts_with('"');
+        let is_part = after.starts_with(['/', '.'])
+            && after.chars().nth(1).is_some_and(char::is_alphanumeric);
+        let is_path = before.ends_with("::") || before.ends_with('/') || after.starts_with("::");
+        let is_argument = before
+            .rsplit(['\n', '`'])
+            .next()
+            .is_some_and(|line| line.trim_start().starts_with("coalesce "));
+        !WORDS.contains(&name) || is_whole || is_part || is_path || is_argument
+    })
+}
+
+#[test]
+fn no_instrument_names_a_pattern() {
+    let kernels = PATTERNS.iter().flat_map(|pattern| {
+        pattern.variants.iter().flat_map(|variant| pattern.kernel_names(variant))
+    });
+    let kernels: BTreeSet<String> = kernels.collect();
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for folder in ["crates", "xtask"] {
+        for (path, text) in files(folder, "rs") {
+            let path = path.strip_prefix(root()).expect("it is a file of ours");
+            let own = ["tests", "benches", "examples", "fixtures"];
+            if path.components().any(|part| own.iter().any(|own| part.as_os_str() == *own)) {
+                continue;
+            }
+            let mut found = Vec::new();
+            strings(text.parse().expect("the compiler has read it, too"), &mut found);
+            seen += found.len();
+            for text in found {
+                let pattern = PATTERNS.iter().map(|pattern| pattern.name);
+                let mut named: Vec<&str> =
+                    pattern.filter(|name| names_pattern(&text, name)).collect();
+                named.extend(
+                    kernels
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|name| has_word(&text, name, |_, _| true)),
+                );
+                if !named.is_empty() {
+                    wrong.push(format!("{}: {} in {text}", path.display(), named.join(", ")));
+                }
+            }
+        }
+    }
+    assert!(seen > 1000, "only {seen} strings were read");
+    assert!(
+        wrong.is_empty(),
+        "say it for any catalogue, or take it as an argument:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn a_name_is_told_from_a_word() {
+    for text in [
+        "\"transpose\"",
+        "\"coalesce bench transpose --quick\"",
+        "\"Examples:\\n  coalesce bench\\n  coalesce bench transpose\"",
+        "\"transpose/padded\"",
+        "\"shared::transpose::PATTERN\"",
+        "\"report/transpose.html\"",
+    ] {
+        assert!(names_pattern(text, "transpose"), "{text}");
+    }
+    for text in ["\"a transpose of columns. What\"", "\"transposed\"", "\"in_transpose\""] {
+        assert!(!names_pattern(text, "transpose"), "{text}");
+    }
+    assert!(names_pattern("\"as in bank_conflicts there\"", "bank_conflicts"));
+    let mut found = Vec::new();
+    let code = "/// \"docs\"\nfn f() { g(\"code\"); } #[cfg(test)] mod tests { const T: &str = \"test\"; }";
+    strings(code.parse().expect("it is code"), &mut found);
+    assert_eq!(found, ["\"code\""]);
+}
