@@ -23,6 +23,7 @@ use cust_ext::pool::Pool;
 use measurement_kernels::{
     BLOCK, IN_FLIGHT, measurement_reread, measurement_scale, measurement_scale_strided,
 };
+use results::Spread;
 use serde_json::{Map, Value};
 use std::hint::black_box;
 use virtual_gpu::{PROFILES, Profile};
@@ -197,9 +198,7 @@ impl Tools<'_> {
             self.stopwatch.stop(self.gpu)?;
             times.push(1e6 * self.stopwatch.elapsed_ms()?);
         }
-        let mut times = times.split_off(warm_up);
-        times.sort_by(f64::total_cmp);
-        Ok(times[times.len() / 2])
+        Ok(Spread::of(&times[warm_up..]).median)
     }
 
     /// How many per second, from half of `most` and all of them.
@@ -350,7 +349,6 @@ impl Tools<'_> {
             second.synchronize()?;
             times.push(1e6 * f64::from(second.elapsed_time_f32(&first)?));
         }
-        times.sort_by(f64::total_cmp);
         let pool = Pool::new(gpu.device())?;
         pool.set_release_threshold(u64::MAX)?;
         let pool_pair = self.cost(CALLS, || {
@@ -362,7 +360,7 @@ impl Tools<'_> {
         figures.extend([
             ("api_call_ns", api_call),
             ("launch_call_ns", launch_call),
-            ("launch_latency_ns", (times[SAMPLES / 2] - api_call).max(0.0)),
+            ("launch_latency_ns", (Spread::of(&times).median - api_call).max(0.0)),
             ("pool_call_ns", pool_pair / 2.0),
         ]);
         Ok(())

@@ -123,11 +123,14 @@ impl Region {
         }
     }
 
-    /// Saves the bytes between two addresses of the region, which nobody writes at the moment.
-    pub fn save(&self, start: u64, end: u64) -> Saved {
+    /// Saves the bytes between two addresses.
+    ///
+    /// # Safety
+    /// Both lie in the region, the first is not above the second, and nobody writes between them meanwhile.
+    pub unsafe fn save(&self, start: u64, end: u64) -> Saved {
         let offset = (start - self.base) as usize;
         let mut bytes = vec![0; (end - start) as usize];
-        // SAFETY: the range lies in the region, and the target is memory of our own.
+        // SAFETY: by the contract the range lies in the region and is not written; the target is memory of our own.
         unsafe { self.pointer.add(offset).copy_to(bytes.as_mut_ptr(), bytes.len()) };
         let words = (offset / 64..(offset + bytes.len()).div_ceil(64)).map(|word| {
             self.initialised_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))
@@ -135,11 +138,14 @@ impl Region {
         Saved { offset, initialised: words.collect(), bytes }
     }
 
-    /// Writes saved bytes back; nobody else accesses them at the moment.
-    pub fn restore(&self, saved: &Saved) {
-        // SAFETY: the range was saved from this region, so it lies in it.
+    /// Writes saved bytes back.
+    ///
+    /// # Safety
+    /// They were saved from this region, and nobody else accesses them meanwhile.
+    pub unsafe fn restore(&self, saved: &Saved) {
+        // SAFETY: by the contract the range was saved from this region, so it lies in it.
         let target = unsafe { self.pointer.add(saved.offset) };
-        // SAFETY: `target` is valid for as many bytes as were saved from there.
+        // SAFETY: `target` is valid for as many bytes as were saved from there, and nobody else accesses them.
         unsafe { target.copy_from(saved.bytes.as_ptr(), saved.bytes.len()) };
         for (index, bits) in saved.initialised.iter().enumerate() {
             if let Some(word) = self.initialised_word((saved.offset / 64 + index) as u64 * 64) {

@@ -102,7 +102,8 @@ impl Machine<'_> {
             if let (false, Some(undo)) = (chunk.saved || kind == GlobalAccess::Read, &run.undo) {
                 // Mapped memory belongs to others, too: it must not be written back.
                 disturbs = region.is_mapped();
-                undo.save(run.memory, index, number);
+                // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
+                unsafe { undo.save(run.memory, index, number) };
                 chunk.saved = true;
             }
             // A row that reaches into the next chunk goes lane by lane, in both.
