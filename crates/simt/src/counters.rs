@@ -40,19 +40,9 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Sectors beyond the fewest possible.
-    pub fn sectors_excessive(&self) -> u64 {
-        self.sectors.saturating_sub(self.sectors_ideal)
-    }
-
     /// Wavefronts beyond the fewest possible: bank conflicts.
     pub fn bank_conflicts(&self) -> u64 {
         self.wavefronts.saturating_sub(self.wavefronts_ideal)
-    }
-
-    /// Average sectors per request.
-    pub fn sectors_per_request(&self) -> f64 {
-        ratio(self.sectors, self.requests)
     }
 
     /// Distinct bytes asked for, per byte of the sectors moved.
@@ -156,20 +146,4 @@ counters! {
     float_instructions: u64, "smsp__sass_thread_inst_executed_op_fp32/fp64/fp16 (by warp)", ExactAtPtxLevel;
     /// Shuffles, votes, matches and reductions of a warp.
     warp_level_instructions: u64, "smsp__inst_executed_op_shfl and votes", ExactAtPtxLevel;
-}
-
-impl Counters {
-    /// Average active lanes per instruction.
-    pub fn lanes_per_instruction(&self) -> f64 {
-        ratio(self.thread_instructions, self.warp_instructions)
-    }
-
-    /// All sectors between L1 and the cores of global loads, stores and atomics.
-    pub fn global_sectors(&self) -> u64 {
-        self.global_load.sectors
-            + self.global_store.sectors
-            + self.global_atomic.sectors
-            + self.global_reduction.sectors
-            + self.async_copy_global.sectors
-    }
 }

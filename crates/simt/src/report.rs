@@ -24,15 +24,6 @@ impl SourceLocation {
             None => (&self.file, self.line),
         }
     }
-
-    /// The innermost of its places that lies in a file whose name ends like this. The compiler gives code that belongs
-    /// to no line of a file the line 0, which is not a place.
-    pub fn line_in(&self, file: &str) -> Option<u32> {
-        let own = (&self.file, self.line);
-        let around = self.inlined_at.iter().map(|(file, line)| (file, *line));
-        let mut places = std::iter::once(own).chain(around);
-        places.find(|(name, line)| name.ends_with(file) && *line > 0).map(|(_, line)| line)
-    }
 }
 
 /// What one instruction did.
