@@ -1,6 +1,5 @@
 //! Counting: every kernel of a pattern executed once on the virtual device, beside what its variant promises.
 
-use crate::arrays::Arrays;
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;
 use crate::pattern::{Expectation, Pattern, Size, Variant};
@@ -44,7 +43,7 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
     };
     let size = Size::new(pattern.count_size);
     let case = case(pattern, &size, 1);
-    let arrays = Arrays::of(gpu, pattern, &case)?;
+    let arrays = pattern.arrays(gpu, &case)?;
     let mut counts = Vec::new();
     for variant in pattern.variants {
         if pattern.kernel_name(variant).is_none() {
