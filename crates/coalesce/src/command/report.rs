@@ -14,7 +14,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  PROGRAM report measured.json\n  PROGRAM report measured.json predicted.json -o h200"
 )]
 pub struct Arguments {
-    /// Files written by `coalesce bench --json`: the one to report, and others to compare it with.
+    /// Files written by `bench --json`: the one to report, and others to compare it with.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  PROGRAM results measured.json\n  PROGRAM results measured.json --splice README.md --plots docs/plots"
 )]
 pub struct Arguments {
-    /// A file written by `coalesce bench --json`.
+    /// A file written by `bench --json`.
     #[arg(required_unless_present = "schema")]
     file: Option<PathBuf>,
     /// Print the JSON schema of result files.
