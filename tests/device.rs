@@ -1,6 +1,5 @@
 //! Every pattern, variant and size on a GPU.
 
-use coalesce::arrays::Arrays;
 use coalesce::pattern::Size;
 use coalesce::verify::{Outcome, case, verify};
 use cuda_host::Choice;
@@ -25,7 +24,7 @@ fn every_variant_is_correct_at_every_size() {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, 11);
-            let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+            let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
             for variant in pattern.variants {
                 match verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds") {
                     Outcome::Correct => correct += 1,

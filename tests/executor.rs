@@ -67,7 +67,7 @@ pub fn verified() -> &'static [Verified] {
             for size in pattern.verify_sizes {
                 let size = Size::new(size);
                 let case = case(pattern, &size, SEED);
-                let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+                let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
                 for variant in pattern.variants {
                     let (outcome, digests) =
                         verify_with_digests(&gpu, &case, &arrays, variant, &size)

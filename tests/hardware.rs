@@ -3,7 +3,6 @@
 //! The measurements are committed; comparing them needs no GPU.
 
 use crate::executor::{Verified, device, verified};
-use coalesce::arrays::Arrays;
 use coalesce::pattern::Size;
 use coalesce::verify::{Digests, Outcome, case, verify};
 use host::patterns::ALL as PATTERNS;
@@ -75,7 +74,7 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
         let mut kernels: BTreeMap<String, Counters> = BTreeMap::new();
         let size = Size::new(pattern.count_size);
         let case = case(pattern, &size, 1);
-        let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+        let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
         for variant in pattern.variants.iter().filter(|variant| !variant.is_host_work()) {
             let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("it runs");
             assert_eq!(outcome, Outcome::Correct, "{}/{}", pattern.name, variant.name);

@@ -4,3 +4,4 @@ mod circles;
 mod files;
 mod layers;
 mod names;
+mod source;

@@ -1,7 +1,7 @@
 //! The integration tests of Coalesce: one binary.
 //!
 //! Tests that need something that may be missing are ignored and named for it: `assembled::` needs
-//! NVIDIA's `ptxas`, `device::` a GPU. `cargo xtask test` runs those whose need is met and says
+//! NVIDIA's `ptxas`, `device::` a GPU, `stranger::` minutes. `cargo xtask test` runs those whose need is met and says
 //! which were not run.
 #![allow(clippy::print_stdout, reason = "tests report what they compared")]
 
@@ -21,6 +21,7 @@ mod references;
 mod regressions;
 mod report;
 mod snapshots;
+mod stranger;
 mod streams;
 mod tidy;
 mod transfers;

@@ -1,7 +1,6 @@
 //! Streams, addresses, allocations and graphs on the virtual device: their claims, and how they use the driver.
 
 use crate::executor::device;
-use coalesce::arrays::Arrays;
 use coalesce::measure::{Axes, Plan, run};
 use coalesce::pattern::Size;
 use coalesce::verify::{Outcome, Ready, case, verify};
@@ -21,7 +20,7 @@ fn verify_work_of_the_host(gpu: &Gpu, seed: u64, mut seen: impl FnMut(&str)) {
         for size in pattern.verify_sizes {
             let size = Size::new(size);
             let case = case(pattern, &size, seed);
-            let arrays = Arrays::of(gpu, pattern, &case).expect("the arrays fit");
+            let arrays = pattern.arrays(gpu, &case).expect("the arrays fit");
             for variant in pattern.variants {
                 let name =
                     format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
@@ -82,7 +81,7 @@ fn events_around_operations_enclose_what_the_device_did() {
         let pattern = CATALOGUE.select(name).expect("a pattern of the registry").pattern;
         let size = Size::new(pattern.count_size);
         let case = case(pattern, &size, 1);
-        let arrays = Arrays::of(&gpu, pattern, &case).expect("the arrays fit");
+        let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
         for variant in pattern.variants.iter().filter(|variant| variant.name != "pageable") {
             let name = format!("{name}/{}", variant.name);
             let mut ready = Ready::new(&gpu, &case, &arrays, variant, &size).expect("it builds");

@@ -1,7 +1,6 @@
 //! What the patterns of the host claim of time, on the virtual device's clock.
 
 use crate::executor::device;
-use coalesce::arrays::Arrays;
 use coalesce::pattern::Size;
 use coalesce::timing::Stopwatch;
 use coalesce::verify::{Outcome, Ready, case};
@@ -44,7 +43,7 @@ fn between_events(gpu: &Gpu, name: &str, size: &[usize], begin: fn(&Stopwatch)) 
     let selection = CATALOGUE.select(name).expect("a variant of the registry");
     let size = Size::new(size);
     let case = case(selection.pattern, &size, 5);
-    let arrays = Arrays::of(gpu, selection.pattern, &case).expect("the arrays fit");
+    let arrays = selection.pattern.arrays(gpu, &case).expect("the arrays fit");
     let variant = selection.variant.expect("a variant was named");
     let mut ready = Ready::new(gpu, &case, &arrays, variant, &size).expect("it is built");
     let stopwatch = Stopwatch::new().expect("events");

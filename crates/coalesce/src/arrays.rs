@@ -1,7 +1,7 @@
 //! A case's arrays on the device, with guard zones around every output.
 
+use crate::case::{Before, Case};
 use crate::data::{Data, Element, POISON};
-use crate::pattern::{Before, Case, Pattern};
 use anyhow::{Result, bail};
 use cuda_host::{Gpu, GpuError, View, ViewMut};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
@@ -48,17 +48,6 @@ struct Array {
 }
 
 impl Arrays {
-    /// The arrays of a case, if the pattern has kernels to work on them: work of the host brings its own memory.
-    ///
-    /// # Errors
-    /// As for [`Arrays::new`].
-    pub fn of(gpu: &Gpu, pattern: &Pattern, case: &Case) -> Result<Arrays> {
-        if pattern.is_host_work() {
-            return Arrays::new(gpu, &Case { inputs: Vec::new(), outputs: Vec::new() });
-        }
-        Arrays::new(gpu, case)
-    }
-
     /// Allocates the arrays of a case and uploads its inputs.
     ///
     /// # Errors

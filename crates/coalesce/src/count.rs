@@ -1,6 +1,5 @@
 //! Counting: every kernel of a pattern executed once on the virtual device, beside what its variant promises.
 
-use crate::arrays::Arrays;
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;
 use crate::pattern::{Expectation, Pattern, Size, Variant};
@@ -12,6 +11,7 @@ use results::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counters,
     Counts, PtxImage, PtxLine, Timeline,
 };
+use std::path::Path;
 
 /// The device on which everything is counted: its PTX is that of the newest architecture.
 pub const COUNTING_DEVICE: &str = "h200";
@@ -44,7 +44,7 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
     };
     let size = Size::new(pattern.count_size);
     let case = case(pattern, &size, 1);
-    let arrays = Arrays::of(gpu, pattern, &case)?;
+    let arrays = pattern.arrays(gpu, &case)?;
     let mut counts = Vec::new();
     for variant in pattern.variants {
         if pattern.kernel_name(variant).is_none() {
@@ -121,12 +121,26 @@ pub fn of_pattern(
         claim: pattern.claim(),
         doc: pattern.doc(),
         is_host_work: pattern.is_host_work(),
-        file: pattern.source_file(),
+        file: source_file(pattern, &variants),
         source: pattern.doc_source.to_owned(),
         dimensions: dimensions.collect(),
         size: pattern.show_size(size),
         variants,
     }
+}
+
+/// The file of a pattern's kernels as the compiler names it, wherever a project keeps it: that of the counted
+/// instructions which has the pattern's name.
+fn source_file(pattern: &Pattern, variants: &[CountedVariant]) -> String {
+    let instructions = variants.iter().flat_map(|variant| &variant.kernels);
+    let instructions = instructions.flat_map(|kernel| &kernel.instructions);
+    let mut files = instructions.filter_map(|one| one.source.as_ref()).flat_map(|source| {
+        let around = source.inlined_at.iter().map(|(file, _)| file);
+        std::iter::once(&source.file).chain(around)
+    });
+    let is_own =
+        |file: &&String| Path::new(file).file_stem().is_some_and(|stem| stem == pattern.name);
+    files.find(is_own).cloned().unwrap_or_else(|| pattern.source_file())
 }
 
 /// What the kernels of a variant did.

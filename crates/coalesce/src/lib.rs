@@ -14,6 +14,7 @@
 
 pub mod arrays;
 pub mod calibrate;
+mod case;
 mod catalogue;
 mod ceilings;
 mod command;
@@ -24,7 +25,9 @@ mod environment;
 mod instruments;
 pub mod measure;
 pub mod pattern;
+mod peer;
 pub mod peers;
+mod size;
 pub mod timeline;
 pub mod timing;
 pub mod verify;

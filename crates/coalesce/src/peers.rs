@@ -3,26 +3,16 @@
 //! They come as a shared library, `peers/peers.cu` built by nvcc, and are variants like any other: checked whole before
 //! and after, measured in turn with ours.
 
-use crate::arrays::Arrays;
 use crate::catalogue::Catalogue;
-use crate::pattern::{Expectation, Pattern, Size, Variant, Work};
+use crate::pattern::{Expectation, Pattern, Variant, Work};
+use crate::peer::{Peer, Run};
 use anyhow::{Context, Result, bail};
-use cuda_host::Gpu;
 use libloading::Library;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use std::path::Path;
 
 /// The version of the library's interface: its function `coalesce_peers` is asked for this one.
 const VERSION: u32 = 1;
-
-/// Enqueues a peer's work on a stream: the addresses of the inputs and outputs, the numbers of the size. The result is
-/// null, or a sentence that says what failed.
-type Run = unsafe extern "C" fn(
-    stream: *mut c_void,
-    inputs: *const u64,
-    outputs: *const u64,
-    size: *const usize,
-) -> *const c_char;
 
 /// A peer as the library lists it.
 #[repr(C)]
@@ -31,35 +21,6 @@ struct Entry {
     variant: *const c_char,
     output: usize,
     run: Run,
-}
-
-/// A peer that can run.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer(Run);
-
-impl Peer {
-    /// Enqueues its work.
-    ///
-    /// # Errors
-    /// What the library says.
-    pub fn run(self, gpu: &Gpu, arrays: &Arrays, size: &Size) -> Result<()> {
-        let (inputs, outputs) = arrays.addresses();
-        // SAFETY: the library was built for this interface, which `load` asked for; it stays loaded. The arrays are
-        // those of the pattern that the entry names, and the size has the numbers of its dimensions.
-        let message = unsafe {
-            (self.0)(
-                gpu.stream().as_inner().cast(),
-                inputs.as_ptr(),
-                outputs.as_ptr(),
-                size.values().as_ptr(),
-            )
-        };
-        if message.is_null() {
-            return Ok(());
-        }
-        // SAFETY: by the interface a message is a string that stays.
-        bail!("{}", unsafe { CStr::from_ptr(message) }.to_string_lossy())
-    }
 }
 
 /// The peers of a library, by the names of their patterns. The library stays loaded.
@@ -143,7 +104,8 @@ mod tests {
     use super::*;
     use crate::catalogue::Selection;
     use crate::measure::Plan;
-    use crate::pattern::{Bytes, Case, Dimension, Sweep};
+    use crate::pattern::{Bytes, Case, Dimension, Size, Sweep};
+    use std::ffi::c_void;
 
     unsafe extern "C" fn nothing(
         _stream: *mut c_void,

@@ -1,6 +1,5 @@
 //! Records what ran when: intervals of the device's engines, of streams and of the host.
 
-use crate::arrays::Arrays;
 use crate::pattern::{Pattern, Size, Variant};
 use crate::timing::Stopwatch;
 use crate::verify::{Outcome, Ready, case, obstacle};
@@ -89,7 +88,7 @@ pub fn record(
     size: &Size,
 ) -> Result<Vec<(&'static Variant, Timeline, f64)>> {
     let case = case(pattern, size, 1);
-    let arrays = Arrays::of(gpu, pattern, &case)?;
+    let arrays = pattern.arrays(gpu, &case)?;
     let one = |variant: &'static Variant| {
         let name = format!("{}/{}", pattern.name, variant.name);
         if let Some(reason) = obstacle(gpu, variant, size) {

@@ -3,7 +3,7 @@
 use crate::arrays::{Arrays, digest};
 use crate::data::{Mismatch, Random, Tolerance, compare};
 use crate::pattern::{Before, Case, Pattern, Procedure, Size, Unavailable, Variant, Work};
-use crate::peers::Peer;
+use crate::peer::Peer;
 use anyhow::Result;
 use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
 use cust::context::CurrentContext;

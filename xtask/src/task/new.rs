@@ -116,7 +116,7 @@ fn check_name(pattern: &str) -> Result<()> {
         && pattern.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !well_formed {
         bail!(
-            "`{pattern}` cannot name a pattern: use lower-case letters, digits and underscores, such as bank_conflicts"
+            "`{pattern}` cannot name a pattern: use lower-case letters, digits and underscores, such as my_pattern"
         );
     }
     if KEYWORDS.contains(&pattern) {

@@ -1,7 +1,7 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
+use super::shared::{Work, WrongArgument, writable};
 use super::terminal::{progress, table};
-use super::{Work, WrongArgument, writable};
 use crate::catalogue::Catalogue;
 use crate::measure::{Plan, predict, profile, run as measure};
 use crate::peers;
@@ -23,7 +23,7 @@ const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 /// Measure variants on the GPU, checked before and after; without one, predict their times.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce bench\n  coalesce bench transpose --json transpose.json\n  coalesce bench coalescing --size 2^20..2^28 --csv sizes.csv\n  coalesce bench stride --axis stride=1..32\n  coalesce bench --check results/nvidia-h200/reference.json\n  ncu --clock-control none coalesce bench reduction --profile"
+    after_help = "Examples:\n  PROGRAM bench\n  PROGRAM bench PATTERN --json pattern.json\n  PROGRAM bench PATTERN --size 2^20..2^28 --csv sizes.csv\n  PROGRAM bench PATTERN --axis NAME=1..32\n  PROGRAM bench --check measured.json\n  ncu --clock-control none PROGRAM bench PATTERN --profile"
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -72,10 +72,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let rows = plan.len().map_err(|error| WrongArgument(error.to_string()))?;
     if rows == 0 {
         let filter = &arguments.filter;
-        return Err(WrongArgument(format!(
-            "no variant contains `{filter}`: `coalesce list` names them"
-        ))
-        .into());
+        return Err(
+            WrongArgument(format!("no variant contains `{filter}`: `list` names them")).into()
+        );
     }
     if arguments.list {
         return list(&plan);

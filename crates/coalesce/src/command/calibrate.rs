@@ -1,7 +1,7 @@
 //! `coalesce calibrate`: a profile of the device that is here.
 
+use super::shared::writable;
 use super::terminal::table;
-use super::writable;
 use crate::catalogue::Catalogue;
 use anyhow::Result;
 use cuda_host::{Choice, Gpu};
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Measure what a profile of the virtual device says, and write such a profile.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce calibrate --device gpu -o here.json\n  coalesce bench --device virtual:here.json"
+    after_help = "Examples:\n  PROGRAM calibrate --device gpu -o here.json\n  PROGRAM bench --device virtual:here.json"
 )]
 pub struct Arguments {
     /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.

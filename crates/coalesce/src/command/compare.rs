@@ -1,6 +1,6 @@
 //! `coalesce compare`: two result files, row by row.
 
-use super::WrongArgument;
+use super::shared::WrongArgument;
 use super::terminal::table;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// Compare two result files: predictions with measurements, or one measurement with another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce compare predicted.json results/nvidia-h200/reference.json\n  coalesce compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians are within half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not meet, and the medians are apart by more than half a launch\n  AMBIGUOUS        the spreads overlap and are wide, or the medians are apart by less than half a launch"
+    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians are within half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not meet, and the medians are apart by more than half a launch\n  AMBIGUOUS        the spreads overlap and are wide, or the medians are apart by less than half a launch"
 )]
 pub struct Arguments {
     /// The file to compare with: a measurement made before, or predictions.

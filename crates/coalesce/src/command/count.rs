@@ -1,7 +1,7 @@
 //! `coalesce count`: what every kernel asks of memory, by executing it.
 
+use super::shared::{WrongArgument, writable};
 use super::terminal::progress;
-use super::{WrongArgument, writable};
 use crate::catalogue::Catalogue;
 use crate::count;
 use anyhow::Result;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Count what the kernels ask of memory, by executing them: exact, and the same on every machine.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce count -o counts.json\n  coalesce count transpose histogram -o counts.json\n  coalesce report here.json --counts counts.json"
+    after_help = "Examples:\n  PROGRAM count -o counts.json\n  PROGRAM count PATTERN PATTERN -o counts.json\n  PROGRAM report here.json --counts counts.json"
 )]
 pub struct Arguments {
     /// Patterns; all when none is named.

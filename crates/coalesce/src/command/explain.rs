@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce explain transpose\n  coalesce explain coalescing/quad\n  coalesce explain overlap/depth_first --svg pictures\n  coalesce explain overlap --svg pictures --device gpu"
+    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu"
 )]
 pub struct Arguments {
     /// The pattern, or one variant of it.

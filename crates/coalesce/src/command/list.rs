@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 /// List every pattern and its variants.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  coalesce list\n  coalesce list --json")]
+#[command(after_help = "Examples:\n  PROGRAM list\n  PROGRAM list --json")]
 pub struct Arguments {
     /// Print JSON instead of a table.
     #[arg(long, conflicts_with = "traffic")]

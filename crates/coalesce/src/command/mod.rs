@@ -9,15 +9,14 @@ mod explain;
 mod list;
 mod report;
 mod results;
+mod shared;
 mod terminal;
 mod verify;
 
-use crate::catalogue::{Catalogue, Selection, UnknownName};
-use crate::measure::{Axes, Axis};
-use anyhow::Result;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use cuda_host::{Choice, GpuError};
-use std::path::Path;
+use crate::catalogue::{Catalogue, UnknownName};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use cuda_host::GpuError;
+use shared::WrongArgument;
 use std::process::ExitCode;
 
 /// See, check and measure the patterns of a catalogue.
@@ -50,7 +49,10 @@ enum Command {
 /// What goes wrong is one sentence on standard error, with an exit code that `--help` documents.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
     end_quietly_when_nobody_reads();
-    let command = Arguments::command().name(catalogue.name).bin_name(catalogue.name);
+    let command = Arguments::command()
+        .name(catalogue.name)
+        .bin_name(catalogue.name)
+        .mut_subcommands(|command| with_examples_of(catalogue.name, command));
     let arguments = match Arguments::from_arg_matches(&command.get_matches()) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
@@ -80,6 +82,14 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     }
 }
 
+/// A command whose examples call this program by its name.
+fn with_examples_of(name: &str, command: clap::Command) -> clap::Command {
+    let examples = command
+        .get_after_help()
+        .map(|text| text.to_string().replace("PROGRAM ", &format!("{name} ")));
+    examples.into_iter().fold(command, clap::Command::after_help)
+}
+
 /// The exit code of an error, as documented in `--help`.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     if error.is::<UnknownName>() || error.is::<WrongArgument>() {
@@ -102,47 +112,4 @@ fn end_quietly_when_nobody_reads() {
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
-}
-
-/// An argument that is well-formed but means nothing here.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct WrongArgument(pub String);
-
-/// What to work on, and where.
-#[derive(Debug, Args)]
-pub struct Work {
-    /// Patterns or variants, such as `transpose` or `transpose/padded`; all when none is named.
-    #[arg(value_name = "PATTERN[/VARIANT]")]
-    selections: Vec<String>,
-    /// Replace numbers of the size, such as `n=2^20` or `distribution=skewed`; the first one needs no name. For `bench`
-    /// several values make a curve: `stride=1..32`, `2^20..2^28`, `n=1000,2000`.
-    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES")]
-    size: Vec<Axes>,
-    /// The seed of the random inputs.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
-    pub device: Choice,
-}
-
-impl Work {
-    /// The selected patterns and variants.
-    pub fn selections(&self, catalogue: &Catalogue) -> Result<Vec<Selection>, UnknownName> {
-        if self.selections.is_empty() {
-            return Ok(catalogue.all());
-        }
-        self.selections.iter().map(|text| catalogue.select(text)).collect()
-    }
-
-    /// The values of `--size`.
-    pub fn axes(&self) -> Vec<Axis> {
-        self.size.iter().flat_map(|axes| axes.0.clone()).collect()
-    }
-}
-
-/// Fails now rather than after minutes of work.
-pub fn writable(path: &Path) -> Result<(), WrongArgument> {
-    ::results::check_writable(path).map_err(|error| WrongArgument(format!("{error:#}")))
 }

@@ -11,10 +11,10 @@ use std::process::ExitCode;
 /// Write a report: pages with tables, plots, sources and their traffic, for a browser without a network.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce report results/nvidia-h200/reference.json\n  coalesce report results/nvidia-h200/reference.json predicted.json -o h200"
+    after_help = "Examples:\n  PROGRAM report measured.json\n  PROGRAM report measured.json predicted.json -o h200"
 )]
 pub struct Arguments {
-    /// Files written by `coalesce bench --json`: the one to report, and others to compare it with.
+    /// Files written by `bench --json`: the one to report, and others to compare it with.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 /// Show a result file as a Markdown table, or write it into a document.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce results results/nvidia-h200/reference.json\n  coalesce results results/nvidia-h200/reference.json --splice README.md --plots docs/plots"
+    after_help = "Examples:\n  PROGRAM results measured.json\n  PROGRAM results measured.json --splice README.md --plots docs/plots"
 )]
 pub struct Arguments {
-    /// A file written by `coalesce bench --json`.
+    /// A file written by `bench --json`.
     #[arg(required_unless_present = "schema")]
     file: Option<PathBuf>,
     /// Print the JSON schema of result files.

@@ -1,8 +1,7 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
-use super::Work;
+use super::shared::{Work, WrongArgument, writable};
 use super::terminal::progress;
-use crate::arrays::Arrays;
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
@@ -17,7 +16,7 @@ use std::process::ExitCode;
 /// Check variants against CPU references, whole outputs at every size.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  coalesce verify\n  coalesce verify transpose/padded\n  coalesce verify transpose --size rows=1000,columns=37 --seed 7"
+    after_help = "Examples:\n  PROGRAM verify\n  PROGRAM verify PATTERN/VARIANT\n  PROGRAM verify PATTERN --size n=1000 --seed 7"
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -40,10 +39,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if axes.iter().any(Axis::is_curve) {
         let message =
             "verify takes one value per dimension: give --size several times to bench only";
-        return Err(super::WrongArgument(message.to_owned()).into());
+        return Err(WrongArgument(message.to_owned()).into());
     }
     if let Some(path) = &arguments.digests {
-        super::writable(path)?;
+        writable(path)?;
     }
     let mut jobs = Vec::new();
     for selection in &selections {
@@ -56,7 +55,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             jobs.push((
                 selection,
                 resize(pattern, pattern.bench_size, &axes)
-                    .map_err(|error| super::WrongArgument(error.to_string()))?,
+                    .map_err(|error| WrongArgument(error.to_string()))?,
             ));
         }
     }
@@ -66,7 +65,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
     if arguments.check && gpu.virtual_device().is_none() {
         let message = "--check works on the virtual device only: add --device virtual, or use compute-sanitizer";
-        return Err(super::WrongArgument(message.to_owned()).into());
+        return Err(WrongArgument(message.to_owned()).into());
     }
     let bar = progress(jobs.len());
     let (mut correct, mut not_run, mut wrong, mut findings) = (0, 0, 0, 0);
@@ -74,7 +73,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     for (selection, size) in jobs {
         let pattern = selection.pattern;
         let case = verify::case(pattern, &size, work.seed);
-        let arrays = Arrays::of(&gpu, pattern, &case)?;
+        let arrays = pattern.arrays(&gpu, &case)?;
         for variant in selection.variants() {
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, &size);

@@ -16,7 +16,6 @@ pub use plan::{Plan, Point, resize};
 pub use prediction::predict;
 pub use sampler::StopRule;
 
-use crate::arrays::Arrays;
 use crate::catalogue::Catalogue;
 use crate::instruments::Instruments;
 use crate::pattern::Unavailable;
@@ -105,7 +104,7 @@ pub fn profile(gpu: &Gpu, plan: &Plan, mut on_run: impl FnMut(String)) -> Result
         let pattern = selection.pattern;
         for Point { size, executed, variants, .. } in points.iter().filter(|p| p.sweep.is_none()) {
             let case = verify::case(pattern, executed, plan.seed);
-            let arrays = Arrays::of(gpu, pattern, &case)?;
+            let arrays = pattern.arrays(gpu, &case)?;
             for variant in variants {
                 if verify::obstacle(gpu, variant, size).is_some() {
                     continue;

@@ -3,7 +3,6 @@
 use super::plan::{Plan, Point};
 use super::sampler::{Caches, Sampler, Series, Step, StopRule};
 use super::theoretical::TheoreticalPeaks;
-use crate::arrays::Arrays;
 use crate::count;
 use crate::counted::Counted;
 use crate::data::Random;
@@ -65,7 +64,7 @@ impl Bench<'_> {
     ) -> (Vec<Row>, Option<CountedPattern>) {
         let case = verify::case(pattern, &point.executed, self.plan.seed);
         let mut entries: Vec<Entry<'_>> = point.variants.iter().map(|v| Entry::new(v)).collect();
-        let arrays = match Arrays::of(self.gpu, pattern, &case) {
+        let arrays = match pattern.arrays(self.gpu, &case) {
             Ok(arrays) => arrays,
             Err(error) => {
                 entries.iter_mut().for_each(|entry| entry.fail(&error));

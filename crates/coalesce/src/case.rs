@@ -1,0 +1,52 @@
+//! One problem: inputs, and what must come out.
+
+use crate::data::{Data, Tolerance};
+
+/// Inputs and what must come out.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Read-only arrays.
+    pub inputs: Vec<Data>,
+    /// Written arrays.
+    pub outputs: Vec<Output>,
+}
+
+/// An output array.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The whole array after the launch. An element that must stay untouched is poison here.
+    pub reference: Data,
+    /// How near the result must come.
+    pub tolerance: Tolerance,
+    /// What the array holds before the launch.
+    pub before: Before,
+}
+
+/// What an output holds before a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// [`crate::data::POISON`]: every element must be written.
+    Poison,
+    /// Zeros: the kernel accumulates.
+    Zeros,
+}
+
+impl Case {
+    /// The bytes of all arrays.
+    pub fn byte_len(&self) -> usize {
+        let inputs: usize = self.inputs.iter().map(Data::byte_len).sum();
+        inputs + self.outputs.iter().map(|output| output.reference.byte_len()).sum::<usize>()
+    }
+}
+
+impl Output {
+    /// An output that is written whole.
+    pub fn exact(reference: Data) -> Self {
+        Self { reference, tolerance: Tolerance::Exact, before: Before::Poison }
+    }
+
+    /// An output of rounded sums.
+    pub fn near(reference: Data, tolerance: Tolerance) -> Self {
+        Self { reference, tolerance, before: Before::Poison }
+    }
+}

@@ -1,0 +1,51 @@
+//! Arguments that commands share, and the error of a wrong one.
+
+use crate::catalogue::{Catalogue, Selection, UnknownName};
+use crate::measure::{Axes, Axis};
+use anyhow::Result;
+use clap::Args;
+use cuda_host::Choice;
+use std::path::Path;
+
+/// An argument that is well-formed but means nothing here.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongArgument(pub String);
+
+/// What to work on, and where.
+#[derive(Debug, Args)]
+pub struct Work {
+    /// Patterns or variants, as `list` names them; all when none is named.
+    #[arg(value_name = "PATTERN[/VARIANT]")]
+    selections: Vec<String>,
+    /// Replace numbers of the size, such as `n=2^20`; the first one needs no name, and a choice is said by its name. For
+    /// `bench` several values make a curve: `offset=0..32`, `2^20..2^28`, `n=1000,2000`.
+    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES")]
+    size: Vec<Axes>,
+    /// The seed of the random inputs.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
+    pub device: Choice,
+}
+
+impl Work {
+    /// The selected patterns and variants.
+    pub fn selections(&self, catalogue: &Catalogue) -> Result<Vec<Selection>, UnknownName> {
+        if self.selections.is_empty() {
+            return Ok(catalogue.all());
+        }
+        self.selections.iter().map(|text| catalogue.select(text)).collect()
+    }
+
+    /// The values of `--size`.
+    pub fn axes(&self) -> Vec<Axis> {
+        self.size.iter().flat_map(|axes| axes.0.clone()).collect()
+    }
+}
+
+/// Fails now rather than after minutes of work.
+pub fn writable(path: &Path) -> Result<(), WrongArgument> {
+    ::results::check_writable(path).map_err(|error| WrongArgument(format!("{error:#}")))
+}
