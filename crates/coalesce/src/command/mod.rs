@@ -17,6 +17,7 @@ use crate::measure::{Axes, Axis};
 use anyhow::Result;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::{Choice, GpuError};
+use cust::error::CudaError;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -71,13 +72,22 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Err(error) => {
             // The causes, outermost first, as one sentence.
             eprintln!("error: {error:#}");
-            // The virtual device knows more than the driver's code says.
-            for mistake in cuda_host::misuse() {
-                eprintln!("  {mistake}");
+            // The virtual device knows more than the driver's code says, and nothing of other errors.
+            if is_of_device(&error) {
+                for mistake in cuda_host::misuse() {
+                    eprintln!("  {mistake}");
+                }
             }
             exit_code(&error)
         }
     }
+}
+
+/// Whether a call of the driver failed.
+fn is_of_device(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<GpuError>() || cause.is::<CudaError>() || cause.is::<cust_ext::Error>()
+    })
 }
 
 /// The exit code of an error, as documented in `--help`.
@@ -117,14 +127,41 @@ pub struct Work {
     selections: Vec<String>,
     /// Replace numbers of the size, such as `n=2^20` or `distribution=skewed`; the first one needs no name. For `bench`
     /// several values make a curve: `stride=1..32`, `2^20..2^28`, `n=1000,2000`.
-    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES")]
+    // A value may start with a hyphen, so that our message explains what is wrong with it, not clap's.
+    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES", allow_hyphen_values = true)]
     size: Vec<Axes>,
     /// The seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
-    pub device: Choice,
+    #[command(flatten)]
+    pub device: Device,
+}
+
+/// The variable that names a device where `--device` does not.
+const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
+
+/// Where to work.
+#[derive(Debug, Args)]
+pub struct Device {
+    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json. Without it the variable
+    /// COALESCE_DEVICE names one, and without both it is auto.
+    #[arg(long = "device", value_name = "DEVICE")]
+    named: Option<Choice>,
+}
+
+impl Device {
+    /// The device that the command line or the variable names.
+    pub fn choice(&self) -> Result<Choice, WrongArgument> {
+        match (&self.named, std::env::var_os(DEVICE_VARIABLE)) {
+            (Some(choice), _) => Ok(choice.clone()),
+            (None, None) => Ok(Choice::Auto),
+            // Not read by clap, whose message would name `--device`, which nobody wrote.
+            (None, Some(text)) => text
+                .to_string_lossy()
+                .parse()
+                .map_err(|error| WrongArgument(format!("{DEVICE_VARIABLE} is wrong: {error}"))),
+        }
+    }
 }
 
 impl Work {
