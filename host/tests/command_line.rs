@@ -3,18 +3,35 @@
 use results::SCHEMA;
 use std::process::{Command, Output};
 
-/// Runs the program where no driver can be found.
+/// The program with a driver that does not exist, so that no test takes a GPU.
+fn program(arguments: &[&str]) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+    program.args(arguments).env("COALESCE_LIBCUDA", "/nonexistent/libcuda.so.1");
+    program.env_remove("COALESCE_DEVICE");
+    program
+}
+
+/// The program on a machine where no driver was chosen and no GPU can be found.
+fn program_without_gpu(arguments: &[&str]) -> Command {
+    let mut program = program(arguments);
+    program.env_remove("COALESCE_LIBCUDA").env("CUDA_VISIBLE_DEVICES", "");
+    program
+}
+
+/// Runs the program.
 fn coalesce(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_coalesce"))
-        .args(arguments)
-        .env("COALESCE_LIBCUDA", "/nonexistent/libcuda.so.1")
-        .output()
-        .expect("the program starts")
+    program(arguments).output().expect("the program starts")
 }
 
 /// Asserts an exit code and a part of the message, which is one line without a backtrace.
 fn assert_fails(arguments: &[&str], code: i32, part: &str) {
-    let output = coalesce(arguments);
+    assert_program_fails(&mut program(arguments), code, part);
+}
+
+/// [`assert_fails()`] of a program that was prepared; gives the message and what was printed.
+fn assert_program_fails(program: &mut Command, code: i32, part: &str) -> [String; 2] {
+    let arguments: Vec<_> = program.get_args().map(ToOwned::to_owned).collect();
+    let output = program.output().expect("the program starts");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
     assert!(message.contains(part), "{arguments:?}: {message}");
@@ -23,6 +40,7 @@ fn assert_fails(arguments: &[&str], code: i32, part: &str) {
         !message.contains("panicked") && !message.contains("backtrace"),
         "{arguments:?}: {message}"
     );
+    [message, String::from_utf8_lossy(&output.stdout).into_owned()]
 }
 
 #[test]
@@ -34,12 +52,36 @@ fn without_a_driver_measuring_says_what_is_missing() {
 
 #[test]
 fn without_a_driver_the_virtual_device_is_taken_and_named() {
-    let output =
-        coalesce(&["verify", "transpose/padded", "--size", "rows=33,columns=65", "--check"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}");
-    assert!(text.contains("device: virtual"), "{text}");
-    assert!(text.contains("1 correct, 0 wrong, 0 not run, 0 hazards"), "{text}");
+    let arguments = ["verify", "transpose/padded", "--size", "rows=33,columns=65", "--check"];
+    for device in [None, Some(""), Some("virtual:h200")] {
+        let mut program = program_without_gpu(&arguments);
+        program.envs(device.map(|device| ("COALESCE_DEVICE", device)));
+        let output = program.output().expect("the program starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{device:?}: {text}");
+        assert!(text.contains("device: virtual"), "{text}");
+        assert!(text.contains("1 correct, 0 wrong, 0 not run, 0 hazards"), "{text}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_wrong_is_named() {
+    let verify = ["verify", "transpose/padded", "--size", "rows=33,columns=65"];
+    let chosen = "COALESCE_LIBCUDA is `/nonexistent/libcuda.so.1`";
+    assert_program_fails(&mut program(&verify), 3, chosen);
+    for (device, reason) in [("tpu", "`tpu` is no device"), ("virtual:z9", "no profile `z9`")] {
+        for arguments in [&verify[..], &["bench", "graphs"], &["calibrate"]] {
+            let mut program = program(arguments);
+            let [message, _] =
+                assert_program_fails(program.env("COALESCE_DEVICE", device), 2, reason);
+            assert!(message.contains("COALESCE_DEVICE"), "{message}");
+            assert!(!message.contains("--device"), "{message}");
+        }
+    }
+    // The command line comes first.
+    let mut program = program(&[&verify[..], &["--device", "virtual"]].concat());
+    let output = program.env("COALESCE_DEVICE", "tpu").output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -69,6 +111,17 @@ fn impossible_sizes_are_refused_before_a_device_is_opened() {
     assert_fails(&["bench", "coalescing", "--size", "n=2^40"], 2, "is too large");
     assert_fails(&["bench", "coalescing", "--size", "width=4"], 2, "has no dimension `width`");
     assert_fails(&["bench", "coalescing", "--size", "n=many"], 2, "n is a number, `many` is none");
+    for (size, reason) in [
+        ("2^60", "`2^60` is too large: kernels index at most 2^31 elements"),
+        ("-1", "`-1` is negative: sizes are numbers from 0 up"),
+        ("--seed", "`--seed` is not a number"),
+    ] {
+        for flag in ["--size", "--axis"] {
+            let mut program = program(&["bench", "coalescing", flag, size]);
+            let [message, _] = assert_program_fails(&mut program, 2, reason);
+            assert!(!message.contains("tip:"), "{message}");
+        }
+    }
 }
 
 #[test]
@@ -78,6 +131,93 @@ fn an_unwritable_file_is_refused_before_measuring() {
         2,
         "cannot write /nonexistent/folder/out.json",
     );
+    let folder = tempfile::Builder::new().prefix("plain").tempdir().expect("a temporary folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("a writable folder");
+    let folder = folder.path().to_str().expect("a plain path");
+    let below_a_file = file.join("x");
+    let below_a_file = below_a_file.to_str().expect("a plain path");
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
+    let virtual_bench = ["bench", "graphs", "--device", "virtual"];
+    let calibrate = ["calibrate", "--device", "virtual", "-o"];
+    let cases: [(&[&str], &[&str], i32); 6] = [
+        (&virtual_bench, &["--json"], 2),
+        (&virtual_bench, &["--csv"], 2),
+        (&virtual_bench, &["--markdown"], 2),
+        (&calibrate, &[], 2),
+        (&["count", "-o"], &[], 2),
+        (&["report", committed, "-o"], &[], 1),
+    ];
+    for (command, flag, code) in cases {
+        for target in [folder, "/nonexistent/x", below_a_file] {
+            let is_report = command[0] == "report";
+            if is_report && target == folder {
+                continue;
+            }
+            let arguments = [command, flag, &[target]].concat();
+            let begin = std::time::Instant::now();
+            let [message, printed] =
+                assert_program_fails(&mut program(&arguments), code, "cannot write");
+            assert_eq!(printed, "", "{arguments:?}: no device was opened");
+            assert!(begin.elapsed().as_secs() < 5, "{arguments:?}: nothing was executed");
+            assert_eq!(message.lines().count(), 1, "{message}");
+            assert_eq!(message.matches(target).count(), 1, "{message}");
+            for private in [".tmp", ".coalesce-report-", "entity", "os error"] {
+                assert!(!message.contains(private), "{message}");
+            }
+            assert!(message.matches("irectory").count() <= 1, "a cause is said once: {message}");
+        }
+    }
+    // What is read last is looked for first.
+    let report = ["report", committed, "--sass", "/nonexistent/sass", "-o", folder];
+    let [message, printed] =
+        assert_program_fails(&mut program(&report), 1, "cannot read /nonexistent/sass");
+    assert_eq!((message.lines().count(), printed.as_str()), (1, ""), "{message}");
+    let pictures = ["explain", "graphs", "--svg", below_a_file];
+    let [_, printed] = assert_program_fails(&mut program(&pictures), 1, "choose another folder");
+    assert_eq!(printed, "");
+}
+
+/// A device stays a device, also for who may replace it; it takes nothing, and that is one sentence.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let bench = ["bench", "graphs", "--quick", "--device", "virtual", "--json", "/dev/full"];
+    let output = coalesce(&bench);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors: Vec<_> = message.lines().filter(|line| line.starts_with("error")).collect();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    let [error] = errors[..] else { panic!("{message}") };
+    assert!(error.starts_with("error: cannot write /dev/full: No space left"), "{error}");
+    assert!(!message.contains("panicked"), "{message}");
+    let full = std::fs::metadata("/dev/full").expect("every Linux has it");
+    assert!(full.file_type().is_char_device());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_reader_that_ends_early_ends_the_program_without_a_word() {
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
+    let commands: [&[&str]; 7] = [
+        &["explain", "transpose"],
+        &["bench", "graphs", "--quick", "--device", "virtual"],
+        &["verify", "transpose/padded", "--device", "virtual", "--size", "rows=33,columns=65"],
+        &["compare", committed, committed],
+        &["list"],
+        &["list", "--traffic"],
+        &["results", committed],
+    ];
+    for command in commands {
+        // Closed before the program starts, so that its first word finds nobody.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = program(command).stdout(writer).output().expect("the program starts");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{command:?} wrote nothing");
+        assert!(!message.contains("panicked") && !message.contains("pipe"), "{message}");
+        assert!(!message.contains("error"), "{command:?}: {message}");
+    }
 }
 
 #[test]
@@ -225,15 +365,14 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
     let good = std::fs::read_to_string(committed).expect("it is there");
     let mut damaged = results::Results::load(committed.as_ref()).expect("it is sound");
     damaged.ceilings[0].amount = 0;
-    let damaged = serde_json::to_string(&damaged).expect("plain data");
     let schema = |number: u32| format!("\"schema\": {number}");
     let has_newer = format!("has result schema {}", SCHEMA + 1);
-    let newer = good.replacen(&schema(SCHEMA), &schema(SCHEMA + 1), 1);
+    let newer = good.replacen(&schema(damaged.schema), &schema(SCHEMA + 1), 1);
     let cases = [
         (String::new(), "is not a result file"),
         (good[..good.len() / 2].to_owned(), "is not a result file"),
         (newer, &has_newer),
-        (damaged, "is damaged"),
+        (serde_json::to_string(&damaged).expect("plain data"), "is damaged"),
         (good.replacen("\"rows\"", "\"lines\"", 1), "is not a result file"),
     ];
     for (text, part) in cases {
@@ -346,10 +485,19 @@ fn a_device_that_sets_no_l2_aside_runs_what_needs_none() {
     assert!(output.status.success(), "{text}");
     assert!(text.contains("2 correct, 0 wrong, 4 not run"), "{text}");
     assert!(text.contains("this device cannot set a part of L2 aside"), "{text}");
+    assert_eq!(text.matches("cannot set").count(), 1, "a reason is said once: {text}");
+    assert!(text.contains("not run, 4 times: this device"), "{text}");
+    assert!(text.lines().last().is_some_and(|last| last.starts_with("2 correct")), "{text}");
+    let verbose = coalesce(&[&["verify", "l2_persistence", "--verbose"], &size[..]].concat());
+    let verbose = String::from_utf8_lossy(&verbose.stdout).into_owned();
+    let listed = |line: &&str| line.starts_with("l2_persistence/") && line.contains(": not run:");
+    assert_eq!(verbose.lines().filter(listed).count(), 4, "{verbose}");
     let output = coalesce(&[&["bench", "l2_persistence", "--quick"], &size[..]].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
     assert_eq!(text.matches("not run: this device cannot set").count(), 4, "{text}");
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.contains("predictions") && first.contains("exact"), "{first}");
 }
 
 /// The times over the table's length: a window pays up to the set-aside, a tuned one beyond.

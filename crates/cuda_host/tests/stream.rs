@@ -16,6 +16,7 @@ fn the_stream_is_non_blocking() {
     let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), IMAGES).expect("it starts everywhere");
     let mut flags = 0;
     // SAFETY: a stream that lives and a local to write to.
-    let code = unsafe { cuda_driver::api::cuStreamGetFlags(gpu.stream().as_inner().cast(), &mut flags) };
+    let code =
+        unsafe { cuda_driver::api::cuStreamGetFlags(gpu.stream().as_inner().cast(), &mut flags) };
     assert_eq!((code, flags), (cuda_driver::ReturnCode::SUCCESS, 1), "CU_STREAM_NON_BLOCKING");
 }

@@ -1,6 +1,7 @@
 //! Puts a report where it is wanted: whole, and over nothing but an older report.
 
 use anyhow::{Context, Result, bail};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What the head of every page of ours holds.
@@ -25,11 +26,11 @@ pub fn check(folder: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(folder).with_context(cannot)?;
     let metadata = match std::fs::symlink_metadata(&absolute) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             workplace(folder, &absolute)?;
             return Ok(absolute);
         }
-        Err(error) => return Err(error).with_context(cannot),
+        Err(error) => return Err(refused(folder, &error)),
     };
     if !metadata.is_dir() {
         bail!("{} is not a folder: choose another one for the report", folder.display());
@@ -58,11 +59,17 @@ fn is_ours(path: &Path) -> bool {
 /// A folder beside the target that disappears with the value.
 fn workplace(folder: &Path, target: &Path) -> Result<tempfile::TempDir> {
     let parent = target.parent().unwrap_or(target);
-    tempfile::Builder::new().prefix(".coalesce-report-").tempdir_in(parent).map_err(|error| {
-        // The name of the temporary folder means nothing to the reader of the message.
-        let cause = std::io::Error::from(error.kind());
-        anyhow::anyhow!("cannot write {}: {cause}; choose another folder", folder.display())
-    })
+    let workplace = tempfile::Builder::new().prefix(".coalesce-report-").tempdir_in(parent);
+    workplace.map_err(|error| refused(folder, &error))
+}
+
+/// Why a report cannot be in a folder, without the name of a temporary one, which means nothing to the reader.
+fn refused(folder: &Path, error: &std::io::Error) -> anyhow::Error {
+    let cause = match error.kind() {
+        ErrorKind::NotFound => "there is no folder to hold it".to_owned(),
+        kind => kind.to_string(),
+    };
+    anyhow::anyhow!("cannot write {}: {cause}; choose another folder", folder.display())
 }
 
 /// Writes the pages into a folder beside `folder` and puts that in its place; what was there stays when this fails.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Where a text goes.
@@ -44,7 +44,10 @@ fn folder(path: &Path) -> &Path {
 fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder(path)).map_err(|error| {
         // The name of the temporary file means nothing to the reader of the message.
-        let cause = std::io::Error::from(error.kind());
+        let cause = match error.kind() {
+            ErrorKind::NotFound => "there is no folder to hold it".to_owned(),
+            kind => kind.to_string(),
+        };
         anyhow::anyhow!("{}: {cause}; choose a file in a folder that takes files", cannot(path))
     })
 }

@@ -55,7 +55,7 @@ fn build_peers() -> Result<PathBuf> {
 /// What is known about the kernels on a machine that cannot run them.
 fn without_gpu() -> Result<()> {
     println!(
-        "\nWithout a GPU nothing can be timed. What is exact without one, counted by executing the kernels:\n"
+        "\nThe times above are predictions. What is exact without a GPU is the traffic, counted by executing the kernels:\n"
     );
     workspace::succeed(Command::new(workspace::coalesce()).args(["list", "--traffic"]))?;
     match kernels::ptxas() {
@@ -84,9 +84,8 @@ fn without_gpu() -> Result<()> {
         ),
     }
     println!(
-        "\nOn a machine with an NVIDIA GPU the same command measures every variant: time, bandwidth, the \
-         share of the device's own copy, the gain over the naive variant. `cargo xtask dist` makes a \
-         folder to carry there; it needs neither Rust nor a CUDA toolkit."
+        "\nOn a machine with an NVIDIA GPU the same command measures what is predicted here. `cargo xtask dist` \
+         makes a folder to carry there; it needs neither Rust nor a CUDA toolkit."
     );
     Ok(())
 }

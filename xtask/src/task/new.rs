@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let changes = plan(&root, &arguments.pattern)?;
     apply(&changes, || {
         // Where lines break depends on the pattern's name.
-        workspace::succeed(&mut workspace::cargo(&["fmt", "-p", "kernels", "-p", "coalesce"]))
+        workspace::succeed(&mut workspace::cargo(&["fmt", "-p", "kernels", "-p", "host"]))
     })?;
     for change in &changes {
         let path = change.path.strip_prefix(&root).unwrap_or(&change.path);
@@ -45,9 +45,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// What a person does with the files.
 fn next_steps(place: &str) -> String {
+    let name = place.rsplit('/').next().unwrap_or(place);
     format!(
         "
-It runs as it is: a copy, and its own reference. Next:
+It runs as it is: a copy, and its own reference. `cargo xtask verify {name}` checks it, `cargo xtask watch {name}` on every save. Next:
   1. kernels/src/{place}.rs: write the doc (what it shows, the table, what to expect, the source) and a kernel per variant
   2. host/src/patterns/{place}.rs: inputs, CPU reference, and for each variant its launch and the traffic it should cause
   3. host/src/patterns/mod.rs: move its line in PATTERNS to its place in the teaching order
@@ -299,6 +300,8 @@ mod tests {
         for part in [
             "kernels/src/shared/swizzle.rs",
             "host/src/patterns/shared/swizzle.rs",
+            "`cargo xtask verify swizzle`",
+            "`cargo xtask watch swizzle`",
             "cargo xtask bless",
             "cargo xtask test",
         ] {

@@ -79,9 +79,14 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return list(&plan);
     }
-    let gpu = Gpu::open(&arguments.work.device, catalogue.images)?;
-    println!("device: {}", gpu.origin());
+    let gpu = Gpu::open(&arguments.work.device.choice()?, catalogue.images)?;
     let is_virtual = gpu.virtual_device().is_some();
+    if is_virtual {
+        println!(
+            "The times are predictions of a model, from smaller sizes that were executed; the traffic is counted and exact."
+        );
+    }
+    println!("device: {}", gpu.origin());
     if let Some(library) = &arguments.peers {
         if is_virtual {
             let message = "--peers needs a GPU: leave it out, or add --device gpu";

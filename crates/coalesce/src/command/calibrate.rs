@@ -1,10 +1,10 @@
 //! `coalesce calibrate`: a profile of the device that is here.
 
-use super::shared::writable;
+use super::shared::{Device, writable};
 use super::terminal::table;
 use crate::catalogue::Catalogue;
 use anyhow::Result;
-use cuda_host::{Choice, Gpu};
+use cuda_host::Gpu;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,9 +14,8 @@ use std::process::ExitCode;
     after_help = "Examples:\n  PROGRAM calibrate --device gpu -o here.json\n  PROGRAM bench --device virtual:here.json"
 )]
 pub struct Arguments {
-    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
-    device: Choice,
+    #[command(flatten)]
+    device: Device,
     /// Write the profile to this file.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -26,7 +25,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(path) = &arguments.output {
         writable(path)?;
     }
-    let gpu = Gpu::open(&arguments.device, catalogue.images)?;
+    let gpu = Gpu::open(&arguments.device.choice()?, catalogue.images)?;
     println!("device: {}", gpu.origin());
     let calibration = crate::calibrate::run(&gpu)?;
     let mut rows = table(["figure", "measured", calibration.nearest, "measured / profile"]);

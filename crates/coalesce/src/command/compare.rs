@@ -86,7 +86,7 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         "order: {in_order} of {neighbours} neighbours that differ by more than 10 % are predicted in their order ({order_percent:.0} %)"
     );
     println!(
-        "error: {error_percent:.0} % in the median of {} rows, a tenth is further off than {worst_tenth_percent:.0} %",
+        "prediction error: median {error_percent:.0} % over {} rows; a tenth of them is off by more than {worst_tenth_percent:.0} %",
         found.len()
     );
     arguments.least_order.is_none_or(|least| order_percent >= least)

@@ -32,6 +32,11 @@ pub struct Arguments {
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let selection = catalogue.select(&arguments.selection)?;
     let pattern = selection.pattern;
+    if let Some(folder) = &arguments.svg {
+        std::fs::create_dir_all(folder).with_context(|| {
+            format!("cannot make the folder {}, choose another folder", folder.display())
+        })?;
+    }
     if selection.variant.is_none() {
         println!("{}", pattern.doc());
     }
@@ -72,8 +77,6 @@ fn write_pictures(
     device: &Choice,
 ) -> Result<()> {
     let pattern = selection.pattern;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make {}: choose another folder", folder.display()))?;
     let mut drawn = Vec::new();
     if pattern.is_host_work() {
         let gpu = Gpu::open(device, catalogue.images)?;

@@ -16,6 +16,7 @@ mod verify;
 use crate::catalogue::{Catalogue, UnknownName};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::GpuError;
+use cust::error::CudaError;
 use shared::WrongArgument;
 use std::process::ExitCode;
 
@@ -73,9 +74,11 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Err(error) => {
             // The causes, outermost first, as one sentence.
             eprintln!("error: {error:#}");
-            // The virtual device knows more than the driver's code says.
-            for mistake in cuda_host::misuse() {
-                eprintln!("  {mistake}");
+            // The virtual device knows more than the driver's code says, and nothing of other errors.
+            if is_of_device(&error) {
+                for mistake in cuda_host::misuse() {
+                    eprintln!("  {mistake}");
+                }
             }
             exit_code(&error)
         }
@@ -88,6 +91,13 @@ fn with_examples_of(name: &str, command: clap::Command) -> clap::Command {
         .get_after_help()
         .map(|text| text.to_string().replace("PROGRAM ", &format!("{name} ")));
     examples.into_iter().fold(command, clap::Command::after_help)
+}
+
+/// Whether a call of the driver failed.
+fn is_of_device(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<GpuError>() || cause.is::<CudaError>() || cause.is::<cust_ext::Error>()
+    })
 }
 
 /// The exit code of an error, as documented in `--help`.

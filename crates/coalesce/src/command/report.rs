@@ -4,7 +4,8 @@ use super::terminal::progress;
 use crate::catalogue::Catalogue;
 use crate::count;
 use ::results::{Counts, Results};
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,6 +31,10 @@ pub struct Arguments {
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     ::report::check_folder(&arguments.output)?;
+    // Executing the kernels comes before the machine code is read.
+    if let Some(sass) = &arguments.sass {
+        File::open(sass).with_context(|| format!("cannot read {}", sass.display()))?;
+    }
     let counts = counts(catalogue, arguments)?;
     ::report::write(&arguments.files, counts, arguments.sass.as_deref(), &arguments.output)?;
     println!("{}", arguments.output.join("index.html").display());

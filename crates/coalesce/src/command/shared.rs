@@ -20,14 +20,41 @@ pub struct Work {
     selections: Vec<String>,
     /// Replace numbers of the size, such as `n=2^20`; the first one needs no name, and a choice is said by its name. For
     /// `bench` several values make a curve: `offset=0..32`, `2^20..2^28`, `n=1000,2000`.
-    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES")]
+    // A value may start with a hyphen, so that our message explains what is wrong with it, not clap's.
+    #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES", allow_hyphen_values = true)]
     size: Vec<Axes>,
     /// The seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "COALESCE_DEVICE")]
-    pub device: Choice,
+    #[command(flatten)]
+    pub device: Device,
+}
+
+/// The variable that names a device where `--device` does not.
+const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
+
+/// Where to work.
+#[derive(Debug, Args)]
+pub struct Device {
+    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json. Without it the variable
+    /// COALESCE_DEVICE names one, and without both it is auto.
+    #[arg(long = "device", value_name = "DEVICE")]
+    named: Option<Choice>,
+}
+
+impl Device {
+    /// The device that the command line or the variable names.
+    pub fn choice(&self) -> Result<Choice, WrongArgument> {
+        match (&self.named, std::env::var_os(DEVICE_VARIABLE)) {
+            (Some(choice), _) => Ok(choice.clone()),
+            (None, None) => Ok(Choice::Auto),
+            // Not read by clap, whose message would name `--device`, which nobody wrote.
+            (None, Some(text)) => text
+                .to_string_lossy()
+                .parse()
+                .map_err(|error| WrongArgument(format!("{DEVICE_VARIABLE} is wrong: {error}"))),
+        }
+    }
 }
 
 impl Work {

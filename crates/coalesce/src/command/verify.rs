@@ -10,6 +10,7 @@ use crate::verify::{self, Digests, Outcome};
 use ::results::write_json;
 use anyhow::Result;
 use cuda_host::{Checks, Gpu, VirtualDevice};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,6 +28,9 @@ pub struct Arguments {
     /// One launch per variant, at the size at which its traffic is counted: for a profiler.
     #[arg(long, conflicts_with = "size")]
     counted: bool,
+    /// Also list every launch that was not run.
+    #[arg(long)]
+    verbose: bool,
     /// Write a digest of every output to this file, to compare devices bit for bit.
     #[arg(long, value_name = "FILE")]
     digests: Option<PathBuf>,
@@ -60,7 +64,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     let checks = if arguments.check { Checks::all() } else { Checks::none() };
-    let gpu = Gpu::open_untimed(&work.device, catalogue.images, checks)?;
+    let gpu = Gpu::open_untimed(&work.device.choice()?, catalogue.images, checks)?;
     println!("device: {}", gpu.origin());
     println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
     if arguments.check && gpu.virtual_device().is_none() {
@@ -68,7 +72,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Err(WrongArgument(message.to_owned()).into());
     }
     let bar = progress(jobs.len());
-    let (mut correct, mut not_run, mut wrong, mut findings) = (0, 0, 0, 0);
+    let (mut correct, mut wrong, mut findings) = (0, 0, 0);
+    let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
     for (selection, size) in jobs {
         let pattern = selection.pattern;
@@ -89,8 +94,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
                     digests.insert(name.clone(), written);
                 }
                 Outcome::NotRun(reason) => {
-                    not_run += 1;
-                    line(format!("not run: {reason}"));
+                    if arguments.verbose {
+                        line(format!("not run: {reason}"));
+                    }
+                    *not_run.entry(reason).or_default() += 1;
                 }
                 Outcome::Wrong(fault) => {
                     wrong += 1;
@@ -114,6 +121,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         write_json(path, &digests)?;
         println!("digests of {} launches written to {}", digests.len(), path.display());
     }
+    for (reason, count) in &not_run {
+        println!("not run, {count} times: {reason}");
+    }
+    if !not_run.is_empty() && !arguments.verbose {
+        println!("(--verbose lists them)");
+    }
+    let not_run: usize = not_run.values().sum();
     let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
     println!("{correct} correct, {wrong} wrong, {not_run} not run{hazards}");
     Ok(if wrong + findings == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -117,14 +117,14 @@ fn names(dimension: &Dimension) -> String {
 /// A value or a range: doubling between powers of two, else in steps of one or of what stands behind a `+`.
 fn part(text: &str) -> Result<Vec<Value>, String> {
     let Some((first, rest)) = text.split_once("..") else {
+        let is_name = text.chars().all(|letter| letter.is_ascii_alphabetic() || letter == '_');
         return Ok(vec![match number(text) {
-            Some(number) => Value::Number(number),
-            None if text.chars().all(|letter| letter.is_ascii_alphabetic() || letter == '_')
-                && !text.is_empty() =>
-            {
-                Value::Name(text.to_owned())
+            Ok(number) => Value::Number(number),
+            Err(_) if is_name && !text.is_empty() => Value::Name(text.to_owned()),
+            Err(NoNumber::Malformed) => {
+                return Err(format!("`{text}` is not a number such as 1048576, 2^20 or 0.25"));
             }
-            None => return Err(format!("`{text}` is not a number such as 1048576, 2^20 or 0.25")),
+            Err(fault) => return Err(fault.of(text)),
         }]);
     };
     let (last, step) = match rest.split_once('+') {
@@ -132,10 +132,16 @@ fn part(text: &str) -> Result<Vec<Value>, String> {
         None => (rest, None),
     };
     let wrong = || format!("`{text}` is not a range such as 2^20..2^28, 1..32 or 0..1024+64");
-    let (from, to) = (number(first).ok_or_else(wrong)?, number(last).ok_or_else(wrong)?);
+    let end = |text: &str| {
+        number(text).map_err(|fault| match fault {
+            NoNumber::Malformed => wrong(),
+            fault => fault.of(text),
+        })
+    };
+    let (from, to) = (end(first)?, end(last)?);
     let doubles = step.is_none() && first.contains('^') && last.contains('^');
-    let step = step.map_or(Some(1.0), number).filter(|step| *step > 0.0).ok_or_else(wrong)?;
-    if from > to || (doubles && from == 0.0) {
+    let step = step.map_or(Ok(1.0), end)?;
+    if from > to || step == 0.0 || (doubles && from == 0.0) {
         return Err(wrong());
     }
     // Rounding must not lose the last: 0.3 / 0.1 is less than 3.
@@ -150,18 +156,46 @@ fn part(text: &str) -> Result<Vec<Value>, String> {
     Ok((0..count as usize).map(|i| Value::Number(at(i))).collect())
 }
 
-/// A number, also as a power. A fraction is written with digits and a point only.
-fn number(text: &str) -> Option<f64> {
-    let is_plain = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
-    let number = match text.split_once('^') {
-        Some((base, exponent)) => {
-            let base = base.parse::<u32>().ok()?;
-            f64::from(base).powi(exponent.parse::<u16>().ok()?.into())
+/// Why a text is no number that a size can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoNumber {
+    Malformed,
+    Negative,
+    TooLarge,
+}
+
+impl NoNumber {
+    /// What is wrong with `text`.
+    fn of(self, text: &str) -> String {
+        match self {
+            NoNumber::Malformed => format!("`{text}` is not a number"),
+            NoNumber::Negative => format!("`{text}` is negative: sizes are numbers from 0 up"),
+            NoNumber::TooLarge => {
+                format!("`{text}` is too large: kernels index at most 2^31 elements")
+            }
         }
-        None => text.parse().ok().filter(|_| is_plain(text))?,
+    }
+}
+
+/// A number, also as a power. A fraction is written with digits and a point only.
+fn number(text: &str) -> Result<f64, NoNumber> {
+    if let Some(positive) = text.strip_prefix('-') {
+        return Err(number(positive).map_or_else(|fault| fault, |_| NoNumber::Negative));
+    }
+    let is_whole =
+        |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit());
+    let number = match text.split_once('^') {
+        Some((base, exponent)) if is_whole(base) && is_whole(exponent) => {
+            let base: f64 = base.parse().map_err(|_| NoNumber::Malformed)?;
+            base.powi(exponent.parse().unwrap_or(i32::MAX))
+        }
+        None if text.chars().all(|letter| letter.is_ascii_digit() || letter == '.') => {
+            text.parse().map_err(|_| NoNumber::Malformed)?
+        }
+        _ => return Err(NoNumber::Malformed),
     };
     // Up to here every whole number is one.
-    (number <= 2f64.powi(53)).then_some(number)
+    if number <= 2f64.powi(53) { Ok(number) } else { Err(NoNumber::TooLarge) }
 }
 
 #[cfg(test)]
@@ -200,10 +234,17 @@ mod tests {
             ("n=x", "`x` is none"),
             ("n=4..2", "not a range"),
             ("n=1..4+0", "not a range"),
-            ("n=2^99", "not a number"),
+            ("n=2^60", "`2^60` is too large: kernels index at most 2^31 elements"),
+            ("n=2^99999999999", "is too large"),
+            ("n=99999999999999999999", "is too large"),
+            ("n=2^3..2^60", "`2^60` is too large"),
+            ("n=-2^3", "`-2^3` is negative"),
+            ("n=-4..4", "`-4` is negative"),
+            ("n=-", "not a number"),
+            ("n=--quick", "not a number"),
             ("n=", "not a number"),
             ("n=0..999999999", "more than 4096"),
-            ("n=-1", "not a number"),
+            ("n=-1", "`-1` is negative: sizes are numbers from 0 up"),
             ("n=inf", "`inf` is none"),
             ("n=1e6", "not a number"),
             ("n=1.2.3", "not a number"),
