@@ -12,6 +12,7 @@ use cuda_host::Gpu;
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
 use results::Counts;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -94,21 +95,39 @@ pub fn verified() -> &'static [Verified] {
 
 #[test]
 fn every_variant_is_correct_and_without_hazards_at_every_size() {
-    let (mut correct, mut not_run) = (0, 0);
+    let (mut correct, mut not_run) = (0, BTreeMap::<(&str, &str), Vec<&str>>::new());
     for Verified { name, outcome, findings, .. } in verified() {
         match outcome {
             Outcome::Correct => correct += 1,
-            Outcome::NotRun(_) => not_run += 1,
+            Outcome::NotRun(reason) => {
+                let (variant, size) = name.split_once(" at ").expect("a name has a size");
+                not_run.entry((variant, reason)).or_default().push(size);
+            }
             Outcome::Wrong(fault) => panic!("{name}: {fault}"),
         }
         assert!(findings.is_empty(), "{name}: {}", findings[0]);
     }
-    println!("{correct} correct, {not_run} not run (preconditions)");
+    println!("{correct} of {} are correct, the others' preconditions are listed", verified().len());
+    let not_run: Vec<(&str, &str, String)> = not_run
+        .into_iter()
+        .map(|((variant, reason), sizes)| (variant, reason, sizes.join("; ")))
+        .collect();
+    let observed: Vec<(&str, &str, &str)> =
+        not_run.iter().map(|(variant, reason, sizes)| (*variant, *reason, &**sizes)).collect();
+    assert_eq!(observed, NOT_RUN, "what does not run, and its list");
     let all: usize =
         PATTERNS.iter().map(|pattern| pattern.variants.len() * pattern.verify_sizes.len()).sum();
-    assert_eq!(correct + not_run, all);
-    assert!(not_run * 5 < all, "too few launches run");
+    assert_eq!(verified().len(), all);
 }
+
+/// Which variant does not run, why, and at which sizes.
+const NOT_RUN: &[(&str, &str, &str)] = &[
+    ("transpose/asynchronous", UNEVEN, UNEVEN_SIZES),
+    ("transpose/ordered", UNEVEN, UNEVEN_SIZES),
+    ("transpose/wide", UNEVEN, UNEVEN_SIZES),
+];
+const UNEVEN: &str = "4 must divide rows and columns";
+const UNEVEN_SIZES: &str = "rows=1, columns=1; rows=1, columns=33; rows=31, columns=1; rows=33, columns=31; rows=31, columns=33; rows=63, columns=65; rows=65, columns=63; rows=1001, columns=517";
 
 #[test]
 fn traffic_is_what_the_variants_promise() {
@@ -170,7 +189,7 @@ fn counters_are_those_of_the_snapshot() {
                 }
             }
         }
-        snapshots::compare(&format!("{}.traffic.txt", pattern.name), &text);
+        snapshots::compare(&format!("kernels/snapshots/{}.traffic.txt", pattern.name), &text);
     }
 }
 

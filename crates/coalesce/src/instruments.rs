@@ -5,7 +5,7 @@ use cuda_host::{Gpu, GpuError, Image, Launcher};
 use cust::module::Module;
 
 /// The PTX of `crates/measurement_kernels`.
-static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
+pub static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// A device with the instruments' kernels loaded on it.
 pub struct Instruments<'a> {

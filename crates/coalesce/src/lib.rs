@@ -22,7 +22,7 @@ pub mod count;
 mod counted;
 pub mod data;
 mod environment;
-mod instruments;
+pub mod instruments;
 pub mod measure;
 pub mod pattern;
 mod peer;
