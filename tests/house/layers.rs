@@ -85,7 +85,7 @@ fn reached<'a>(name: &str, known: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTreeSe
     let mut open: Vec<&str> = known[name].iter().copied().collect();
     while let Some(name) = open.pop() {
         if let Some((_, next)) = known.iter().find(|(known, _)| **known == name) {
-            let own = known.iter().flat_map(|(_, names)| names).find(|known| **known == name);
+            let own = known.values().flatten().find(|known| **known == name);
             if own.is_some_and(|own| reached.insert(*own)) {
                 open.extend(next);
             }
