@@ -69,7 +69,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         writable(path)?;
     }
     let reference = arguments.check.as_deref().map(Results::load).transpose()?;
-    let rows = plan.len().map_err(|error| WrongArgument(error.to_string()))?;
+    let rows = plan.row_count().map_err(|error| WrongArgument(error.to_string()))?;
     if rows == 0 {
         let filter = &arguments.filter;
         return Err(WrongArgument(format!(
@@ -111,7 +111,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let stop = stop_on_interrupt()?;
     let plan = plan.on(&gpu);
-    let bar = progress(plan.len()?);
+    let bar = progress(plan.row_count()?);
     let mut results = measure(&gpu, catalogue, &plan, &stop, |row| {
         bar.set_message(row.name());
         bar.inc(1);

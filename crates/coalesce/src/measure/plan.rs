@@ -159,7 +159,7 @@ impl Plan {
     ///
     /// # Errors
     /// When an axis does not fit a pattern.
-    pub fn len(&self) -> Result<usize> {
+    pub fn row_count(&self) -> Result<usize> {
         let points = self.selections.iter().map(|selection| self.points(selection));
         points
             .map(|points| Ok(points?.iter().map(|point| point.variants.len()).sum::<usize>()))
