@@ -169,7 +169,8 @@ fn an_unwritable_file_is_refused_before_measuring() {
         }
     }
     // What is read last is looked for first.
-    let report = ["report", committed, "--sass", "/nonexistent/sass", "-o", folder];
+    let pages = format!("{folder}/pages");
+    let report = ["report", committed, "--sass", "/nonexistent/sass", "-o", &pages];
     let [message, printed] =
         assert_program_fails(&mut program(&report), 1, "cannot read /nonexistent/sass");
     assert_eq!((message.lines().count(), printed.as_str()), (1, ""), "{message}");
