@@ -1,10 +1,12 @@
 //! The integration tests of Coalesce: one binary.
 //!
 //! Tests that need something that may be missing are ignored and named for it: `assembled::` needs
-//! NVIDIA's `ptxas`, `device::` a GPU, `stranger::` minutes. `cargo xtask test` runs those whose need is met and says
+//! NVIDIA's `ptxas`, `device::` a GPU, `stranger::` minutes, `accuracy::` predictions. `cargo xtask test` runs those whose
+//! need is met and says
 //! which were not run.
 #![allow(clippy::print_stdout, reason = "tests report what they compared")]
 
+mod accuracy;
 mod assembled;
 mod calibrate;
 mod catalogue;
@@ -17,6 +19,7 @@ mod last_block;
 mod look_back;
 mod measurement;
 mod pictures;
+mod proofs;
 mod references;
 mod regressions;
 mod report;

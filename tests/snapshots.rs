@@ -6,7 +6,7 @@ use host::patterns::ALL as PATTERNS;
 use std::fmt::Write;
 
 /// `cargo xtask bless` sets it: snapshots are rewritten instead of compared.
-fn blessing() -> bool {
+pub fn blessing() -> bool {
     std::env::var_os("COALESCE_BLESS").is_some()
 }
 

@@ -1,5 +1,6 @@
 //! No text makes the parser, the decoder or the executor panic or take much memory: mutations of
-//! real PTX, for 4 seconds, or 20 where `CI` is set. `SIMT_FUZZ_SEED` repeats a run.
+//! real PTX, for 4 seconds, or 20 where `CI` is set. `SIMT_FUZZ_SEED` repeats a run, and `SIMT_FUZZ_CASES` makes so
+//! many mutations instead: that is `cargo xtask prove fuzz`.
 
 use simt::{Checks, Launch, Memory, Module, Options, run};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -185,13 +186,24 @@ fn execute(text: &str, checks: Checks) -> Option<u64> {
     Some(ran)
 }
 
-/// Mutates seeds until the time is over; how many texts parsed and how many kernels ran.
-fn fuzz(duration: Duration, seed: u64) -> (u64, u64) {
+/// When a run of mutations ends.
+enum Until {
+    Over(Duration),
+    Cases(u64),
+}
+
+/// Mutates seeds; how many texts parsed and how many kernels ran.
+fn fuzz(until: Until, seed: u64) -> (u64, u64) {
     let all = seeds();
     let mut state = seed;
     let (mut parsed, mut ran) = (0, 0);
     let start = Instant::now();
-    while start.elapsed() < duration {
+    let mut cases = 0;
+    while match until {
+        Until::Over(duration) => start.elapsed() < duration,
+        Until::Cases(most) => cases < most,
+    } {
+        cases += 1;
         let text = mutate(&all[below(&mut state, all.len())], &mut state, &all);
         let text = String::from_utf8_lossy(&text);
         let checks = if mix(&mut state) & 1 == 0 { Checks::all() } else { Checks::none() };
@@ -224,7 +236,7 @@ fn seeds_are_supported() {
 
 #[test]
 fn mutations_never_panic() {
-    let (parsed, ran) = fuzz(Duration::from_secs(2), 1);
+    let (parsed, ran) = fuzz(Until::Over(Duration::from_secs(2)), 1);
     assert!(parsed > 10 && ran > 2, "mutations are too wild: {parsed} parsed, {ran} ran");
 }
 
@@ -232,8 +244,16 @@ fn mutations_never_panic() {
 fn new_mutations_never_panic() {
     let seconds = if std::env::var_os("CI").is_some() { 18 } else { 2 };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-    let seed = std::env::var("SIMT_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok());
-    fuzz(Duration::from_secs(seconds), seed.unwrap_or(now.as_nanos() as u64));
+    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
+    let seed = number("SIMT_FUZZ_SEED").unwrap_or(now.as_nanos() as u64);
+    let cases = number("SIMT_FUZZ_CASES");
+    let until = cases.map_or(Until::Over(Duration::from_secs(seconds)), Until::Cases);
+    let (parsed, ran) = fuzz(until, seed);
+    if let Some(cases) = cases {
+        println!(
+            "{cases} mutations, seed {seed}: {parsed} parsed, {ran} kernels ran, none panicked"
+        );
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub mod dist;
 pub mod doctor;
 pub mod loop_times;
 pub mod new;
+pub mod prove;
 pub mod ptx;
 pub mod report;
 pub mod setup;

@@ -1,7 +1,8 @@
 //! `cargo xtask test`.
 
 use crate::{kernels, workspace};
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
+use cuda_builder::toolchain::Toolchain;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -9,6 +10,9 @@ pub struct Arguments {
     /// Also run the tests that need a GPU, and fail without one.
     #[arg(long)]
     gpu: bool,
+    /// Fail when something is not run that a machine without a GPU can run.
+    #[arg(long)]
+    strict: bool,
 }
 
 /// A set of tests that are ignored unless what they need is here.
@@ -19,6 +23,8 @@ struct Needs {
     what: &'static str,
     /// Whether it is here.
     met: bool,
+    /// Whether `--strict` does without it.
+    is_optional: bool,
     /// How to get it.
     fix: &'static str,
 }
@@ -28,18 +34,30 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for target in kernels::TARGETS {
         kernels::build(target)?;
     }
-    workspace::succeed(&mut workspace::cargo(&["test", "--release", "--workspace", "--quiet"]))?;
+    let snapshots = compiler_of_snapshots()?;
+    let compiler = Toolchain::find()?.version;
+    let is_other = snapshots != compiler;
+    let mut tests = workspace::cargo(&["test", "--release", "--workspace", "--quiet"]);
+    if is_other && !arguments.strict {
+        tests.env("COALESCE_OTHER_COMPILER", "1");
+    }
+    workspace::succeed(&mut tests)?;
+    if is_other {
+        println!("not compared: the snapshots, which are of {snapshots} and not of {compiler}");
+    }
     let needs = [
         Needs {
             module: "assembled::",
             what: "ptxas",
             met: kernels::ptxas().is_some(),
+            is_optional: false,
             fix: "cargo xtask setup --sass",
         },
         Needs {
             module: "device::",
             what: "a GPU",
             met: arguments.gpu,
+            is_optional: true,
             fix: "cargo xtask test --gpu, on a machine with one",
         },
         Needs {
@@ -61,10 +79,26 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                 "--ignored",
                 need.module,
             ];
-            workspace::succeed(&mut workspace::cargo(&test))?;
+            let mut test = workspace::cargo(&test);
+            if is_other && !arguments.strict {
+                test.env("COALESCE_OTHER_COMPILER", "1");
+            }
+            workspace::succeed(&mut test)?;
         } else {
             println!("not run: the tests that need {} ({})", need.what, need.fix);
+            if arguments.strict && !need.is_optional {
+                bail!("the tests that need {} were not run: {}", need.what, need.fix);
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The compiler whose PTX the committed snapshots are of: the first line of each names it.
+fn compiler_of_snapshots() -> Result<String> {
+    let file = workspace::root().join("kernels/resources.txt");
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    let first = text.lines().next().unwrap_or_default();
+    Ok(first.trim_start_matches("# ").to_owned())
 }

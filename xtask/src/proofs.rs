@@ -1,0 +1,226 @@
+//! Proofs that take too long for CI, as data, and what came of them: `results/proofs.toml`.
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A long proof.
+#[derive(Debug)]
+pub struct Proof {
+    /// Names it on the command line and in the file.
+    pub name: &'static str,
+    /// What it shows.
+    pub shows: &'static str,
+    /// What cargo is asked for, in the workspace's root.
+    pub command: &'static [&'static str],
+    /// What the command needs in its environment.
+    pub environment: &'static [(&'static str, &'static str)],
+    /// Folders and files, from the root, on whose contents it depends.
+    pub inputs: &'static [&'static str],
+    /// The figure is every line of the output that has this in it.
+    pub figure: &'static str,
+    /// What of it CI runs every time.
+    pub sample: &'static str,
+}
+
+/// The executor, which depends on no other crate of ours.
+const EXECUTOR: &[&str] = &["crates/simt"];
+/// Whatever a change of a kernel or of a host half builds.
+const LOOP: &[&str] = &["crates", "host", "kernels", "xtask", "Cargo.toml", "Cargo.lock"];
+const REPORT: &[&str] = &[
+    "crates/report",
+    "crates/results",
+    "results/nvidia-h200/reference.json",
+    "xtask/src/browser.rs",
+];
+const ON_A_GPU: &[&str] =
+    &["crates", "host", "kernels", "tests/device.rs", "tests/measurement.rs", "Cargo.lock"];
+
+/// All long proofs.
+pub const PROOFS: &[Proof] = &[
+    Proof {
+        name: "fuzz",
+        shows: "no text makes the parser, the decoder or the executor panic or take much memory",
+        command: &[
+            "test",
+            "--release",
+            "--package",
+            "simt",
+            "--test",
+            "fuzz",
+            "--",
+            "--nocapture",
+            "new_mutations",
+        ],
+        environment: &[("SIMT_FUZZ_CASES", "2000000"), ("SIMT_FUZZ_SEED", "20261122")],
+        inputs: EXECUTOR,
+        figure: " mutations, seed ",
+        sample: "20 seconds of new mutations",
+    },
+    Proof {
+        name: "loop-times",
+        shows: "one changed line is verified in less than 5 s, one changed number in less than 10 s",
+        command: &["xtask", "loop-times", "--check"],
+        environment: &[],
+        inputs: LOOP,
+        figure: " s median of ",
+        sample: "nothing: times on a shared machine say little",
+    },
+    Proof {
+        name: "report",
+        shows: "every page of the report fits and asks for nothing in a browser",
+        command: &[
+            "xtask",
+            "report",
+            "--check-in-browser",
+            "--output",
+            "target/report",
+            "results/nvidia-h200/reference.json",
+        ],
+        environment: &[],
+        inputs: REPORT,
+        figure: "pages",
+        sample: "all of it",
+    },
+    Proof {
+        name: "gpu",
+        shows: "every variant is correct at every size on a GPU, and measuring notices what is planted",
+        command: &[
+            "test",
+            "--release",
+            "--test",
+            "integration",
+            "--",
+            "--ignored",
+            "--nocapture",
+            "device::",
+        ],
+        environment: &[],
+        inputs: ON_A_GPU,
+        figure: " correct, ",
+        sample: "the same on the virtual device, with the outputs of the last run on an H200",
+    },
+];
+
+/// What came of a proof.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proved {
+    /// The lines of its output that say how much was shown.
+    pub figure: String,
+    /// The day, as 2026-11-22.
+    pub date: String,
+    /// SHA-256 over its inputs, see [`hash`].
+    pub inputs: String,
+}
+
+/// What came of the proofs, by name.
+pub type Record = BTreeMap<String, Proved>;
+
+/// The file of what came of the proofs.
+pub const FILE: &str = "results/proofs.toml";
+const HEADER: &str = "# Written by `cargo xtask prove NAME`. `inputs` is a hash over the contents of what the proof depends on.\n\n";
+
+/// The proof of a name.
+///
+/// # Errors
+/// There is none.
+pub fn named(name: &str) -> Result<&'static Proof> {
+    PROOFS.iter().find(|proof| proof.name == name).with_context(|| {
+        format!("there is no proof `{name}`: `cargo xtask prove --list` names all")
+    })
+}
+
+/// What the text of the file says.
+///
+/// # Errors
+/// It is not such a file, or names a proof that there is not.
+pub fn parse(text: &str) -> Result<Record> {
+    let record: Record = toml::from_str(text).with_context(|| format!("{FILE} is malformed"))?;
+    for (name, proved) in &record {
+        named(name).with_context(|| format!("{FILE} is wrong"))?;
+        let is_hash =
+            proved.inputs.len() == 64 && proved.inputs.bytes().all(|b| b.is_ascii_hexdigit());
+        let digits = proved.date.split('-').map(|part| part.parse::<u32>().map(|_| part.len()));
+        if !is_hash || !digits.eq([Ok(4), Ok(2), Ok(2)]) || proved.figure.is_empty() {
+            bail!(
+                "{FILE} is malformed: `{name}` needs a figure, a date such as 2026-11-22 and a hash"
+            );
+        }
+    }
+    Ok(record)
+}
+
+/// The record as the text of the file.
+///
+/// # Errors
+/// None is known.
+pub fn text(record: &Record) -> Result<String> {
+    Ok(format!("{HEADER}{}", toml::to_string(record)?))
+}
+
+/// What the file says; nothing when there is none yet.
+///
+/// # Errors
+/// As [`parse`], or the file cannot be read.
+pub fn load(root: &Path) -> Result<Record> {
+    match std::fs::read_to_string(root.join(FILE)) {
+        Ok(text) => parse(&text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Record::new()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {FILE}")),
+    }
+}
+
+/// Why a proof does not hold for this checkout; nothing when it does.
+///
+/// # Errors
+/// An input cannot be read.
+pub fn staleness(root: &Path, record: &Record, proof: &Proof) -> Result<Option<String>> {
+    Ok(match record.get(proof.name) {
+        None => Some("it never ran".to_owned()),
+        Some(proved) if proved.inputs != hash(root, proof.inputs)? => {
+            Some(format!("{} has changed since {}", proof.inputs.join(" or "), proved.date))
+        }
+        Some(_) => None,
+    })
+}
+
+/// SHA-256 over the paths and contents of files and of all files below folders.
+///
+/// # Errors
+/// One cannot be read.
+pub fn hash(root: &Path, inputs: &[&str]) -> Result<String> {
+    let mut files = Vec::new();
+    for input in inputs {
+        collect(&root.join(input), &mut files)?;
+    }
+    files.sort();
+    let mut all = Sha256::new();
+    for file in files {
+        let contents =
+            std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let path = file.strip_prefix(root).unwrap_or(&file);
+        all.update(path.to_string_lossy().replace('\\', "/"));
+        all.update([0]);
+        all.update(Sha256::digest(contents));
+    }
+    Ok(all.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The files at and below `path`.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    if path.is_dir() {
+        let cannot = || format!("cannot read {}", path.display());
+        for entry in std::fs::read_dir(path).with_context(cannot)? {
+            let entry = entry.with_context(cannot)?;
+            let name = entry.file_name();
+            if name != "target" && !name.to_string_lossy().starts_with('.') {
+                collect(&entry.path(), files)?;
+            }
+        }
+    } else {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}
