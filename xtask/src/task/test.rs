@@ -64,6 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             module: "stranger::",
             what: "the libraries built once more, for a project outside of this workspace",
             met: true,
+            is_optional: false,
             fix: "it is always run here",
         },
     ];
