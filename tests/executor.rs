@@ -396,7 +396,7 @@ fn counters_of(gpu: &Gpu, pattern: &str, variant: &str, size: &[usize]) -> Count
     let variant = selection.variant.expect("a variant was named");
     let outcome = verify(gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
     assert_eq!(outcome, Outcome::Correct);
-    counted(&gpu)
+    counted(gpu)
 }
 
 /// The tree that works on every second, fourth .. thread keeps 95 warps of a block busy, the others 20;
