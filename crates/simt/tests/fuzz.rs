@@ -1,6 +1,7 @@
 //! No text makes the parser, the decoder or the executor panic or take much memory: mutations of
 //! real PTX, for 4 seconds, or 20 where `CI` is set. `SIMT_FUZZ_SEED` repeats a run, and `SIMT_FUZZ_CASES` makes so
 //! many mutations instead: that is `cargo xtask prove fuzz`.
+#![allow(clippy::print_stdout, reason = "a long run says how much it tried")]
 
 use simt::{Checks, Launch, Memory, Module, Options, run};
 use std::alloc::{GlobalAlloc, Layout, System};
