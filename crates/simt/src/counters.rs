@@ -45,6 +45,11 @@ impl Traffic {
         self.wavefronts.saturating_sub(self.wavefronts_ideal)
     }
 
+    /// Average sectors per request.
+    pub fn sectors_per_request(&self) -> f64 {
+        ratio(self.sectors, self.requests)
+    }
+
     /// Distinct bytes asked for, per byte of the sectors moved.
     pub fn efficiency(&self) -> f64 {
         ratio(self.bytes_distinct, self.sectors * 32)
