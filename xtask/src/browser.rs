@@ -61,14 +61,8 @@ pub fn check(report: &Path) -> Result<()> {
         let first = &problems[..problems.len().min(PROBLEMS_SHOWN)];
         bail!("{} problems in the browser, such as:\n  {}", problems.len(), first.join("\n  "));
     }
-    println!(
-        "checked in {}: {} pages at {} and {} pixels; screenshots, light and dark, in {}",
-        browser.display(),
-        pages.len(),
-        WIDTHS[0],
-        WIDTHS[1],
-        shots.display()
-    );
+    println!("{} pages fit in a browser at {} and {} pixels", pages.len(), WIDTHS[0], WIDTHS[1]);
+    println!("by {}; screenshots, light and dark, in {}", browser.display(), shots.display());
     Ok(())
 }
 
