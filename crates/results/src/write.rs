@@ -120,8 +120,9 @@ mod tests {
             move || std::fs::read(pipe).expect("the writer closes it")
         });
         write(&pipe, b"figures").expect("a pipe can be written");
-        assert_eq!(reader.join().expect("it read"), b"figures");
+        // Before the reader is waited for, which would wait for ever if its pipe were gone.
         assert!(std::fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
+        assert_eq!(reader.join().expect("it read"), b"figures");
     }
 
     #[test]
