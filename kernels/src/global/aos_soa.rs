@@ -19,7 +19,7 @@
 //! | `one_field_aos` | x of each point, from an array of points | 8 | 4 | device memory, half of what it reads unused |
 //! | `one_field_soa` | the fields lie in arrays of their own | 4 | 4 | bytes in flight |
 //! | `both_aos` | both fields are used, again from an array of structures | 8 | 4 | requests: each sector is asked for twice |
-//! | `both_paired` | both fields with one 8-byte load | 8 | 4 | bytes in flight |
+//! | `both_vectorized` | both fields with one 8-byte load | 8 | 4 | bytes in flight |
 //! | `both_soa` | the fields lie in arrays of their own | 4 | 4 | bytes in flight |
 //! | `particle_aos` | seven fields, in structures | 28 | 4 | device memory |
 //! | `particle_soa` | seven fields, in arrays of their own | 4 | 4 | device memory |
@@ -29,7 +29,7 @@
 //!
 //! Expected: where one field of two is used, SoA moves 8 bytes per element instead of 12. Where all
 //! are used device memory moves the same bytes either way, and the gap is in requests and in sectors
-//! through L1: `both_paired` is as good as `both_soa`. Seven words are no power of two, so no single
+//! through L1: `both_vectorized` is as good as `both_soa`. Seven words are no power of two, so no single
 //! load fetches a particle; L1 keeps its lines from load to load, and SoA saves passes, not time.
 //!
 //! Preconditions: buffers aligned to 8 bytes.
@@ -41,7 +41,7 @@ use cuda_std::prelude::*;
 use cuda_std::vector::F32x2;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// What the variants of one field multiply it with: a power of two, so that nothing is rounded.
 pub const FACTOR: f32 = 4.0;
 /// Fields of a point: x, y.
@@ -58,7 +58,7 @@ fn energy([x, y, z, u, v, w, mass]: [f32; PARTICLE]) -> f32 {
 /// Naive: x of each point, from an array of points.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `points` valid for `2 * n` f32,
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `points` valid for `2 * n` f32,
 /// `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn aos_soa_one_field_aos(points: *const f32, target: *mut f32, n: u32) {
@@ -103,7 +103,7 @@ pub unsafe fn aos_soa_both_aos(points: *const f32, target: *mut f32, n: u32) {
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`], and `points` 8-byte aligned.
 #[kernel]
-pub unsafe fn aos_soa_both_paired(points: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn aos_soa_both_vectorized(points: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         let i = i as usize;
@@ -115,7 +115,7 @@ pub unsafe fn aos_soa_both_paired(points: *const f32, target: *mut f32, n: u32) 
     }
 }
 
-/// Change from `both_paired`: all x come first, then all y, a load each.
+/// Change from `both_vectorized`: all x come first, then all y, a load each.
 ///
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`].
@@ -132,7 +132,7 @@ pub unsafe fn aos_soa_both_soa(fields: *const f32, target: *mut f32, n: u32) {
 /// Change from `both_soa`: seven fields, from an array of particles.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `particles` valid for `7 * n`
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `particles` valid for `7 * n`
 /// f32, `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn aos_soa_particle_aos(particles: *const f32, target: *mut f32, n: u32) {

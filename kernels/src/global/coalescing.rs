@@ -18,8 +18,8 @@
 //! | `strided` | the lanes of a warp lie n / 32 words apart | 32 | 32 | sectors: eight times as many as needed pass through L1 |
 //! | `permuted` | a warp's lanes cover 32 neighbouring words, in a scrambled order | 4 | 4 | bytes in flight |
 //! | `scalar` | lane order = word order | 4 | 4 | bytes in flight |
-//! | `pair` | 8 bytes per lane | 8 | 8 | bytes in flight |
-//! | `quad` | 16 bytes per lane | 16 | 16 | device memory |
+//! | `vectorized_8` | 8 bytes per lane | 8 | 8 | bytes in flight |
+//! | `vectorized_16` | 16 bytes per lane | 16 | 16 | device memory |
 //! | `in_flight` | every thread starts four 16-byte loads before its first store | 16 | 16 | device memory |
 //!
 //! Expected: the order of lanes within a warp costs nothing (`permuted` = `scalar`). `strided` loses
@@ -34,24 +34,23 @@
 
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x2, F32x4};
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// 16-byte loads that each thread of `in_flight` starts before its first store.
 pub const LOADS_IN_FLIGHT: u32 = 4;
-/// Lanes per warp.
-const WARP: u32 = 32;
 
 /// Naive: the lanes of a warp lie `n / 32` words apart, so no two share a sector.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `32 * ceil(n / 32)` threads; `source` and
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * ceil(n / 32)` threads; `source` and
 /// `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
-    let (warp, lane) = (thread / WARP, thread % WARP);
-    let rows = n.div_ceil(WARP);
+    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+    let rows = n.div_ceil(WARP_SIZE);
     let i = lane * rows + warp;
     if warp < rows && i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).
@@ -66,9 +65,9 @@ pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
 #[kernel]
 pub unsafe fn coalescing_permuted(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
-    let lane = thread % WARP;
+    let lane = thread % WARP_SIZE;
     // Multiplying by an odd number permutes the lanes.
-    let i = thread - lane + (lane * 5 + 3) % WARP;
+    let i = thread - lane + (lane * 5 + 3) % WARP_SIZE;
     if i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).
         unsafe { *target.add(i as usize) = *source.add(i as usize) };
@@ -91,10 +90,10 @@ pub unsafe fn coalescing_scalar(source: *const f32, target: *mut f32, n: u32) {
 /// Change from `scalar`: each lane moves two neighbouring words with one 8-byte access.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `ceil(n / 2)` threads; `source` and
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and
 /// `target` 8-byte aligned and valid for `n` f32, not overlapping.
 #[kernel]
-pub unsafe fn coalescing_pair(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn coalescing_vectorized_8(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 2;
     // SAFETY: every index is below n; 2 divides i, so the 8-byte accesses are aligned.
     unsafe {
@@ -106,26 +105,26 @@ pub unsafe fn coalescing_pair(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `pair`: four words with one 16-byte access, the widest there is.
+/// Change from `vectorized_8`: four words with one 16-byte access, the widest there is.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `ceil(n / 4)` threads; `source` and
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and
 /// `target` 16-byte aligned and valid for `n` f32, not overlapping.
 #[kernel]
-pub unsafe fn coalescing_quad(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn coalescing_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 4;
     // SAFETY: `i` is a multiple of 4 and both arrays hold n elements (launch contract).
     unsafe { copy_quad(source, target, i, n) };
 }
 
-/// Change from `quad`: a fixed grid strides over the array, and each thread starts four loads
+/// Change from `vectorized_16`: a fixed grid strides over the array, and each thread starts four loads
 /// before it stores the first.
 ///
 /// # Safety
-/// Launch contract: as for [`coalescing_quad`], but any 1-D grid of `BLOCK` threads.
+/// Launch contract: as for [`coalescing_vectorized_16`], but any 1-D grid of `THREADS_PER_BLOCK` threads.
 #[kernel]
 pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32) {
-    const TILE: u32 = BLOCK * LOADS_IN_FLIGHT;
+    const TILE: u32 = THREADS_PER_BLOCK * LOADS_IN_FLIGHT;
     let tiles = n / 4 / TILE;
     let (wide_source, wide_target) = (source.cast::<F32x4>(), target.cast::<F32x4>());
     // Tiles are counted, not elements: there are less than 2^20, and a grid has less than 2^31 blocks, so that neither
@@ -137,10 +136,10 @@ pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32)
         // SAFETY: whole tiles end at or before the last quad; 16-byte aligned.
         unsafe {
             for (step, value) in values.iter_mut().enumerate() {
-                *value = *wide_source.add(first + step * BLOCK as usize);
+                *value = *wide_source.add(first + step * THREADS_PER_BLOCK as usize);
             }
             for (step, value) in values.iter().enumerate() {
-                *wide_target.add(first + step * BLOCK as usize) = *value;
+                *wide_target.add(first + step * THREADS_PER_BLOCK as usize) = *value;
             }
         }
         tile += thread::grid_dim_x();
@@ -151,7 +150,7 @@ pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32)
         while i < n {
             // SAFETY: `i` is a multiple of 4 and both arrays hold n elements (launch contract).
             unsafe { copy_quad(source, target, i, n) };
-            i += BLOCK * 4;
+            i += THREADS_PER_BLOCK * 4;
         }
     }
 }

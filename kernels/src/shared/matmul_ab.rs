@@ -14,17 +14,17 @@
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | L1 sectors per warp, whole kernel | shared wavefronts per warp | limited by |
 //! |---|---|---|---|---|---|---|
-//! | `simple` | one thread per element, both operands from device memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
-//! | `a_in_shared` | each warp keeps its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 | L1 requests |
-//! | `ab_in_shared` | the block keeps the tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
-//! | `registers` | 8 x 8 results per thread, operands reused from registers | 21.3 | 16 | 2 per 32 results | 1.5 per 32 results | fused multiply-adds |
+//! | `naive` | one thread per element, both operands from device memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
+//! | `shared_a` | each warp keeps its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 | L1 requests |
+//! | `shared_ab` | the block keeps the tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
+//! | `register_tiled` | 8 x 8 results per thread, operands reused from registers | 21.3 | 16 | 2 per 32 results | 1.5 per 32 results | fused multiply-adds |
 //!
 //! Expected: the Best Practices Guide measured 119.9, 144.4 and 195.5 GB/s on a V100. On a recent L1
 //! the first three nearly tie: a broadcast from L1 costs about what one from shared memory costs.
 //! Registers make the difference.
 //!
 //! Preconditions: N is arbitrary. M is at most 65535 tiles of rows, because a grid has no more blocks in y:
-//! 2097120 rows, and 4194240 for `registers`. `registers` needs buffers aligned to 16 bytes.
+//! 2097120 rows, and 4194240 for `register_tiled`. `register_tiled` needs buffers aligned to 16 bytes.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AB)".
 
@@ -37,20 +37,20 @@ use cuda_std::vector::F32x4;
 pub const INNER: u32 = 32;
 /// Rows and columns of C that a block of the first three variants computes, one per thread.
 pub const TILE: u32 = 32;
-/// Rows of C that a block of `registers` computes.
+/// Rows of C that a block of `register_tiled` computes.
 pub const BLOCK_TILE_ROWS: u32 = 64;
-/// Columns of C that a block of `registers` computes.
+/// Columns of C that a block of `register_tiled` computes.
 pub const BLOCK_TILE_COLUMNS: u32 = 128;
-/// Rows and columns of C that a thread of `registers` computes, as two halves of four.
+/// Rows and columns of C that a thread of `register_tiled` computes, as two halves of four.
 pub const THREAD_TILE: u32 = 8;
 /// The rows from a thread's upper four rows to its lower four.
 const LOWER: u32 = BLOCK_TILE_ROWS / 2;
 /// The columns from a thread's near four columns to its far four.
 const FAR: u32 = BLOCK_TILE_COLUMNS / 2;
-/// Threads per block of `registers`.
+/// Threads per block of `register_tiled`.
 pub const REGISTERS_BLOCK: u32 =
     (BLOCK_TILE_ROWS / THREAD_TILE) * (BLOCK_TILE_COLUMNS / THREAD_TILE);
-/// Blocks of `registers` on a multiprocessor at once: while some wait for loads or store, others
+/// Blocks of `register_tiled` on a multiprocessor at once: while some wait for loads or store, others
 /// multiply. 65536 registers / (5 x 128 threads) = 102 per thread.
 const REGISTERS_BLOCKS_PER_MULTIPROCESSOR: u32 = 5;
 
@@ -73,7 +73,7 @@ fn in_a(row: u32, step: u32) -> usize {
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at
 /// least 1; `a` valid for `m * INNER` f32, `b` for `INNER * n`, `c` for `m * n`; `c` overlaps neither.
 #[kernel]
-pub unsafe fn matmul_ab_simple(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     if row < m && column < n {
         let mut sum = 0.0_f32;
@@ -89,13 +89,13 @@ pub unsafe fn matmul_ab_simple(a: *const f32, b: *const f32, c: *mut f32, m: u32
     }
 }
 
-/// Change from `simple`: a warp computes 32 results of one row, so each warp keeps that row of A in
+/// Change from `naive`: a warp computes 32 results of one row, so each warp keeps that row of A in
 /// shared memory. Only the warp itself reads it: a warp barrier is enough.
 ///
 /// # Safety
-/// Launch contract: as for [`matmul_ab_simple`].
+/// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
-pub unsafe fn matmul_ab_a_in_shared(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
     static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
     let rows = (&raw mut ROWS).cast::<f32>();
@@ -118,12 +118,12 @@ pub unsafe fn matmul_ab_a_in_shared(a: *const f32, b: *const f32, c: *mut f32, m
     }
 }
 
-/// Change from `a_in_shared`: the block's tile of B is kept in shared memory as well.
+/// Change from `shared_a`: the block's tile of B is kept in shared memory as well.
 ///
 /// # Safety
-/// Launch contract: as for [`matmul_ab_simple`].
+/// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
-pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
     static mut LEFT: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
     #[address_space(shared)]
@@ -149,7 +149,7 @@ pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, 
     }
 }
 
-/// Change from `ab_in_shared`: a block computes 64 x 128 results, a thread 8 x 8 of them, and each
+/// Change from `shared_ab`: a block computes 64 x 128 results, a thread 8 x 8 of them, and each
 /// operand read from shared memory is used eight times from a register.
 ///
 /// A is stored turned, so that the eight rows of a thread are two 16-byte reads; a thread's rows and
@@ -159,9 +159,9 @@ pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, 
 /// # Safety
 /// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one
 /// `BLOCK_TILE_ROWS` x `BLOCK_TILE_COLUMNS` tile of C per block, covering `n` in x and `m` in y, both at least 1; `a`, `b` and
-/// `c` 16-byte aligned and valid as for [`matmul_ab_simple`].
+/// `c` 16-byte aligned and valid as for [`matmul_ab_naive`].
 #[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
-pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
     static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_ROWS / 4) as usize]> =
         MaybeUninit::uninit();
@@ -220,7 +220,7 @@ pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: 
 /// Loads the block's rows of A, turned: `left[step * BLOCK_TILE_ROWS + row]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_registers`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
+/// As for [`matmul_ab_register_tiled`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
 #[inline(always)]
 unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, thread: u32) {
     // One row of A is 8 pieces of 16 bytes; lanes run along rows of the tile, so that the turned
@@ -242,7 +242,7 @@ unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, threa
 /// Loads the block's columns of B: `right[step * BLOCK_TILE_COLUMNS + column]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_registers`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
+/// As for [`matmul_ab_register_tiled`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
 #[inline(always)]
 unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, thread: u32) {
     let column = thread % (BLOCK_TILE_COLUMNS / 4) * 4;

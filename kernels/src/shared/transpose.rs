@@ -21,17 +21,17 @@
 //! | `tiled` | a tile in shared memory: both sides coalesced, the column in one bank | 4 | 4 | 32 / 1 | shared memory banks |
 //! | `padded` | rows of 33 words: a column lies in 32 banks | 4 | 4 | 1 / 1 | bytes in flight, barrier |
 //! | `swizzled` | rows of 32 words, columns permuted by the row | 4 | 4 | 1 / 1 | bytes in flight, barrier |
-//! | `wide` | 16 bytes per lane, 4 x 4 words turned in registers | 16 | 16 | 4 / 4 | device memory |
-//! | `ordered` | the grid runs down the columns, so that blocks at work together write whole rows | 16 | 16 | 4 / 4 | device memory |
-//! | `asynchronous` | `cp.async` fills the tile, past the registers; the turn comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
+//! | `vectorized` | 16 bytes per lane, 4 x 4 words turned in registers | 16 | 16 | 4 / 4 | device memory |
+//! | `block_order` | the grid runs down the columns, so that blocks at work together write whole rows | 16 | 16 | 4 / 4 | device memory |
+//! | `async_copy` | `cp.async` fills the tile, past the registers; the turn comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
 //! Expected: `column_write` at most a third of a copy. `padded` and `swizzled` are equal, and limited like
-//! the scalar copy of `coalescing`. `wide` carries four times as many bytes per request, and `ordered`
+//! the scalar copy of `coalescing`. `vectorized` carries four times as many bytes per request, and `block_order`
 //! comes close to the copy.
 //!
-//! Preconditions: `wide`, `ordered` and `asynchronous` need rows and columns that 4 divides; buffers 16-byte
+//! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that 4 divides; buffers 16-byte
 //! aligned. A grid has at most 65535 blocks in y, so the dimension that runs along y (the columns for
-//! `column_read`, `ordered` and `asynchronous`, else the rows) has at most 65535 tiles.
+//! `column_read`, `block_order` and `async_copy`, else the rows) has at most 65535 tiles.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
@@ -45,9 +45,9 @@ pub const TILE: u32 = 32;
 /// Threads per block in y; each thread moves `TILE / BLOCK_ROWS` words.
 pub const BLOCK_ROWS: u32 = 8;
 /// Rows and columns of a tile of the 16-byte variants.
-pub const WIDE_TILE: u32 = 64;
+pub const VECTORIZED_TILE: u32 = 64;
 /// Threads per block in x and y of the 16-byte variants: one 4 x 4 piece of the tile each.
-pub const WIDE_BLOCK: u32 = WIDE_TILE / 4;
+pub const VECTORIZED_THREADS: u32 = VECTORIZED_TILE / 4;
 
 /// The tile's place in the matrix, and this thread's place in the tile. x is the fastest axis.
 struct Place {
@@ -228,7 +228,7 @@ fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
 /// A tile of 4 x 4 pieces through shared memory: 16 bytes per access everywhere.
 ///
 /// # Safety
-/// As for [`transpose_wide`]; `quads` is shared memory for a tile; `place` is the thread's own.
+/// As for [`transpose_vectorized`]; `quads` is shared memory for a tile; `place` is the thread's own.
 #[inline(always)]
 unsafe fn through_pieces(
     source: *const f32,
@@ -239,7 +239,7 @@ unsafe fn through_pieces(
     Place { column, row, x, y }: Place,
 ) {
     // SAFETY: 4 divides rows and columns, so a piece whose first word lies in the matrix lies in it
-    // whole, 16-byte aligned; a tile row holds WIDE_BLOCK pieces and the swizzle permutes them. A
+    // whole, 16-byte aligned; a tile row holds VECTORIZED_THREADS pieces and the swizzle permutes them. A
     // piece read after the barrier was written before it: both sides skip what lies outside.
     unsafe {
         let (piece_row, piece_column) = (row + y * 4, column + x * 4);
@@ -251,14 +251,15 @@ unsafe fn through_pieces(
             }
             for (line, words) in turned(piece).iter().enumerate() {
                 // Row `x * 4 + line` of the turned tile; its pieces are permuted by x.
-                *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize) = *words;
+                *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize) =
+                    *words;
             }
         }
         thread::sync_threads();
         for step in 0..4 {
-            let line = y + step * WIDE_BLOCK;
+            let line = y + step * VECTORIZED_THREADS;
             if column + line < columns && row + x * 4 < rows {
-                let words = *quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize);
+                let words = *quads.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize);
                 *target.add(at(column + line, row + x * 4, rows)).cast::<F32x4>() = words;
             }
         }
@@ -269,59 +270,54 @@ unsafe fn through_pieces(
 /// stores 16 bytes at a time. The swizzle permutes 16-byte pieces instead of words.
 ///
 /// # Safety
-/// Launch contract: 2-D grid of `WIDE_BLOCK` x `WIDE_BLOCK` threads, one `WIDE_TILE` x `WIDE_TILE`
+/// Launch contract: 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE`
 /// tile per block, covering `columns` in x and `rows` in y; 4 divides both; `source` and `target`
 /// 16-byte aligned and valid for `rows * columns` f32, not overlapping.
-#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK))]
-pub unsafe fn transpose_wide(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
+pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let place = Place::new(WIDE_TILE);
+    let place = Place::new(VECTORIZED_TILE);
     // SAFETY: the launch contract; QUADS holds a tile.
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
 
-/// Change from `wide`: neighbouring blocks lie below each other in the source, so that the blocks at
+/// Change from `vectorized`: neighbouring blocks lie below each other in the source, so that the blocks at
 /// work together write whole target rows. A write that leaves a row half done is the dearer one.
 ///
 /// # Safety
-/// Launch contract: as for [`transpose_wide`], but covering `rows` in x and `columns` in y.
-#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK))]
-pub unsafe fn transpose_ordered(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
+/// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
+pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let place = Place::down_first(WIDE_TILE);
+    let place = Place::down_first(VECTORIZED_TILE);
     // SAFETY: the launch contract; QUADS holds a tile.
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
 
-/// Change from `ordered`: `cp.async` brings the tile into shared memory as it is, and the turn happens
+/// Change from `block_order`: `cp.async` brings the tile into shared memory as it is, and the turn happens
 /// on the way out.
 ///
 /// # Safety
-/// Launch contract: as for [`transpose_ordered`].
-#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK), since = 80)]
-pub unsafe fn transpose_asynchronous(
-    source: *const f32,
-    target: *mut f32,
-    rows: u32,
-    columns: u32,
-) {
+/// Launch contract: as for [`transpose_block_order`].
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), since = 80)]
+pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
     let quads = (&raw mut QUADS).cast::<F32x4>();
-    let Place { column, row, x, y } = Place::down_first(WIDE_TILE);
+    let Place { column, row, x, y } = Place::down_first(VECTORIZED_TILE);
     // SAFETY: as in `through_pieces`; the copies are waited for before the barrier that publishes
     // them.
     unsafe {
         for step in 0..4 {
-            let line = y + step * WIDE_BLOCK;
+            let line = y + step * VECTORIZED_THREADS;
             if row + line < rows && column + x * 4 < columns {
                 cuda_std::async_copy::copy_16(
-                    quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize),
+                    quads.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize),
                     source.add(at(row + line, column + x * 4, columns)).cast::<F32x4>(),
                 );
             }
@@ -335,7 +331,8 @@ pub unsafe fn transpose_asynchronous(
         if piece_row < rows && piece_column < columns {
             let mut piece = [F32x4::splat(0.0); 4];
             for (line, words) in piece.iter_mut().enumerate() {
-                *words = *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize);
+                *words =
+                    *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize);
             }
             for (line, words) in turned(piece).iter().enumerate() {
                 *target.add(at(piece_column + line as u32, piece_row, rows)).cast::<F32x4>() =

@@ -50,7 +50,9 @@ use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::pointer::{self, MemoryKind};
-use kernels::memory_management::unified_addressing::{BLOCK, unified_addressing_increment};
+use kernels::memory_management::unified_addressing::{
+    THREADS_PER_BLOCK, unified_addressing_increment,
+};
 
 /// What is asked about an address; the facts of a kind of memory are an output with one element for each.
 ///
@@ -326,10 +328,12 @@ impl Procedure for Question {
         if let Some([source, target]) = self.memory.pointers()? {
             let increment = gpu.module().get_function(unified_addressing_increment.name())?;
             let (stream, n) = (gpu.stream(), self.memory.len() as u32);
-            let grid = n.div_ceil(BLOCK);
+            let grid = n.div_ceil(THREADS_PER_BLOCK);
             // SAFETY: the kernel takes two pointers to n elements and n; the grid covers n; the device reaches both
             // arrays, which are two and live, untouched by the host, until the stream was waited for.
-            unsafe { cust::launch!(increment<<<grid, BLOCK, 0, stream>>>(source, target, n))? };
+            unsafe {
+                cust::launch!(increment<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n))?
+            };
         }
         Ok(())
     }
