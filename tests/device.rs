@@ -1,7 +1,7 @@
 //! Every pattern, variant and size on a GPU.
 
 use coalesce::pattern::Size;
-use coalesce::verify::{Outcome, case, verify};
+use coalesce::verify::{VerifyOutcome, case, verify};
 use cuda_host::Choice;
 use cuda_host::Gpu;
 use host::CATALOGUE;
@@ -27,9 +27,9 @@ fn every_variant_is_correct_at_every_size() {
             let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
             for variant in pattern.variants {
                 match verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds") {
-                    Outcome::Correct => correct += 1,
-                    Outcome::NotRun(_) => not_run += 1,
-                    Outcome::Wrong(fault) => {
+                    VerifyOutcome::Correct => correct += 1,
+                    VerifyOutcome::NotRun(_) => not_run += 1,
+                    VerifyOutcome::Wrong(fault) => {
                         panic!(
                             "{}/{} at {}: {fault}",
                             pattern.name,

@@ -5,7 +5,7 @@ use coalesce::Counted;
 use coalesce::arrays::Arrays;
 use coalesce::count::{count, count_all, disagreements};
 use coalesce::pattern::Size;
-use coalesce::verify::{Outcome, case, launch_name, verify, verify_with_digests};
+use coalesce::verify::{VerifyOutcome, case, launch_name, verify, verify_with_digests};
 use cuda_host::Checks;
 use cuda_host::Choice;
 use cuda_host::Gpu;
@@ -51,7 +51,7 @@ pub struct Verified {
     pub name: String,
     /// As in the file of the GPU's outputs.
     pub launch: String,
-    pub outcome: Outcome,
+    pub outcome: VerifyOutcome,
     /// What it wrote.
     pub digests: Vec<String>,
     pub findings: Vec<String>,
@@ -98,12 +98,12 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
     let (mut correct, mut not_run) = (0, BTreeMap::<(&str, &str), Vec<&str>>::new());
     for Verified { name, outcome, findings, .. } in verified() {
         match outcome {
-            Outcome::Correct => correct += 1,
-            Outcome::NotRun(reason) => {
+            VerifyOutcome::Correct => correct += 1,
+            VerifyOutcome::NotRun(reason) => {
                 let (variant, size) = name.split_once(" at ").expect("a name has a size");
                 not_run.entry((variant, reason)).or_default().push(size);
             }
-            Outcome::Wrong(fault) => panic!("{name}: {fault}"),
+            VerifyOutcome::Wrong(fault) => panic!("{name}: {fault}"),
         }
         assert!(findings.is_empty(), "{name}: {}", findings[0]);
     }
@@ -217,7 +217,7 @@ fn strides_cost_the_sectors_of_the_formula() {
         let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
         let outcome =
             verify(&gpu, &case, &arrays, &pattern.variants[1], &size).expect("the launch succeeds");
-        assert_eq!(outcome, Outcome::Correct);
+        assert_eq!(outcome, VerifyOutcome::Correct);
         let loads = counted(&gpu).counters.global_load;
         assert_eq!(loads.requests, 32);
         assert_eq!(loads.sectors, 32 * (4 * stride as u64).min(32), "stride {stride}");
@@ -239,7 +239,7 @@ fn offsets_cost_the_sectors_of_the_formula() {
         let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
         let outcome =
             verify(&gpu, &case, &arrays, &pattern.variants[0], &size).expect("the launch succeeds");
-        assert_eq!(outcome, Outcome::Correct);
+        assert_eq!(outcome, VerifyOutcome::Correct);
         let loads = counted(&gpu).counters.global_load;
         assert_eq!(loads.sectors, 32 * if offset % 8 == 0 { 4 } else { 5 }, "offset {offset}");
         assert_eq!(loads.lines, 32 * if offset % 32 == 0 { 1 } else { 2 }, "offset {offset}");
@@ -263,7 +263,7 @@ fn strides_conflict_by_the_greatest_common_divisor() {
         for variant in 0..2 {
             let outcome = verify(&gpu, &case, &arrays, &pattern.variants[variant], &size)
                 .expect("the launch succeeds");
-            assert_eq!(outcome, Outcome::Correct);
+            assert_eq!(outcome, VerifyOutcome::Correct);
             let counters = counted(&gpu).counters;
             let traffic = [counters.shared_load, counters.shared_store][variant];
             assert_eq!(traffic.requests, 32 * 64);
@@ -289,7 +289,7 @@ fn random_banks_conflict_three_and_a_half_times() {
     let case = case(pattern, &size, 5);
     let arrays = Arrays::new(&gpu, &case).expect("the arrays fit");
     let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
-    assert_eq!(outcome, Outcome::Correct);
+    assert_eq!(outcome, VerifyOutcome::Correct);
     let loads = counted(&gpu).counters.shared_load;
     let average = loads.wavefronts as f64 / loads.requests as f64;
     // The fullest bank scatters by about 0.8, its mean over 4096 warps by 0.8 / 64 = 0.0125.
@@ -342,7 +342,7 @@ fn constant_requests_take_a_pass_per_distinct_word() {
                 .expect("a variant of the pattern");
             let outcome =
                 verify(&gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
-            assert_eq!(outcome, Outcome::Correct);
+            assert_eq!(outcome, VerifyOutcome::Correct);
             let counters = counted(&gpu).counters;
             assert_eq!(counters.constant_load.requests, 8 * 256, "{name}");
             assert_eq!(
@@ -395,7 +395,7 @@ fn counters_of(gpu: &Gpu, pattern: &str, variant: &str, size: &[usize]) -> Count
     let arrays = Arrays::new(gpu, &case).expect("the arrays fit");
     let variant = selection.variant.expect("a variant was named");
     let outcome = verify(gpu, &case, &arrays, variant, &size).expect("the launch succeeds");
-    assert_eq!(outcome, Outcome::Correct);
+    assert_eq!(outcome, VerifyOutcome::Correct);
     counted(gpu)
 }
 

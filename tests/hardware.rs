@@ -4,7 +4,7 @@
 
 use crate::executor::{Verified, device, verified};
 use coalesce::pattern::Size;
-use coalesce::verify::{Digests, Outcome, case, verify};
+use coalesce::verify::{Digests, VerifyOutcome, case, verify};
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
 use simt::{Counters, METRICS};
@@ -111,7 +111,7 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
         let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
         for variant in pattern.variants.iter().filter(|variant| !variant.is_host_work()) {
             let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("it runs");
-            assert_eq!(outcome, Outcome::Correct, "{}/{}", pattern.name, variant.name);
+            assert_eq!(outcome, VerifyOutcome::Correct, "{}/{}", pattern.name, variant.name);
             for launch in gpu.virtual_device().expect("it is virtual").take_launches() {
                 *kernels.entry(launch.kernel).or_default() += launch.report.counters;
             }
@@ -178,7 +178,7 @@ const ONLY_RUN_BY_THE_GPU: &[&str] = &[];
 #[test]
 fn outputs_of_every_variant_equal_those_of_the_gpu() {
     let mut theirs: Digests = read(OUTPUTS);
-    let correct = verified().iter().filter(|one| one.outcome == Outcome::Correct);
+    let correct = verified().iter().filter(|one| one.outcome == VerifyOutcome::Correct);
     let mut missing = Vec::new();
     let mut compared = 0;
     for Verified { launch, digests, .. } in correct {

@@ -8,7 +8,7 @@ use coalesce::Selection;
 use coalesce::arrays::Arrays;
 use coalesce::data::Data;
 use coalesce::measure::{Plan, run};
-use coalesce::pattern::{Pattern, Procedure, Size, Variant, Work};
+use coalesce::pattern::{HostWork, Implementation, Pattern, Size, Variant};
 use cuda_host::Choice;
 use cuda_host::Gpu;
 use cuda_host::Launcher;
@@ -16,8 +16,7 @@ use cust_ext::l2::PersistingLimit;
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
 use kernels::global::coalescing::{THREADS_PER_BLOCK, coalescing_vectorized_16};
-use results::{Outcome, Results};
-use results::{Verdict, pairs};
+use results::{Results, RowOutcome, Verdict, pairs};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// `coalescing` with other variants, at a size that runs for more than the launch takes.
@@ -59,14 +58,14 @@ fn measure(choice: &Choice, selection: Selection) -> Results {
     let gpu = Gpu::open(choice, CATALOGUE.images).expect("the device opens");
     let plan = Plan { modes: false, ..Plan::new(vec![selection]) };
     run(&gpu, &CATALOGUE, &plan, &AtomicBool::new(false), |_| {})
-        .expect("the ceilings are measured")
+        .expect("the measured_peaks are measured")
 }
 
 /// Why a variant's row is no figure.
 fn fault(results: &Results, variant: &str) -> String {
     let row = results.rows.iter().find(|row| row.variant == variant).expect("it has a row");
     match &row.outcome {
-        Outcome::Wrong { reason } => reason.clone(),
+        RowOutcome::Wrong { reason } => reason.clone(),
         other => panic!("{variant}: {other:?}"),
     }
 }
@@ -140,7 +139,7 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
 /// Output that is there whoever runs.
 struct There(Data);
 
-impl Procedure for There {
+impl HostWork for There {
     fn run(&mut self, _: &Gpu) -> Result<()> {
         Ok(())
     }
@@ -154,7 +153,7 @@ impl Procedure for There {
 fn work_of_the_host_is_prepared_anew_in_each_round_and_checked_after_the_last() {
     static PREPARED: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
     let host = |name, build| Variant {
-        work: Work::Host { bytes: None, build },
+        work: Implementation::Host { bytes: None, build },
         ..variant(name, |_, _, _| Ok(()))
     };
     let good = host("good", |_, case, _| {
@@ -169,7 +168,7 @@ fn work_of_the_host_is_prepared_anew_in_each_round_and_checked_after_the_last() 
     });
     let Selection { pattern, variant } = planted(vec![good, wrong_at_last]);
     // It does nothing, which is faster than any limit.
-    let pattern = Box::leak(Box::new(Pattern { floor: |_, _| None, ..*pattern }));
+    let pattern = Box::leak(Box::new(Pattern { minimum_time: |_, _| None, ..*pattern }));
     let results = measure(&Choice::Virtual("h200".to_owned()), Selection { pattern, variant });
     assert_eq!(PREPARED.each_ref().map(|count| count.load(Ordering::Relaxed)), [3, 3]);
     let good = results.rows[0].measured().expect("it is right");

@@ -132,8 +132,9 @@ fn timelines_of_the_host_end_with_their_event_and_no_engine_does_two_things_at_o
     let (_guard, gpu) = device();
     for pattern in PATTERNS.iter().filter(|pattern| pattern.is_host_work()) {
         let size = Size::new(pattern.verify_sizes.last().expect("a pattern has sizes"));
-        let can_run =
-            |variant: &&Variant| coalesce::verify::obstacle(&gpu, variant, &size).is_none();
+        let can_run = |variant: &&Variant| {
+            coalesce::verify::unsupported_reason(&gpu, variant, &size).is_none()
+        };
         let variants = pattern.variants.iter().filter(can_run);
         for (variant, drawn, elapsed_ms) in
             record(&gpu, pattern, variants, &size).expect("they run")

@@ -3,9 +3,9 @@
 use crate::executor::counts;
 use crate::kernels_source::root;
 use host::patterns::ALL as PATTERNS;
-use results::Limit;
+use results::Resource;
 use results::{Interval, Kind, Origin, Timeline};
-use results::{Outcome, Results, Row};
+use results::{Results, Row, RowOutcome};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
         let name = row.name();
         let shown = rows.iter().find(|shown| shown.attr("data-row") == Some(&name));
         let cells = cells(table, *shown.unwrap_or_else(|| panic!("{name} is missing")));
-        let Outcome::Measured(measured) = &row.outcome else { continue };
+        let RowOutcome::Measured(measured) = &row.outcome else { continue };
         let figures = [
             ("time, ms", measured.time_ms.median),
             ("spread, %", measured.time_ms.noise_percent()),
@@ -126,21 +126,21 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
                 assert_figure(cells[column], value, &format!("{name}, {column}"));
             }
         }
-        if let Some(floor) = measured.floor {
-            assert_figure(cells["% of its limit"], floor.percent, &name);
-            assert_figure(cells["floor, ms"], floor.time_ms, &name);
-            assert_eq!(text(cells["limit"]), floor.limit.name(), "{name}");
+        if let Some(minimum_time) = measured.minimum_time {
+            assert_figure(cells["% of peak"], minimum_time.percent, &name);
+            assert_figure(cells["minimum time, ms"], minimum_time.time_ms, &name);
+            assert_eq!(text(cells["bound by"]), minimum_time.resource.name(), "{name}");
         }
     }
-    for ceiling in &results.ceilings {
-        let table = select(summary, "#ceilings ~ .scroll table")[0];
+    for peak in &results.measured_peaks {
+        let table = select(summary, "#measured_peaks ~ .scroll table")[0];
         let row = inside(table, "tbody tr")
             .into_iter()
-            .find(|row| inside(*row, "th").iter().any(|cell| text(*cell) == ceiling.limit.name()));
-        let cells = cells(table, row.expect("the ceiling's row"));
-        assert_figure(cells["fastest pass, ms"], ceiling.time_ms.min, "ceiling");
-        if ceiling.limit != Limit::Launch {
-            assert_figure(cells["GB/s"], ceiling.bandwidth_gb_s(), "ceiling");
+            .find(|row| inside(*row, "th").iter().any(|cell| text(*cell) == peak.resource.name()));
+        let cells = cells(table, row.expect("the peak's row"));
+        assert_figure(cells["fastest pass, ms"], peak.time_ms.min, "peak");
+        if peak.resource != Resource::Launch {
+            assert_figure(cells["GB/s"], peak.bandwidth_gb_s(), "peak");
         }
     }
     sweeps_are_complete(&results, &pages);
@@ -337,8 +337,8 @@ fn files_beside_the_first_are_compared() {
 fn rows_that_were_not_measured_say_why() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = changed(folder.path(), "odd.json", |results| {
-        results.rows[0].outcome = Outcome::Wrong { reason: "element 3 is <NaN>".to_owned() };
-        results.rows[1].outcome = Outcome::NotRun { reason: "n must be even".to_owned() };
+        results.rows[0].outcome = RowOutcome::Wrong { reason: "element 3 is <NaN>".to_owned() };
+        results.rows[1].outcome = RowOutcome::NotRun { reason: "n must be even".to_owned() };
         results.rows[2].pattern = "of_tomorrow".to_owned();
     });
     let pages = report(&[file]);

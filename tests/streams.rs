@@ -3,13 +3,13 @@
 use crate::executor::device;
 use coalesce::measure::{Axes, Plan, run};
 use coalesce::pattern::Size;
-use coalesce::verify::{Outcome, Ready, case, verify};
+use coalesce::verify::{PreparedVariant, VerifyOutcome, case, verify};
 use cuda_driver::{OperationKind, OperationRecord};
 use cuda_host::Checks;
 use cuda_host::Gpu;
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
-use results::Outcome as Measured;
+use results::RowOutcome as Measured;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use virtual_gpu::{Options, Order, Profile, VirtualGpu};
@@ -25,7 +25,7 @@ fn verify_work_of_the_host(gpu: &Gpu, seed: u64, mut seen: impl FnMut(&str)) {
                 let name =
                     format!("{}/{} at {}", pattern.name, variant.name, pattern.show_size(&size));
                 let outcome = verify(gpu, &case, &arrays, variant, &size).expect("it runs");
-                assert!(!matches!(outcome, Outcome::Wrong(_)), "{name}: {outcome:?}");
+                assert!(!matches!(outcome, VerifyOutcome::Wrong(_)), "{name}: {outcome:?}");
                 seen(&name);
             }
         }
@@ -84,7 +84,8 @@ fn events_around_operations_enclose_what_the_device_did() {
         let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
         for variant in pattern.variants.iter().filter(|variant| variant.name != "pageable") {
             let name = format!("{name}/{}", variant.name);
-            let mut ready = Ready::new(&gpu, &case, &arrays, variant, &size).expect("it builds");
+            let mut ready =
+                PreparedVariant::new(&gpu, &case, &arrays, variant, &size).expect("it builds");
             gpu.synchronize().expect("nothing failed");
             virtual_gpu::operations();
             cuda_driver::record_operations();

@@ -72,7 +72,7 @@ fn every_variant_has_its_kernel_and_every_kernel_its_variant() {
         let expected: BTreeSet<String> = PATTERNS
             .iter()
             .flat_map(|pattern| pattern.variants.iter().map(move |variant| (pattern, variant)))
-            .filter(|(_, variant)| variant.since <= image.capability)
+            .filter(|(_, variant)| variant.min_compute_capability <= image.capability)
             .flat_map(|(pattern, variant)| pattern.kernel_names(variant))
             .collect();
         let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
@@ -116,9 +116,9 @@ fn table_of(pattern: &Pattern) -> Vec<Vec<String>> {
 fn the_table_of_a_doc_says_what_the_variants_say() {
     for pattern in PATTERNS {
         for (variant, row) in pattern.variants.iter().zip(table_of(pattern).iter().skip(1)) {
-            let mut change = variant.change.to_owned();
-            if variant.since > 70 {
-                change += &format!(" (sm_{})", variant.since);
+            let mut change = variant.summary.to_owned();
+            if variant.min_compute_capability > 70 {
+                change += &format!(" (sm_{})", variant.min_compute_capability);
             }
             let name = format!("{}/{}", pattern.name, variant.name);
             assert_eq!(row[1], change, "{name}: write into the doc's table what `change` says");

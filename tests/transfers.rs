@@ -3,7 +3,7 @@
 use crate::executor::device;
 use coalesce::pattern::Size;
 use coalesce::timing::Stopwatch;
-use coalesce::verify::{Outcome, Ready, case};
+use coalesce::verify::{PreparedVariant, VerifyOutcome, case};
 use cuda_host::Choice;
 use cuda_host::Gpu;
 use cuda_host::WorkScale;
@@ -45,14 +45,14 @@ fn between_events(gpu: &Gpu, name: &str, size: &[usize], begin: fn(&Stopwatch)) 
     let case = case(selection.pattern, &size, 5);
     let arrays = selection.pattern.arrays(gpu, &case).expect("the arrays fit");
     let variant = selection.variant.expect("a variant was named");
-    let mut ready = Ready::new(gpu, &case, &arrays, variant, &size).expect("it is built");
+    let mut ready = PreparedVariant::new(gpu, &case, &arrays, variant, &size).expect("it is built");
     let stopwatch = Stopwatch::new().expect("events");
     stopwatch.start(gpu).expect("an event");
     begin(&stopwatch);
     ready.run().expect("it runs");
     stopwatch.stop(gpu).expect("an event");
     let time = stopwatch.elapsed_ms().expect("the events were reached");
-    assert_eq!(ready.check().expect("outputs"), Outcome::Correct, "{name}");
+    assert_eq!(ready.check().expect("outputs"), VerifyOutcome::Correct, "{name}");
     time
 }
 

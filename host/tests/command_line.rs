@@ -251,7 +251,7 @@ fn every_output_holds_every_row() {
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     let mut faster = results.clone();
     for row in &mut faster.rows {
-        if let results::Outcome::Measured(measured) = &mut row.outcome {
+        if let results::RowOutcome::Measured(measured) = &mut row.outcome {
             measured.time_ms = measured.time_ms.scaled(0.5);
         }
     }
@@ -331,7 +331,7 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
     let good = std::fs::read_to_string(committed).expect("it is there");
     let mut damaged =
         results::Results::load(committed.as_ref(), host::CATALOGUE.renamed).expect("it is sound");
-    damaged.ceilings[0].amount = 0;
+    damaged.measured_peaks[0].amount = 0;
     let schema = |number: u32| format!("\"schema\": {number}");
     let has_newer = format!("has result schema {}", SCHEMA + 1);
     let newer = good.replacen(&schema(damaged.schema), &schema(SCHEMA + 1), 1);

@@ -3,7 +3,7 @@
 use crate::case::{Before, Case};
 use crate::data::{Data, Element, POISON};
 use anyhow::{Result, bail};
-use cuda_host::{Gpu, GpuError, View, ViewMut};
+use cuda_host::{DevicePtr, DevicePtrMut, Gpu, GpuError};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use indicatif::BinaryBytes;
 use rayon::prelude::*;
@@ -158,18 +158,18 @@ impl Arrays {
     ///
     /// # Panics
     /// If the pattern declared the array with another element type: a bug of the pattern.
-    pub fn input<T: Element>(&self, index: usize) -> View<'_, T> {
+    pub fn input<T: Element>(&self, index: usize) -> DevicePtr<'_, T> {
         let array = &self.inputs[index];
-        View::from_raw(array.address::<T>(), array.byte_len / size_of::<T>())
+        DevicePtr::from_raw(array.address::<T>(), array.byte_len / size_of::<T>())
     }
 
     /// The view of an output.
     ///
     /// # Panics
     /// As [`Self::input`].
-    pub fn output<T: Element>(&self, index: usize) -> ViewMut<'_, T> {
+    pub fn output<T: Element>(&self, index: usize) -> DevicePtrMut<'_, T> {
         let array = &self.outputs[index];
-        ViewMut::from_raw(array.address::<T>(), array.byte_len / size_of::<T>())
+        DevicePtrMut::from_raw(array.address::<T>(), array.byte_len / size_of::<T>())
     }
 }
 

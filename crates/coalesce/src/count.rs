@@ -4,7 +4,7 @@ use crate::catalogue::Catalogue;
 use crate::counted::Counted;
 use crate::pattern::{Expectation, Pattern, Size, Variant};
 use crate::timeline;
-use crate::verify::{Outcome, case, verify};
+use crate::verify::{VerifyOutcome, case, verify};
 use anyhow::{Result, bail};
 use cuda_host::{Choice, Gpu, Image};
 use results::{
@@ -55,11 +55,13 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
         let outcome = verify(gpu, &case, &arrays, variant, &size);
         device.watch_first_warp(false);
         match outcome? {
-            Outcome::Correct => counts.push((variant, Counted::take(device))),
-            Outcome::NotRun(reason) => {
+            VerifyOutcome::Correct => counts.push((variant, Counted::take(device))),
+            VerifyOutcome::NotRun(reason) => {
                 bail!("{}/{} cannot run at its count size: {reason}", pattern.name, variant.name)
             }
-            Outcome::Wrong(fault) => bail!("{}/{} is wrong: {fault}", pattern.name, variant.name),
+            VerifyOutcome::Wrong(fault) => {
+                bail!("{}/{} is wrong: {fault}", pattern.name, variant.name)
+            }
         }
     }
     Ok(counts)
@@ -163,7 +165,7 @@ pub fn of_kernel(
     };
     CountedVariant {
         name: variant.name.to_owned(),
-        summary: variant.change.to_owned(),
+        summary: variant.summary.to_owned(),
         arithmetic: (variant.expect)(size).arithmetic.to_owned(),
         bytes: pattern.bytes_of(variant, size).total(),
         counters: counted.counters,
@@ -182,7 +184,7 @@ pub fn of_host_work(
 ) -> CountedVariant {
     CountedVariant {
         name: variant.name.to_owned(),
-        summary: variant.change.to_owned(),
+        summary: variant.summary.to_owned(),
         arithmetic: String::new(),
         bytes: pattern.bytes_of(variant, size).total(),
         counters: Counters::default(),

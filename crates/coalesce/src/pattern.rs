@@ -7,7 +7,7 @@ use crate::peer::Peer;
 pub use crate::size::{Dimension, Size, Sweep, Values, fits_grid_y};
 use anyhow::Result;
 use cuda_host::{Gpu, Launcher};
-pub use results::Limit;
+pub use results::Resource;
 
 /// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
 #[derive(Debug)]
@@ -33,9 +33,9 @@ pub struct Pattern {
     pub case: fn(&Size, &mut Random) -> Case,
     /// The bytes any implementation must move through device memory.
     pub bytes: fn(&Size) -> Bytes,
-    /// What bounds a variant's time from below, and how much of it the variant takes; `None` where no measured
-    /// ceiling does.
-    pub floor: fn(&Variant, &Size) -> Option<(Limit, usize)>,
+    /// Which measured peak bounds a variant's time from below, and how much of it the variant takes; `None` where none
+    /// does.
+    pub minimum_time: fn(&Variant, &Size) -> Option<(Resource, usize)>,
     /// Naive first; the order is the lesson.
     pub variants: &'static [Variant],
 }
@@ -46,22 +46,22 @@ pub struct Variant {
     /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one.
     pub name: &'static str,
     /// What changed from the variant before; the table of the doc says the same.
-    pub change: &'static str,
+    pub summary: &'static str,
     /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.
-    pub since: u32,
+    pub min_compute_capability: u32,
     /// Why it cannot run at a size, if it cannot.
     pub precondition: fn(&Size) -> std::result::Result<(), &'static str>,
     /// The outputs it writes; it must leave the others alone.
     pub outputs: &'static [usize],
     /// What it does.
-    pub work: Work,
+    pub work: Implementation,
     /// The traffic its kernel should cause.
     pub expect: fn(&Size) -> Expectation,
 }
 
 /// What a variant does.
 #[derive(Clone, Copy, Debug)]
-pub enum Work {
+pub enum Implementation {
     /// It launches its kernel on the case's arrays, and others if it needs them.
     Kernel {
         /// Brings the device into the state that its launch needs, such as a symbol's content: done
@@ -70,7 +70,7 @@ pub enum Work {
         /// Enqueues its work, and only that.
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
         /// The kernels that it launches besides its own, without the pattern's name.
-        also: &'static [&'static str],
+        helper_kernels: &'static [&'static str],
         /// The bytes that it moves, where they are others than the pattern's.
         bytes: Option<fn(&Size) -> Bytes>,
     },
@@ -81,12 +81,12 @@ pub enum Work {
         /// The bytes that it moves, where they are others than the pattern's.
         bytes: Option<fn(&Size) -> Bytes>,
         /// Makes its memory and streams.
-        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
+        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn HostWork>>,
     },
 }
 
 /// Work of the host with memory, streams or graphs of its own: built once, run many times.
-pub trait Procedure {
+pub trait HostWork {
     /// Does the work whose time is measured by two events on `gpu`'s stream: what it enqueues on other streams begins
     /// after what that stream has, and that stream waits for it.
     fn run(&mut self, gpu: &Gpu) -> Result<()>;
@@ -97,7 +97,7 @@ pub trait Procedure {
 }
 
 /// Why a variant cannot be built on this device, though nothing is wrong: it is not run then. An error of
-/// [`Work::Host`]'s `build`, for what no compute capability says.
+/// [`Implementation::Host`]'s `build`, for what no compute capability says.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
@@ -108,11 +108,11 @@ impl Variant {
 
     /// Of this work; it runs on the oldest device and at every size, writes the first output only, and expects no
     /// traffic. What is different is said by the functions below.
-    const fn of(name: &'static str, change: &'static str, work: Work) -> Variant {
+    const fn of(name: &'static str, summary: &'static str, work: Implementation) -> Variant {
         Variant {
             name,
-            change,
-            since: 70,
+            summary,
+            min_compute_capability: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
             work,
@@ -123,19 +123,23 @@ impl Variant {
     /// A variant that launches its kernel.
     pub const fn kernel(
         name: &'static str,
-        change: &'static str,
+        summary: &'static str,
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
     ) -> Variant {
-        Variant::of(name, change, Work::Kernel { prepare: None, launch, also: &[], bytes: None })
+        Variant::of(
+            name,
+            summary,
+            Implementation::Kernel { prepare: None, launch, helper_kernels: &[], bytes: None },
+        )
     }
 
     /// A variant whose work is the host's.
     pub const fn host(
         name: &'static str,
-        change: &'static str,
-        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn Procedure>>,
+        summary: &'static str,
+        build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn HostWork>>,
     ) -> Variant {
-        Variant::of(name, change, Work::Host { bytes: None, build })
+        Variant::of(name, summary, Implementation::Host { bytes: None, build })
     }
 
     /// It causes this traffic.
@@ -144,8 +148,8 @@ impl Variant {
     }
 
     /// It needs this compute capability, times ten.
-    pub const fn since(self, capability: u32) -> Variant {
-        Variant { since: capability, ..self }
+    pub const fn min_compute_capability(self, capability: u32) -> Variant {
+        Variant { min_compute_capability: capability, ..self }
     }
 
     /// It runs at some sizes only.
@@ -162,21 +166,21 @@ impl Variant {
     }
 
     /// It launches these kernels, too, named without the pattern's name.
-    pub const fn with(self, kernels: &'static [&'static str]) -> Variant {
+    pub const fn with_helper_kernels(self, kernels: &'static [&'static str]) -> Variant {
         let work = match self.work {
-            Work::Kernel { prepare, launch, bytes, .. } => {
-                Work::Kernel { prepare, launch, also: kernels, bytes }
+            Implementation::Kernel { prepare, launch, bytes, .. } => {
+                Implementation::Kernel { prepare, launch, helper_kernels: kernels, bytes }
             }
             other => other,
         };
         Variant { work, ..self }
     }
 
-    /// The device is brought into a state first: see [`Work::Kernel`].
+    /// The device is brought into a state first: see [`Implementation::Kernel`].
     pub const fn prepared(self, by: fn(&Launcher<'_>) -> Result<()>) -> Variant {
         let work = match self.work {
-            Work::Kernel { launch, also, bytes, .. } => {
-                Work::Kernel { prepare: Some(by), launch, also, bytes }
+            Implementation::Kernel { launch, helper_kernels, bytes, .. } => {
+                Implementation::Kernel { prepare: Some(by), launch, helper_kernels, bytes }
             }
             other => other,
         };
@@ -187,18 +191,18 @@ impl Variant {
     pub const fn moving(self, own: fn(&Size) -> Bytes) -> Variant {
         let bytes = Some(own);
         let work = match self.work {
-            Work::Kernel { prepare, launch, also, .. } => {
-                Work::Kernel { prepare, launch, also, bytes }
+            Implementation::Kernel { prepare, launch, helper_kernels, .. } => {
+                Implementation::Kernel { prepare, launch, helper_kernels, bytes }
             }
-            Work::Host { build, .. } => Work::Host { bytes, build },
-            Work::Peer(peer) => Work::Peer(peer),
+            Implementation::Host { build, .. } => Implementation::Host { bytes, build },
+            Implementation::Peer(peer) => Implementation::Peer(peer),
         };
         Variant { work, ..self }
     }
 
     /// Whether its work is the host's.
     pub fn is_host_work(&self) -> bool {
-        matches!(self.work, Work::Host { .. })
+        matches!(self.work, Implementation::Host { .. })
     }
 }
 
@@ -297,26 +301,26 @@ impl Pattern {
     /// The name of a variant's kernel, if it is one.
     pub fn kernel_name(&self, variant: &Variant) -> Option<String> {
         match variant.work {
-            Work::Kernel { .. } => Some(format!("{}_{}", self.name, variant.name)),
-            Work::Peer(_) | Work::Host { .. } => None,
+            Implementation::Kernel { .. } => Some(format!("{}_{}", self.name, variant.name)),
+            Implementation::Peer(_) | Implementation::Host { .. } => None,
         }
     }
 
     /// The names of all kernels that a variant launches, its own first.
     pub fn kernel_names(&self, variant: &Variant) -> Vec<String> {
-        let also = match variant.work {
-            Work::Kernel { also, .. } => also,
-            Work::Peer(_) | Work::Host { .. } => &[],
+        let helpers = match variant.work {
+            Implementation::Kernel { helper_kernels, .. } => helper_kernels,
+            Implementation::Peer(_) | Implementation::Host { .. } => &[],
         };
-        let also = also.iter().map(|name| format!("{}_{name}", self.name));
-        self.kernel_name(variant).into_iter().chain(also).collect()
+        let helpers = helpers.iter().map(|name| format!("{}_{name}", self.name));
+        self.kernel_name(variant).into_iter().chain(helpers).collect()
     }
 
     /// Our variant with a variant's algorithm: itself, or the one whose twin a peer is. A library has its own.
     pub fn own(&self, variant: &Variant) -> Option<&'static Variant> {
         let name = match variant.work {
-            Work::Peer(_) => results::twin(variant.name)?,
-            Work::Kernel { .. } | Work::Host { .. } => variant.name,
+            Implementation::Peer(_) => results::twin(variant.name)?,
+            Implementation::Kernel { .. } | Implementation::Host { .. } => variant.name,
         };
         self.variants.iter().find(|own| own.name == name)
     }
@@ -324,9 +328,8 @@ impl Pattern {
     /// The bytes that a variant has to move.
     pub fn bytes_of(&self, variant: &Variant, size: &Size) -> Bytes {
         match variant.work {
-            Work::Kernel { bytes: Some(own), .. } | Work::Host { bytes: Some(own), .. } => {
-                own(size)
-            }
+            Implementation::Kernel { bytes: Some(own), .. }
+            | Implementation::Host { bytes: Some(own), .. } => own(size),
             _ => (self.bytes)(size),
         }
     }

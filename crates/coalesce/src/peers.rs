@@ -4,7 +4,7 @@
 //! and after, measured in turn with ours.
 
 use crate::catalogue::Catalogue;
-use crate::pattern::{Expectation, Pattern, Variant, Work};
+use crate::pattern::{Expectation, Implementation, Pattern, Variant};
 use crate::peer::{Peer, Run};
 use anyhow::{Context, Result, bail};
 use libloading::Library;
@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 
 /// A peer as the library lists it.
 #[repr(C)]
-struct Entry {
+struct ListedPeer {
     pattern: *const c_char,
     variant: *const c_char,
     output: usize,
@@ -43,7 +43,7 @@ pub unsafe fn load(path: &Path, catalogue: &Catalogue) -> Result<Vec<(String, &'
     let path = std::path::absolute(path).with_context(cannot)?;
     // SAFETY: by the caller's contract it is a library of peers, whose initialization is that of CUDA's runtime.
     let library = unsafe { Library::new(path) }.with_context(cannot)?;
-    type List = unsafe extern "C" fn(version: u32, count: *mut usize) -> *const Entry;
+    type List = unsafe extern "C" fn(version: u32, count: *mut usize) -> *const ListedPeer;
     let mut count = 0;
     // SAFETY: the function has this signature in every version of the interface.
     let entries = unsafe {
@@ -58,7 +58,7 @@ pub unsafe fn load(path: &Path, catalogue: &Catalogue) -> Result<Vec<(String, &'
     let entries = unsafe { std::slice::from_raw_parts(entries, count) };
     // SAFETY: names are strings that stay.
     let text = |name| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-    let peer = |entry: &'static Entry| {
+    let peer = |entry: &'static ListedPeer| {
         let pattern = text(entry.pattern);
         let output = std::slice::from_ref(&entry.output);
         let variant = variant(catalogue, &pattern, text(entry.variant), output, Peer(entry.run));
@@ -77,15 +77,16 @@ fn variant(
 ) -> &'static Variant {
     let mut variant = Variant {
         name: name.leak(),
-        change: "not ours",
-        since: 0,
+        summary: "not ours",
+        min_compute_capability: 0,
         precondition: Variant::ANY_SIZE,
         outputs,
-        work: Work::Peer(peer),
+        work: Implementation::Peer(peer),
         expect: |_| Expectation::default(),
     };
     if let Some(own) = catalogue.pattern(pattern).and_then(|pattern| pattern.own(&variant)) {
-        (variant.since, variant.precondition) = (own.since, own.precondition);
+        (variant.min_compute_capability, variant.precondition) =
+            (own.min_compute_capability, own.precondition);
     }
     Box::leak(Box::new(variant))
 }
@@ -127,11 +128,11 @@ mod tests {
         sweeps: &[Sweep { dimension: 0, values: &[32, 64], variants: &[0] }],
         case: |_, _| Case { inputs: Vec::new(), outputs: Vec::new() },
         bytes: |_| Bytes { read: 0, written: 0 },
-        floor: |_, _| None,
+        minimum_time: |_, _| None,
         variants: &[
             Variant::kernel("swept", "", |_, _, _| Ok(())),
             Variant::kernel("picky", "", |_, _, _| Ok(()))
-                .since(90)
+                .min_compute_capability(90)
                 .only_when(|_| Err("it is picky")),
         ],
     };
@@ -165,8 +166,11 @@ mod tests {
     fn a_twin_needs_what_our_variant_needs() {
         let size = Size::new(&[64]);
         let twin = peer("nvcc picky");
-        assert_eq!((twin.since, (twin.precondition)(&size)), (90, Err("it is picky")));
+        assert_eq!(
+            (twin.min_compute_capability, (twin.precondition)(&size)),
+            (90, Err("it is picky"))
+        );
         let library = peer("a library");
-        assert_eq!((library.since, (library.precondition)(&size)), (0, Ok(())));
+        assert_eq!((library.min_compute_capability, (library.precondition)(&size)), (0, Ok(())));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::pattern::{Pattern, Size, Variant};
 use crate::timing::Stopwatch;
-use crate::verify::{Outcome, Ready, case, obstacle};
+use crate::verify::{PreparedVariant, VerifyOutcome, case, unsupported_reason};
 use anyhow::{Context, Result, bail};
 use cuda_host::{Gpu, OperationKind, OperationRecord};
 use results::{Engine, Interval, Kind, Origin, Timeline};
@@ -91,10 +91,10 @@ pub fn record(
     let arrays = pattern.arrays(gpu, &case)?;
     let one = |variant: &'static Variant| {
         let name = format!("{}/{}", pattern.name, variant.name);
-        if let Some(reason) = obstacle(gpu, variant, size) {
+        if let Some(reason) = unsupported_reason(gpu, variant, size) {
             bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
         }
-        let mut ready = Ready::new(gpu, &case, &arrays, variant, size)?;
+        let mut ready = PreparedVariant::new(gpu, &case, &arrays, variant, size)?;
         if gpu.virtual_device().is_none() {
             // What happens once in a process.
             ready.run()?;
@@ -103,9 +103,9 @@ pub fn record(
         }
         let (timeline, elapsed_ms) = watch(gpu, &mut ready)?;
         match ready.check()? {
-            Outcome::Correct => {}
-            Outcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
-            Outcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
+            VerifyOutcome::Correct => {}
+            VerifyOutcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
+            VerifyOutcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
         }
         let timeline = timeline.with_context(|| format!("{name}: too much ran for a timeline"))?;
         Ok((variant, timeline, elapsed_ms))
@@ -118,7 +118,7 @@ pub fn record(
 ///
 /// # Errors
 /// The driver's.
-pub fn watch(gpu: &Gpu, ready: &mut Ready<'_>) -> Result<(Option<Timeline>, f64)> {
+pub fn watch(gpu: &Gpu, ready: &mut PreparedVariant<'_>) -> Result<(Option<Timeline>, f64)> {
     let stopwatch = Stopwatch::new()?;
     gpu.synchronize()?;
     gpu.watch_operations();

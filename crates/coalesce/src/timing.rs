@@ -5,7 +5,7 @@
 
 use crate::instruments::Instruments;
 use anyhow::Result;
-use cuda_host::{Gpu, GpuError, View};
+use cuda_host::{DevicePtr, Gpu, GpuError};
 use cust::event::{Event, EventFlags, EventStatus};
 use cust::memory::{DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
@@ -99,7 +99,7 @@ impl<'a> Flush<'a> {
     /// Enqueues one pass over the buffer.
     pub fn enqueue(&self) -> Result<()> {
         let quads = self.source.len() as u32 / 4;
-        let source = View::from_raw(self.source.as_device_ptr().as_raw(), quads as usize);
+        let source = DevicePtr::from_raw(self.source.as_device_ptr().as_raw(), quads as usize);
         let arguments = (source, self.target.as_device_ptr(), quads);
         // SAFETY: any grid of whole blocks; the source has `quads` times four f32 at the start of an allocation, the
         // target one; nobody else uses them, and the waiter keeps them until the stream has ended.

@@ -2,7 +2,7 @@
 
 use crate::arrays::{Arrays, digest};
 use crate::data::{Mismatch, Random, Tolerance, compare};
-use crate::pattern::{Before, Case, Pattern, Procedure, Size, Unavailable, Variant, Work};
+use crate::pattern::{Before, Case, HostWork, Implementation, Pattern, Size, Unavailable, Variant};
 use crate::peer::Peer;
 use anyhow::Result;
 use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// What came of one variant at one size.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum VerifyOutcome {
     /// Every element of every output is right.
     Correct,
     /// The variant cannot run here or at this size; the text says why.
@@ -56,32 +56,33 @@ impl std::fmt::Display for Fault {
 }
 
 /// Why `variant` cannot run at `size` on `gpu`, if it cannot.
-pub fn obstacle(gpu: &Gpu, variant: &Variant, size: &Size) -> Option<String> {
-    if variant.since > gpu.capability() {
-        let (major, minor) = (variant.since / 10, variant.since % 10);
+pub fn unsupported_reason(gpu: &Gpu, variant: &Variant, size: &Size) -> Option<String> {
+    if variant.min_compute_capability > gpu.capability() {
+        let (major, minor) =
+            (variant.min_compute_capability / 10, variant.min_compute_capability % 10);
         return Some(format!("it needs compute capability {major}.{minor}"));
     }
     (variant.precondition)(size).err().map(str::to_owned)
 }
 
 /// A variant with all that it needs to run at a size, its outputs as they are before the first run.
-pub struct Ready<'a> {
+pub struct PreparedVariant<'a> {
     gpu: &'a Gpu,
     case: &'a Case,
     variant: &'static Variant,
     size: &'a Size,
-    means: Means<'a>,
+    means: Runner<'a>,
 }
 
 /// What runs.
-enum Means<'a> {
+enum Runner<'a> {
     Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
     Peer { arrays: &'a Arrays, peer: Peer },
-    Host(Box<dyn Procedure>),
+    Host(Box<dyn HostWork>),
 }
 
-impl<'a> Ready<'a> {
-    /// Makes a variant ready that has no [`obstacle`].
+impl<'a> PreparedVariant<'a> {
+    /// Makes a variant ready that has no [`unsupported_reason`].
     ///
     /// Several variants may be ready on the same arrays: each is [`reset`](Ready::reset) before a run that is checked.
     ///
@@ -93,19 +94,19 @@ impl<'a> Ready<'a> {
         arrays: &'a Arrays,
         variant: &'static Variant,
         size: &'a Size,
-    ) -> Result<Ready<'a>> {
+    ) -> Result<PreparedVariant<'a>> {
         let means = match variant.work {
-            Work::Kernel { .. } => Means::Kernel { arrays, launcher: gpu.launcher() },
-            Work::Peer(peer) => Means::Peer { arrays, peer },
-            Work::Host { build, .. } => {
+            Implementation::Kernel { .. } => Runner::Kernel { arrays, launcher: gpu.launcher() },
+            Implementation::Peer(peer) => Runner::Peer { arrays, peer },
+            Implementation::Host { build, .. } => {
                 let procedure = build(gpu, case, size)?;
                 // Copies from pageable memory and fills may return before they have arrived, and the device's stream
                 // does not wait for the legacy default stream, on which they are.
                 CurrentContext::synchronize()?;
-                Means::Host(procedure)
+                Runner::Host(procedure)
             }
         };
-        let ready = Ready { gpu, case, variant, size, means };
+        let ready = PreparedVariant { gpu, case, variant, size, means };
         ready.reset()?;
         Ok(ready)
     }
@@ -113,32 +114,32 @@ impl<'a> Ready<'a> {
     /// Brings shared arrays and the device into the state before the first run. The host's work has its own memory.
     pub fn reset(&self) -> Result<()> {
         match &self.means {
-            Means::Kernel { arrays, launcher } => {
+            Runner::Kernel { arrays, launcher } => {
                 arrays.reset(self.gpu, self.case)?;
                 match self.variant.work {
-                    Work::Kernel { prepare: Some(prepare), .. } => prepare(launcher),
+                    Implementation::Kernel { prepare: Some(prepare), .. } => prepare(launcher),
                     _ => Ok(()),
                 }
             }
-            Means::Peer { arrays, .. } => Ok(arrays.reset(self.gpu, self.case)?),
-            Means::Host(_) => Ok(()),
+            Runner::Peer { arrays, .. } => Ok(arrays.reset(self.gpu, self.case)?),
+            Runner::Host(_) => Ok(()),
         }
     }
 
     /// Brings outputs that accumulate back to zero, as a run needs it.
     pub fn rewind(&self) -> Result<()> {
         match &self.means {
-            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+            Runner::Kernel { arrays, .. } | Runner::Peer { arrays, .. } => {
                 Ok(arrays.zero_sums(self.gpu, self.case)?)
             }
-            Means::Host(_) => Ok(()),
+            Runner::Host(_) => Ok(()),
         }
     }
 
     /// What the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
     pub fn resources(&self) -> Result<Option<LaunchResources>> {
         match &self.means {
-            Means::Kernel { launcher, .. } => launcher.resources(),
+            Runner::Kernel { launcher, .. } => launcher.resources(),
             _ => Ok(None),
         }
     }
@@ -146,19 +147,21 @@ impl<'a> Ready<'a> {
     /// Runs the variant once, as far as it is enqueued.
     pub fn run(&mut self) -> Result<()> {
         match (&mut self.means, self.variant.work) {
-            (Means::Kernel { arrays, launcher }, Work::Kernel { launch, .. }) => {
+            (Runner::Kernel { arrays, launcher }, Implementation::Kernel { launch, .. }) => {
                 launch(launcher, arrays, self.size)
             }
-            (Means::Peer { arrays, peer }, _) => peer.run(self.gpu, arrays, self.size),
-            (Means::Host(procedure), _) => procedure.run(self.gpu),
-            (Means::Kernel { .. }, _) => unreachable!("`new` made both alike"),
+            (Runner::Peer { arrays, peer }, _) => peer.run(self.gpu, arrays, self.size),
+            (Runner::Host(procedure), _) => procedure.run(self.gpu),
+            (Runner::Kernel { .. }, _) => unreachable!("`new` made both alike"),
         }
     }
 
     /// How many times more blocks the variant's kernels have at another size. Nothing is executed.
     pub fn growth_of_blocks(&mut self, device: &VirtualDevice, size: &Size) -> Result<f64> {
         match (&self.means, self.variant.work) {
-            (Means::Kernel { arrays, .. }, Work::Kernel { launch, .. }) if size != self.size => {
+            (Runner::Kernel { arrays, .. }, Implementation::Kernel { launch, .. })
+                if size != self.size =>
+            {
                 // What it does not execute, it need not remember.
                 let launcher = &self.gpu.launcher();
                 let blocks = |size: &Size| -> Result<u64> {
@@ -171,7 +174,7 @@ impl<'a> Ready<'a> {
                 Ok(there as f64 / here.max(1) as f64)
             }
             // Its kernels have a thread per element.
-            (Means::Host(_), _) => {
+            (Runner::Host(_), _) => {
                 let extent = |size: &Size| -> f64 {
                     size.values().iter().map(|value| (*value).max(1) as f64).product()
                 };
@@ -184,18 +187,18 @@ impl<'a> Ready<'a> {
     /// Waits until everything has ended.
     pub fn finish(&self) -> Result<()> {
         match &self.means {
-            Means::Kernel { launcher, .. } => Ok(launcher.finish()?),
-            Means::Peer { .. } | Means::Host(_) => Ok(self.gpu.synchronize()?),
+            Runner::Kernel { launcher, .. } => Ok(launcher.finish()?),
+            Runner::Peer { .. } | Runner::Host(_) => Ok(self.gpu.synchronize()?),
         }
     }
 
     /// Checks the outputs as they are now.
-    pub fn check(&mut self) -> Result<Outcome> {
+    pub fn check(&mut self) -> Result<VerifyOutcome> {
         match &mut self.means {
-            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+            Runner::Kernel { arrays, .. } | Runner::Peer { arrays, .. } => {
                 check_arrays(self.gpu, self.case, arrays, self.variant)
             }
-            Means::Host(procedure) => {
+            Runner::Host(procedure) => {
                 let results = procedure.outputs(self.gpu)?;
                 assert_eq!(
                     results.len(),
@@ -205,10 +208,13 @@ impl<'a> Ready<'a> {
                 for (index, result) in self.variant.outputs.iter().zip(&results) {
                     let output = &self.case.outputs[*index];
                     if let Some(mismatch) = compare(result, &output.reference, output.tolerance) {
-                        return Ok(Outcome::Wrong(Fault::Element { output: *index, mismatch }));
+                        return Ok(VerifyOutcome::Wrong(Fault::Element {
+                            output: *index,
+                            mismatch,
+                        }));
                     }
                 }
-                Ok(Outcome::Correct)
+                Ok(VerifyOutcome::Correct)
             }
         }
     }
@@ -216,13 +222,13 @@ impl<'a> Ready<'a> {
     /// The digest of each output that the variant writes, as it is now.
     pub fn digests(&mut self) -> Result<Vec<String>> {
         match &mut self.means {
-            Means::Kernel { arrays, .. } | Means::Peer { arrays, .. } => {
+            Runner::Kernel { arrays, .. } | Runner::Peer { arrays, .. } => {
                 let outputs = self.variant.outputs.iter();
                 Ok(outputs
                     .map(|index| arrays.digest(self.gpu, *index))
                     .collect::<Result<_, _>>()?)
             }
-            Means::Host(procedure) => {
+            Runner::Host(procedure) => {
                 Ok(procedure.outputs(self.gpu)?.iter().map(|data| digest(data.bytes())).collect())
             }
         }
@@ -232,14 +238,14 @@ impl<'a> Ready<'a> {
 /// Runs one variant on poisoned outputs and checks them whole.
 ///
 /// # Errors
-/// The driver's; a wrong result is an [`Outcome`].
+/// The driver's; a wrong result is an [`VerifyOutcome`].
 pub fn verify(
     gpu: &Gpu,
     case: &Case,
     arrays: &Arrays,
     variant: &'static Variant,
     size: &Size,
-) -> Result<Outcome> {
+) -> Result<VerifyOutcome> {
     Ok(run_once(gpu, case, arrays, variant, size, |_| Ok(()))?.0)
 }
 
@@ -253,7 +259,7 @@ pub fn verify_with_digests(
     arrays: &Arrays,
     variant: &'static Variant,
     size: &Size,
-) -> Result<(Outcome, Vec<String>)> {
+) -> Result<(VerifyOutcome, Vec<String>)> {
     let (outcome, digests) = run_once(gpu, case, arrays, variant, size, |ready| ready.digests())?;
     Ok((outcome, digests.unwrap_or_default()))
 }
@@ -265,29 +271,34 @@ fn run_once<T>(
     arrays: &Arrays,
     variant: &'static Variant,
     size: &Size,
-    then: impl FnOnce(&mut Ready<'_>) -> Result<T>,
-) -> Result<(Outcome, Option<T>)> {
-    if let Some(reason) = obstacle(gpu, variant, size) {
-        return Ok((Outcome::NotRun(reason), None));
+    then: impl FnOnce(&mut PreparedVariant<'_>) -> Result<T>,
+) -> Result<(VerifyOutcome, Option<T>)> {
+    if let Some(reason) = unsupported_reason(gpu, variant, size) {
+        return Ok((VerifyOutcome::NotRun(reason), None));
     }
-    let mut ready = match Ready::new(gpu, case, arrays, variant, size) {
+    let mut ready = match PreparedVariant::new(gpu, case, arrays, variant, size) {
         Err(error) if error.is::<Unavailable>() => {
-            return Ok((Outcome::NotRun(error.to_string()), None));
+            return Ok((VerifyOutcome::NotRun(error.to_string()), None));
         }
         ready => ready?,
     };
     ready.run()?;
     ready.finish()?;
     let outcome = ready.check()?;
-    let found = if outcome == Outcome::Correct { Some(then(&mut ready)?) } else { None };
+    let found = if outcome == VerifyOutcome::Correct { Some(then(&mut ready)?) } else { None };
     Ok((outcome, found))
 }
 
 /// Checks the outputs as they are now.
-fn check_arrays(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> Result<Outcome> {
+fn check_arrays(
+    gpu: &Gpu,
+    case: &Case,
+    arrays: &Arrays,
+    variant: &Variant,
+) -> Result<VerifyOutcome> {
     for (index, output) in case.outputs.iter().enumerate() {
         if let Some(byte) = arrays.broken_guard(gpu, index)? {
-            return Ok(Outcome::Wrong(Fault::OutOfBounds { output: index, byte }));
+            return Ok(VerifyOutcome::Wrong(Fault::OutOfBounds { output: index, byte }));
         }
         let untouched;
         let (expected, tolerance) = if variant.outputs.contains(&index) {
@@ -305,10 +316,10 @@ fn check_arrays(gpu: &Gpu, case: &Case, arrays: &Arrays, variant: &Variant) -> R
         }
         let result = arrays.download(gpu, index, expected)?;
         if let Some(mismatch) = compare(&result, expected, tolerance) {
-            return Ok(Outcome::Wrong(Fault::Element { output: index, mismatch }));
+            return Ok(VerifyOutcome::Wrong(Fault::Element { output: index, mismatch }));
         }
     }
-    Ok(Outcome::Correct)
+    Ok(VerifyOutcome::Correct)
 }
 
 /// What the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.

@@ -6,12 +6,12 @@
 //! - otherwise nothing is changed and [`advice`] names the command.
 
 use crate::error::CudaBuilderError;
-use crate::means::Means;
+use crate::package_manager::PackageManager;
 use crate::toolchain::Toolchain;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub use crate::means::advice;
+pub use crate::package_manager::advice;
 
 /// NVIDIA's assembler and disassemblers, as wheels: what `ptxas`-dependent checks need.
 const SASS_WHEELS: [&str; 3] =
@@ -37,13 +37,13 @@ impl Circumstances {
     }
 
     /// The means to try, best first.
-    fn means(&self) -> Vec<Means> {
+    fn means(&self) -> Vec<PackageManager> {
         let mut means = Vec::new();
         if self.rustup && self.rustup_may_install {
-            means.push(Means::Rustup);
+            means.push(PackageManager::Rustup);
         }
         if self.apt && self.root {
-            means.push(Means::Apt);
+            means.push(PackageManager::Apt);
         }
         means
     }
@@ -163,8 +163,11 @@ mod tests {
 
     #[test]
     fn rustup_is_never_called_when_the_user_turned_installs_off() {
-        assert_eq!(ALL.means(), [Means::Rustup, Means::Apt]);
-        assert_eq!(Circumstances { rustup_may_install: false, ..ALL }.means(), [Means::Apt]);
+        assert_eq!(ALL.means(), [PackageManager::Rustup, PackageManager::Apt]);
+        assert_eq!(
+            Circumstances { rustup_may_install: false, ..ALL }.means(),
+            [PackageManager::Apt]
+        );
     }
 
     #[test]
@@ -197,7 +200,7 @@ mod tests {
 
     #[test]
     fn apt_needs_root() {
-        assert_eq!(Circumstances { root: false, ..ALL }.means(), [Means::Rustup]);
+        assert_eq!(Circumstances { root: false, ..ALL }.means(), [PackageManager::Rustup]);
         assert!(Circumstances { root: false, rustup: false, ..ALL }.means().is_empty());
     }
 }

@@ -39,8 +39,8 @@ mod images;
 pub mod install;
 mod ir;
 mod lower;
-mod means;
 mod options;
+mod package_manager;
 pub mod ptxas;
 pub mod toolchain;
 

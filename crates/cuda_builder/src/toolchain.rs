@@ -92,7 +92,10 @@ impl Toolchain {
         if passed_over.is_empty() {
             passed_over.push("no rustc on PATH and none in /usr/bin".to_owned());
         }
-        Err(CudaBuilderError::NoToolchain { tried: passed_over, fix: crate::means::advice() })
+        Err(CudaBuilderError::NoToolchain {
+            tried: passed_over,
+            fix: crate::package_manager::advice(),
+        })
     }
 
     /// One line that says which compiler builds the kernels and why.

@@ -24,7 +24,7 @@ pub fn last_unlisted_code() -> Option<ReturnCode> {
 }
 
 /// One row per code: value, name, sentence, and whether cust_raw 0.11.3 lists it.
-struct Row {
+struct CodeRow {
     code: c_uint,
     name: &'static std::ffi::CStr,
     text: &'static std::ffi::CStr,
@@ -75,7 +75,7 @@ impl ReturnCode {
         ReturnCode::UNKNOWN
     }
 
-    fn row(self) -> Option<&'static Row> {
+    fn row(self) -> Option<&'static CodeRow> {
         ROWS.binary_search_by_key(&self.0, |row| row.code).ok().map(|index| &ROWS[index])
     }
 }
@@ -98,7 +98,7 @@ impl fmt::Display for ReturnCode {
 macro_rules! codes {
     ($($code:literal $name:ident $listed:ident $text:literal)*) => {
         /// Sorted by code.
-        const ROWS: &[Row] = &[$(Row {
+        const ROWS: &[CodeRow] = &[$(CodeRow {
             code: $code,
             name: c_string(concat!(stringify!($name), "\0")),
             text: c_string(concat!($text, "\0")),

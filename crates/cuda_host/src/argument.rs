@@ -1,6 +1,6 @@
 //! What may be passed to a kernel: its signature decides, when the program is compiled.
 
-use crate::view::{View, ViewMut};
+use crate::view::{DevicePtr, DevicePtrMut};
 use cuda_std::kernel::ByValue;
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use std::ffi::c_void;
@@ -40,7 +40,7 @@ impl ArgumentList {
 /// What may be passed for a kernel parameter of type `P`.
 ///
 /// Values are passed as themselves: scalars, arrays of them, and any type of yours that is [`ByValue`]. Device memory is
-/// passed as a reference to cust's buffers and slices, as a [`View`] or as a [`DevicePointer`].
+/// passed as a reference to cust's buffers and slices, as a [`DevicePtr`] or as a [`DevicePointer`].
 ///
 /// # Safety
 /// `append` must append exactly the values of `P`'s parameters in the PTX entry: one for a value or a pointer, a pointer
@@ -58,14 +58,14 @@ unsafe impl<T: ByValue> Argument<T> for T {
 }
 
 // SAFETY: a pointer to the elements.
-unsafe impl<T> Argument<*const T> for View<'_, T> {
+unsafe impl<T> Argument<*const T> for DevicePtr<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address());
     }
 }
 
 // SAFETY: a pointer to the elements and their number.
-unsafe impl<T> Argument<&'static [T]> for View<'_, T> {
+unsafe impl<T> Argument<&'static [T]> for DevicePtr<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address());
         list.push(&(self.len() as u64));
@@ -73,21 +73,21 @@ unsafe impl<T> Argument<&'static [T]> for View<'_, T> {
 }
 
 // SAFETY: a pointer to the elements.
-unsafe impl<T> Argument<*mut T> for ViewMut<'_, T> {
+unsafe impl<T> Argument<*mut T> for DevicePtrMut<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address());
     }
 }
 
 // SAFETY: a pointer to the elements, which the kernel only reads.
-unsafe impl<T> Argument<*const T> for ViewMut<'_, T> {
+unsafe impl<T> Argument<*const T> for DevicePtrMut<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address());
     }
 }
 
 // SAFETY: a pointer to the elements and their number.
-unsafe impl<T> Argument<&'static mut [T]> for ViewMut<'_, T> {
+unsafe impl<T> Argument<&'static mut [T]> for DevicePtrMut<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address());
         list.push(&(self.len() as u64));
@@ -100,14 +100,14 @@ macro_rules! memory {
         // SAFETY: as for the view.
         unsafe impl<T: DeviceCopy> Argument<*const T> for &$memory<T> {
             fn append(&self, list: &mut ArgumentList) {
-                Argument::<*const T>::append(&View::from(*self), list);
+                Argument::<*const T>::append(&DevicePtr::from(*self), list);
             }
         }
 
         // SAFETY: as for the view.
         unsafe impl<T: DeviceCopy> Argument<&'static [T]> for &$memory<T> {
             fn append(&self, list: &mut ArgumentList) {
-                Argument::<&'static [T]>::append(&View::from(*self), list);
+                Argument::<&'static [T]>::append(&DevicePtr::from(*self), list);
             }
         }
 

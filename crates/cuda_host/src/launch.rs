@@ -127,11 +127,11 @@ impl<'a> Launcher<'a> {
         let launch = Launched { kernel: kernel.name(), grid, block, dynamic_shared_bytes };
         let refused = |cause: String| GpuError::Refused { launch: launch.to_string(), cause };
         let function = self.module.get_function(kernel.name()).map_err(|error| {
-            if kernel.since() > self.gpu.image().capability {
+            if kernel.min_compute_capability() > self.gpu.image().capability {
                 refused(format!(
                     "it needs compute capability {}.{}",
-                    kernel.since() / 10,
-                    kernel.since() % 10
+                    kernel.min_compute_capability() / 10,
+                    kernel.min_compute_capability() % 10
                 ))
             } else {
                 refused(format!("the loaded kernels do not have it ({error})"))

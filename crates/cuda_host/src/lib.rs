@@ -42,6 +42,6 @@ pub use launch::{LaunchResources, Launcher};
 #[cfg(feature = "virtual")]
 pub use simt::Checks;
 pub use streams::Streams;
-pub use view::{View, ViewMut};
+pub use view::{DevicePtr, DevicePtrMut};
 #[cfg(feature = "virtual")]
 pub use virtual_device::{VirtualDevice, WorkScale, misuse};

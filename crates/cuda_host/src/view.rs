@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 /// A read-only view of `len` elements in device memory.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a, T> {
+pub struct DevicePtr<'a, T> {
     address: u64,
     len: usize,
     array: PhantomData<&'a T>,
@@ -13,7 +13,7 @@ pub struct View<'a, T> {
 
 /// A view of `len` elements in device memory that a kernel may write.
 #[derive(Clone, Copy, Debug)]
-pub struct ViewMut<'a, T> {
+pub struct DevicePtrMut<'a, T> {
     address: u64,
     len: usize,
     array: PhantomData<&'a T>,
@@ -45,28 +45,28 @@ macro_rules! views {
         }
     )*};
 }
-views!(View ViewMut);
+views!(DevicePtr DevicePtrMut);
 
-impl<'a, T: DeviceCopy> From<&'a DeviceSlice<T>> for View<'a, T> {
+impl<'a, T: DeviceCopy> From<&'a DeviceSlice<T>> for DevicePtr<'a, T> {
     fn from(slice: &'a DeviceSlice<T>) -> Self {
-        View::from_raw(slice.as_device_ptr().as_raw(), slice.len())
+        DevicePtr::from_raw(slice.as_device_ptr().as_raw(), slice.len())
     }
 }
 
-impl<'a, T: DeviceCopy> From<&'a mut DeviceSlice<T>> for ViewMut<'a, T> {
+impl<'a, T: DeviceCopy> From<&'a mut DeviceSlice<T>> for DevicePtrMut<'a, T> {
     fn from(slice: &'a mut DeviceSlice<T>) -> Self {
-        ViewMut::from_raw(slice.as_device_ptr().as_raw(), slice.len())
+        DevicePtrMut::from_raw(slice.as_device_ptr().as_raw(), slice.len())
     }
 }
 
-impl<'a, T: DeviceCopy> From<&'a DeviceBuffer<T>> for View<'a, T> {
+impl<'a, T: DeviceCopy> From<&'a DeviceBuffer<T>> for DevicePtr<'a, T> {
     fn from(buffer: &'a DeviceBuffer<T>) -> Self {
         let slice: &DeviceSlice<T> = buffer;
         slice.into()
     }
 }
 
-impl<'a, T: DeviceCopy> From<&'a mut DeviceBuffer<T>> for ViewMut<'a, T> {
+impl<'a, T: DeviceCopy> From<&'a mut DeviceBuffer<T>> for DevicePtrMut<'a, T> {
     fn from(buffer: &'a mut DeviceBuffer<T>) -> Self {
         let slice: &mut DeviceSlice<T> = buffer;
         slice.into()

@@ -4,7 +4,7 @@ use crate::error::GpuError;
 use crate::image::KernelFacts;
 use cust::stream::Stream;
 use simt::{Checks, Watched};
-pub use virtual_gpu::Larger as WorkScale;
+pub use virtual_gpu::WorkScale;
 use virtual_gpu::{
     LaunchRecord, MisuseKind, OperationRecord, Options, PROFILES, Profile, VirtualGpu,
 };
@@ -41,7 +41,7 @@ impl VirtualDevice {
 
     /// From here on the times of kernels, copies and fills are those of work so many times larger than what is executed.
     pub fn scale_work(&self, scale: WorkScale) {
-        virtual_gpu::take_kernels_as_larger(scale);
+        virtual_gpu::extrapolate_to(scale);
     }
 
     /// What ran since the last call.

@@ -12,15 +12,15 @@ pub(crate) fn require<const NEEDED: u32>() {
             match NEEDED {
                 75 => assert!(
                     cfg!(target_feature = "compute_75"),
-                    "this instruction needs compute capability 7.5: add `since = 75` to the kernel"
+                    "this instruction needs compute capability 7.5: add `min_compute_capability = 75` to the kernel"
                 ),
                 80 => assert!(
                     cfg!(target_feature = "compute_80"),
-                    "this instruction needs compute capability 8.0: add `since = 80` to the kernel"
+                    "this instruction needs compute capability 8.0: add `min_compute_capability = 80` to the kernel"
                 ),
                 90 => assert!(
                     cfg!(target_feature = "compute_90"),
-                    "this instruction needs compute capability 9.0: add `since = 90` to the kernel"
+                    "this instruction needs compute capability 9.0: add `min_compute_capability = 90` to the kernel"
                 ),
                 _ => panic!("a compute capability that this check does not know"),
             }

@@ -12,7 +12,7 @@ pub struct Kernel<F> {
     name: &'static str,
     launch_bounds: (u32, u32),
     cluster: (u32, u32, u32),
-    since: u32,
+    min_compute_capability: u32,
     parameters: PhantomData<F>,
 }
 
@@ -27,9 +27,9 @@ impl<F> Kernel<F> {
         name: &'static str,
         launch_bounds: (u32, u32),
         cluster: (u32, u32, u32),
-        since: u32,
+        min_compute_capability: u32,
     ) -> Self {
-        Kernel { name, launch_bounds, cluster, since, parameters: PhantomData }
+        Kernel { name, launch_bounds, cluster, min_compute_capability, parameters: PhantomData }
     }
 
     /// The name of the PTX entry.
@@ -49,8 +49,8 @@ impl<F> Kernel<F> {
     }
 
     /// The oldest compute capability that has the kernel, such as 80 for 8.0; 0 for any.
-    pub const fn since(self) -> u32 {
-        self.since
+    pub const fn min_compute_capability(self) -> u32 {
+        self.min_compute_capability
     }
 }
 
@@ -69,7 +69,7 @@ impl<F> fmt::Debug for Kernel<F> {
             .field("name", &self.name)
             .field("launch_bounds", &self.launch_bounds)
             .field("cluster", &self.cluster)
-            .field("since", &self.since)
+            .field("min_compute_capability", &self.min_compute_capability)
             .finish()
     }
 }

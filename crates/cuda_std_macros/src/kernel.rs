@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Blocks per cluster in x, y and z.
     cluster: Option<Vec<Expr>>,
     /// The oldest compute capability the entry is compiled for, such as 80.
-    since: Option<LitInt>,
+    min_compute_capability: Option<LitInt>,
 }
 
 impl Parse for Arguments {
@@ -51,7 +51,7 @@ impl Parse for Arguments {
                         expressions(input, &name, 1..=3, "the blocks per cluster in x, y and z")?;
                     set(&mut arguments.cluster, values, &name)?;
                 }
-                "since" => {
+                "min_compute_capability" => {
                     input.parse::<Token![=]>()?;
                     let capability: LitInt = input.parse()?;
                     if !(50..1000).contains(&capability.base10_parse::<u32>()?) {
@@ -60,14 +60,14 @@ impl Parse for Arguments {
                             "expected a compute capability without its dot, such as `80` for 8.0",
                         ));
                     }
-                    set(&mut arguments.since, capability, &name)?;
+                    set(&mut arguments.min_compute_capability, capability, &name)?;
                 }
                 other => {
                     return Err(Error::new(
                         name.span(),
                         format!(
                             "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
-                             `cluster(..)` or `since = ..`"
+                             `cluster(..)` or `min_compute_capability = ..`"
                         ),
                     ));
                 }
@@ -400,7 +400,7 @@ fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
 
 /// The oldest compute capability of the kernel, 0 for any.
 fn since(arguments: &Arguments) -> u32 {
-    let given = arguments.since.as_ref().map_or(0, |literal| {
+    let given = arguments.min_compute_capability.as_ref().map_or(0, |literal| {
         literal.base10_parse().expect("the parser has read this literal as u32")
     });
     if arguments.cluster.is_some() { given.max(CLUSTER_CAPABILITY) } else { given }

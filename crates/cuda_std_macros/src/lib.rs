@@ -13,7 +13,7 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 /// Makes a function a GPU kernel.
 ///
 /// ```ignore
-/// #[kernel(launch_bounds(256, 4), since = 80)]
+/// #[kernel(launch_bounds(256, 4), min_compute_capability = 80)]
 /// pub unsafe fn scale(source: &[f32], target: *mut f32, factor: f32) { .. }
 /// ```
 ///
@@ -29,8 +29,8 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 /// - `launch_bounds(max_threads)` or `launch_bounds(max_threads, min_blocks_per_multiprocessor)`:
 ///   the PTX directives `.maxntid` and `.minnctapersm`. Constant expressions are allowed.
 /// - `cluster(x)`, `cluster(x, y)`, `cluster(x, y, z)`: the PTX directive `.reqnctapercluster`.
-///   Implies `since = 90`.
-/// - `since = 80`: the entry exists only in PTX for compute capability 8.0 and newer.
+///   Implies `min_compute_capability = 90`.
+/// - `min_compute_capability = 80`: the entry exists only in PTX for compute capability 8.0 and newer.
 ///
 /// A kernel must be an `unsafe fn`, without a return value, `self`, `async`, `const`, variadic
 /// arguments, type or const parameters.

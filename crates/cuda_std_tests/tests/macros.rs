@@ -9,11 +9,11 @@ fn a_token_has_the_name_and_the_attributes_of_its_kernel() {
     assert_eq!(kernel.name(), "launch_bounds");
     assert_eq!(kernel.launch_bounds(), (2 * THREADS, 3));
     assert_eq!(kernel.cluster(), (0, 0, 0));
-    assert_eq!(kernel.since(), 0);
+    assert_eq!(kernel.min_compute_capability(), 0);
     assert_eq!(clusters::cluster_exchange.launch_bounds(), (THREADS, 0));
     assert_eq!(clusters::cluster_exchange.cluster(), (2, 1, 1));
-    assert_eq!(clusters::cluster_exchange.since(), 90);
-    assert_eq!(warp::reduce_add_u32.since(), 80);
+    assert_eq!(clusters::cluster_exchange.min_compute_capability(), 90);
+    assert_eq!(warp::reduce_add_u32.min_compute_capability(), 80);
 }
 
 #[test]

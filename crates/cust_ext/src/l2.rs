@@ -98,27 +98,30 @@ impl WindowPolicy {
 
 /// Addresses whose accesses have a policy: what a stream or a launch is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Window {
+pub struct AccessPolicyWindow {
     address: u64,
     bytes: usize,
     policy: WindowPolicy,
 }
 
-impl Window {
+impl AccessPolicyWindow {
     /// Over all of `memory`, at most [`Attribute::MaxAccessPolicyWindowBytes`] of the current device.
     ///
     /// It borrows nothing: accesses to whatever lies at these addresses later are treated alike.
-    pub fn over<T: DeviceCopy>(memory: &DeviceSlice<T>, policy: WindowPolicy) -> Result<Window> {
+    pub fn over<T: DeviceCopy>(
+        memory: &DeviceSlice<T>,
+        policy: WindowPolicy,
+    ) -> Result<AccessPolicyWindow> {
         let bytes = memory.len() * size_of::<T>();
         let device = CurrentContext::get_device()?;
         let most = usize::try_from(attribute(&device, Attribute::MaxAccessPolicyWindowBytes)?)
             .unwrap_or(0);
         check_window(bytes, most, policy)?;
-        Ok(Window { address: memory.as_device_ptr().as_raw(), bytes, policy })
+        Ok(AccessPolicyWindow { address: memory.as_device_ptr().as_raw(), bytes, policy })
     }
 
     /// No addresses.
-    const NONE: Window = Window {
+    const NONE: AccessPolicyWindow = AccessPolicyWindow {
         address: 0,
         bytes: 0,
         policy: WindowPolicy {
@@ -175,7 +178,7 @@ impl<S: Borrow<Stream>, M> AccessWindow<S, M> {
     where
         M: Deref<Target = DeviceSlice<T>>,
     {
-        Window::over(&memory, policy)?.apply(stream.borrow())?;
+        AccessPolicyWindow::over(&memory, policy)?.apply(stream.borrow())?;
         Ok(AccessWindow { stream, memory })
     }
 
@@ -220,7 +223,7 @@ pub fn restore_default(stream: &Stream) -> Result<usize> {
 
 /// Removes a stream's window and returns all lines that persist to normal.
 fn remove_window(stream: &Stream) -> Result<()> {
-    Window::NONE.apply(stream)?;
+    AccessPolicyWindow::NONE.apply(stream)?;
     reset_persisting()
 }
 

@@ -2,7 +2,7 @@
 //! access-policy windows of their own.
 
 use crate::error::{Result, argument, call};
-use crate::l2::Window;
+use crate::l2::AccessPolicyWindow;
 use cuda_driver::types::{LaunchAttribute, LaunchAttributeValue, LaunchConfig};
 use cust::function::{BlockSize, Function, GridSize};
 use cust::stream::Stream;
@@ -27,7 +27,7 @@ pub struct Launch {
     pub priority: Option<i32>,
     /// Overrides the stream's access-policy window. What persists in L2 afterwards does so until it is returned to normal
     /// ([`crate::l2::reset_persisting`]).
-    pub window: Option<Window>,
+    pub window: Option<AccessPolicyWindow>,
 }
 
 impl Launch {

@@ -12,18 +12,18 @@ const HOST: c_int = -1;
 
 /// Host or device.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum MemoryLocation<'a> {
     /// The host.
     Host,
     /// A device.
     Device(&'a Device),
 }
 
-impl Place<'_> {
+impl MemoryLocation<'_> {
     fn id(self) -> c_int {
         match self {
-            Place::Host => HOST,
-            Place::Device(device) => device.as_raw(),
+            MemoryLocation::Host => HOST,
+            MemoryLocation::Device(device) => device.as_raw(),
         }
     }
 }
@@ -36,13 +36,13 @@ pub enum Advice<'a> {
     /// Takes `ReadMostly` back.
     NotReadMostly,
     /// Should live here.
-    PreferredLocation(Place<'a>),
+    PreferredLocation(MemoryLocation<'a>),
     /// Takes `PreferredLocation` back.
     NoPreferredLocation,
     /// Will be accessed from here: keep it mapped, so that it need not fault.
-    AccessedBy(Place<'a>),
+    AccessedBy(MemoryLocation<'a>),
     /// Takes `AccessedBy` back.
-    NotAccessedBy(Place<'a>),
+    NotAccessedBy(MemoryLocation<'a>),
 }
 
 impl Advice<'_> {
@@ -75,7 +75,7 @@ pub fn advise<T: DeviceCopy>(
 pub fn prefetch<T: DeviceCopy>(
     buffer: &UnifiedBuffer<T>,
     range: Range<usize>,
-    place: Place,
+    place: MemoryLocation,
     stream: &Stream,
 ) -> Result<()> {
     let (address, bytes) = bytes_of(buffer, range)?;
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn advice_has_the_drivers_numbers() {
         assert_eq!(Advice::ReadMostly.encode().0, 1);
-        assert_eq!(Advice::PreferredLocation(Place::Host).encode(), (3, -1));
-        assert_eq!(Advice::NotAccessedBy(Place::Host).encode(), (6, -1));
+        assert_eq!(Advice::PreferredLocation(MemoryLocation::Host).encode(), (3, -1));
+        assert_eq!(Advice::NotAccessedBy(MemoryLocation::Host).encode(), (6, -1));
     }
 
     #[test]
@@ -126,9 +126,10 @@ mod tests {
         let (device, _context) = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
         let buffer = UnifiedBuffer::new(&7u32, 1 << 20).unwrap();
-        advise(&buffer, 0..1 << 19, Advice::PreferredLocation(Place::Device(&device))).unwrap();
-        prefetch(&buffer, 0..1 << 19, Place::Device(&device), &stream).unwrap();
-        prefetch(&buffer, 1 << 19..1 << 20, Place::Host, &stream).unwrap();
+        advise(&buffer, 0..1 << 19, Advice::PreferredLocation(MemoryLocation::Device(&device)))
+            .unwrap();
+        prefetch(&buffer, 0..1 << 19, MemoryLocation::Device(&device), &stream).unwrap();
+        prefetch(&buffer, 1 << 19..1 << 20, MemoryLocation::Host, &stream).unwrap();
         stream.synchronize().unwrap();
         assert!(buffer.iter().all(|value| *value == 7));
     }

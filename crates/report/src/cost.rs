@@ -1,6 +1,6 @@
 //! What the lines of a kernel cost: its instructions' traffic, summed by line.
 
-use crate::machine_code::{Instruction, Memory, Place};
+use crate::machine_code::{Instruction, Memory, SourceLine};
 use results::{CountedKernel, Counters, InstructionCounts};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -112,7 +112,7 @@ pub fn by_source_line(kernel: &CountedKernel, file: &str) -> BTreeMap<u32, Cost>
 }
 
 /// The costs by innermost place in a source.
-pub fn by_place(kernel: &CountedKernel) -> BTreeMap<Place, Cost> {
+pub fn by_place(kernel: &CountedKernel) -> BTreeMap<SourceLine, Cost> {
     costs(kernel, |instruction| {
         let source = instruction.source.as_ref()?;
         Some((source.file.clone(), source.line))
@@ -121,9 +121,9 @@ pub fn by_place(kernel: &CountedKernel) -> BTreeMap<Place, Cost> {
 
 /// What each instruction costs: the traffic of its place in the source, shared out among the instructions of that place
 /// that ask for the same memory.
-pub fn by_instruction(code: &[Instruction], by_place: &BTreeMap<Place, Cost>) -> Vec<Cost> {
+pub fn by_instruction(code: &[Instruction], by_place: &BTreeMap<SourceLine, Cost>) -> Vec<Cost> {
     let place_and_memory = |one: &Instruction| Some((one.place.clone()?, one.memory()?));
-    let mut asking: BTreeMap<(Place, Memory), u64> = BTreeMap::new();
+    let mut asking: BTreeMap<(SourceLine, Memory), u64> = BTreeMap::new();
     for one in code.iter().filter_map(place_and_memory) {
         *asking.entry(one).or_default() += 1;
     }

@@ -4,7 +4,7 @@ use super::page::{self, headers, time_in_words};
 use super::plot::{Bar, Bars, Caption, bars, figure};
 use super::runs::Runs;
 use maud::{Markup, html};
-use results::{Limit, Measured, Outcome, Row};
+use results::{Measured, Resource, Row, RowOutcome};
 
 /// A column of a ladder's table.
 struct Column {
@@ -51,14 +51,16 @@ const COLUMNS: [Column; 15] = [
         Cell::Figure(m.clock_mhz.map(|clock| clock.median), whole)
     }),
     column("GB/s", true, |_, _, m| Cell::Figure((m.bytes > 0).then_some(m.bandwidth_gb_s), figure)),
-    column("% of its limit", true, |_, _, m| {
-        Cell::Figure(m.floor.map(|floor| floor.percent), tenths)
+    column("% of peak", true, |_, _, m| {
+        Cell::Figure(m.minimum_time.map(|minimum_time| minimum_time.percent), tenths)
     }),
-    column("limit", true, |_, _, m| {
-        Cell::Words(m.floor.map_or("", |floor| floor.limit.name()).to_owned())
+    column("bound by", true, |_, _, m| {
+        Cell::Words(
+            m.minimum_time.map_or("", |minimum_time| minimum_time.resource.name()).to_owned(),
+        )
     }),
-    column("floor, ms", true, |_, _, m| {
-        Cell::Figure(m.floor.map(|floor| floor.time_ms), time_in_words)
+    column("minimum time, ms", true, |_, _, m| {
+        Cell::Figure(m.minimum_time.map(|minimum_time| minimum_time.time_ms), time_in_words)
     }),
     column("predicted, ms", true, |runs, row, _| {
         Cell::Figure(runs.predicted_ms(row), time_in_words)
@@ -112,7 +114,7 @@ pub fn table(caption: &str, runs: &Runs, patterns: &[&str], is_summary: bool) ->
                 @if is_summary { td { a href=(format!("{}.html", row.pattern)) { (row.pattern) } } }
                 th scope="row" { (row.variant) }
                 @match &row.outcome {
-                    Outcome::Measured(measured) => {
+                    RowOutcome::Measured(measured) => {
                         @for column in &columns {
                             @match (column.cell)(runs, row, measured) {
                                 Cell::Figure(value, show) => (page::cell(value, show)),
@@ -120,8 +122,8 @@ pub fn table(caption: &str, runs: &Runs, patterns: &[&str], is_summary: bool) ->
                             }
                         }
                     },
-                    Outcome::NotRun { reason } => td colspan=(columns.len()) { "not run: " (reason) },
-                    Outcome::Wrong { reason } => td colspan=(columns.len()) { strong { "wrong" } ": " (reason) },
+                    RowOutcome::NotRun { reason } => td colspan=(columns.len()) { "not run: " (reason) },
+                    RowOutcome::Wrong { reason } => td colspan=(columns.len()) { strong { "wrong" } ": " (reason) },
                 }
             }
         }
@@ -168,8 +170,9 @@ fn sectors(runs: &Runs, row: &Row) -> String {
 pub fn is_about_time(rows: &[&Row]) -> bool {
     let measured = || rows.iter().filter_map(|row| row.measured());
     let best = measured().map(|measured| measured.bandwidth_gb_s).fold(0.0, f64::max);
-    let counts_launches =
-        measured().any(|measured| measured.floor.is_some_and(|floor| floor.limit == Limit::Launch));
+    let counts_launches = measured().any(|measured| {
+        measured.minimum_time.is_some_and(|minimum_time| minimum_time.resource == Resource::Launch)
+    });
     best < 2.0 || counts_launches
 }
 
@@ -178,9 +181,13 @@ fn value(measured: &Measured, by_time: bool) -> f64 {
     if by_time { measured.time_ms.median } else { measured.bandwidth_gb_s }
 }
 
-fn limit(measured: &Measured, by_time: bool) -> Option<f64> {
-    let floor = measured.floor?;
-    Some(if by_time { floor.time_ms } else { measured.bytes as f64 / floor.time_ms / 1e6 })
+fn peak(measured: &Measured, by_time: bool) -> Option<f64> {
+    let minimum_time = measured.minimum_time?;
+    Some(if by_time {
+        minimum_time.time_ms
+    } else {
+        measured.bytes as f64 / minimum_time.time_ms / 1e6
+    })
 }
 
 /// The plot of a ladder; `None` when nothing of it was measured.
@@ -202,7 +209,7 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
             label: row.variant.clone(),
             value: measured.map(|measured| value(measured, by_time)),
             is_peer: row.peer,
-            limit: measured.and_then(|measured| limit(measured, by_time)),
+            peak: measured.and_then(|measured| peak(measured, by_time)),
             marks,
         }
     };
@@ -220,9 +227,9 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
             }
         }
     }
-    let mut limits: Vec<&str> =
-        rows.iter().filter_map(|row| Some(row.measured()?.floor?.limit.name())).collect();
-    limits.dedup();
+    let mut resources: Vec<&str> =
+        rows.iter().filter_map(|row| Some(row.measured()?.minimum_time?.resource.name())).collect();
+    resources.dedup();
     Some(bars(&Bars {
         caption: Caption {
             id: format!("plot-{pattern}-ladder"),
@@ -235,9 +242,9 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
         bars: list,
         name: runs.main.name.clone(),
         marks,
-        limit: match limits[..] {
-            [one] => format!("limit: {one}"),
-            _ => "the variant's limit".to_owned(),
+        peak: match resources[..] {
+            [one] => format!("measured peak: {one}"),
+            _ => "the variant's measured peak".to_owned(),
         },
     }))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A file and a line of it.
-pub type Place = (String, u32);
+pub type SourceLine = (String, u32);
 
 /// An instruction or a label.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Instruction {
     /// As the disassembler prints it.
     pub text: String,
     /// Where it comes from: the innermost place of inlined code.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
 }
 
 /// What an instruction asks for.
@@ -112,7 +112,7 @@ impl MachineCode {
 }
 
 /// Of `File "kernels/src/global/stride.rs", line 50 inlined at ...`.
-fn place_of(comment: &str) -> Option<Place> {
+fn place_of(comment: &str) -> Option<SourceLine> {
     let (file, rest) = comment.strip_prefix("File \"")?.split_once('"')?;
     let digits = rest.strip_prefix(", line ")?;
     let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());

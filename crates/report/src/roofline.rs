@@ -4,10 +4,10 @@ use super::page::{self, fixed, headers, number};
 use super::plot::{Caption, Roofline, roofline};
 use super::runs::Runs;
 use maud::{Markup, html};
-use results::{DeviceFacts, Limit};
+use results::{DeviceFacts, Resource};
 
 /// A variant with arithmetic.
-struct Point {
+struct RooflinePoint {
     name: String,
     /// Operations per byte that must move.
     intensity: f64,
@@ -30,7 +30,7 @@ fn rate_gflop_s(device: &DeviceFacts) -> Option<f64> {
 }
 
 /// The variants of the ladders whose kernels have single-precision arithmetic.
-fn points(runs: &Runs) -> Vec<Point> {
+fn points(runs: &Runs) -> Vec<RooflinePoint> {
     let mut points = Vec::new();
     for row in runs.main.results.ladders().filter(|row| !row.peer) {
         let Some((counted, measured)) = runs.counted(row).zip(row.measured()) else { continue };
@@ -39,7 +39,7 @@ fn points(runs: &Runs) -> Vec<Point> {
         }
         let times = measured.bytes as f64 / counted.bytes as f64;
         let flops = counted.flops_f32 as f64 * times;
-        points.push(Point {
+        points.push(RooflinePoint {
             name: row.name(),
             intensity: flops / measured.bytes as f64,
             gflop_s: flops / measured.time_ms.median / 1e6,
@@ -51,8 +51,8 @@ fn points(runs: &Runs) -> Vec<Point> {
 /// The section of the summary.
 pub fn section(runs: &Runs) -> Markup {
     let results = &runs.main.results;
-    let memory = [Limit::Copy, Limit::Read, Limit::Write];
-    let roofs = memory.into_iter().filter_map(|limit| results.ceiling(limit));
+    let memory = [Resource::Copy, Resource::Read, Resource::Write];
+    let roofs = memory.into_iter().filter_map(|resource| results.peak(resource));
     let roof = roofs.max_by(|a, b| a.bandwidth_gb_s().total_cmp(&b.bandwidth_gb_s()));
     let rate = rate_gflop_s(&results.environment.device);
     let points = points(runs);
@@ -60,7 +60,7 @@ pub fn section(runs: &Runs) -> Markup {
         h2 id="roofline" { "Roofline" }
         @if let (Some(roof), Some(rate), false) = (roof, rate, points.is_empty()) {
             p {
-                "The slope is the fastest ceiling of device memory in this run (" (roof.limit.name()) "); the level is "
+                "The slope is the fastest peak of device memory in this run (" (roof.resource.name()) "); the level is "
                 "the FP32 rate: multiprocessors x lanes x 2 x the highest clock. A point right below the slope is as "
                 "fast as memory lets it be."
             }
@@ -75,19 +75,19 @@ pub fn section(runs: &Runs) -> Markup {
                 &headers(&["number", "variant", "FLOP per byte", "GFLOP/s", "% of the roof"]),
                 &html! {
                     @for (index, point) in points.iter().enumerate() {
-                        @let limit = (point.intensity * roof.bandwidth_gb_s()).min(rate);
+                        @let resource = (point.intensity * roof.bandwidth_gb_s()).min(rate);
                         tr {
                             td.figure data-value=(index + 1) { (index + 1) }
                             th scope="row" { (point.name) }
                             (number(Some(point.intensity)))
                             (number(Some(point.gflop_s)))
-                            (fixed(Some(100.0 * point.gflop_s / limit), 1, ""))
+                            (fixed(Some(100.0 * point.gflop_s / resource), 1, ""))
                         }
                     }
                 },
             ))
         } @else {
-            p { "This run has no ceiling of device memory, or no variant with arithmetic: there is nothing to draw." }
+            p { "This run has no peak of device memory, or no variant with arithmetic: there is nothing to draw." }
         }
         p {
             "Operations are counted by executing the kernels at their count sizes: single-precision additions and "

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use results::{
-    CountedPattern, CountedVariant, Counts, Measured, Outcome, Renamed, Results, Row, differences,
-    pairs,
+    CountedPattern, CountedVariant, Counts, Measured, Renamed, Results, Row, RowOutcome,
+    differences, pairs,
 };
 use std::path::PathBuf;
 
@@ -165,7 +165,7 @@ impl Runs {
             ));
         }
         let wrong = self.main.results.rows.iter();
-        let wrong = wrong.filter(|row| matches!(row.outcome, Outcome::Wrong { .. })).count();
+        let wrong = wrong.filter(|row| matches!(row.outcome, RowOutcome::Wrong { .. })).count();
         if wrong > 0 {
             notes.push(format!("Wrong results: {wrong}. The tables say which and why."));
         }

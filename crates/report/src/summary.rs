@@ -1,10 +1,10 @@
-//! The first page: the machine, its ceilings, all ladders, the method.
+//! The first page: the machine, its measured peaks, all ladders, the method.
 
 use super::page::{self, fixed, headers, number, time};
 use super::runs::{Runs, Subject};
 use super::{ladder, markdown, roofline};
 use maud::{Markup, html};
-use results::{Board, Environment, Limit, Results, Row};
+use results::{Board, Environment, Resource, Results, Row};
 
 /// Where the words of the method come from.
 const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
@@ -27,17 +27,17 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
                 }
             }
             p.links {
-                a href="#environment" { "Environment" } a href="#ceilings" { "Ceilings" }
+                a href="#environment" { "Environment" } a href="#measured_peaks" { "Measured peaks" }
                 a href="#peers" { "Against peers" } a href="#ladders" { "All ladders" }
                 a href="#roofline" { "Roofline" } a href="#method" { "Method" }
             }
         }
         (environment(runs))
-        (ceilings(results))
+        (measured_peaks(results))
         (peers(runs, subjects))
         h2 id="ladders" { "All ladders" }
         p {
-            "Times are medians with cold caches. The limit is what bounds a variant's time from below, the floor the "
+            "Times are medians with cold caches. The limit is what bounds a variant's time from below, the minimum_time the "
             "time that its bytes or launches take there. Press a header to sort."
         }
         (ladder::table("All ladders", runs, &subjects.iter().map(|subject| subject.name).collect::<Vec<_>>(), true))
@@ -146,24 +146,24 @@ fn day(unix_s: u64) -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-fn ceilings(results: &Results) -> Markup {
+fn measured_peaks(results: &Results) -> Markup {
     let body = html! {
-        @for ceiling in &results.ceilings {
-            @let is_launch = ceiling.limit == Limit::Launch;
+        @for peak in &results.measured_peaks {
+            @let is_launch = peak.resource == Resource::Launch;
             tr {
-                th scope="row" { (ceiling.limit.name()) }
-                (number((!is_launch).then(|| ceiling.bandwidth_gb_s())))
-                (time(Some(ceiling.time_ms.min)))
-                (fixed(Some(ceiling.amount as f64), 0, if is_launch { " launches" } else { " B" }))
-                (fixed(Some(ceiling.time_ms.noise_percent()), 1, ""))
-                (fixed(Some(ceiling.time_ms.samples as f64), 0, ""))
+                th scope="row" { (peak.resource.name()) }
+                (number((!is_launch).then(|| peak.bandwidth_gb_s())))
+                (time(Some(peak.time_ms.min)))
+                (fixed(Some(peak.amount as f64), 0, if is_launch { " launches" } else { " B" }))
+                (fixed(Some(peak.time_ms.noise_percent()), 1, ""))
+                (fixed(Some(peak.time_ms.samples as f64), 0, ""))
             }
         }
     };
     html! {
-        h2 id="ceilings" { "Ceilings" }
+        h2 id="measured_peaks" { "Measured peaks" }
         p { "What the machine could do at most, in the same run as the variants: the fastest of some passes." }
-        (page::table("Ceilings", &headers(&["limit", "GB/s", "fastest pass, ms", "per pass", "spread, %", "samples"]), &body))
+        (page::table("Measured peaks", &headers(&["limit", "GB/s", "fastest pass, ms", "per pass", "spread, %", "samples"]), &body))
     }
 }
 

@@ -4,7 +4,7 @@ use super::page;
 use super::plot::{Axis, Caption, Curves, Line, MAX_SERIES, Scale, Stroke, amount, curves, figure};
 use super::runs::{Run, Runs, Subject};
 use maud::{Markup, html};
-use results::{CountedDimension, Measured, Outcome, Row};
+use results::{CountedDimension, Measured, Row, RowOutcome};
 
 /// A sweep of a pattern: the rows over a dimension.
 struct Sweep<'a> {
@@ -188,7 +188,7 @@ impl Sweep<'_> {
         let cell = |row: Option<&Row>| {
             let text = match row.map(|row| &row.outcome) {
                 None => String::new(),
-                Some(Outcome::Measured(measured)) => {
+                Some(RowOutcome::Measured(measured)) => {
                     let bandwidth = if by_time {
                         String::new()
                     } else {
@@ -196,8 +196,8 @@ impl Sweep<'_> {
                     };
                     format!("{} ms{bandwidth}", figure(measured.time_ms.median))
                 }
-                Some(Outcome::NotRun { reason }) => format!("not run: {reason}"),
-                Some(Outcome::Wrong { reason }) => format!("wrong: {reason}"),
+                Some(RowOutcome::NotRun { reason }) => format!("not run: {reason}"),
+                Some(RowOutcome::Wrong { reason }) => format!("wrong: {reason}"),
             };
             let predicted = row.and_then(|row| runs.predicted_ms(row));
             let predicted = predicted.map(|time| format!(" (predicted {} ms)", figure(time)));

@@ -1,7 +1,7 @@
 //! Result rows as the cells of a table: for the terminal, Markdown, and spreadsheets.
 
 use anyhow::{Context, Result};
-use results::{Limit, Outcome, Results, Row, Spread};
+use results::{Resource, Results, Row, RowOutcome, Spread};
 
 /// The columns of a table that people read.
 pub const COLUMNS: [&str; 13] = [
@@ -10,9 +10,9 @@ pub const COLUMNS: [&str; 13] = [
     "time",
     "noise",
     "GB/s",
-    "of limit",
-    "limit",
-    "floor",
+    "of peak",
+    "bound by",
+    "minimum time",
     "model",
     "speed-up",
     "registers",
@@ -29,23 +29,23 @@ pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
     cells[0] = row.pattern.clone();
     cells[1] = row.variant.clone();
     match &row.outcome {
-        Outcome::Measured(measured) => {
+        RowOutcome::Measured(measured) => {
             let median = measured.time_ms.median;
             cells[2] = format!("{median:.4} ms");
             cells[3] = format!("{:.1} %", measured.time_ms.noise_percent());
             cells[4] = format!("{:.0}", measured.bandwidth_gb_s);
-            if let Some(floor) = &measured.floor {
-                cells[5] = format!("{:.1} %", floor.percent);
-                cells[6] = floor.limit.name().to_owned();
-                cells[7] = format!("{:.4} ms", floor.time_ms);
+            if let Some(minimum_time) = &measured.minimum_time {
+                cells[5] = format!("{:.1} %", minimum_time.percent);
+                cells[6] = minimum_time.resource.name().to_owned();
+                cells[7] = format!("{:.4} ms", minimum_time.time_ms);
             }
             if let Some(predicted) = row.predicted_ms {
                 cells[8] = format!("{:.2}", predicted / median);
             }
             cells[9] = format!("{:.2} x", measured.speed_up);
         }
-        Outcome::NotRun { reason } => cells[2] = format!("not run: {reason}"),
-        Outcome::Wrong { reason } => cells[2] = format!("WRONG: {reason}"),
+        RowOutcome::NotRun { reason } => cells[2] = format!("not run: {reason}"),
+        RowOutcome::Wrong { reason } => cells[2] = format!("WRONG: {reason}"),
     }
     if let Some(resources) = &row.resources {
         cells[10] = resources.registers.to_string();
@@ -101,14 +101,14 @@ pub fn circumstances(results: &Results) -> String {
     let measured = || results.ladders().filter_map(Row::measured);
     let samples = measured().map(|figures| figures.time_ms.samples).min().unwrap_or(0);
     let throttled: usize = measured().map(|figures| figures.throttled).sum();
-    let ceilings: Vec<_> = results
-        .ceilings
+    let measured_peaks: Vec<_> = results
+        .measured_peaks
         .iter()
-        .map(|ceiling| match ceiling.limit {
-            limit @ Limit::Launch => {
-                format!("{} {:.2} us", limit.name(), 1e3 * ceiling.floor_ms(1))
+        .map(|peak| match peak.resource {
+            resource @ Resource::Launch => {
+                format!("{} {:.2} us", resource.name(), 1e3 * peak.minimum_time_ms(1))
             }
-            limit => format!("{} {:.0} GB/s", limit.name(), ceiling.bandwidth_gb_s()),
+            resource => format!("{} {:.0} GB/s", resource.name(), peak.bandwidth_gb_s()),
         })
         .collect();
     let what = if environment.is_prediction {
@@ -118,7 +118,7 @@ pub fn circumstances(results: &Results) -> String {
         format!("medians of at least {samples} runs, {throttled} throttled samples left out")
     };
     let cut = if results.interrupted { " The run was interrupted." } else { "" };
-    format!("{}; {what}. Ceilings: {}.{cut}", parts.join(", "), ceilings.join(", "))
+    format!("{}; {what}. Measured peaks: {}.{cut}", parts.join(", "), measured_peaks.join(", "))
 }
 
 /// All rows with all figures for spreadsheets, times in milliseconds.
@@ -138,9 +138,9 @@ pub fn csv(results: &Results) -> Result<String> {
             "throttled",
             "bytes",
             "bandwidth_gb_s",
-            "limit",
-            "floor_ms",
-            "percent_of_limit",
+            "bound_by",
+            "minimum_time_ms",
+            "percent_of_peak",
             "predicted_ms",
             "speed_up",
             "registers",
@@ -165,9 +165,9 @@ fn record(row: &Row) -> Vec<String> {
     }
     let measured = row.measured();
     let outcome = match &row.outcome {
-        Outcome::Measured(_) => "measured".to_owned(),
-        Outcome::NotRun { reason } => format!("not run: {reason}"),
-        Outcome::Wrong { reason } => format!("wrong: {reason}"),
+        RowOutcome::Measured(_) => "measured".to_owned(),
+        RowOutcome::NotRun { reason } => format!("not run: {reason}"),
+        RowOutcome::Wrong { reason } => format!("wrong: {reason}"),
     };
     let mut record = vec![
         row.pattern.clone(),
@@ -188,15 +188,15 @@ fn record(row: &Row) -> Vec<String> {
         let of: [fn(&Spread) -> f64; 5] = [|s| s.min, |s| s.q1, |s| s.median, |s| s.q3, |s| s.max];
         record.extend(of.map(|part| show(spread.as_ref().map(part))));
     }
-    let floor = measured.and_then(|figures| figures.floor);
+    let minimum_time = measured.and_then(|figures| figures.minimum_time);
     let (resources, traffic) = (row.resources, row.traffic);
     record.extend([
         show(measured.map(|figures| figures.throttled)),
         show(measured.map(|figures| figures.bytes)),
         show(measured.map(|figures| figures.bandwidth_gb_s)),
-        show(floor.map(|floor| floor.limit.name())),
-        show(floor.map(|floor| floor.time_ms)),
-        show(floor.map(|floor| floor.percent)),
+        show(minimum_time.map(|minimum_time| minimum_time.resource.name())),
+        show(minimum_time.map(|minimum_time| minimum_time.time_ms)),
+        show(minimum_time.map(|minimum_time| minimum_time.percent)),
         show(row.predicted_ms),
         show(measured.map(|figures| figures.speed_up)),
         show(resources.map(|resources| resources.registers)),

@@ -1,6 +1,6 @@
 //! Compares two result files: a prediction with a measurement, or one measurement with another.
 
-use crate::limit::Limit;
+use crate::resource::Resource;
 use crate::run::{Environment, Results, Row};
 use crate::spread::Spread;
 use std::collections::BTreeMap;
@@ -69,9 +69,10 @@ impl Pair<'_> {
 
     /// Whether the host's processor bounds it: no limit of the device accounts for half of its time.
     fn is_bound_by_host(&self) -> bool {
-        let floor = self.row.measured().and_then(|measured| measured.floor);
-        let is_the_devices =
-            floor.is_some_and(|floor| floor.limit != Limit::Launch && floor.percent >= 50.0);
+        let minimum_time = self.row.measured().and_then(|measured| measured.minimum_time);
+        let is_the_devices = minimum_time.is_some_and(|minimum_time| {
+            minimum_time.resource != Resource::Launch && minimum_time.percent >= 50.0
+        });
         self.row.is_host_work() && !is_the_devices
     }
 
@@ -103,8 +104,8 @@ pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usi
     let time = |row: &Row| row.measured().map(|measured| measured.time_ms);
     let mut others: BTreeMap<_, _> =
         second.rows.iter().filter_map(|row| Some((row.key(), time(row)?))).collect();
-    let launch = first.ceilings.iter().find(|ceiling| ceiling.limit == Limit::Launch);
-    let launch_ms = launch.map_or(0.0, |ceiling| ceiling.floor_ms(1));
+    let launch = first.measured_peaks.iter().find(|peak| peak.resource == Resource::Launch);
+    let launch_ms = launch.map_or(0.0, |peak| peak.minimum_time_ms(1));
     let mut found = Vec::new();
     let mut alone = 0;
     for row in &first.rows {
@@ -224,7 +225,7 @@ pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Board, Floor, Measured, Outcome, Resources};
+    use crate::run::{Board, Measured, MinimumTime, Resources, RowOutcome};
 
     /// A row of the host's work.
     fn host_row(pattern: &str, variant: &str) -> Row {
@@ -238,7 +239,7 @@ mod tests {
             traffic: None,
             predicted_ms: None,
             timeline: None,
-            outcome: Outcome::NotRun { reason: String::new() },
+            outcome: RowOutcome::NotRun { reason: String::new() },
         }
     }
 
@@ -302,8 +303,9 @@ mod tests {
             let spread = Spread::of(&[1.0]);
             Pair { row, first: spread, second: spread, launch_ms: 0.0 }
         }
-        let bound = |row, limit, percent| {
-            let floor = Floor { limit, amount: 1, time_ms: percent / 100.0, percent };
+        let bound = |row, resource, percent| {
+            let minimum_time =
+                MinimumTime { resource, amount: 1, time_ms: percent / 100.0, percent };
             let measured = Measured {
                 time_ms: spread,
                 hot_ms: None,
@@ -312,16 +314,16 @@ mod tests {
                 throttled: 0,
                 bytes: 1,
                 bandwidth_gb_s: 1.0,
-                floor: Some(floor),
+                minimum_time: Some(minimum_time),
                 speed_up: 1.0,
             };
-            let row = Row { outcome: Outcome::Measured(measured), ..row };
+            let row = Row { outcome: RowOutcome::Measured(measured), ..row };
             pair(&row).is_bound_by_host()
         };
-        assert!(bound(host_row("p", "v"), Limit::Upload, 20.0));
-        assert!(!bound(host_row("p", "v"), Limit::Upload, 90.0));
-        assert!(bound(host_row("p", "v"), Limit::Launch, 90.0));
-        assert!(!bound(row("p", "v"), Limit::Read, 20.0), "a kernel");
+        assert!(bound(host_row("p", "v"), Resource::HostToDevice, 20.0));
+        assert!(!bound(host_row("p", "v"), Resource::HostToDevice, 90.0));
+        assert!(bound(host_row("p", "v"), Resource::Launch, 90.0));
+        assert!(!bound(row("p", "v"), Resource::Read, 20.0), "a kernel");
         assert!(pair(&host_row("p", "v")).is_bound_by_host());
     }
 

@@ -6,8 +6,8 @@
 mod compare;
 mod counters;
 mod counts;
-mod limit;
 mod renamed;
+mod resource;
 mod run;
 mod spread;
 mod timeline;
@@ -20,11 +20,11 @@ pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
 };
-pub use limit::Limit;
 pub use renamed::{Renamed, twin};
+pub use resource::Resource;
 pub use run::{
-    Board, Ceiling, DeviceFacts, Environment, Floor, Host, Measured, Outcome, Resources, Results,
-    Row, SCHEMA, json_schema,
+    Board, DeviceFacts, Environment, Host, Measured, MeasuredPeak, MinimumTime, Resources, Results,
+    Row, RowOutcome, SCHEMA, json_schema,
 };
 pub use spread::Spread;
 pub use timeline::{Engine, Interval, Kind, Origin, Timeline};

@@ -1,8 +1,8 @@
 //! Result files: what was measured, where, and with what.
 
 use crate::counts::Counts;
-use crate::limit::Limit;
 use crate::renamed::{Renamed, rename_pattern, rename_variant, twin};
+use crate::resource::Resource;
 use crate::spread::Spread;
 use crate::timeline::Timeline;
 use crate::traffic::Traffic;
@@ -16,9 +16,10 @@ use std::io::Read;
 use std::path::Path;
 
 /// The version of the file format. A reader refuses files of a newer one, and of one too old to be understood.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
-/// The oldest version that is read: it has no [`Board::id`], and neither it nor version 4 has counts.
+/// The oldest version that is read: it has no [`Board::id`], and neither it nor version 4 has counts. Up to version 5
+/// measured peaks were called ceilings, minimum times floors, and what bounds them limits.
 const OLDEST_SCHEMA: u32 = 3;
 
 /// A whole run.
@@ -32,7 +33,8 @@ pub struct Results {
     /// Whether the run was interrupted: rows are missing, those that are here are whole.
     pub interrupted: bool,
     /// What the machine could do at most, measured in this run; the device-to-device copy is always among them.
-    pub ceilings: Vec<Ceiling>,
+    #[serde(alias = "ceilings")]
+    pub measured_peaks: Vec<MeasuredPeak>,
     /// One row per variant and size.
     pub rows: Vec<Row>,
     /// What the kernels of the ladders do, counted by executing them.
@@ -136,26 +138,27 @@ pub struct Host {
     pub kernel: String,
 }
 
-/// A ceiling measured in the run.
+/// A measured peak measured in the run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Ceiling {
+pub struct MeasuredPeak {
     /// What it limits.
-    pub limit: Limit,
-    /// Per pass: bytes, or launches for [`Limit::Launch`].
+    #[serde(alias = "limit")]
+    pub resource: Resource,
+    /// Per pass: bytes, or launches for [`Resource::Launch`].
     pub amount: usize,
     /// Time per pass.
     pub time_ms: Spread,
 }
 
-impl Ceiling {
+impl MeasuredPeak {
     /// 10^9 bytes per second, from the fastest pass: what slows the others down is no limit.
     pub fn bandwidth_gb_s(&self) -> f64 {
         self.amount as f64 / self.time_ms.min / 1e6
     }
 
     /// The least time of an amount, milliseconds.
-    pub fn floor_ms(&self, amount: usize) -> f64 {
+    pub fn minimum_time_ms(&self, amount: usize) -> f64 {
         self.time_ms.min * amount as f64 / self.amount as f64
     }
 }
@@ -184,7 +187,7 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: RowOutcome,
 }
 
 /// What a kernel takes of a multiprocessor.
@@ -207,7 +210,7 @@ pub struct Resources {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 #[expect(clippy::large_enum_variant, reason = "nearly all rows are of the large one")]
-pub enum Outcome {
+pub enum RowOutcome {
     /// Correct before and after, and timed.
     Measured(Measured),
     /// It cannot run on this device or at this size.
@@ -240,8 +243,9 @@ pub struct Measured {
     pub bytes: usize,
     /// Those bytes over the median time.
     pub bandwidth_gb_s: f64,
-    /// What bounds the time from below, if a ceiling does.
-    pub floor: Option<Floor>,
+    /// What bounds the time from below, if a measured peak does.
+    #[serde(alias = "floor")]
+    pub minimum_time: Option<MinimumTime>,
     /// The naive variant's median time over this one's, at the same size.
     pub speed_up: f64,
 }
@@ -249,12 +253,13 @@ pub struct Measured {
 /// What bounds a time from below.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Floor {
-    /// The ceiling.
-    pub limit: Limit,
+pub struct MinimumTime {
+    /// The measured peak.
+    #[serde(alias = "limit")]
+    pub resource: Resource,
     /// Bytes, or launches, that must go through it.
     pub amount: usize,
-    /// The time that this takes at the ceiling, milliseconds.
+    /// The time that this takes at the measured peak, milliseconds.
     pub time_ms: f64,
     /// That time over the median, percent.
     pub percent: f64,
@@ -312,9 +317,9 @@ impl Results {
         }
     }
 
-    /// The ceiling of a resource, if it was measured.
-    pub fn ceiling(&self, limit: Limit) -> Option<&Ceiling> {
-        self.ceilings.iter().find(|ceiling| ceiling.limit == limit)
+    /// The measured peak of a resource, if it was measured.
+    pub fn peak(&self, resource: Resource) -> Option<&MeasuredPeak> {
+        self.measured_peaks.iter().find(|peak| peak.resource == resource)
     }
 
     /// The rows of the ladders, peers included.
@@ -324,13 +329,13 @@ impl Results {
 
     /// What no types say: figures are positive and in order.
     fn validate(&self) -> Result<()> {
-        for ceiling in &self.ceilings {
-            if ceiling.amount == 0 || !ceiling.time_ms.is_sound() {
-                bail!("its ceiling {:?} cannot be", ceiling.limit);
+        for peak in &self.measured_peaks {
+            if peak.amount == 0 || !peak.time_ms.is_sound() {
+                bail!("its peak {:?} cannot be", peak.resource);
             }
         }
         for row in &self.rows {
-            if let Outcome::Measured(measured) = &row.outcome {
+            if let RowOutcome::Measured(measured) = &row.outcome {
                 let spreads = [Some(measured.time_ms), measured.hot_ms, measured.graph_ms];
                 if !spreads.iter().flatten().all(Spread::is_sound) {
                     bail!("the times of {} cannot be", row.name());
@@ -379,7 +384,7 @@ impl Row {
     /// The figures, if it was measured.
     pub fn measured(&self) -> Option<&Measured> {
         match &self.outcome {
-            Outcome::Measured(measured) => Some(measured),
+            RowOutcome::Measured(measured) => Some(measured),
             _ => None,
         }
     }
@@ -413,7 +418,7 @@ mod tests {
         for (text, part) in [
             ("", "not a result file"),
             ("{\"schema\": 99}", "has result schema 99"),
-            ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 5"),
+            ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 6"),
             (&only_version, "not a result file"),
         ] {
             std::fs::write(&path, text).expect("a writable folder");

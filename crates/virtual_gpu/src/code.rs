@@ -3,7 +3,7 @@
 use cuda_driver::ReturnCode;
 
 /// What a driver function did: a return code is the error.
-pub(crate) type Outcome<T = ()> = Result<T, ReturnCode>;
+pub(crate) type CuResult<T = ()> = Result<T, ReturnCode>;
 
 pub(crate) const NOT_INITIALIZED: ReturnCode = ReturnCode(3);
 pub(crate) const INVALID_DEVICE: ReturnCode = ReturnCode(101);

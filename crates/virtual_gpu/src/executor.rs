@@ -6,7 +6,7 @@ use crate::model::{self, Direction, Load, Parts};
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::timeline::Engine;
-use crate::work::{Copy, Fill, HostFunction, KernelLaunch, Operation, Work};
+use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};
 use crate::{code, order, thread};
 use cuda_driver::{OperationKind, ReturnCode};
 use simt::Report;
@@ -21,12 +21,14 @@ impl Machine {
     pub(crate) fn execute(&mut self, id: usize) {
         let Some(operation) = self.scheduler.take(id) else { return };
         let latency = match operation.work {
-            Work::Kernel(_) | Work::Fill(_) | Work::Event | Work::Wait | Work::Join => {
-                self.profile.launch_latency_ns
-            }
-            Work::Copy(_) | Work::Prefetch(..) => self.profile.copy_latency_ns,
-            Work::Host(_) => HOST_FUNCTION_NS,
-            Work::Release(_) => 0.0,
+            QueuedWork::Kernel(_)
+            | QueuedWork::Fill(_)
+            | QueuedWork::Event
+            | QueuedWork::Wait
+            | QueuedWork::Join => self.profile.launch_latency_ns,
+            QueuedWork::Copy(_) | QueuedWork::Prefetch(..) => self.profile.copy_latency_ns,
+            QueuedWork::Host(_) => HOST_FUNCTION_NS,
+            QueuedWork::Release(_) => 0.0,
         };
         let engine = self.engine(&operation.work);
         let (mut ready, mut before) = (operation.enqueued + latency, None);
@@ -59,58 +61,62 @@ impl Machine {
     }
 
     /// The engine that does the work, if it takes an engine's time.
-    fn engine(&self, work: &Work) -> Option<Engine> {
+    fn engine(&self, work: &QueuedWork) -> Option<Engine> {
         match work {
-            Work::Kernel(_) | Work::Fill(_) => Some(Engine::Compute),
-            Work::Copy(copy) => match self.memory.direction(copy) {
+            QueuedWork::Kernel(_) | QueuedWork::Fill(_) => Some(Engine::Compute),
+            QueuedWork::Copy(copy) => match self.memory.direction(copy) {
                 Direction::Upload(_) => Some(Engine::Upload),
                 Direction::Download(_) => Some(Engine::Download),
                 Direction::Device => Some(Engine::Compute),
                 Direction::Host => None,
             },
-            Work::Prefetch(_, true) => Some(Engine::Upload),
-            Work::Prefetch(_, false) => Some(Engine::Download),
-            Work::Event | Work::Wait | Work::Join | Work::Host(_) | Work::Release(_) => None,
+            QueuedWork::Prefetch(_, true) => Some(Engine::Upload),
+            QueuedWork::Prefetch(_, false) => Some(Engine::Download),
+            QueuedWork::Event
+            | QueuedWork::Wait
+            | QueuedWork::Join
+            | QueuedWork::Host(_)
+            | QueuedWork::Release(_) => None,
         }
     }
 
     /// Does the work and says when it starts and ends.
     fn perform(
         &mut self,
-        operation: &Operation,
+        operation: &QueuedOperation,
         ready: f64,
     ) -> (Option<OperationKind>, Range<f64>) {
         let at_once = |kind| (kind, ready..ready);
         let (kind, time) = match &operation.work {
-            Work::Event => return at_once(Some(OperationKind::Event)),
-            Work::Join => return at_once(None),
-            Work::Wait => return self.wait_for_event(operation, ready),
-            Work::Host(function) => {
+            QueuedWork::Event => return at_once(Some(OperationKind::Event)),
+            QueuedWork::Join => return at_once(None),
+            QueuedWork::Wait => return self.wait_for_event(operation, ready),
+            QueuedWork::Host(function) => {
                 call_host(*function);
                 return at_once(Some(OperationKind::HostFunction));
             }
-            Work::Release(address) => {
+            QueuedWork::Release(address) => {
                 self.release(*address);
                 return at_once(None);
             }
-            Work::Copy(copy) => {
+            QueuedWork::Copy(copy) => {
                 self.notice_changes(operation);
                 let direction = self.memory.direction(copy);
                 let Some(duration) = self.copy(copy) else { return at_once(None) };
                 let kind = operation_kind(direction, copy.bytes());
                 (kind, self.book_copy(direction, ready, duration))
             }
-            Work::Fill(fill) => {
+            QueuedWork::Fill(fill) => {
                 let Some(duration) = self.fill(*fill) else { return at_once(None) };
                 let bytes = (fill.width * fill.size * fill.height) as u64;
                 (OperationKind::Fill { bytes }, self.timeline.compute(ready, duration, 1.0))
             }
-            Work::Kernel(kernel) => {
+            QueuedWork::Kernel(kernel) => {
                 let Some(duration) = self.kernel(kernel) else { return at_once(None) };
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
                 (kind, self.timeline.compute(ready, duration, kernel.share))
             }
-            Work::Prefetch(bytes, to_device) => {
+            QueuedWork::Prefetch(bytes, to_device) => {
                 let direction =
                     if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
                 let taken = self.larger_bytes(*bytes);
@@ -120,14 +126,14 @@ impl Machine {
             }
         };
         // What a call staged was noted there.
-        let is_staged = matches!(&operation.work, Work::Copy(copy) if copy.staged.is_some());
+        let is_staged = matches!(&operation.work, QueuedWork::Copy(copy) if copy.staged.is_some());
         ((!is_staged).then_some(kind), time)
     }
 
     /// A wait, which takes what is left of another stream's work.
     fn wait_for_event(
         &self,
-        operation: &Operation,
+        operation: &QueuedOperation,
         ready: f64,
     ) -> (Option<OperationKind>, Range<f64>) {
         // What the stream waits for is the last; what it has itself comes before.
@@ -273,7 +279,7 @@ impl Machine {
     }
 
     /// Reports earlier work that is still pending and conflicts with operation `id`, whose work runs now.
-    fn notice_overtaking(&mut self, id: usize, work: &Work) {
+    fn notice_overtaking(&mut self, id: usize, work: &QueuedWork) {
         let pending = self.scheduler.before(id);
         let Some((earlier, address)) = order::overtaken(&self.memory.device, pending, work) else {
             return;
@@ -287,8 +293,8 @@ impl Machine {
 
     /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work
     /// since then may have written it.
-    fn notice_changes(&mut self, operation: &Operation) {
-        let Work::Copy(copy) = &operation.work else { return };
+    fn notice_changes(&mut self, operation: &QueuedOperation) {
+        let QueuedWork::Copy(copy) = &operation.work else { return };
         let (Some(before), Some(now)) =
             (operation.fingerprint, self.memory.fingerprint(&operation.work))
         else {
@@ -340,9 +346,9 @@ mod tests {
         Machine::new(Profile::named("h200").unwrap(), Options::default())
     }
 
-    fn fill(address: u64) -> Work {
+    fn fill(address: u64) -> QueuedWork {
         let width = 1 << 20;
-        Work::Fill(Fill { address, pitch: width, value: 7, size: 1, width, height: 1 })
+        QueuedWork::Fill(Fill { address, pitch: width, value: 7, size: 1, width, height: 1 })
     }
 
     #[test]
@@ -353,7 +359,7 @@ mod tests {
         });
         let address = machine.memory.device.allocate(1 << 20).unwrap();
         machine.submit(one, fill(address)).unwrap();
-        let event = machine.submit(one, Work::Event).unwrap().unwrap();
+        let event = machine.submit(one, QueuedWork::Event).unwrap().unwrap();
         machine.follow(other, event).unwrap();
         machine.run_all();
         let [filled, reached, waited] = machine.recorder.operations.make_contiguous() else {

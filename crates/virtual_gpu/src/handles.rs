@@ -1,6 +1,6 @@
 //! The driver's opaque handles: numbers that say what they are, never addresses.
 
-use crate::code::{INVALID_HANDLE, Outcome};
+use crate::code::{CuResult, INVALID_HANDLE};
 use std::collections::HashMap;
 
 /// Objects of one kind by their handle.
@@ -26,17 +26,17 @@ impl<T> Handles<T> {
     }
 
     /// The object, or `CUDA_ERROR_INVALID_HANDLE`.
-    pub(crate) fn get(&self, handle: usize) -> Outcome<&T> {
+    pub(crate) fn get(&self, handle: usize) -> CuResult<&T> {
         self.objects.get(&handle).ok_or(INVALID_HANDLE)
     }
 
     /// The object, or `CUDA_ERROR_INVALID_HANDLE`.
-    pub(crate) fn get_mut(&mut self, handle: usize) -> Outcome<&mut T> {
+    pub(crate) fn get_mut(&mut self, handle: usize) -> CuResult<&mut T> {
         self.objects.get_mut(&handle).ok_or(INVALID_HANDLE)
     }
 
     /// Takes the object out, or `CUDA_ERROR_INVALID_HANDLE`.
-    pub(crate) fn remove(&mut self, handle: usize) -> Outcome<T> {
+    pub(crate) fn remove(&mut self, handle: usize) -> CuResult<T> {
         self.objects.remove(&handle).ok_or(INVALID_HANDLE)
     }
 

@@ -55,13 +55,13 @@ mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use misuse::{Misuse, MisuseKind};
-pub use model::{Larger, Parts};
+pub use model::{Parts, WorkScale};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use options::{Options, Order};
 pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
-    assume_registers, host_reads, launches, leaks, misuse, operations, skip_kernels,
-    take_kernels_as_larger, watch,
+    assume_registers, extrapolate_to, host_reads, launches, leaks, misuse, operations,
+    skip_kernels, watch,
 };

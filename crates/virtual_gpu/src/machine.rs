@@ -1,12 +1,12 @@
 //! The state of the virtual device, and what can be said of it without running anything.
 
 use crate::clock::Clock;
-use crate::code::{INVALID_CONTEXT, NOT_INITIALIZED, Outcome};
+use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::l2::PersistingL2;
 use crate::limits::Limits;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
-use crate::model::Larger;
+use crate::model::WorkScale;
 use crate::objects::Objects;
 use crate::options::{Options, Order};
 use crate::profile::Profile;
@@ -29,7 +29,7 @@ pub(crate) struct Machine {
     pub(crate) profile: Profile,
     pub(crate) options: Options,
     /// How much larger kernels are taken to be than what they execute.
-    pub(crate) larger: Larger,
+    pub(crate) larger: WorkScale,
     /// Kernels are recorded and not executed.
     pub(crate) skips_kernels: bool,
     /// Registers per thread of kernels, where they are known.
@@ -56,7 +56,7 @@ impl Machine {
             memory: Memories::new(profile.memory_bytes),
             profile,
             options,
-            larger: Larger::default(),
+            larger: WorkScale::default(),
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,
@@ -88,7 +88,7 @@ impl Machine {
     }
 
     /// A context is current on this thread and has not failed.
-    pub(crate) fn context(&mut self) -> Outcome<usize> {
+    pub(crate) fn context(&mut self) -> CuResult<usize> {
         if !self.initialized {
             return Err(NOT_INITIALIZED);
         }
@@ -167,7 +167,7 @@ impl Machine {
     }
 
     /// Allocates device memory.
-    pub(crate) fn allocate(&mut self, bytes: usize) -> Outcome<u64> {
+    pub(crate) fn allocate(&mut self, bytes: usize) -> CuResult<u64> {
         self.context()?;
         if bytes == 0 {
             return Err(ReturnCode::INVALID_VALUE);
@@ -205,7 +205,7 @@ mod tests {
         let mut machine = machine();
         machine.host_reads(0, 1 << 20);
         let once = machine.clock.now;
-        machine.larger = Larger { work: 8.0, blocks: 1.0 };
+        machine.larger = WorkScale { work: 8.0, blocks: 1.0 };
         machine.host_reads(0, 1 << 20);
         assert!((machine.clock.now - 9.0 * once).abs() < 1e-6 * once);
     }

@@ -2,7 +2,7 @@
 
 use crate::misuse::{Misuse, MisuseKind};
 use crate::model::Direction;
-use crate::work::{Copy, Side, Work};
+use crate::work::{Copy, CopySide, QueuedWork};
 use simt::Memory;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher;
@@ -31,7 +31,7 @@ pub(crate) enum HostKind {
 
 /// What an address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryKind {
     /// Device memory, or managed memory.
     Device,
     /// Page-locked host memory.
@@ -80,16 +80,16 @@ impl Memories {
     }
 
     /// What an address is.
-    pub(crate) fn place(&self, address: u64) -> Place {
+    pub(crate) fn place(&self, address: u64) -> MemoryKind {
         match self.device.allocation(address) {
-            Some(allocation) if !allocation.is_mapped => Place::Device,
+            Some(allocation) if !allocation.is_mapped => MemoryKind::Device,
             Some(allocation) => {
                 match self.host.get(&allocation.address).map(|region| region.kind) {
-                    Some(HostKind::Managed) => Place::Device,
-                    _ => Place::Pinned,
+                    Some(HostKind::Managed) => MemoryKind::Device,
+                    _ => MemoryKind::Pinned,
                 }
             }
-            None => Place::Unknown,
+            None => MemoryKind::Unknown,
         }
     }
 
@@ -97,9 +97,9 @@ impl Memories {
     pub(crate) fn direction(&self, copy: &Copy) -> Direction {
         let (from, to) = (self.place(copy.source.address), self.place(copy.target.address));
         match (from, to) {
-            (Place::Device, Place::Device) => Direction::Device,
-            (source, Place::Device) => Direction::Upload(source == Place::Unknown),
-            (Place::Device, target) => Direction::Download(target == Place::Unknown),
+            (MemoryKind::Device, MemoryKind::Device) => Direction::Device,
+            (source, MemoryKind::Device) => Direction::Upload(source == MemoryKind::Unknown),
+            (MemoryKind::Device, target) => Direction::Download(target == MemoryKind::Unknown),
             _ => Direction::Host,
         }
     }
@@ -107,10 +107,10 @@ impl Memories {
     /// Copies; the error is the place that cannot be used and what is wrong with it.
     pub(crate) fn copy(&mut self, copy: &Copy) -> Result<(), (u64, String)> {
         for row in 0..copy.height {
-            let at = |side: Side| side.address + (row * side.pitch) as u64;
+            let at = |side: CopySide| side.address + (row * side.pitch) as u64;
             let (target, source) = (at(copy.target), at(copy.source));
             if let Err(message) = self.copy_row(copy, row, target, source) {
-                let bad = if self.place(source) == Place::Unknown { source } else { target };
+                let bad = if self.place(source) == MemoryKind::Unknown { source } else { target };
                 return Err((bad, message));
             }
         }
@@ -155,16 +155,16 @@ impl Memories {
     /// mistake rather than the program's own memory.
     pub(crate) fn is_host(&self, address: u64) -> bool {
         const DEVICE_ADDRESSES: std::ops::Range<u64> = 0x0400_0000_0000..0x0800_0000_0000;
-        self.place(address) == Place::Unknown && !DEVICE_ADDRESSES.contains(&address)
+        self.place(address) == MemoryKind::Unknown && !DEVICE_ADDRESSES.contains(&address)
     }
 
     /// A hash of the page-locked host memory that a copy uses.
-    pub(crate) fn fingerprint(&self, work: &Work) -> Option<u64> {
-        let Work::Copy(copy) = work else { return None };
+    pub(crate) fn fingerprint(&self, work: &QueuedWork) -> Option<u64> {
+        let QueuedWork::Copy(copy) = work else { return None };
         let mut hasher = std::hash::DefaultHasher::new();
         let mut any = false;
         for side in [copy.source, copy.target] {
-            if self.place(side.address) != Place::Pinned {
+            if self.place(side.address) != MemoryKind::Pinned {
                 continue;
             }
             for row in 0..copy.height {
@@ -222,20 +222,24 @@ impl Memories {
     }
 
     /// Remembers which page-locked memory an operation that was executed may have written.
-    pub(crate) fn note_writes(&mut self, work: &Work) {
+    pub(crate) fn note_writes(&mut self, work: &QueuedWork) {
         let addresses: Vec<u64> = match work {
-            Work::Copy(copy) => vec![copy.target.address],
-            Work::Fill(fill) => vec![fill.address],
-            Work::Kernel(kernel) => {
+            QueuedWork::Copy(copy) => vec![copy.target.address],
+            QueuedWork::Fill(fill) => vec![fill.address],
+            QueuedWork::Kernel(kernel) => {
                 let words =
                     kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
                 words.map(|word| u64::from_le_bytes(*word)).collect()
             }
-            Work::Host(_) => {
+            QueuedWork::Host(_) => {
                 self.host_function_ran = self.executed;
                 return;
             }
-            Work::Event | Work::Wait | Work::Join | Work::Release(_) | Work::Prefetch(..) => return,
+            QueuedWork::Event
+            | QueuedWork::Wait
+            | QueuedWork::Join
+            | QueuedWork::Release(_)
+            | QueuedWork::Prefetch(..) => return,
         };
         for address in addresses {
             if let Some(allocation) =
@@ -277,7 +281,7 @@ mod tests {
         let own = [0u8; 64];
         let own = own.as_ptr().expose_provenance() as u64;
         let places = [device, pinned, own].map(|address| memories.place(address));
-        assert_eq!(places, [Place::Device, Place::Pinned, Place::Unknown]);
+        assert_eq!(places, [MemoryKind::Device, MemoryKind::Pinned, MemoryKind::Unknown]);
         assert!(memories.is_host(own) && !memories.is_host(pinned));
         assert!(
             memories.is_write_combined(pinned + 63) && !memories.is_write_combined(pinned + 64)
@@ -304,7 +308,7 @@ mod tests {
         let (mut memories, pinned) = with_pinned(64, 0);
         let device = memories.device.allocate(64).expect("there is room");
         memories.executed = 5;
-        memories.note_writes(&Work::Copy(Copy::linear(pinned, device, 64)));
+        memories.note_writes(&QueuedWork::Copy(Copy::linear(pinned, device, 64)));
         assert!(memories.device_wrote_since(pinned + 8, 4));
         assert!(!memories.device_wrote_since(pinned + 8, 5));
         memories.device.unmap(pinned).expect("it is mapped");

@@ -18,7 +18,7 @@
 //!            and the same for stored ones. L2 keeps none of them, so that a second read crosses the bus again
 //! ```
 //!
-//! A launch that stands for a larger one ([`Larger`]) is busy as much longer with its work. What a block does once,
+//! A launch that stands for a larger one ([`WorkScale`]) is busy as much longer with its work. What a block does once,
 //! before its first barrier and after its last without loading global memory, grows with the number of blocks instead:
 //! in a grid of fixed size each block has more to work on, and no more to clear and to sum up. The sectors in which
 //! atomics add up stay as many as they are.
@@ -70,16 +70,16 @@ const TOGETHER: f64 = 4.0;
 
 /// How much larger a launch, a copy or a fill is taken to be than what is executed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Larger {
+pub struct WorkScale {
     /// In its work: what it loads, stores and computes.
     pub work: f64,
     /// In its blocks, and in what each of them does once. A grid of fixed size stays as it is.
     pub blocks: f64,
 }
 
-impl Default for Larger {
-    fn default() -> Larger {
-        Larger { work: 1.0, blocks: 1.0 }
+impl Default for WorkScale {
+    fn default() -> WorkScale {
+        WorkScale { work: 1.0, blocks: 1.0 }
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Load<'a> {
     /// Blocks that fit on a multiprocessor at once.
     pub(crate) resident: u32,
     /// How much larger the launch is taken to be than what ran.
-    pub(crate) larger: Larger,
+    pub(crate) larger: WorkScale,
 }
 
 /// How long each part of the device is busy with a kernel, in nanoseconds.
@@ -246,7 +246,7 @@ mod tests {
 
     fn load<'a>(counters: &'a Counters, estimate: &'a Estimate) -> Load<'a> {
         let (warps, blocks) = (8 << 20, 1 << 20);
-        let larger = Larger::default();
+        let larger = WorkScale::default();
         Load { counters, once: &NOTHING, estimate, warps, blocks, resident: 8, larger }
     }
 
@@ -268,7 +268,7 @@ mod tests {
         counters.shared_load.wavefronts = 1 << 30;
         let estimate = Estimate { chain_cycles: 1 << 40, ..Estimate::default() };
         let once = load(&counters, &estimate);
-        let twice = Load { larger: Larger { work: 2.0, blocks: 2.0 }, ..once };
+        let twice = Load { larger: WorkScale { work: 2.0, blocks: 2.0 }, ..once };
         let ratio = parts(&profile, &twice).together_ns() / parts(&profile, &once).together_ns();
         assert!((1.99..2.01).contains(&ratio), "{ratio}");
     }
@@ -330,7 +330,7 @@ mod tests {
         (all.shared_load.wavefronts, once.shared_load.wavefronts) = (3 << 20, 2 << 20);
         (all.global_reduction.lanes, once.global_reduction.lanes) = (1 << 20, 1 << 20);
         let estimate = Estimate::default();
-        let larger = Larger { work: 100.0, blocks: 1.0 };
+        let larger = WorkScale { work: 100.0, blocks: 1.0 };
         let before = parts(&profile, &load(&all, &estimate));
         let after = parts(&profile, &Load { once: &once, larger, ..load(&all, &estimate) });
         assert!((after.l1_ns / before.l1_ns - 102.0 / 3.0).abs() < 1e-9, "{after:?}");

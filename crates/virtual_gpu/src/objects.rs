@@ -1,9 +1,9 @@
 //! What the driver's handles stand for.
 
-use crate::code::Outcome;
+use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::l2::AccessWindow;
-use crate::work::Work;
+use crate::work::QueuedWork;
 use simt::Module;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub(crate) struct PoolState {
 /// Recorded work: each node with the nodes that it follows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GraphState {
-    pub(crate) nodes: Vec<(Work, Vec<usize>)>,
+    pub(crate) nodes: Vec<(QueuedWork, Vec<usize>)>,
 }
 
 /// A capture under way.
@@ -126,7 +126,7 @@ impl Objects {
     }
 
     /// The stream, creating default streams when they are first used.
-    pub(crate) fn stream(&mut self, stream: usize) -> Outcome<&mut StreamState> {
+    pub(crate) fn stream(&mut self, stream: usize) -> CuResult<&mut StreamState> {
         match key(stream) {
             key @ (LEGACY | PER_THREAD) => Ok(self.default_streams.entry(key).or_default()),
             key => self.streams.get_mut(key),
@@ -134,7 +134,7 @@ impl Objects {
     }
 
     /// The operations that new work on the stream follows.
-    pub(crate) fn dependencies(&mut self, stream: usize) -> Outcome<Vec<usize>> {
+    pub(crate) fn dependencies(&mut self, stream: usize) -> CuResult<Vec<usize>> {
         let key = key(stream);
         let own = self.stream(stream)?;
         let (is_non_blocking, tail) = (own.is_non_blocking(), own.tail);
@@ -167,7 +167,7 @@ impl Objects {
     }
 
     /// The pool of an allocation has its bytes again.
-    pub(crate) fn give_back(&mut self, address: u64, bytes: u64) -> Outcome {
+    pub(crate) fn give_back(&mut self, address: u64, bytes: u64) -> CuResult {
         if let Some(pool) = self.pool_of.remove(&address) {
             let pool = self.pools.get_mut(pool)?;
             pool.used -= bytes.min(pool.used);
@@ -187,7 +187,7 @@ impl Objects {
     }
 
     /// A module goes, and its functions with it.
-    pub(crate) fn remove_module(&mut self, module: usize) -> Outcome<Arc<Module>> {
+    pub(crate) fn remove_module(&mut self, module: usize) -> CuResult<Arc<Module>> {
         let removed = self.modules.remove(module)?;
         self.functions.retain(|function| function.module != module);
         Ok(removed)

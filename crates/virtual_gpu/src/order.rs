@@ -4,7 +4,7 @@
 //! another stream runs. What the later one touches is compared with what the pending ones touch. Kernels are taken to
 //! touch every allocation that an argument points into; two kernels are not compared, because both may only read.
 
-use crate::work::{Operation, Side, Work};
+use crate::work::{CopySide, QueuedOperation, QueuedWork};
 use simt::Memory;
 
 /// Device or page-locked memory that an operation touches.
@@ -34,8 +34,8 @@ impl Access {
 /// both use.
 pub(crate) fn overtaken<'pending>(
     memory: &Memory,
-    mut pending: impl Iterator<Item = &'pending Operation>,
-    work: &Work,
+    mut pending: impl Iterator<Item = &'pending QueuedOperation>,
+    work: &QueuedWork,
 ) -> Option<(&'static str, u64)> {
     let mine = accesses(memory, work);
     if mine.is_empty() {
@@ -49,10 +49,10 @@ pub(crate) fn overtaken<'pending>(
 }
 
 /// What an operation touches.
-fn accesses(memory: &Memory, work: &Work) -> Vec<Access> {
+fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
     match work {
-        Work::Copy(copy) => {
-            let range = |side: Side, how| {
+        QueuedWork::Copy(copy) => {
+            let range = |side: CopySide, how| {
                 let bytes = copy.height.saturating_sub(1) * side.pitch + copy.width;
                 Access { start: side.address, end: side.address + bytes as u64, how }
             };
@@ -62,11 +62,11 @@ fn accesses(memory: &Memory, work: &Work) -> Vec<Access> {
             }
             accesses
         }
-        Work::Fill(fill) => {
+        QueuedWork::Fill(fill) => {
             let bytes = fill.height.saturating_sub(1) * fill.pitch + fill.width * fill.size;
             vec![Access { start: fill.address, end: fill.address + bytes as u64, how: How::Writes }]
         }
-        Work::Kernel(kernel) => {
+        QueuedWork::Kernel(kernel) => {
             let words =
                 kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
             let found = words.filter_map(|word| memory.allocation(u64::from_le_bytes(*word)));
@@ -78,7 +78,7 @@ fn accesses(memory: &Memory, work: &Work) -> Vec<Access> {
                 })
                 .collect()
         }
-        Work::Release(address) => {
+        QueuedWork::Release(address) => {
             let found = memory.allocation(*address);
             let found = found.map(|one| Access {
                 start: one.address,
@@ -87,7 +87,11 @@ fn accesses(memory: &Memory, work: &Work) -> Vec<Access> {
             });
             found.into_iter().collect()
         }
-        Work::Event | Work::Wait | Work::Join | Work::Host(_) | Work::Prefetch(..) => Vec::new(),
+        QueuedWork::Event
+        | QueuedWork::Wait
+        | QueuedWork::Join
+        | QueuedWork::Host(_)
+        | QueuedWork::Prefetch(..) => Vec::new(),
     }
 }
 
@@ -99,13 +103,13 @@ mod tests {
     #[test]
     fn work_on_the_same_memory_conflicts_when_one_writes_it() {
         let memory = Memory::new(1 << 20);
-        let copy = |target, source| Work::Copy(Copy::linear(target, source, 16));
+        let copy = |target, source| QueuedWork::Copy(Copy::linear(target, source, 16));
         let fill = |address| {
-            Work::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 16, height: 1 })
+            QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 16, height: 1 })
         };
-        let finds = |earlier: Work, now: Work| {
+        let finds = |earlier: QueuedWork, now: QueuedWork| {
             let call = "cuMemsetD8Async";
-            let earlier = Operation {
+            let earlier = QueuedOperation {
                 work: earlier,
                 dependencies: Vec::new(),
                 stream: 1,
@@ -121,6 +125,6 @@ mod tests {
         assert_eq!(finds(fill(1000), copy(2000, 1016)), None, "one begins where the other ends");
         assert_eq!(finds(copy(2000, 1000), copy(3000, 1000)), None, "both read");
         assert_eq!(finds(copy(2000, 1000), fill(1000)), Some(1000));
-        assert_eq!(finds(fill(1000), Work::Wait), None);
+        assert_eq!(finds(fill(1000), QueuedWork::Wait), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The one virtual GPU of a process, and the way into it.
 
-use crate::code::{NOT_INITIALIZED, NOT_PERMITTED, Outcome};
+use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::profile::{CallCost, Profile};
@@ -61,7 +61,7 @@ pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Machine) -> R) -> R {
 pub(crate) fn enter(
     call: &'static str,
     cost: CallCost,
-    body: impl FnOnce(&mut Machine) -> Outcome,
+    body: impl FnOnce(&mut Machine) -> CuResult,
 ) -> ReturnCode {
     if thread::is_in_host_function() {
         return NOT_PERMITTED;

@@ -2,20 +2,24 @@
 //!
 //! Work runs as late as its order allows: when the host waits for it.
 
-use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, Outcome};
+use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
 use crate::executor::HOST_FUNCTION_NS;
 use crate::machine::Machine;
 use crate::objects::{self, GraphState, LEGACY, StreamCapture};
 use crate::options::Order;
-use crate::work::{Operation, Work};
+use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::ReturnCode;
 use std::collections::BTreeSet;
 
 impl Machine {
     /// Enqueues work on a stream, or records it when the stream is being captured.
-    pub(crate) fn submit(&mut self, stream: usize, mut work: Work) -> Outcome<Option<usize>> {
+    pub(crate) fn submit(
+        &mut self,
+        stream: usize,
+        mut work: QueuedWork,
+    ) -> CuResult<Option<usize>> {
         if let Some(capturing) = self.objects.stream(stream)?.capture.clone() {
-            if let Work::Kernel(kernel) = &mut work {
+            if let QueuedWork::Kernel(kernel) = &mut work {
                 kernel.in_graph = true;
             }
             // Nothing is handed to the device.
@@ -35,7 +39,7 @@ impl Machine {
     }
 
     /// Enqueues all work of a graph.
-    pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> Outcome {
+    pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> CuResult {
         let before = self.objects.dependencies(stream)?;
         let mut ids = Vec::with_capacity(graph.nodes.len());
         for (work, follows) in &graph.nodes {
@@ -47,20 +51,25 @@ impl Machine {
             ids.push(self.add(stream, work.clone(), dependencies));
         }
         ids.extend(before);
-        self.enqueue(stream, Work::Join, ids).map(|_| ())
+        self.enqueue(stream, QueuedWork::Join, ids).map(|_| ())
     }
 
     /// Makes later work on the stream follow `operation`.
-    pub(crate) fn follow(&mut self, stream: usize, operation: usize) -> Outcome {
+    pub(crate) fn follow(&mut self, stream: usize, operation: usize) -> CuResult {
         let mut dependencies = self.objects.dependencies(stream)?;
         dependencies.push(operation);
-        let id = self.add(stream, Work::Wait, dependencies);
+        let id = self.add(stream, QueuedWork::Wait, dependencies);
         self.objects.stream(stream)?.tail = Some(id);
         Ok(())
     }
 
     /// Adds the operation that later work on the stream follows.
-    fn enqueue(&mut self, stream: usize, work: Work, dependencies: Vec<usize>) -> Outcome<usize> {
+    fn enqueue(
+        &mut self,
+        stream: usize,
+        work: QueuedWork,
+        dependencies: Vec<usize>,
+    ) -> CuResult<usize> {
         let id = self.add(stream, work, dependencies);
         self.objects.stream(stream)?.tail = Some(id);
         if self.options.order == Order::Immediate {
@@ -69,10 +78,10 @@ impl Machine {
         Ok(id)
     }
 
-    fn add(&mut self, stream: usize, work: Work, dependencies: Vec<usize>) -> usize {
+    fn add(&mut self, stream: usize, work: QueuedWork, dependencies: Vec<usize>) -> usize {
         let watches = self.options.watch_host_memory;
         let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
-        self.scheduler.add(Operation {
+        self.scheduler.add(QueuedOperation {
             work,
             dependencies,
             stream: objects::key(stream),
@@ -114,7 +123,7 @@ impl Machine {
     }
 
     /// Waits for an operation: the host's clock moves to its end.
-    pub(crate) fn wait(&mut self, id: usize) -> Outcome {
+    pub(crate) fn wait(&mut self, id: usize) -> CuResult {
         let end = self.run_until(id);
         self.clock.wait_until(end);
         self.waited();
@@ -134,7 +143,7 @@ impl Machine {
     }
 
     /// Waits for a stream.
-    pub(crate) fn synchronize(&mut self, stream: usize) -> Outcome {
+    pub(crate) fn synchronize(&mut self, stream: usize) -> CuResult {
         if let Some(capturing) = self.objects.stream(stream)?.capture.clone() {
             self.objects.captures.get_mut(capturing.capture)?.invalid = true;
             return Err(CAPTURE_UNSUPPORTED);
@@ -144,11 +153,12 @@ impl Machine {
     }
 
     /// Whether an operation has ended by the host's clock.
-    pub(crate) fn poll(&mut self, id: usize) -> Outcome {
+    pub(crate) fn poll(&mut self, id: usize) -> CuResult {
         // A host function may wait for what the host does after this call, so it runs no earlier than it must.
         let now = self.clock.now;
-        let is_too_early = |operation: &Operation| {
-            matches!(operation.work, Work::Host(_)) && operation.enqueued + HOST_FUNCTION_NS > now
+        let is_too_early = |operation: &QueuedOperation| {
+            matches!(operation.work, QueuedWork::Host(_))
+                && operation.enqueued + HOST_FUNCTION_NS > now
         };
         let follows = self.scheduler.follows(id);
         if follows.into_iter().filter_map(|id| self.scheduler.get(id)).any(is_too_early) {
@@ -176,9 +186,16 @@ mod tests {
         Machine::new(Profile::named("h200").unwrap(), options)
     }
 
-    fn fill(machine: &mut Machine) -> Work {
+    fn fill(machine: &mut Machine) -> QueuedWork {
         let address = machine.memory.device.allocate(1 << 16).expect("there is room");
-        Work::Fill(Fill { address, pitch: 1 << 16, value: 7, size: 1, width: 1 << 16, height: 1 })
+        QueuedWork::Fill(Fill {
+            address,
+            pitch: 1 << 16,
+            value: 7,
+            size: 1,
+            width: 1 << 16,
+            height: 1,
+        })
     }
 
     #[test]
@@ -219,7 +236,7 @@ mod tests {
         let mut most = 0;
         for _ in 0..20_000 {
             machine.submit(LEGACY, work.clone()).unwrap();
-            let recorded = machine.submit(LEGACY, Work::Event).unwrap();
+            let recorded = machine.submit(LEGACY, QueuedWork::Event).unwrap();
             machine.objects.events.get_mut(event).unwrap().recorded = recorded;
             machine.synchronize(LEGACY).unwrap();
             most = most.max(machine.scheduler.held());

@@ -3,7 +3,7 @@
 //! Operations are numbered as they are enqueued, and one only ever follows earlier ones.
 
 use crate::timeline::Engine;
-use crate::work::Operation;
+use crate::work::QueuedOperation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How an operation ended.
@@ -23,7 +23,7 @@ const SPARE: usize = 1024;
 pub(crate) struct Scheduler {
     next: usize,
     // Boxed because an operation is large and most of the map's work is with the numbers.
-    pending: BTreeMap<usize, Box<Operation>>,
+    pending: BTreeMap<usize, Box<QueuedOperation>>,
     done: BTreeMap<usize, Done>,
     /// Ends that were needed when others were last forgotten.
     needed: usize,
@@ -38,7 +38,7 @@ impl Scheduler {
     }
 
     /// Adds an operation and gives its number.
-    pub(crate) fn add(&mut self, operation: Operation) -> usize {
+    pub(crate) fn add(&mut self, operation: QueuedOperation) -> usize {
         let id = self.next;
         self.next += 1;
         self.pending.insert(id, Box::new(operation));
@@ -46,7 +46,7 @@ impl Scheduler {
     }
 
     /// Takes a pending operation out, to be executed; [`Self::finish`] says how that ended.
-    pub(crate) fn take(&mut self, id: usize) -> Option<Box<Operation>> {
+    pub(crate) fn take(&mut self, id: usize) -> Option<Box<QueuedOperation>> {
         self.pending.remove(&id)
     }
 
@@ -66,12 +66,12 @@ impl Scheduler {
     }
 
     /// A pending operation.
-    pub(crate) fn get(&self, id: usize) -> Option<&Operation> {
+    pub(crate) fn get(&self, id: usize) -> Option<&QueuedOperation> {
         self.pending.get(&id).map(|operation| &**operation)
     }
 
     /// The operations that are pending, in the order in which they were enqueued.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = &Operation> {
+    pub(crate) fn pending(&self) -> impl Iterator<Item = &QueuedOperation> {
         self.pending.values().map(|operation| &**operation)
     }
 
@@ -81,7 +81,7 @@ impl Scheduler {
     }
 
     /// The operations that are pending and were enqueued before `id`.
-    pub(crate) fn before(&self, id: usize) -> impl Iterator<Item = &Operation> {
+    pub(crate) fn before(&self, id: usize) -> impl Iterator<Item = &QueuedOperation> {
         self.pending.range(..id).map(|(_, operation)| &**operation)
     }
 
@@ -134,11 +134,11 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::work::Work;
+    use crate::work::QueuedWork;
 
-    fn operation(dependencies: &[usize]) -> Operation {
-        Operation {
-            work: Work::Join,
+    fn operation(dependencies: &[usize]) -> QueuedOperation {
+        QueuedOperation {
+            work: QueuedWork::Join,
             dependencies: dependencies.to_vec(),
             stream: 1,
             enqueued: 0.0,

@@ -2,7 +2,7 @@
 
 use crate::exports;
 use crate::misuse::Misuse;
-use crate::model::Larger;
+use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
 use crate::recorder::LaunchRecord;
 use cuda_driver::{OperationRecord, SymbolSource};
@@ -44,7 +44,7 @@ pub fn leaks() -> Vec<Misuse> {
 
 /// From here on, the times of kernels, copies and fills, and of what the host reads, are those of work so many times
 /// larger than what is executed: for a benchmark whose size would take too long to execute.
-pub fn take_kernels_as_larger(larger: Larger) {
+pub fn extrapolate_to(larger: WorkScale) {
     with(|machine| machine.larger = larger);
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// One side of a copy: an address, and how far its rows are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct CopySide {
     pub(crate) address: u64,
     pub(crate) pitch: usize,
 }
@@ -15,8 +15,8 @@ pub(crate) struct Side {
 /// A copy of `height` rows of `width` bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Copy {
-    pub(crate) target: Side,
-    pub(crate) source: Side,
+    pub(crate) target: CopySide,
+    pub(crate) source: CopySide,
     pub(crate) width: usize,
     pub(crate) height: usize,
     /// What pageable host memory held when the copy was enqueued.
@@ -26,7 +26,7 @@ pub(crate) struct Copy {
 impl Copy {
     /// A copy of contiguous bytes.
     pub(crate) fn linear(target: u64, source: u64, bytes: usize) -> Copy {
-        let side = |address| Side { address, pitch: bytes };
+        let side = |address| CopySide { address, pitch: bytes };
         Copy { target: side(target), source: side(source), width: bytes, height: 1, staged: None }
     }
 
@@ -73,7 +73,7 @@ pub(crate) struct HostFunction {
 
 /// What can be enqueued on a stream.
 #[derive(Debug, Clone)]
-pub(crate) enum Work {
+pub(crate) enum QueuedWork {
     /// An event that is reached.
     Event,
     /// The stream waits for an event, which is the last of what the operation follows.
@@ -92,8 +92,8 @@ pub(crate) enum Work {
 
 /// Work with its place in the order.
 #[derive(Debug)]
-pub(crate) struct Operation {
-    pub(crate) work: Work,
+pub(crate) struct QueuedOperation {
+    pub(crate) work: QueuedWork,
     pub(crate) dependencies: Vec<usize>,
     /// The key of its stream.
     pub(crate) stream: usize,

@@ -4,7 +4,9 @@ use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::Stream;
-use cust_ext::l2::{AccessProperty, AccessWindow, PersistingLimit, Window, WindowPolicy};
+use cust_ext::l2::{
+    AccessPolicyWindow, AccessProperty, AccessWindow, PersistingLimit, WindowPolicy,
+};
 use cust_ext::launch::Launch;
 use virtual_gpu::{Options, Profile, VirtualGpu};
 
@@ -64,7 +66,8 @@ fn bytes_in_window(slide: &Slide, stream: &Stream, words: usize) -> u64 {
     let function = slide.module.get_function("slide").unwrap();
     let (mut hot, mut streamed) = (slide.hot.as_device_ptr(), slide.streamed.as_device_ptr());
     let mut mask = words as u32 - 1;
-    let window = Window::over(&slide.hot.index(0..words), WindowPolicy::PERSIST).unwrap();
+    let window =
+        AccessPolicyWindow::over(&slide.hot.index(0..words), WindowPolicy::PERSIST).unwrap();
     let launch = Launch { window: Some(window), ..Launch::new(THREADS / BLOCK, BLOCK) };
     let arguments = [(&raw mut hot).cast(), (&raw mut streamed).cast(), (&raw mut mask).cast()];
     virtual_gpu::launches();

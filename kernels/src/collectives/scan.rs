@@ -339,7 +339,7 @@ pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut 
 }
 
 /// What a thread has of a wide tile: four neighbours of each of its warp's rows.
-type Rows = [[f32; 4]; ROWS as usize];
+type TileRows = [[f32; 4]; ROWS as usize];
 
 /// The first element of this thread in a wide tile; its next row is `ROW` further.
 #[inline(always)]
@@ -353,7 +353,7 @@ fn first_element() -> u32 {
 /// # Safety
 /// `source` 16-byte aligned and valid for `n` f32.
 #[inline(always)]
-unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> Rows {
+unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
     let mut rows = [[0.0; 4]; ROWS as usize];
     let first = tile * VECTORIZED_TILE + first_element();
     // SAFETY: a whole tile ends at or before n, and 4 divides `first`; elsewhere each element is checked.
@@ -384,7 +384,7 @@ unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> Rows {
 /// # Safety
 /// `target` 16-byte aligned and valid for `n` f32.
 #[inline(always)]
-unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: Rows, before: f32) {
+unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: TileRows, before: f32) {
     let first = tile * VECTORIZED_TILE + first_element();
     // SAFETY: as in `load_rows`.
     unsafe {
@@ -411,7 +411,7 @@ unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: Rows, before: f3
 /// # Safety
 /// All lanes of the warp call.
 #[inline(always)]
-unsafe fn scan_rows(rows: &mut Rows) -> f32 {
+unsafe fn scan_rows(rows: &mut TileRows) -> f32 {
     // Several short loops: the compiler unrolls each of them, and only so are the rows in registers.
     let mut sums = [0.0; ROWS as usize];
     for (row, sum) in rows.iter_mut().zip(&mut sums) {
@@ -652,7 +652,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
 ///
 /// # Safety
 /// Launch contract: as for [`scan_look_back`]; `source` readable up to a multiple of 16 bytes.
-#[kernel(launch_bounds(VECTORIZED_THREADS, 6), since = 80)]
+#[kernel(launch_bounds(VECTORIZED_THREADS, 6), min_compute_capability = 80)]
 pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
     static mut ELEMENTS: MaybeUninit<Lines> = MaybeUninit::uninit();

@@ -62,7 +62,7 @@ pub const APART: u32 = 128;
 const QUADS: u32 = TILE / 4;
 
 /// The arrays, and the tiles that are this block's.
-struct Work {
+struct BlockTiles {
     source: *const f32,
     target: *mut f32,
     n: u32,
@@ -71,7 +71,7 @@ struct Work {
     tid: u32,
 }
 
-impl Work {
+impl BlockTiles {
     /// An equal share of the tiles for each block, neighbouring ones.
     #[inline(always)]
     fn new(source: *const f32, target: *mut f32, n: u32) -> Self {
@@ -150,7 +150,7 @@ impl Work {
     /// stored.
     ///
     /// # Safety
-    /// As for [`Work::fill_rest`]; `COUNT` pieces of all threads are a tile; arrays aligned to `T`.
+    /// As for [`BlockTiles::fill_rest`]; `COUNT` pieces of all threads are a tile; arrays aligned to `T`.
     #[inline(always)]
     unsafe fn fill_through_registers<T: Copy, const COUNT: usize>(
         &self,
@@ -176,7 +176,7 @@ impl Work {
     /// its first bytes and zeros behind them.
     ///
     /// # Safety
-    /// As for [`Work::fill_through_registers`]; nobody accesses the words until the copies have been
+    /// As for [`BlockTiles::fill_through_registers`]; nobody accesses the words until the copies have been
     /// waited for.
     #[cfg_attr(
         all(target_arch = "nvptx64", not(target_feature = "compute_80")),
@@ -215,10 +215,10 @@ impl Work {
         }
     }
 
-    /// [`Work::start`] with pieces of 16 bytes, past L1.
+    /// [`BlockTiles::start`] with pieces of 16 bytes, past L1.
     ///
     /// # Safety
-    /// As for [`Work::start`].
+    /// As for [`BlockTiles::start`].
     #[cfg_attr(
         all(target_arch = "nvptx64", not(target_feature = "compute_80")),
         allow(dead_code, reason = "older processors have no asynchronous copies")
@@ -266,7 +266,7 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: WORDS is a tile (launch contract for the rest).
     unsafe {
         work.one_by_one(words, |tile| work.fill_through_registers::<f32, 8>(tile, words));
@@ -282,7 +282,7 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: WORDS is a tile (launch contract for the rest).
     unsafe {
         work.one_by_one(words, |tile| work.fill_through_registers::<F32x2, 4>(tile, words));
@@ -298,7 +298,7 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: WORDS is a tile (launch contract for the rest).
     unsafe {
         work.one_by_one(words, |tile| work.fill_through_registers::<F32x4, 2>(tile, words));
@@ -309,12 +309,12 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
         work.one_by_one(words, |tile| {
@@ -333,12 +333,12 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
         work.one_by_one(words, |tile| {
@@ -357,12 +357,12 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
         work.one_by_one(words, |tile| {
@@ -377,12 +377,12 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut RING: MaybeUninit<[F32x4; (STAGES * QUADS) as usize]> = MaybeUninit::uninit();
     let ring = (&raw mut RING).cast::<f32>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: a stage of the ring is a tile. A tile is read after its group has been waited for by
     // all threads, and its stage is filled again after all have read it: the barrier says both.
     unsafe {
@@ -412,7 +412,7 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 90)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 90)]
 pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut RING: MaybeUninit<[F32x4; (STAGES * QUADS) as usize]> = MaybeUninit::uninit();
@@ -420,7 +420,7 @@ pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
     static mut ARRIVED: MaybeUninit<[Barrier; STAGES as usize]> = MaybeUninit::uninit();
     let ring = (&raw mut RING).cast::<f32>();
     let arrived = (&raw mut ARRIVED).cast::<Barrier>();
-    let work = Work::new(source, target, n);
+    let work = BlockTiles::new(source, target, n);
     // SAFETY: as in `async_copy_pipelined`, with a phase of the stage's barrier for a group. A whole
     // tile is a multiple of 16 bytes; one that is not whole is filled by all threads instead.
     unsafe {

@@ -50,14 +50,14 @@ pub const VECTORIZED_TILE: u32 = 64;
 pub const VECTORIZED_THREADS: u32 = VECTORIZED_TILE / 4;
 
 /// The tile's place in the matrix, and this thread's place in the tile. x is the fastest axis.
-struct Place {
+struct TilePosition {
     column: u32,
     row: u32,
     x: u32,
     y: u32,
 }
 
-impl Place {
+impl TilePosition {
     /// Of a block whose grid runs down the columns first.
     #[inline(always)]
     fn down_first(tile: u32) -> Self {
@@ -100,7 +100,7 @@ pub unsafe fn transpose_column_write(
     rows: u32,
     columns: u32,
 ) {
-    let Place { column, row, x, y } = Place::new(TILE);
+    let TilePosition { column, row, x, y } = TilePosition::new(TILE);
     let column = column + x;
     for step in 0..TILE / BLOCK_ROWS {
         let row = row + y + step * BLOCK_ROWS;
@@ -118,7 +118,7 @@ pub unsafe fn transpose_column_write(
 /// Launch contract: as for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
 #[kernel]
 pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    let Place { column, row, x, y } = Place::down_first(TILE);
+    let TilePosition { column, row, x, y } = TilePosition::down_first(TILE);
     let row = row + x;
     for step in 0..TILE / BLOCK_ROWS {
         let column = column + y + step * BLOCK_ROWS;
@@ -143,7 +143,7 @@ unsafe fn through_tile(
     words: *mut f32,
     word: impl Fn(u32, u32) -> u32,
 ) {
-    let Place { column, row, x, y } = Place::new(TILE);
+    let TilePosition { column, row, x, y } = TilePosition::new(TILE);
     // SAFETY: rows and columns are checked against the matrix; `word` stays in the tile. Every word
     // read after the barrier was written before it: both loops skip what lies outside the matrix.
     unsafe {
@@ -236,7 +236,7 @@ unsafe fn through_pieces(
     rows: u32,
     columns: u32,
     quads: *mut F32x4,
-    Place { column, row, x, y }: Place,
+    TilePosition { column, row, x, y }: TilePosition,
 ) {
     // SAFETY: 4 divides rows and columns, so a piece whose first word lies in the matrix lies in it
     // whole, 16-byte aligned; a tile row holds VECTORIZED_THREADS pieces and the swizzle permutes them. A
@@ -278,7 +278,7 @@ pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u
     #[address_space(shared)]
     static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let place = Place::new(VECTORIZED_TILE);
+    let place = TilePosition::new(VECTORIZED_TILE);
     // SAFETY: the launch contract; QUADS holds a tile.
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
@@ -293,7 +293,7 @@ pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: 
     #[address_space(shared)]
     static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let place = Place::down_first(VECTORIZED_TILE);
+    let place = TilePosition::down_first(VECTORIZED_TILE);
     // SAFETY: the launch contract; QUADS holds a tile.
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
@@ -303,13 +303,13 @@ pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: 
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_block_order`].
-#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), since = 80)]
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), min_compute_capability = 80)]
 pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
     static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
     let quads = (&raw mut QUADS).cast::<F32x4>();
-    let Place { column, row, x, y } = Place::down_first(VECTORIZED_TILE);
+    let TilePosition { column, row, x, y } = TilePosition::down_first(VECTORIZED_TILE);
     // SAFETY: as in `through_pieces`; the copies are waited for before the barrier that publishes
     // them.
     unsafe {

@@ -1,12 +1,12 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
-use super::shared::{Work, WrongArgument, writable};
+use super::shared::{WorkArguments, WrongArgument, writable};
 use super::terminal::{progress, table};
 use crate::catalogue::Catalogue;
 use crate::measure::{Plan, predict, profile, run as measure};
 use crate::peers;
 use ::report::tabulate;
-use ::results::{Outcome, Results, Row, check, write};
+use ::results::{Results, Row, RowOutcome, check, write};
 use anyhow::{Context, Result};
 use cuda_host::Gpu;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 )]
 pub struct Arguments {
     #[command(flatten)]
-    work: Work,
+    work: WorkArguments,
     /// Only variants whose `pattern/variant` contains this text.
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
@@ -134,7 +134,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         println!("written to {}", path.display());
     }
     let behaves = reference.is_none_or(|reference| print_check(&reference, &results));
-    let is_wrong = |row: &Row| matches!(row.outcome, Outcome::Wrong { .. });
+    let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
     Ok(if results.interrupted {
         ExitCode::from(INTERRUPTED)
     } else if results.rows.iter().any(is_wrong) || !behaves {
@@ -217,7 +217,7 @@ fn print(results: &Results) {
         println!("and {swept} rows of curves (in --json, --csv and the report)");
     }
     for row in &results.rows {
-        if let Outcome::Wrong { reason } = &row.outcome {
+        if let RowOutcome::Wrong { reason } = &row.outcome {
             println!("WRONG {} at {}: {reason}", row.name(), row.show_size());
         }
     }

@@ -32,13 +32,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
                         json!({
                             "name": variant.name,
                             "kernel": pattern.kernel_name(variant),
-                            "change": variant.change,
-                            "since": variant.since,
+                            "summary": variant.summary,
+                            "min_compute_capability": variant.min_compute_capability,
                         })
                     })
                     .collect();
                 let dimensions: Vec<_> = pattern.dimensions.iter().map(|dimension| dimension.name).collect();
-                json!({ "name": pattern.name, "shows": pattern.claim(), "dimensions": dimensions, "variants": variants })
+                json!({ "name": pattern.name, "claim": pattern.claim(), "dimensions": dimensions, "variants": variants })
             })
             .collect();
         println!("{}", serde_json::to_string_pretty(&patterns)?);
@@ -57,7 +57,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     for pattern in catalogue.patterns {
         table.add_row([pattern.name, "", &pattern.claim()]);
         for variant in pattern.variants {
-            table.add_row(["", variant.name, variant.change]);
+            table.add_row(["", variant.name, variant.summary]);
         }
     }
     println!("{table}");

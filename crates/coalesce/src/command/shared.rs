@@ -14,7 +14,7 @@ pub struct WrongArgument(pub String);
 
 /// What to work on, and where.
 #[derive(Debug, Args)]
-pub struct Work {
+pub struct WorkArguments {
     /// Patterns or variants, as `list` names them; all when none is named.
     #[arg(value_name = "PATTERN[/VARIANT]")]
     selections: Vec<String>,
@@ -57,7 +57,7 @@ impl Device {
     }
 }
 
-impl Work {
+impl WorkArguments {
     /// The selected patterns and variants.
     pub fn selections(&self, catalogue: &Catalogue) -> Result<Vec<Selection>, UnknownName> {
         if self.selections.is_empty() {

@@ -1,12 +1,12 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
-use super::shared::{Work, WrongArgument, writable};
+use super::shared::{WorkArguments, WrongArgument, writable};
 use super::terminal::progress;
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
 use crate::pattern::Size;
-use crate::verify::{self, Digests, Outcome};
+use crate::verify::{self, Digests, VerifyOutcome};
 use ::results::write_json;
 use anyhow::Result;
 use cuda_host::{Checks, Gpu, VirtualDevice};
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 )]
 pub struct Arguments {
     #[command(flatten)]
-    work: Work,
+    work: WorkArguments,
     /// On the virtual device: also look for races, uninitialized reads, missing barriers and the like.
     #[arg(long)]
     check: bool,
@@ -89,17 +89,17 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
                 (verify::verify(&gpu, &case, &arrays, variant, &size)?, Vec::new())
             };
             match outcome {
-                Outcome::Correct => {
+                VerifyOutcome::Correct => {
                     correct += 1;
                     digests.insert(name.clone(), written);
                 }
-                Outcome::NotRun(reason) => {
+                VerifyOutcome::NotRun(reason) => {
                     if arguments.verbose {
                         line(format!("not run: {reason}"));
                     }
                     *not_run.entry(reason).or_default() += 1;
                 }
-                Outcome::Wrong(fault) => {
+                VerifyOutcome::Wrong(fault) => {
                     wrong += 1;
                     line(format!("WRONG: {fault}"));
                 }

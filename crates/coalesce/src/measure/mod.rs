@@ -1,10 +1,10 @@
-//! Measures variants: correct before and after, by events, against the ceilings of the same run.
+//! Measures variants: correct before and after, by events, against the measured peaks of the same run.
 //!
 //! The kernels of a point are measured in turn, in a new random order each time, so that what drifts (clocks,
 //! temperature) drifts for all of them alike. The host's work is prepared anew several times, for the same reason.
 
 mod axis;
-mod ceilings;
+mod measured_peaks;
 mod plan;
 mod point;
 mod prediction;
@@ -19,7 +19,7 @@ pub use sampler::StopRule;
 use crate::catalogue::Catalogue;
 use crate::instruments::Instruments;
 use crate::pattern::Unavailable;
-use crate::verify::{self, Ready};
+use crate::verify::{self, PreparedVariant};
 use crate::{count, environment};
 use anyhow::Result;
 use cuda_host::{DeviceFacts, Gpu};
@@ -33,7 +33,7 @@ use theoretical::TheoreticalPeaks;
 /// Runs a plan. `on_row` sees each row as it is finished; when `stop` becomes true, what is finished is returned.
 ///
 /// # Errors
-/// The driver's while the ceilings are measured. What fails later is a row.
+/// The driver's while the measured peaks are measured. What fails later is a row.
 pub fn run(
     gpu: &Gpu,
     catalogue: &Catalogue,
@@ -48,7 +48,8 @@ pub fn run(
     let plan = &Plan { predicts, ..plan.clone() };
     let instruments = Instruments::load(gpu)?;
     let sampler = Sampler::new(&instruments)?;
-    let ceilings = ceilings::measure(&instruments, &sampler, &plan.stop, &plan.limits()?)?;
+    let measured_peaks =
+        measured_peaks::measure(&instruments, &sampler, &plan.stop, &plan.resources()?)?;
     let image = gpu.image();
     let device = gpu.facts()?;
     let mut environment = Environment {
@@ -65,7 +66,7 @@ pub fn run(
         duration_s: 0.0,
     };
     let peaks = TheoreticalPeaks::of(&device, environment.board.as_ref());
-    let bench = Bench { gpu, plan, peaks, ceilings: &ceilings, sampler };
+    let bench = Bench { gpu, plan, peaks, measured_peaks: &measured_peaks, sampler };
     let (mut rows, mut counted) = (Vec::new(), Vec::new());
     let mut interrupted = false;
     'all: for selection in &plan.selections {
@@ -89,7 +90,7 @@ pub fn run(
     }
     environment.duration_s = begin.elapsed().as_secs_f64();
     let counts = plan.predicts.then(|| count::of_catalogue(catalogue, counted));
-    Ok(Results { schema: SCHEMA, environment, interrupted, ceilings, rows, counts })
+    Ok(Results { schema: SCHEMA, environment, interrupted, measured_peaks, rows, counts })
 }
 
 /// Runs each variant of a plan's ladders once, unchecked and untimed: what a profiler wants to see.
@@ -106,10 +107,10 @@ pub fn profile(gpu: &Gpu, plan: &Plan, mut on_run: impl FnMut(String)) -> Result
             let case = verify::case(pattern, executed, plan.seed);
             let arrays = pattern.arrays(gpu, &case)?;
             for variant in variants {
-                if verify::obstacle(gpu, variant, size).is_some() {
+                if verify::unsupported_reason(gpu, variant, size).is_some() {
                     continue;
                 }
-                let mut ready = match Ready::new(gpu, &case, &arrays, variant, executed) {
+                let mut ready = match PreparedVariant::new(gpu, &case, &arrays, variant, executed) {
                     Err(error) if error.is::<Unavailable>() => continue,
                     ready => ready?,
                 };

@@ -7,7 +7,7 @@ use crate::pattern::{Pattern, Size, Variant};
 use crate::peers;
 use anyhow::{Result, bail};
 use cuda_host::Gpu;
-use results::Limit;
+use results::Resource;
 use std::time::Duration;
 
 /// What to measure, and how long to try.
@@ -138,21 +138,23 @@ impl Plan {
         Ok(points)
     }
 
-    /// The ceilings that a run of this plan is held against: on a GPU all there are.
-    pub(super) fn limits(&self) -> Result<Vec<Limit>> {
+    /// The measured peaks that a run of this plan is held against: on a GPU all there are.
+    pub(super) fn resources(&self) -> Result<Vec<Resource>> {
         if !self.predicts {
-            return Ok(Limit::ALL.into());
+            return Ok(Resource::ALL.into());
         }
-        let mut limits = Vec::new();
+        let mut resources = Vec::new();
         for selection in &self.selections {
-            let floor = selection.pattern.floor;
+            let minimum_time = selection.pattern.minimum_time;
             for point in self.points(selection)? {
-                limits.extend(point.variants.iter().filter_map(|v| Some(floor(v, &point.size)?.0)));
+                resources.extend(
+                    point.variants.iter().filter_map(|v| Some(minimum_time(v, &point.size)?.0)),
+                );
             }
         }
-        limits.sort();
-        limits.dedup();
-        Ok(limits)
+        resources.sort();
+        resources.dedup();
+        Ok(resources)
     }
 
     /// How many rows a run of this plan has.

@@ -6,14 +6,14 @@ use super::theoretical::TheoreticalPeaks;
 use crate::count;
 use crate::counted::Counted;
 use crate::data::Random;
-use crate::pattern::{Pattern, Unavailable, Variant, Work};
+use crate::pattern::{Implementation, Pattern, Unavailable, Variant};
 use crate::timeline;
-use crate::verify::{self, Outcome as Verdict, Ready};
+use crate::verify::{self, PreparedVariant, VerifyOutcome};
 use anyhow::{Result, bail};
 use cuda_host::{Gpu, LaunchResources, VirtualDevice, WorkScale};
 use results::{
-    Ceiling, CountedPattern, CountedVariant, Floor, Measured, Outcome, Resources, Row, Spread,
-    Timeline,
+    CountedPattern, CountedVariant, Measured, MeasuredPeak, MinimumTime, Resources, Row,
+    RowOutcome, Spread, Timeline,
 };
 
 /// The tools of a run.
@@ -21,16 +21,16 @@ pub(super) struct Bench<'a> {
     pub(super) gpu: &'a Gpu,
     pub(super) plan: &'a Plan,
     pub(super) sampler: Sampler<'a>,
-    pub(super) ceilings: &'a [Ceiling],
+    pub(super) measured_peaks: &'a [MeasuredPeak],
     pub(super) peaks: TheoreticalPeaks,
 }
 
 /// A variant under way.
-struct Entry<'a> {
+struct Measurement<'a> {
     variant: &'static Variant,
-    ready: Option<Ready<'a>>,
+    ready: Option<PreparedVariant<'a>>,
     /// Why it is not measured.
-    verdict: Option<Outcome>,
+    verdict: Option<RowOutcome>,
     cold: Series,
     hot: Option<Spread>,
     graph: Option<Spread>,
@@ -63,7 +63,8 @@ impl Bench<'_> {
         point: &Point,
     ) -> (Vec<Row>, Option<CountedPattern>) {
         let case = verify::case(pattern, &point.executed, self.plan.seed);
-        let mut entries: Vec<Entry<'_>> = point.variants.iter().map(|v| Entry::new(v)).collect();
+        let mut entries: Vec<Measurement<'_>> =
+            point.variants.iter().map(|v| Measurement::new(v)).collect();
         let arrays = match pattern.arrays(self.gpu, &case) {
             Ok(arrays) => arrays,
             Err(error) => {
@@ -75,11 +76,14 @@ impl Bench<'_> {
             time_limit: self.plan.stop.time_limit / if point.sweep.is_some() { 8 } else { 1 },
             ..self.plan.stop
         };
-        let prepare = |variant| Ready::new(self.gpu, &case, &arrays, variant, &point.executed);
+        let prepare =
+            |variant| PreparedVariant::new(self.gpu, &case, &arrays, variant, &point.executed);
         let device = self.gpu.virtual_device();
         for entry in &mut entries {
-            if let Some(reason) = verify::obstacle(self.gpu, entry.variant, &point.executed) {
-                entry.verdict = Some(Outcome::NotRun { reason });
+            if let Some(reason) =
+                verify::unsupported_reason(self.gpu, entry.variant, &point.executed)
+            {
+                entry.verdict = Some(RowOutcome::NotRun { reason });
                 continue;
             }
             entry.attempt(|entry| {
@@ -130,7 +134,7 @@ impl Bench<'_> {
     }
 
     /// The run before all timing, which is checked.
-    fn first_run(&self, entry: &mut Entry<'_>) -> Result<()> {
+    fn first_run(&self, entry: &mut Measurement<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         ready.run()?;
         ready.finish()?;
@@ -139,7 +143,7 @@ impl Bench<'_> {
     }
 
     /// The last sample, on fresh outputs, which is checked whole.
-    fn last_sample(&self, entry: &mut Entry<'_>) -> Result<()> {
+    fn last_sample(&self, entry: &mut Measurement<'_>) -> Result<()> {
         if let Some(ready) = &entry.ready {
             ready.reset()?;
         }
@@ -151,7 +155,12 @@ impl Bench<'_> {
     }
 
     /// The one run of a kernel on the virtual device: executing takes long and says the same each time.
-    fn predict(&self, device: &VirtualDevice, entry: &mut Entry<'_>, point: &Point) -> Result<()> {
+    fn predict(
+        &self,
+        device: &VirtualDevice,
+        entry: &mut Measurement<'_>,
+        point: &Point,
+    ) -> Result<()> {
         device.take_launches();
         device.watch_first_warp(point.sweep.is_none());
         let done = self.last_sample(entry);
@@ -168,7 +177,7 @@ impl Bench<'_> {
         &self,
         pattern: &Pattern,
         point: &Point,
-        entries: &mut [Entry<'_>],
+        entries: &mut [Measurement<'_>],
     ) -> CountedPattern {
         let right = entries.iter_mut().filter(|entry| entry.verdict.is_none());
         let variants = right.map(|entry| -> CountedVariant {
@@ -194,7 +203,7 @@ impl Bench<'_> {
     }
 
     /// One round of work of the host, which is ready.
-    fn round(&self, entry: &mut Entry<'_>, rule: &StopRule, round: u32) -> Result<()> {
+    fn round(&self, entry: &mut Measurement<'_>, rule: &StopRule, round: u32) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         self.scale_work(entry.scale);
         let part = rule.part(self.plan.rounds);
@@ -208,7 +217,7 @@ impl Bench<'_> {
     }
 
     /// Records what runs when, once.
-    fn watch(&self, entry: &mut Entry<'_>) -> Result<()> {
+    fn watch(&self, entry: &mut Measurement<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         entry.timeline = timeline::watch(self.gpu, ready)?.0;
         Ok(())
@@ -217,9 +226,9 @@ impl Bench<'_> {
     /// The rounds after the first of all work of the host, each prepared anew, in a random order.
     fn more_rounds<'a>(
         &self,
-        entries: &mut [Entry<'a>],
+        entries: &mut [Measurement<'a>],
         rule: &StopRule,
-        prepare: impl Fn(&'static Variant) -> Result<Ready<'a>>,
+        prepare: impl Fn(&'static Variant) -> Result<PreparedVariant<'a>>,
     ) {
         let mut random = Random::new(self.plan.seed);
         for round in 2..=self.plan.rounds {
@@ -238,10 +247,11 @@ impl Bench<'_> {
     }
 
     /// Samples the kernels that are ready in a random order, again and again, until each has enough.
-    fn in_turn(&self, entries: &mut [Entry<'_>], rule: &StopRule) {
+    fn in_turn(&self, entries: &mut [Measurement<'_>], rule: &StopRule) {
         let mut random = Random::new(self.plan.seed);
-        let is_open =
-            |entry: &Entry<'_>| entry.ready.is_some() && !self.sampler.is_enough(&entry.cold, rule);
+        let is_open = |entry: &Measurement<'_>| {
+            entry.ready.is_some() && !self.sampler.is_enough(&entry.cold, rule)
+        };
         while entries.iter().any(is_open) {
             for index in shuffled(&mut random, entries.len()) {
                 let entry = &mut entries[index];
@@ -253,7 +263,7 @@ impl Bench<'_> {
     }
 
     /// One sample with cold caches.
-    fn cold_sample(&self, entry: &mut Entry<'_>) -> Result<()> {
+    fn cold_sample(&self, entry: &mut Measurement<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         self.scale_work(entry.scale);
         self.sampler.sample(&mut entry.cold, Caches::Cold, |step| match step {
@@ -263,7 +273,7 @@ impl Bench<'_> {
     }
 
     /// Samples with hot caches, and as a graph.
-    fn other_modes(&self, entry: &mut Entry<'_>) -> Result<()> {
+    fn other_modes(&self, entry: &mut Measurement<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         let rule = StopRule { time_limit: self.plan.stop.time_limit / 8, ..self.plan.stop };
         let hot = self.sampler.series(Caches::Hot, &rule, |step| match step {
@@ -289,7 +299,7 @@ impl Bench<'_> {
     }
 
     /// A variant that leaves a part of L2 set aside changes what is measured after it.
-    fn leave_l2_alone(&self, entry: &mut Entry<'_>) {
+    fn leave_l2_alone(&self, entry: &mut Measurement<'_>) {
         entry.attempt(|_| match self.gpu.restore_l2()? {
             0 => Ok(()),
             bytes => bail!("it left {bytes} bytes of L2 set aside for lines that persist"),
@@ -297,7 +307,7 @@ impl Bench<'_> {
     }
 
     /// The rows of a point.
-    fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Entry<'_>>) -> Vec<Row> {
+    fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Measurement<'_>>) -> Vec<Row> {
         let mut naive_ms = None;
         let mut rows = Vec::new();
         for entry in entries {
@@ -311,7 +321,7 @@ impl Bench<'_> {
                 variant: entry.variant.name.to_owned(),
                 size: size.map(|(of, value)| (of.name.to_owned(), of.number(*value))).collect(),
                 sweep: point.sweep.map(str::to_owned),
-                peer: matches!(entry.variant.work, Work::Peer(_)),
+                peer: matches!(entry.variant.work, Implementation::Peer(_)),
                 resources: entry.resources.map(resources),
                 traffic: entry.counted.as_ref().map(|counted| counted.counters.traffic()),
                 predicted_ms: None,
@@ -327,32 +337,32 @@ impl Bench<'_> {
         &self,
         pattern: &Pattern,
         point: &Point,
-        entry: &Entry<'_>,
+        entry: &Measurement<'_>,
         naive_ms: &mut Option<f64>,
-    ) -> Outcome {
+    ) -> RowOutcome {
         let Some(time_ms) = entry.cold.spread() else {
             let reason = format!(
                 "none of its {} samples counts: the device was throttled",
                 entry.cold.throttled
             );
-            return Outcome::Wrong { reason };
+            return RowOutcome::Wrong { reason };
         };
         let own = pattern.own(entry.variant).unwrap_or(entry.variant);
         let bytes = pattern.bytes_of(own, &point.size);
-        let amount = (pattern.floor)(own, &point.size);
-        if let Some((limit, amount)) = amount
-            && let Some(reason) = self.peaks.why_impossible(limit, amount, time_ms.min)
+        let amount = (pattern.minimum_time)(own, &point.size);
+        if let Some((resource, amount)) = amount
+            && let Some(reason) = self.peaks.why_impossible(resource, amount, time_ms.min)
         {
-            return Outcome::Wrong { reason };
+            return RowOutcome::Wrong { reason };
         }
-        let floor = amount.and_then(|(limit, amount)| {
-            let ceiling = self.ceilings.iter().find(|ceiling| ceiling.limit == limit)?;
-            let floor_ms = ceiling.floor_ms(amount);
-            let percent = 100.0 * floor_ms / time_ms.median;
-            Some(Floor { limit, amount, time_ms: floor_ms, percent })
+        let minimum_time = amount.and_then(|(resource, amount)| {
+            let peak = self.measured_peaks.iter().find(|peak| peak.resource == resource)?;
+            let minimum_time_ms = peak.minimum_time_ms(amount);
+            let percent = 100.0 * minimum_time_ms / time_ms.median;
+            Some(MinimumTime { resource, amount, time_ms: minimum_time_ms, percent })
         });
         let naive = *naive_ms.get_or_insert(time_ms.median);
-        Outcome::Measured(Measured {
+        RowOutcome::Measured(Measured {
             time_ms,
             hot_ms: entry.hot,
             graph_ms: entry.graph,
@@ -360,7 +370,7 @@ impl Bench<'_> {
             throttled: entry.cold.throttled,
             bytes: bytes.total(),
             bandwidth_gb_s: bytes.total() as f64 / time_ms.median / 1e6,
-            floor,
+            minimum_time,
             speed_up: naive / time_ms.median,
         })
     }
@@ -377,9 +387,9 @@ fn resources(of: LaunchResources) -> Resources {
     }
 }
 
-impl<'a> Entry<'a> {
-    fn new(variant: &'static Variant) -> Entry<'a> {
-        Entry {
+impl<'a> Measurement<'a> {
+    fn new(variant: &'static Variant) -> Measurement<'a> {
+        Measurement {
             variant,
             ready: None,
             verdict: None,
@@ -394,7 +404,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Does a step; what fails ends the variant's measurement.
-    fn attempt(&mut self, step: impl FnOnce(&mut Entry<'a>) -> Result<()>) {
+    fn attempt(&mut self, step: impl FnOnce(&mut Measurement<'a>) -> Result<()>) {
         if let Err(error) = step(self) {
             self.fail(&error);
         }
@@ -403,15 +413,18 @@ impl<'a> Entry<'a> {
     fn fail(&mut self, error: &anyhow::Error) {
         let reason = format!("{error:#}");
         let is_wrong = !error.is::<Unavailable>();
-        self.verdict =
-            Some(if is_wrong { Outcome::Wrong { reason } } else { Outcome::NotRun { reason } });
+        self.verdict = Some(if is_wrong {
+            RowOutcome::Wrong { reason }
+        } else {
+            RowOutcome::NotRun { reason }
+        });
         self.ready = None;
     }
 
     /// Fails unless the outputs are right.
     fn check(&mut self, when: &str) -> Result<()> {
-        match self.ready.as_mut().map(Ready::check).transpose()? {
-            Some(Verdict::Wrong(fault)) => bail!("{when}{fault}"),
+        match self.ready.as_mut().map(PreparedVariant::check).transpose()? {
+            Some(VerifyOutcome::Wrong(fault)) => bail!("{when}{fault}"),
             _ => Ok(()),
         }
     }

@@ -15,7 +15,7 @@ use virtual_gpu::{PROFILES, Profile};
 /// From here on the virtual device answers this process's calls of the driver: the GPU must have been closed.
 ///
 /// # Errors
-/// When the virtual device does not start, or the ceilings cannot be predicted.
+/// When the virtual device does not start, or the measured peaks cannot be predicted.
 pub fn predict(results: &mut Results, catalogue: &Catalogue, plan: &Plan) -> Result<()> {
     let named = PROFILES.iter().find(|(name, _)| {
         Profile::named(name).is_ok_and(|known| known.name == results.environment.device.name)

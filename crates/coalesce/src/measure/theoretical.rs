@@ -1,7 +1,7 @@
 //! Theoretical peaks: what no measurement can be above.
 
 use cuda_host::DeviceFacts;
-use results::{Board, Limit};
+use results::{Board, Resource};
 
 /// What no measurement can be above.
 pub(super) struct TheoreticalPeaks {
@@ -34,24 +34,26 @@ impl TheoreticalPeaks {
     /// Why an amount cannot have gone through in this time, if so.
     pub(super) fn why_impossible(
         &self,
-        limit: Limit,
+        resource: Resource,
         amount: usize,
         time_ms: f64,
     ) -> Option<String> {
         let amount = amount as f64;
-        let (amount, roof) = match limit {
-            Limit::Copy | Limit::Read | Limit::Write => (amount - self.l2_bytes, self.memory),
-            Limit::Shared => (amount, self.shared),
-            Limit::Upload | Limit::Download => (amount, self.bus?),
-            Limit::BothWays => (amount, 2.0 * self.bus?),
-            Limit::L2 | Limit::Launch => return None,
+        let (amount, roof) = match resource {
+            Resource::Copy | Resource::Read | Resource::Write => {
+                (amount - self.l2_bytes, self.memory)
+            }
+            Resource::Shared => (amount, self.shared),
+            Resource::HostToDevice | Resource::DeviceToHost => (amount, self.bus?),
+            Resource::Bidirectional => (amount, 2.0 * self.bus?),
+            Resource::L2 | Resource::Launch => return None,
         };
         let rate = amount / time_ms * 1e3;
         (rate > roof).then(|| {
             format!(
                 "it cannot be: {:.0} GB/s in {time_ms:.4} ms, where the peak of {} is {:.0} GB/s",
                 rate / 1e9,
-                limit.name(),
+                resource.name(),
                 roof / 1e9
             )
         })
@@ -67,11 +69,11 @@ mod tests {
         let peaks =
             TheoreticalPeaks { memory: 4.9e12, l2_bytes: 6e7, shared: 3.3e13, bus: Some(6.4e10) };
         // 1 GiB in 0.2 ms is 5.4 TB/s, in 0.3 ms 3.6 TB/s.
-        assert!(peaks.why_impossible(Limit::Read, 1 << 30, 0.2).is_some());
-        assert_eq!(peaks.why_impossible(Limit::Read, 1 << 30, 0.3), None);
+        assert!(peaks.why_impossible(Resource::Read, 1 << 30, 0.2).is_some());
+        assert_eq!(peaks.why_impossible(Resource::Read, 1 << 30, 0.3), None);
         // What fits into L2 may never have seen device memory.
-        assert_eq!(peaks.why_impossible(Limit::Write, 1 << 25, 0.001), None);
-        assert!(peaks.why_impossible(Limit::Upload, 1 << 30, 10.0).is_some());
-        assert_eq!(peaks.why_impossible(Limit::BothWays, 1 << 30, 10.0), None);
+        assert_eq!(peaks.why_impossible(Resource::Write, 1 << 25, 0.001), None);
+        assert!(peaks.why_impossible(Resource::HostToDevice, 1 << 30, 10.0).is_some());
+        assert_eq!(peaks.why_impossible(Resource::Bidirectional, 1 << 30, 10.0), None);
     }
 }

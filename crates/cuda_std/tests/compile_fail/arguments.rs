@@ -10,7 +10,7 @@ pub unsafe fn empty() {}
 #[kernel(launch_bounds(256), launch_bounds(128))]
 pub unsafe fn twice() {}
 
-#[kernel(since = 8)]
+#[kernel(min_compute_capability = 8)]
 pub unsafe fn too_old() {}
 
 #[kernel(cluster(1, 2, 3, 4))]

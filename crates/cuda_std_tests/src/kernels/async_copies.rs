@@ -12,7 +12,7 @@ macro_rules! reversals {
     ($($name:ident: $kind:ty, $copy:ident;)*) => {
         $(
             #[doc = concat!("Reverses the block's elements, copied by `", stringify!($copy), "`.")]
-            #[kernel(since = 80)]
+            #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 #[address_space(shared)]
                 static mut TILE: MaybeUninit<[$kind; THREADS as usize]> = MaybeUninit::uninit();
@@ -44,7 +44,7 @@ macro_rules! fills {
     ($($name:ident: $kind:ty, $copy:ident;)*) => {
         $(
             #[doc = concat!("Copies the first elements by `", stringify!($copy), "`, zeros behind them.")]
-            #[kernel(since = 80)]
+            #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind, count: u32) {
                 #[address_space(shared)]
                 static mut TILE: MaybeUninit<[$kind; THREADS as usize]> = MaybeUninit::uninit();
@@ -72,7 +72,7 @@ fills! {
 
 /// Sums the elements `tid, tid + 64, ..` of four tiles, of which the next is copied while the last
 /// is summed.
-#[kernel(since = 80)]
+#[kernel(min_compute_capability = 80)]
 pub unsafe fn async_pipeline(source: *const f32, target: *mut f32) {
     const TILES: usize = 4;
     #[address_space(shared)]
@@ -103,7 +103,7 @@ pub unsafe fn async_pipeline(source: *const f32, target: *mut f32) {
 
 /// Reverses the block's elements: one thread copies them in by the bulk engine, and the reversed
 /// ones out.
-#[kernel(since = 90)]
+#[kernel(min_compute_capability = 90)]
 pub unsafe fn bulk_copies(source: *const u32, target: *mut u32) {
     #[repr(C, align(16))]
     struct Tile([u32; THREADS as usize]);
@@ -147,7 +147,7 @@ pub unsafe fn bulk_copies(source: *const u32, target: *mut u32) {
 
 /// Every thread arrives on a barrier in each of two phases, and reads what its neighbour stored
 /// before.
-#[kernel(since = 90)]
+#[kernel(min_compute_capability = 90)]
 pub unsafe fn mbarrier_phases(source: *const u32, exchange: *mut u32, target: *mut u32) {
     #[address_space(shared)]
     static mut BARRIER: MaybeUninit<Barrier> = MaybeUninit::uninit();

@@ -122,12 +122,12 @@ of_one! {
     #[kernel] approx_lg2(x: f32) -> f32 { approx::lg2(x) }
     #[kernel] approx_exp(x: f32) -> f32 { approx::exp(x) }
     #[kernel] approx_ln(x: f32) -> f32 { approx::ln(x) }
-    #[kernel(since = 75)] approx_tanh(x: f32) -> f32 { approx::tanh(x) }
+    #[kernel(min_compute_capability = 75)] approx_tanh(x: f32) -> f32 { approx::tanh(x) }
 
     #[kernel] f16_to_f32(x: f16) -> f32 { convert::f16_to_f32(x) }
     #[kernel] f32_to_f16(x: f32) -> f16 { convert::f32_to_f16(x) }
     #[kernel] bf16_to_f32(x: bf16) -> f32 { convert::bf16_to_f32(x) }
-    #[kernel(since = 80)] f32_to_bf16(x: f32) -> bf16 { convert::f32_to_bf16(x) }
+    #[kernel(min_compute_capability = 80)] f32_to_bf16(x: f32) -> bf16 { convert::f32_to_bf16(x) }
 }
 
 of_two! {

@@ -31,9 +31,9 @@ copies! {
     #[kernel] evict_first_f32: f32, load_evict_first, store_evict_first;
     #[kernel] evict_last_f32: f32, load_evict_last, store_evict_last;
     #[kernel] evict_unchanged_f32: f32, load_evict_unchanged, store_wb;
-    #[kernel(since = 75)] prefetch_64_f32: f32, load_prefetch_64, store_wb;
-    #[kernel(since = 75)] prefetch_128_f32: f32, load_prefetch_128, store_wb;
-    #[kernel(since = 80)] prefetch_256_f32: f32, load_prefetch_256, store_wb;
+    #[kernel(min_compute_capability = 75)] prefetch_64_f32: f32, load_prefetch_64, store_wb;
+    #[kernel(min_compute_capability = 75)] prefetch_128_f32: f32, load_prefetch_128, store_wb;
+    #[kernel(min_compute_capability = 80)] prefetch_256_f32: f32, load_prefetch_256, store_wb;
 
     #[kernel] cs_cs_f32x4: F32x4, load_cs, store_cs;
     #[kernel] cg_cg_f32x4: F32x4, load_cg, store_cg;
@@ -59,7 +59,7 @@ macro_rules! policies {
     ($($name:ident: $kind:ty, $policy:ident($fraction:literal);)*) => {
         $(
             #[doc = concat!("Copies `", stringify!($kind), "` with the policy `", stringify!($policy), "`.")]
-            #[kernel(since = 80)]
+            #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 let tid = thread::thread_idx_x() as usize;
                 let policy = CachePolicy::$policy($fraction);
@@ -102,12 +102,12 @@ macro_rules! lines {
 lines! {
     #[kernel] prefetch_l1;
     #[kernel] prefetch_l2;
-    #[kernel(since = 80)] prefetch_l2_evict_last;
-    #[kernel(since = 80)] l2_evict_normal;
+    #[kernel(min_compute_capability = 80)] prefetch_l2_evict_last;
+    #[kernel(min_compute_capability = 80)] l2_evict_normal;
 }
 
 /// Drops the target's lines, then writes them.
-#[kernel(since = 80)]
+#[kernel(min_compute_capability = 80)]
 pub unsafe fn discard_l2(source: *const f32, target: *mut f32) {
     let tid = thread::thread_idx_x() as usize;
     // SAFETY: the launch contract of the module; the target is aligned to 128 bytes, and every

@@ -29,7 +29,7 @@ of_element! {
     #[kernel] lane_mask_gt(value: u32) -> u32 { value + warp::lane_mask_gt() }
     #[kernel] lane_mask_ge(value: u32) -> u32 { value.wrapping_add(warp::lane_mask_ge()) }
     #[kernel] activemask(value: u32) -> u32 { value + warp::activemask() }
-    #[kernel(since = 90)] elect(value: u32) -> u32 { value + u32::from(warp::elect(FULL_MASK)) }
+    #[kernel(min_compute_capability = 90)] elect(value: u32) -> u32 { value + u32::from(warp::elect(FULL_MASK)) }
 
     #[kernel] vote_all(value: u32) -> u32 { u32::from(warp::warp_vote_all(FULL_MASK, value > 10)) }
     #[kernel] vote_any(value: u32) -> u32 { u32::from(warp::warp_vote_any(FULL_MASK, value > 10)) }
@@ -48,31 +48,31 @@ of_element! {
         warp::warp_match_all(FULL_MASK, value).unwrap_or(0)
     }
 
-    #[kernel(since = 80)] reduce_add_u32(value: u32) -> u32 {
+    #[kernel(min_compute_capability = 80)] reduce_add_u32(value: u32) -> u32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Add)
     }
-    #[kernel(since = 80)] reduce_add_i32(value: i32) -> i32 {
+    #[kernel(min_compute_capability = 80)] reduce_add_i32(value: i32) -> i32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Add)
     }
-    #[kernel(since = 80)] reduce_min_u32(value: u32) -> u32 {
+    #[kernel(min_compute_capability = 80)] reduce_min_u32(value: u32) -> u32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Min)
     }
-    #[kernel(since = 80)] reduce_min_i32(value: i32) -> i32 {
+    #[kernel(min_compute_capability = 80)] reduce_min_i32(value: i32) -> i32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Min)
     }
-    #[kernel(since = 80)] reduce_max_u32(value: u32) -> u32 {
+    #[kernel(min_compute_capability = 80)] reduce_max_u32(value: u32) -> u32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Max)
     }
-    #[kernel(since = 80)] reduce_max_i32(value: i32) -> i32 {
+    #[kernel(min_compute_capability = 80)] reduce_max_i32(value: i32) -> i32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Max)
     }
-    #[kernel(since = 80)] reduce_and_u32(value: u32) -> u32 {
+    #[kernel(min_compute_capability = 80)] reduce_and_u32(value: u32) -> u32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::And)
     }
-    #[kernel(since = 80)] reduce_or_u32(value: u32) -> u32 {
+    #[kernel(min_compute_capability = 80)] reduce_or_u32(value: u32) -> u32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Or)
     }
-    #[kernel(since = 80)] reduce_xor_u32(value: u32) -> u32 {
+    #[kernel(min_compute_capability = 80)] reduce_xor_u32(value: u32) -> u32 {
         warp::warp_reduce(FULL_MASK, value, WarpReductionOp::Xor)
     }
 }

@@ -136,7 +136,7 @@ impl Launch {
     pub(super) fn of<F>(kernel: Kernel<F>) -> Self {
         Launch {
             kernel: kernel.name(),
-            since: kernel.since(),
+            since: kernel.min_compute_capability(),
             grid: [1, 1, 1],
             block: [THREADS, 1, 1],
             shared_bytes: 0,

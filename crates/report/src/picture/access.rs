@@ -22,14 +22,14 @@ const GAP: f64 = 6.0;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Requests {
     /// In the order of their source lines.
-    pub shown: Vec<Request>,
+    pub shown: Vec<DrawnRequest>,
     /// Others that there is no room for.
     pub omitted: usize,
 }
 
 /// A request with its place in the source.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct DrawnRequest {
     /// The line in the kernel's file, if it is known.
     pub line: Option<u32>,
     /// That line's text.
@@ -52,7 +52,7 @@ impl Requests {
         source: &str,
         instructions: impl IntoIterator<Item = &'a InstructionCounts>,
     ) -> Requests {
-        let mut distinct: BTreeMap<Shape, (u32, Request)> = BTreeMap::new();
+        let mut distinct: BTreeMap<Shape, (u32, DrawnRequest)> = BTreeMap::new();
         for instruction in instructions {
             let line =
                 instruction.source.as_ref().and_then(|location| line_in_file(location, file));
@@ -66,12 +66,12 @@ impl Requests {
                     let code = line.and_then(|line| source.lines().nth(line as usize - 1));
                     let code = code.unwrap_or_default().trim().to_owned();
                     let record = record.clone();
-                    (instruction.ptx_line, Request { line, code, instructions: 0, record })
+                    (instruction.ptx_line, DrawnRequest { line, code, instructions: 0, record })
                 };
                 distinct.entry(shape).or_insert_with(request).1.instructions += 1;
             }
         }
-        let mut found: Vec<(u32, Request)> = distinct.into_values().collect();
+        let mut found: Vec<(u32, DrawnRequest)> = distinct.into_values().collect();
         found.sort_by_key(|(ptx_line, request)| {
             (request.line.unwrap_or(u32::MAX), request.record.kind, *ptx_line)
         });
@@ -81,7 +81,7 @@ impl Requests {
             found.dedup_by_key(|(_, request)| (request.line, request.record.kind));
             found.truncate(MAX_REQUESTS);
         }
-        let shown: Vec<Request> = found.into_iter().map(|(_, request)| request).collect();
+        let shown: Vec<DrawnRequest> = found.into_iter().map(|(_, request)| request).collect();
         Requests { omitted: all - shown.len(), shown }
     }
 }
@@ -160,7 +160,7 @@ fn picture_of(kind: RequestKind) -> Picture {
     }
 }
 
-fn draw_request(page: &mut Page, file: &str, request: &Request) {
+fn draw_request(page: &mut Page, file: &str, request: &DrawnRequest) {
     let record = &request.record;
     let name = file.rsplit('/').next().unwrap_or(file);
     let place = request.line.map_or_else(String::new, |line| format!(", {name}:{line}"));

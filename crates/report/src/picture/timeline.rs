@@ -83,7 +83,7 @@ fn draw_panel(
     {
         let of_engine: Vec<&Interval> =
             intervals.iter().copied().filter(|one| one.kind.engine() == Some(engine)).collect();
-        draw_rows(page, scale, label, &of_engine, Row::Engine, &mut body);
+        draw_rows(page, scale, label, &of_engine, TimelineRow::Engine, &mut body);
     }
     body.push(line("rule", [2.0, page.y], [WIDTH - 2.0, page.y]));
     page.y += 3.0;
@@ -91,7 +91,7 @@ fn draw_panel(
         let of_stream: Vec<&Interval> =
             intervals.iter().copied().filter(|one| one.stream == Some(stream)).collect();
         let label = format!("stream {stream}");
-        draw_rows(page, scale, &label, &of_stream, Row::Stream, &mut body);
+        draw_rows(page, scale, &label, &of_stream, TimelineRow::Stream, &mut body);
     }
     for tick in scale.ticks() {
         let x = scale.x(tick);
@@ -136,7 +136,7 @@ impl Scale {
 
 /// What the row is of, which decides what its boxes say.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Row {
+enum TimelineRow {
     Engine,
     Stream,
 }
@@ -155,7 +155,7 @@ fn draw_rows(
     scale: &Scale,
     label: &str,
     intervals: &[&Interval],
-    row: Row,
+    row: TimelineRow,
     body: &mut Vec<Element>,
 ) {
     let mut rows: Vec<Vec<&Interval>> = vec![Vec::new()];
@@ -199,7 +199,7 @@ fn joined<'a>(scale: &Scale, intervals: &[&'a Interval]) -> Vec<Drawn<'a>> {
     boxes
 }
 
-fn draw_box(y: f64, drawn: &Drawn<'_>, row: Row, boxes: &mut Vec<Element>) {
+fn draw_box(y: f64, drawn: &Drawn<'_>, row: TimelineRow, boxes: &mut Vec<Element>) {
     let width = drawn.to - drawn.from;
     // A little light between neighbours.
     let place = [drawn.from, y, if width > 2.0 { width - 0.5 } else { width.max(0.4) }, BOX];
@@ -218,7 +218,7 @@ fn draw_box(y: f64, drawn: &Drawn<'_>, row: Row, boxes: &mut Vec<Element>) {
 }
 
 /// What a box may say, longest first. In the row of an engine it always says of which stream it is.
-fn texts(interval: &Interval, row: Row) -> Vec<String> {
+fn texts(interval: &Interval, row: TimelineRow) -> Vec<String> {
     let what = match &interval.kind {
         Kind::Upload(bytes)
         | Kind::Download(bytes)
@@ -233,7 +233,9 @@ fn texts(interval: &Interval, row: Row) -> Vec<String> {
         Kind::HostRead(bytes) => format!("reads {}", bytes_in_words(*bytes)),
     };
     match (row, interval.stream) {
-        (Row::Engine, Some(stream)) => vec![format!("{stream}: {what}"), stream.to_string()],
+        (TimelineRow::Engine, Some(stream)) => {
+            vec![format!("{stream}: {what}"), stream.to_string()]
+        }
         _ => vec![what],
     }
 }
@@ -358,10 +360,10 @@ mod tests {
     #[test]
     fn the_row_of_an_engine_says_of_which_stream_a_box_is() {
         let download = interval(Kind::Download(8 << 20), 3, 0.0, 1.0);
-        assert_eq!(texts(&download, Row::Engine), ["3: 8 MiB", "3"]);
-        assert_eq!(texts(&download, Row::Stream), ["8 MiB"]);
+        assert_eq!(texts(&download, TimelineRow::Engine), ["3: 8 MiB", "3"]);
+        assert_eq!(texts(&download, TimelineRow::Stream), ["8 MiB"]);
         let of_none = Interval { stream: None, ..download };
-        assert_eq!(texts(&of_none, Row::Engine), ["8 MiB"]);
+        assert_eq!(texts(&of_none, TimelineRow::Engine), ["8 MiB"]);
     }
 
     #[test]

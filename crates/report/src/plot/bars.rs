@@ -26,7 +26,7 @@ pub struct Bars {
     /// What the marks are called in the legend, in the order of [`Bar::marks`].
     pub marks: Vec<String>,
     /// What the limits are called in the legend.
-    pub limit: String,
+    pub peak: String,
 }
 
 /// A bar.
@@ -39,7 +39,7 @@ pub struct Bar {
     /// Whether it is not ours: it is hatched.
     pub is_peer: bool,
     /// The best it could be.
-    pub limit: Option<f64>,
+    pub peak: Option<f64>,
     /// What others say of it.
     pub marks: Vec<Option<f64>>,
 }
@@ -52,10 +52,10 @@ pub fn bars(data: &Bars) -> String {
     let values = data.bars.iter().flat_map(|bar| bar.marks.iter().copied().chain([bar.value]));
     let best = values.flatten().fold(0.0, f64::max);
     // A limit far away would leave no room for the bars.
-    let is_near = |limit: &f64| *limit <= 8.0 * best;
-    let limits = data.bars.iter().filter_map(|bar| bar.limit).filter(is_near);
-    let has_limits = limits.clone().next().is_some();
-    let most = limits.fold(best, f64::max).max(f64::MIN_POSITIVE) * 1.03;
+    let is_near = |peak: &f64| *peak <= 8.0 * best;
+    let peaks = data.bars.iter().filter_map(|bar| bar.peak).filter(is_near);
+    let has_limits = peaks.clone().next().is_some();
+    let most = peaks.fold(best, f64::max).max(f64::MIN_POSITIVE) * 1.03;
     let x = |value: f64| left + (right - left) * value / most;
     let bottom = TOP + ROW * data.bars.len() as f64;
     let mut legend = vec![(Key::Bar, data.name.clone())];
@@ -65,7 +65,7 @@ pub fn bars(data: &Bars) -> String {
     let marks = data.marks.iter().enumerate();
     legend.extend(marks.map(|(index, name)| (Key::Mark(index), name.clone())));
     if has_limits {
-        legend.push((Key::Limit, data.limit.clone()));
+        legend.push((Key::Peak, data.peak.clone()));
     }
     let (places, legend_height) = legend_places(&legend);
     let legend_top = bottom + 2.0 * f64::from(LINE) + 14.0;
@@ -87,8 +87,8 @@ pub fn bars(data: &Bars) -> String {
         canvas.text(data.unit, ((left + right) / 2.0, bottom + 62.0), HPos::Center);
         for (index, bar) in data.bars.iter().enumerate() {
             let top = TOP + ROW * index as f64;
-            let limit = bar.limit.filter(is_near);
-            draw_bar(canvas, bar, limit, top, left, x);
+            let peak = bar.peak.filter(is_near);
+            draw_bar(canvas, bar, peak, top, left, x);
         }
         canvas.path(&[(left, 4.0), (left, bottom)], Ink::Text, 2);
         draw_legend(canvas, &legend, &places, legend_top);
@@ -99,7 +99,7 @@ pub fn bars(data: &Bars) -> String {
 fn draw_bar(
     canvas: &mut Canvas<'_>,
     bar: &Bar,
-    limit: Option<f64>,
+    peak: Option<f64>,
     top: f64,
     left: f64,
     x: impl Fn(f64) -> f64,
@@ -115,8 +115,8 @@ fn draw_bar(
             false => canvas.rectangle(from, to, Ink::Series(0)),
         }
     }
-    if let Some(limit) = limit {
-        canvas.path(&[(x(limit), top), (x(limit), top + ROW)], Ink::Limit, 6);
+    if let Some(peak) = peak {
+        canvas.path(&[(x(peak), top), (x(peak), top + ROW)], Ink::Peak, 6);
     }
     for (index, mark) in bar.marks.iter().enumerate() {
         if let Some(mark) = mark {
@@ -136,8 +136,8 @@ fn bar_in_words(data: &Bars, bar: &Bar) -> String {
             let _ = write!(text, ", {name} {} {unit}", figure(*mark));
         }
     }
-    if let Some(limit) = bar.limit {
-        let _ = write!(text, ", limit {} {unit}", figure(limit));
+    if let Some(peak) = bar.peak {
+        let _ = write!(text, ", measured peak {} {unit}", figure(peak));
     }
     text
 }

@@ -28,7 +28,7 @@ pub const DOTS: &str = "stroke-dasharray=\"4 8\"";
 pub enum Ink {
     Text,
     Faint,
-    Limit,
+    Peak,
     Peer,
     Paper,
     Series(u8),
@@ -44,7 +44,7 @@ impl Ink {
         match self {
             Ink::Text => RGBColor(0, 0, 0),
             Ink::Faint => RGBColor(0, 0, 1),
-            Ink::Limit => RGBColor(0, 0, 2),
+            Ink::Peak => RGBColor(0, 0, 2),
             Ink::Peer => RGBColor(0, 0, 3),
             Ink::Paper => RGBColor(0, 0, 4),
             Ink::Series(index) => RGBColor(1, 0, index),
@@ -310,7 +310,7 @@ pub enum Stroke {
 pub enum Key {
     Bar,
     Peer,
-    Limit,
+    Peak,
     Mark(usize),
     Line(usize),
     Stroke(Stroke),
@@ -343,7 +343,7 @@ pub fn draw_legend(
         match *key {
             Key::Bar => canvas.rectangle(from, to, Ink::Series(0)),
             Key::Peer => canvas.hatched(from, to, Ink::Peer),
-            Key::Limit => canvas.path(&[(x + 35.0, from.1), (x + 35.0, to.1)], Ink::Limit, 6),
+            Key::Peak => canvas.path(&[(x + 35.0, from.1), (x + 35.0, to.1)], Ink::Peak, 6),
             Key::Mark(index) => canvas.mark(index, (x + 35.0, middle)),
             Key::Line(series) => {
                 let ink = Ink::Series(series as u8);

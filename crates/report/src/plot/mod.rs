@@ -38,7 +38,7 @@ mod tests {
             label: label.to_owned(),
             value,
             is_peer,
-            limit: Some(4000.0),
+            peak: Some(4000.0),
             marks: vec![Some(3000.0)],
         };
         let svg = bars(&Bars {
@@ -51,11 +51,11 @@ mod tests {
             ],
             name: "measured".to_owned(),
             marks: vec!["predicted".to_owned()],
-            limit: "device copy".to_owned(),
+            peak: "device copy".to_owned(),
         });
         assert!(svg.contains("<title id=\"p-title\">a &lt;b&gt;</title>"), "{svg}");
         assert!(
-            svg.contains("x: 2500 GB/s, predicted 3000 GB/s, limit 4000 GB/s; y: none"),
+            svg.contains("x: 2500 GB/s, predicted 3000 GB/s, measured peak 4000 GB/s; y: none"),
             "{svg}"
         );
         assert!(!svg.contains("\"#"), "{svg}");

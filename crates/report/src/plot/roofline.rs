@@ -64,7 +64,7 @@ pub fn roofline(data: &Roofline) -> String {
             (ridge, data.rate_gflop_s),
             (x_high, data.rate_gflop_s),
         ];
-        canvas.path(&roof.map(|point| frame.place(point)), Ink::Limit, 6);
+        canvas.path(&roof.map(|point| frame.place(point)), Ink::Peak, 6);
         // Above the roof there is nothing.
         let slope = format!("slope: {} GB/s", figure(data.bandwidth_gb_s));
         let level = format!("level: {} GFLOP/s", figure(data.rate_gflop_s));

@@ -1,13 +1,13 @@
 //! What the functions of the driver API are given and write back.
 
-use crate::code::Outcome;
+use crate::code::CuResult;
 use cuda_driver::ReturnCode;
 
 /// Writes a result.
 ///
 /// # Safety
 /// `target` is null or valid for a write.
-pub(super) unsafe fn out<T>(target: *mut T, value: T) -> Outcome {
+pub(super) unsafe fn out<T>(target: *mut T, value: T) -> CuResult {
     if target.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -31,7 +31,7 @@ pub(super) unsafe fn out_optional<T>(target: *mut T, value: T) {
 ///
 /// # Safety
 /// `name` is null or a NUL-terminated text.
-pub(super) unsafe fn text(name: *const std::ffi::c_char) -> Outcome<String> {
+pub(super) unsafe fn text(name: *const std::ffi::c_char) -> CuResult<String> {
     if name.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::{handle, out, out_optional};
 use super::define::exports;
-use crate::code::{INVALID_CONTEXT, INVALID_DEVICE, NOT_INITIALIZED, Outcome};
+use crate::code::{CuResult, INVALID_CONTEXT, INVALID_DEVICE, NOT_INITIALIZED};
 use crate::limits::Limits;
 use crate::machine::Machine;
 use crate::thread;
@@ -12,7 +12,7 @@ use cust_raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use simt::Pieces;
 use std::ffi::{c_int, c_uint};
 
-fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
+fn check_device(machine: &Machine, device: CUdevice) -> CuResult {
     if !machine.initialized {
         return Err(NOT_INITIALIZED);
     }
@@ -20,14 +20,14 @@ fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
 }
 
 /// Makes a context and makes it current.
-fn create(machine: &mut Machine, flags: c_uint, device: CUdevice) -> Outcome<usize> {
+fn create(machine: &mut Machine, flags: c_uint, device: CUdevice) -> CuResult<usize> {
     check_device(machine, device)?;
     let created = machine.objects.contexts.add(flags);
     thread::push_context(created);
     Ok(created)
 }
 
-fn limit(machine: &mut Machine, number: c_uint) -> Outcome<&mut usize> {
+fn limit(machine: &mut Machine, number: c_uint) -> CuResult<&mut usize> {
     machine.limits.by_number(number).ok_or(ReturnCode::INVALID_VALUE)
 }
 

@@ -25,7 +25,7 @@ macro_rules! exports {
                 [$name, cuda_driver::api::$name];
         )*
 
-        pub(super) fn table() -> $crate::exports::define::Rows {
+        pub(super) fn table() -> $crate::exports::define::SymbolRows {
             vec![$((stringify!($name), $name as *mut std::ffi::c_void)),*]
         }
     };
@@ -44,4 +44,4 @@ macro_rules! cost {
 pub(super) use cost;
 
 /// Names with addresses.
-pub(super) type Rows = Vec<(&'static str, *mut c_void)>;
+pub(super) type SymbolRows = Vec<(&'static str, *mut c_void)>;

@@ -2,7 +2,7 @@
 
 use super::arguments::{out, out_optional, text};
 use super::define::exports;
-use crate::code::{INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED, Outcome};
+use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 const VERSION: c_int = 13_000;
 const PCI_ADDRESS: &str = "0000:00:00.0";
 
-fn check(machine: &Machine, device: CUdevice) -> Outcome {
+fn check(machine: &Machine, device: CUdevice) -> CuResult {
     if !machine.initialized {
         return Err(NOT_INITIALIZED);
     }
@@ -22,7 +22,7 @@ fn check(machine: &Machine, device: CUdevice) -> Outcome {
 
 /// # Safety
 /// `target` is null or valid for `length` bytes.
-unsafe fn copy_text(source: &str, target: *mut c_char, length: c_int) -> Outcome {
+unsafe fn copy_text(source: &str, target: *mut c_char, length: c_int) -> CuResult {
     let Ok(room @ 1..) = usize::try_from(length) else { return Err(ReturnCode::INVALID_VALUE) };
     if target.is_null() {
         return Err(ReturnCode::INVALID_VALUE);

@@ -2,7 +2,7 @@
 
 use super::arguments::{handle, out, out_optional};
 use super::define::exports;
-use crate::code::{CAPTURE_UNSUPPORTED, Outcome};
+use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::machine::Machine;
 use crate::objects::{CaptureState, GraphState, StreamCapture};
 use cuda_driver::ReturnCode;
@@ -17,7 +17,7 @@ const UPDATE_FAILURE: ReturnCode = ReturnCode(910);
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const SHAPE_CHANGED: c_uint = 2;
 
-fn begin(machine: &mut Machine, stream: usize) -> Outcome {
+fn begin(machine: &mut Machine, stream: usize) -> CuResult {
     machine.context()?;
     if stream <= 2 {
         return Err(CAPTURE_UNSUPPORTED);
@@ -32,7 +32,7 @@ fn begin(machine: &mut Machine, stream: usize) -> Outcome {
 }
 
 /// Ends a capture: every stream that was forked off must have joined the first one again.
-fn end(machine: &mut Machine, stream: usize) -> Outcome<usize> {
+fn end(machine: &mut Machine, stream: usize) -> CuResult<usize> {
     let own = machine.objects.stream(stream)?.capture.clone().ok_or(UNMATCHED)?;
     let capture = machine.objects.captures.get(own.capture)?;
     if capture.origin != stream {
@@ -83,7 +83,7 @@ fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
     found
 }
 
-fn instantiate(machine: &mut Machine, graph: usize) -> Outcome<usize> {
+fn instantiate(machine: &mut Machine, graph: usize) -> CuResult<usize> {
     machine.context()?;
     let graph = machine.objects.graphs.get(graph)?.clone();
     machine.clock.advance(machine.profile.api_call_ns * graph.nodes.len() as f64);
@@ -92,7 +92,7 @@ fn instantiate(machine: &mut Machine, graph: usize) -> Outcome<usize> {
 
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
 /// nothing is replaced.
-fn update(machine: &mut Machine, executable: usize, graph: usize) -> Outcome<bool> {
+fn update(machine: &mut Machine, executable: usize, graph: usize) -> CuResult<bool> {
     let shape = |graph: &GraphState| -> Vec<_> {
         let nodes = graph.nodes.iter();
         nodes.map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()

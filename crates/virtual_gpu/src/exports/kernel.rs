@@ -2,14 +2,14 @@
 
 use super::arguments::{handle, out, out_optional, text};
 use super::define::exports;
-use crate::code::{INVALID_HANDLE, NOT_FOUND, Outcome};
+use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::l2::AccessWindow;
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::objects::FunctionState;
 use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
 use crate::profile::PORTABLE_CLUSTER;
-use crate::work::{KernelLaunch, Work};
+use crate::work::{KernelLaunch, QueuedWork};
 use cuda_driver::ReturnCode;
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
@@ -25,7 +25,7 @@ const OUT_OF_RESOURCES: ReturnCode = ReturnCode(701);
 const COOPERATIVE_TOO_LARGE: ReturnCode = ReturnCode(720);
 const INVALID_CLUSTER_SIZE: ReturnCode = ReturnCode(912);
 
-fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
+fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
     machine.context()?;
     let module = Module::parse(ptx).map_err(|error| {
         machine.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
@@ -47,7 +47,7 @@ fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
 
 /// # Safety
 /// `image` is null or a NUL-terminated text (a cubin, which is none, starts with bytes that are recognized).
-unsafe fn ptx_of(image: *const c_void) -> Outcome<String> {
+unsafe fn ptx_of(image: *const c_void) -> CuResult<String> {
     if image.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -65,7 +65,7 @@ unsafe fn ptx_of(image: *const c_void) -> Outcome<String> {
 }
 
 /// The module and kernel of a function.
-fn kernel_of(machine: &Machine, function: usize) -> Outcome<(Arc<Module>, &FunctionState)> {
+fn kernel_of(machine: &Machine, function: usize) -> CuResult<(Arc<Module>, &FunctionState)> {
     let state = machine.objects.functions.get(function)?;
     Ok((machine.objects.modules.get(state.module)?.clone(), state))
 }
@@ -77,11 +77,11 @@ fn registers(machine: &Machine, kernel: &Kernel) -> u32 {
     known.unwrap_or_else(|| kernel.virtual_registers().clamp(16, 40))
 }
 
-fn kernel_in<'module>(module: &'module Module, name: &str) -> Outcome<&'module Kernel> {
+fn kernel_in<'module>(module: &'module Module, name: &str) -> CuResult<&'module Kernel> {
     module.kernel(name).map_err(|_| INVALID_HANDLE)
 }
 
-fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32) -> Outcome<u32> {
+fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32) -> CuResult<u32> {
     let (module, state) = kernel_of(machine, function)?;
     let kernel = kernel_in(&module, &state.name)?;
     if kernel.max_threads.is_some_and(|most| threads > most) {
@@ -113,7 +113,7 @@ unsafe fn launch(
     shape: Shape,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Outcome {
+) -> CuResult {
     machine.context()?;
     let (module, state) = kernel_of(machine, function)?;
     let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
@@ -172,7 +172,7 @@ unsafe fn launch(
     };
     let work =
         KernelLaunch { module, launch, share, resident, shared_bytes, in_graph: false, window };
-    machine.submit(shape.stream, Work::Kernel(work)).map(|_| ())
+    machine.submit(shape.stream, QueuedWork::Kernel(work)).map(|_| ())
 }
 
 /// The bytes of each parameter.
@@ -183,7 +183,7 @@ unsafe fn arguments(
     kernel: &Kernel,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Outcome<Vec<Vec<u8>>> {
+) -> CuResult<Vec<Vec<u8>>> {
     if kernel.parameters.is_empty() {
         return Ok(Vec::new());
     }
@@ -208,7 +208,7 @@ unsafe fn arguments(
 ///
 /// # Safety
 /// As for `launch`.
-unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> Outcome<Vec<Vec<u8>>> {
+unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> CuResult<Vec<Vec<u8>>> {
     if extra.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -241,7 +241,7 @@ unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> Outcome<
 
 /// # Safety
 /// `config` is null or valid, with as many attributes as it says.
-unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> Outcome<Shape> {
+unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> CuResult<Shape> {
     if config.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -282,7 +282,7 @@ unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> Outcom
     Ok(shape)
 }
 
-fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> Outcome<u32> {
+fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> CuResult<u32> {
     let (module, state) = kernel_of(machine, function)?;
     let kernel = kernel_in(&module, &state.name)?;
     let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
@@ -308,7 +308,7 @@ fn set_function_attribute(
     function: usize,
     attribute: c_uint,
     value: c_int,
-) -> Outcome {
+) -> CuResult {
     let (module, state) = kernel_of(machine, function)?;
     let fixed = kernel_in(&module, &state.name)?.static_shared_bytes();
     let most = machine.profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
@@ -331,7 +331,7 @@ fn suggest(
     function: usize,
     dynamic_bytes: impl Fn(c_int) -> usize,
     limit: c_int,
-) -> Outcome<(c_int, c_int)> {
+) -> CuResult<(c_int, c_int)> {
     let limit = u32::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(1024).min(1024);
     let mut best = (0, 0, 0);
     for threads in (1..=limit.div_ceil(32)).rev().map(|warps| (warps * 32).min(limit)) {
@@ -354,7 +354,7 @@ unsafe fn potential(
     dynamic_of_block: CUoccupancyB2DSize,
     dynamic_bytes: usize,
     limit: c_int,
-) -> Outcome {
+) -> CuResult {
     let dynamic = |threads: c_int| match dynamic_of_block {
         // SAFETY: by the contract.
         Some(function) => unsafe { function(threads) },

@@ -2,11 +2,11 @@
 
 use super::arguments::{out, out_optional};
 use super::define::exports;
-use crate::code::{INVALID_HANDLE, NOT_FOUND, Outcome};
+use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::machine::Machine;
-use crate::memories::{HostKind, HostRegion, Place};
+use crate::memories::{HostKind, HostRegion, MemoryKind};
 use crate::misuse::MisuseKind;
-use crate::work::Work;
+use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
 use cuda_driver::types::MemoryLocation;
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
@@ -21,13 +21,13 @@ const DEVICE_MAP: u32 = 2;
 const HOST_PAGE: usize = 4096;
 
 /// Takes memory from the device.
-fn take(machine: &mut Machine, bytes: usize) -> Outcome<u64> {
+fn take(machine: &mut Machine, bytes: usize) -> CuResult<u64> {
     let address = machine.allocate(bytes)?;
     machine.clock.own_call_ns = Some(machine.profile.device_memory_ns(bytes as u64));
     Ok(address)
 }
 
-fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32) -> Outcome<u64> {
+fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32) -> CuResult<u64> {
     machine.context()?;
     if bytes == 0 {
         return Err(ReturnCode::INVALID_VALUE);
@@ -48,7 +48,7 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     Ok(address)
 }
 
-fn map(machine: &mut Machine, address: u64, bytes: usize) -> Outcome {
+fn map(machine: &mut Machine, address: u64, bytes: usize) -> CuResult {
     let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
     // SAFETY: the memory is either a vector that the machine owns until it unmaps it, or was registered by the program,
     // which keeps it until it unregisters it. Address and pointer are the same number. A program that touches memory
@@ -59,14 +59,14 @@ fn map(machine: &mut Machine, address: u64, bytes: usize) -> Outcome {
 
 /// Ends the driver's knowledge of host memory. A pending copy that uses it is a mistake of the program's, and is done
 /// before the memory goes.
-fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outcome {
+fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> CuResult {
     let known = machine.memory.host.get(&address).filter(|region| kinds.contains(&region.kind));
     let Some(end) = known.map(|region| address + region.bytes as u64) else {
         return Err(ReturnCode::INVALID_VALUE);
     };
     let uses = |side: u64| (address..end).contains(&side);
     let pending = machine.scheduler.pending().any(|operation| match &operation.work {
-        Work::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
+        QueuedWork::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
         _ => false,
     });
     if pending {
@@ -80,7 +80,7 @@ fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outco
 }
 
 /// Frees device memory, after everything that may use it.
-fn free(machine: &mut Machine, address: u64) -> Outcome {
+fn free(machine: &mut Machine, address: u64) -> CuResult {
     machine.context()?;
     if address == 0 {
         return Ok(());
@@ -108,14 +108,14 @@ unsafe fn pointer_attribute(
     number: c_uint,
     address: u64,
     target: *mut c_void,
-) -> Outcome {
+) -> CuResult {
     let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
     let place = machine.memory.place(address);
-    let managed = place == Place::Device && found.is_mapped;
+    let managed = place == MemoryKind::Device && found.is_mapped;
     // SAFETY: by the contract; the types are those of the reference.
     unsafe {
         match number {
-            2 => out(target.cast(), if place == Place::Pinned { 1u32 } else { 2u32 }),
+            2 => out(target.cast(), if place == MemoryKind::Pinned { 1u32 } else { 2u32 }),
             3 => out(target.cast(), address),
             4 if found.is_mapped => out(target.cast(), address),
             8 => out(target.cast(), u8::from(managed)),
@@ -128,10 +128,10 @@ unsafe fn pointer_attribute(
     }
 }
 
-fn managed(machine: &Machine, address: u64, bytes: usize) -> Outcome {
+fn managed(machine: &Machine, address: u64, bytes: usize) -> CuResult {
     let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
     let inside = address + bytes as u64 <= found.address + found.bytes;
-    if inside && found.is_mapped && machine.memory.place(address) == Place::Device {
+    if inside && found.is_mapped && machine.memory.place(address) == MemoryKind::Device {
         Ok(())
     } else {
         Err(ReturnCode::INVALID_VALUE)
@@ -206,7 +206,7 @@ exports! {
     }
     fn cuMemHostGetDevicePointer_v2(machine, device: *mut CUdeviceptr, pointer: *mut c_void, _flags: c_uint) {
         machine.context()?;
-        if machine.memory.place(pointer.addr() as u64) != Place::Pinned {
+        if machine.memory.place(pointer.addr() as u64) != MemoryKind::Pinned {
             return Err(ReturnCode::INVALID_VALUE);
         }
         out(device, pointer.addr() as u64)
@@ -246,12 +246,12 @@ exports! {
         }
         managed(machine, pointer, bytes)?;
         let to_device = location.kind == MemoryLocation::device(0).kind;
-        machine.submit(stream.addr(), Work::Prefetch(bytes as u64, to_device)).map(|_| ())
+        machine.submit(stream.addr(), QueuedWork::Prefetch(bytes as u64, to_device)).map(|_| ())
     }
     fn cuMemPrefetchAsync(machine, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
         machine.context()?;
         managed(machine, pointer, bytes)?;
-        machine.submit(stream.addr(), Work::Prefetch(bytes as u64, device >= 0)).map(|_| ())
+        machine.submit(stream.addr(), QueuedWork::Prefetch(bytes as u64, device >= 0)).map(|_| ())
     }
     fn cuPointerGetAttribute(machine, data: *mut c_void, attribute: c_uint, pointer: CUdeviceptr) {
         machine.context()?;

@@ -2,11 +2,11 @@
 
 use super::arguments::{handle, out};
 use super::define::exports;
-use crate::code::{INVALID_DEVICE, Outcome};
+use crate::code::{CuResult, INVALID_DEVICE};
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::objects::PoolState;
-use crate::work::Work;
+use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
 use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
 use std::ffi::{c_uint, c_void};
@@ -15,7 +15,7 @@ use std::ffi::{c_uint, c_void};
 ///
 /// What was freed on any stream counts as the pool's again: the device orders its next use behind the free. Memory that
 /// the pool lacks is taken from the device, which holds up the host.
-fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> Outcome<u64> {
+fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> CuResult<u64> {
     machine.objects.stream(stream)?;
     machine.objects.pools.get(pool)?;
     let address = machine.allocate(bytes)?;
@@ -32,7 +32,7 @@ fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> Outc
     Ok(address)
 }
 
-fn device(device: CUdevice) -> Outcome {
+fn device(device: CUdevice) -> CuResult {
     if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
 }
 
@@ -56,7 +56,7 @@ exports! {
     fn cuMemFreeAsync(machine, pointer: CUdeviceptr, stream: CUstream) {
         machine.context()?;
         let pending = machine.scheduler.pending()
-            .any(|operation| matches!(operation.work, Work::Release(address) if address == pointer));
+            .any(|operation| matches!(operation.work, QueuedWork::Release(address) if address == pointer));
         if pending || machine.memory.device.allocation(pointer).is_none_or(|found| found.address != pointer) {
             let place = machine.memory.device.describe(pointer);
             let message = format!("freeing {pointer:#x}: {place}; free each allocation once, by its first address");
@@ -64,7 +64,7 @@ exports! {
             return Err(ReturnCode::INVALID_VALUE);
         }
         let bytes = machine.memory.device.allocation(pointer).map_or(0, |found| found.bytes);
-        machine.submit(stream.addr(), Work::Release(pointer))?;
+        machine.submit(stream.addr(), QueuedWork::Release(pointer))?;
         machine.objects.give_back(pointer, bytes)
     }
     fn cuDeviceGetDefaultMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {

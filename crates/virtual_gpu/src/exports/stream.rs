@@ -2,12 +2,12 @@
 
 use super::arguments::{handle, out};
 use super::define::exports;
-use crate::code::{INVALID_HANDLE, Outcome};
+use crate::code::{CuResult, INVALID_HANDLE};
 use crate::l2::AccessWindow;
 use crate::machine::Machine;
 use crate::objects::{EventState, LEGACY, StreamCapture, StreamState};
 use crate::thread;
-use crate::work::{HostFunction, Work};
+use crate::work::{HostFunction, QueuedWork};
 use cuda_driver::ReturnCode;
 use cuda_driver::types::LaunchAttribute;
 use cust_raw::{CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue};
@@ -17,7 +17,7 @@ use std::ffi::{c_int, c_uint, c_void};
 const DISABLE_TIMING: u32 = 2;
 const CAPTURED_EVENT: ReturnCode = ReturnCode(907);
 
-fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> Outcome<usize> {
+fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> CuResult<usize> {
     machine.context()?;
     if flags > 1 {
         return Err(ReturnCode::INVALID_VALUE);
@@ -26,13 +26,13 @@ fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> Outcome<usiz
     Ok(machine.objects.streams.add(StreamState { flags, priority, ..StreamState::default() }))
 }
 
-fn record(machine: &mut Machine, event: usize, stream: usize) -> Outcome {
+fn record(machine: &mut Machine, event: usize, stream: usize) -> CuResult {
     machine.context()?;
     machine.objects.events.get(event)?;
     let capture = machine.objects.stream(stream)?.capture.clone();
     let recorded = match capture {
         Some(_) => None,
-        None => machine.submit(stream, Work::Event)?,
+        None => machine.submit(stream, QueuedWork::Event)?,
     };
     let state = machine.objects.events.get_mut(event)?;
     state.captured = capture;
@@ -43,7 +43,7 @@ fn record(machine: &mut Machine, event: usize, stream: usize) -> Outcome {
 }
 
 /// A stream waits for an event: under capture it joins the capture.
-fn wait(machine: &mut Machine, stream: usize, event: usize) -> Outcome {
+fn wait(machine: &mut Machine, stream: usize, event: usize) -> CuResult {
     let event = machine.objects.events.get(event)?;
     let (recorded, captured) = (event.recorded, event.captured.clone());
     let Some(captured) = captured else {
@@ -62,7 +62,7 @@ fn wait(machine: &mut Machine, stream: usize, event: usize) -> Outcome {
 }
 
 /// The operation that an event was last recorded after.
-fn recorded(machine: &mut Machine, event: usize) -> Outcome<Option<usize>> {
+fn recorded(machine: &mut Machine, event: usize) -> CuResult<Option<usize>> {
     let event = machine.objects.events.get(event)?;
     let recorded = event.recorded;
     let Some(captured) = &event.captured else { return Ok(recorded) };
@@ -74,7 +74,7 @@ fn recorded(machine: &mut Machine, event: usize) -> Outcome<Option<usize>> {
     Err(CAPTURED_EVENT)
 }
 
-fn elapsed(machine: &mut Machine, start: usize, end: usize) -> Outcome<f32> {
+fn elapsed(machine: &mut Machine, start: usize, end: usize) -> CuResult<f32> {
     let mut ends = [0.0; 2];
     for (ended, event) in ends.iter_mut().zip([start, end]) {
         let event = machine.objects.events.get(event)?;
@@ -149,7 +149,7 @@ exports! {
     fn cuLaunchHostFunc(machine, stream: CUstream, function: CUhostFn, data: *mut c_void) {
         machine.context()?;
         let Some(function) = function else { return Err(ReturnCode::INVALID_VALUE) };
-        let work = Work::Host(HostFunction { function, data: data.expose_provenance() });
+        let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
         machine.submit(stream.addr(), work).map(|_| ())
     }
     fn cuEventCreate(machine, event: *mut CUevent, flags: c_uint) {

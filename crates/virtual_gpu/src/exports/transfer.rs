@@ -1,13 +1,13 @@
 //! Copies and fills, synchronous and asynchronous.
 
 use super::define::exports;
-use crate::code::Outcome;
+use crate::code::CuResult;
 use crate::machine::Machine;
-use crate::memories::Place;
+use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction};
 use crate::objects::{self, LEGACY};
-use crate::work::{Copy, Fill, Side, Work};
+use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
 use cust_raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
@@ -23,7 +23,13 @@ enum Said {
 }
 
 /// Finds copies past an allocation when they are asked for, as the driver does.
-fn check(machine: &mut Machine, side: Side, width: usize, height: usize, said: Said) -> Outcome {
+fn check(
+    machine: &mut Machine,
+    side: CopySide,
+    width: usize,
+    height: usize,
+    said: Said,
+) -> CuResult {
     let extent = (height - 1).checked_mul(side.pitch).and_then(|rows| rows.checked_add(width));
     // More bytes than there are addresses are no range at all.
     let Some(bytes) = extent else { return Err(ReturnCode::INVALID_VALUE) };
@@ -39,7 +45,7 @@ fn check(machine: &mut Machine, side: Side, width: usize, height: usize, said: S
         return Ok(());
     }
     let kind = machine.memory.kind_of(side.address);
-    let kind = if machine.memory.place(side.address) == Place::Unknown {
+    let kind = if machine.memory.place(side.address) == MemoryKind::Unknown {
         kind
     } else {
         MisuseKind::OutOfBounds
@@ -59,7 +65,7 @@ fn copy(
     mut copy: Copy,
     to: Said,
     from: Said,
-) -> Outcome {
+) -> CuResult {
     machine.context()?;
     if copy.width == 0 || copy.height == 0 {
         return Ok(());
@@ -71,14 +77,14 @@ fn copy(
     let Some(stream) = stream else {
         // The host is in this call until the copy is done and cannot change anything.
         let watches = std::mem::replace(&mut machine.options.watch_host_memory, false);
-        let submitted = machine.submit(LEGACY, Work::Copy(copy));
+        let submitted = machine.submit(LEGACY, QueuedWork::Copy(copy));
         machine.options.watch_host_memory = watches;
         submitted?;
         return machine.synchronize(LEGACY);
     };
     let capturing = machine.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {
-        return machine.submit(stream, Work::Copy(copy)).map(|_| ());
+        return machine.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
     }
     let bytes = copy.bytes();
     machine.report(
@@ -93,9 +99,9 @@ fn copy(
         machine.clock.now = end;
         let kind = OperationKind::Upload { bytes };
         machine.recorder.note(kind, Some(objects::key(stream)), start..end);
-        return machine.submit(stream, Work::Copy(copy)).map(|_| ());
+        return machine.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
     }
-    let id = machine.submit(stream, Work::Copy(copy))?;
+    let id = machine.submit(stream, QueuedWork::Copy(copy))?;
     id.map_or(Ok(()), |id| machine.wait(id))
 }
 
@@ -111,7 +117,7 @@ fn stage(copy: &Copy) -> Arc<[u8]> {
     staged.into()
 }
 
-fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> Outcome {
+fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> CuResult {
     machine.context()?;
     if fill.width == 0 || fill.height == 0 {
         return Ok(());
@@ -119,10 +125,10 @@ fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> Outcome {
     if !fill.address.is_multiple_of(fill.size as u64) || !fill.pitch.is_multiple_of(fill.size) {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    let side = Side { address: fill.address, pitch: fill.pitch };
+    let side = CopySide { address: fill.address, pitch: fill.pitch };
     let row_bytes = fill.width.checked_mul(fill.size).ok_or(ReturnCode::INVALID_VALUE)?;
     check(machine, side, row_bytes, fill.height, Said::Device)?;
-    machine.submit(stream.unwrap_or(LEGACY), Work::Fill(fill))?;
+    machine.submit(stream.unwrap_or(LEGACY), QueuedWork::Fill(fill))?;
     // A fill returns before it is done, except on the host's memory.
     Ok(())
 }
@@ -136,7 +142,7 @@ fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
 ///
 /// # Safety
 /// `descriptor` is null or valid for reads.
-unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> Outcome<Copy> {
+unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> CuResult<Copy> {
     if descriptor.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -150,7 +156,7 @@ unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> Ou
             let pitch = if pitch == 0 { width } else { pitch };
             let before = y.checked_mul(pitch).and_then(|rows| rows.checked_add(x));
             let address = before.and_then(|before| base.checked_add(before as u64));
-            Ok(Side { address: address.ok_or(ReturnCode::INVALID_VALUE)?, pitch })
+            Ok(CopySide { address: address.ok_or(ReturnCode::INVALID_VALUE)?, pitch })
         };
     // SAFETY: a valid descriptor; the two enums are read as the integers they are in C.
     unsafe {

@@ -42,7 +42,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: DISTINCT, variants: &[0, 1, 2, 3, 4, 5, 6] }],
     case,
     bytes,
-    floor: |_, _| None,
+    minimum_time: |_, _| None,
     variants: &[
         Variant::kernel("global", "the table lies in global memory", |launcher, arrays, size| {
             walk(launcher, arrays, size, device::constant_memory_global)

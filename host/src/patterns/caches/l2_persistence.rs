@@ -78,7 +78,7 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Unavailable, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
 };
 use cuda_host::Gpu;
 use cust::context::CurrentContext;
@@ -86,7 +86,9 @@ use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::device::{Attribute, attribute};
-use cust_ext::l2::{AccessProperty, AccessWindow, PersistingLimit, Window, WindowPolicy};
+use cust_ext::l2::{
+    AccessPolicyWindow, AccessProperty, AccessWindow, PersistingLimit, WindowPolicy,
+};
 use cust_ext::launch::Launch;
 use cust_ext::stream::{non_blocking, wait_event};
 use kernels::caches::l2_persistence::{
@@ -132,44 +134,46 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Copy, streamed(size))),
+    minimum_time: |_, size| Some((Resource::Copy, streamed(size))),
     variants: &[
-        Variant::host("plain", "no window", |gpu, case, size| build(gpu, case, size, Plan::Plain))
-            .only_when(table_fits),
+        Variant::host("plain", "no window", |gpu, case, size| {
+            build(gpu, case, size, Persistence::Plain)
+        })
+        .only_when(table_fits),
         Variant::host(
             "all_set_aside",
             "as much of L2 as the device allows is set aside; a window of the stream over the \
             table",
-            |gpu, case, size| build(gpu, case, size, Plan::AllSetAside),
+            |gpu, case, size| build(gpu, case, size, Persistence::AllSetAside),
         )
-        .since(80)
+        .min_compute_capability(80)
         .only_when(table_fits),
         Variant::host(
             "window",
             "as much is set aside as the size says; hit ratio as the size says",
-            |gpu, case, size| build(gpu, case, size, Plan::Window),
+            |gpu, case, size| build(gpu, case, size, Persistence::Window),
         )
-        .since(80)
+        .min_compute_capability(80)
         .only_when(table_fits),
         Variant::host(
             "tuned",
             "the hit ratio is S / table bytes, at most 1; the other accesses are as usual",
-            |gpu, case, size| build(gpu, case, size, Plan::Tuned),
+            |gpu, case, size| build(gpu, case, size, Persistence::Tuned),
         )
-        .since(80)
+        .min_compute_capability(80)
         .only_when(table_fits),
         Variant::host(
             "launch_window",
             "the window is an attribute of the launch instead of the stream",
-            |gpu, case, size| build(gpu, case, size, Plan::LaunchWindow),
+            |gpu, case, size| build(gpu, case, size, Persistence::LaunchWindow),
         )
-        .since(80)
+        .min_compute_capability(80)
         .only_when(table_fits),
         Variant::host(
             "evict_first",
             "nothing is set aside, no window; loads of the source and stores of the target say \
             evict first",
-            |gpu, case, size| build(gpu, case, size, Plan::EvictFirst),
+            |gpu, case, size| build(gpu, case, size, Persistence::EvictFirst),
         )
         .only_when(table_fits),
     ],
@@ -207,7 +211,7 @@ fn streamed(size: &Size) -> usize {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Plan {
+enum Persistence {
     Plain,
     AllSetAside,
     Window,
@@ -245,25 +249,27 @@ struct Lookup {
     target: DeviceBuffer<f32>,
     kernel: &'static str,
     /// The launch's own.
-    window: Option<Window>,
+    window: Option<AccessPolicyWindow>,
     begin: Event,
     end: Event,
     _set_aside: Option<PersistingLimit>,
 }
 
-fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Plan) -> Result<Box<dyn Procedure>> {
+fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Persistence) -> Result<Box<dyn HostWork>> {
     let [n, _, part, hundredths] = size.get();
     let [source, table] =
         [0, 1].map(|input| f32::view(&case.inputs[input]).expect("the case holds f32"));
     let table_bytes = size_of_val(table);
     let set_aside = match plan {
-        Plan::Plain | Plan::EvictFirst => None,
-        Plan::AllSetAside => Some(set_aside(gpu, table_bytes, 100)?),
-        Plan::Window | Plan::Tuned | Plan::LaunchWindow => Some(set_aside(gpu, table_bytes, part)?),
+        Persistence::Plain | Persistence::EvictFirst => None,
+        Persistence::AllSetAside => Some(set_aside(gpu, table_bytes, 100)?),
+        Persistence::Window | Persistence::Tuned | Persistence::LaunchWindow => {
+            Some(set_aside(gpu, table_bytes, part)?)
+        }
     };
     let given = WindowPolicy { hit_ratio: hundredths as f32 / 100.0, ..WindowPolicy::PERSIST };
     let policy = match (plan, &set_aside) {
-        (Plan::Tuned | Plan::LaunchWindow, Some(limit)) => WindowPolicy {
+        (Persistence::Tuned | Persistence::LaunchWindow, Some(limit)) => WindowPolicy {
             hit_ratio: (limit.bytes() as f32 / table_bytes as f32).min(1.0),
             miss: AccessProperty::Normal,
             ..given
@@ -272,17 +278,17 @@ fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Plan) -> Result<Box<dyn Proc
     };
     let (stream, values) = (non_blocking(None)?, DeviceBuffer::from_slice(table)?);
     let window = match plan {
-        Plan::LaunchWindow => Some(Window::over(&values, policy)?),
+        Persistence::LaunchWindow => Some(AccessPolicyWindow::over(&values, policy)?),
         _ => None,
     };
     let table = match plan {
-        Plan::AllSetAside | Plan::Window | Plan::Tuned => {
+        Persistence::AllSetAside | Persistence::Window | Persistence::Tuned => {
             Table::InWindow(AccessWindow::set(stream, values, policy)?)
         }
         _ => Table::Plain { stream, values },
     };
     let kernel = match plan {
-        Plan::EvictFirst => l2_persistence_add_evict_first.name(),
+        Persistence::EvictFirst => l2_persistence_add_evict_first.name(),
         _ => l2_persistence_add.name(),
     };
     let event = || Event::new(EventFlags::DISABLE_TIMING);
@@ -320,7 +326,7 @@ fn set_aside(gpu: &Gpu, table_bytes: usize, hundredths: usize) -> Result<Persist
     Ok(PersistingLimit::set(most * hundredths / 100)?)
 }
 
-impl Procedure for Lookup {
+impl HostWork for Lookup {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let function = gpu.module().get_function(self.kernel)?;
         let (mut n, mut length) = (self.source.len() as u32, self.table.values().len() as u32);

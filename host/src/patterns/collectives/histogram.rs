@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -57,7 +57,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: &[0, 1, 2], variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8] }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Read, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "global_atomic",

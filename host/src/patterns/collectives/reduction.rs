@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -43,7 +43,7 @@ pub const PATTERN: Pattern = Pattern {
     }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Read, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "global_atomic",

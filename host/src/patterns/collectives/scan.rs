@@ -5,7 +5,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -20,7 +20,7 @@ use rayon::prelude::*;
 /// Lanes per warp.
 const WARP: usize = WARP_SIZE as usize;
 /// The kernel that the variants of two passes share.
-const ALSO: &[&str] = &["sums"];
+const HELPER_KERNELS: &[&str] = &["sums"];
 /// The outputs that hold the sums of tiles of `TILE`, those of tiles of these sums, and so on: 2^31 elements are 2^22,
 /// 2^13 and 16 sums.
 const SUMS: &[usize] = &[1, 2, 3];
@@ -63,7 +63,7 @@ pub const PATTERN: Pattern = Pattern {
     }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "hillis_steele",
@@ -80,7 +80,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(OUTPUTS)
-        .with(ALSO)
+        .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
             two_passes(
                 size,
@@ -105,7 +105,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(OUTPUTS)
-        .with(ALSO)
+        .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
             let (requests, passes) = strided_tree();
             // Up two loads and a store, but none for the root, the last level; down two of each.
@@ -138,7 +138,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(OUTPUTS)
-        .with(ALSO)
+        .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
             two_passes(
                 size,
@@ -156,7 +156,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(OUTPUTS)
-        .with(ALSO)
+        .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
             two_passes(
                 size,
@@ -181,7 +181,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[0, 4, 5])
-        .with(ALSO)
+        .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
             two_passes(
                 size,
@@ -214,7 +214,7 @@ pub const PATTERN: Pattern = Pattern {
                 launch_look_back(launcher, arrays, size, device::scan_look_back_async)
             },
         )
-        .since(80)
+        .min_compute_capability(80)
         .writing(&[0, STATE])
         .expecting(|size| {
             // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.

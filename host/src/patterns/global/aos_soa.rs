@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -39,7 +39,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
-    floor,
+    minimum_time,
     variants: &[
         Variant::kernel(
             "one_field_aos",
@@ -177,8 +177,8 @@ fn fields(count: usize, size: &Size) -> Bytes {
     Bytes { read: 4 * count * n, written: 4 * n }
 }
 
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
-    Some((Limit::Copy, PATTERN.bytes_of(variant, size).total()))
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
+    Some((Resource::Copy, PATTERN.bytes_of(variant, size).total()))
 }
 
 /// Launches a kernel of this file from one input into one output.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use kernels::global::misalignment as device;
@@ -44,7 +44,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: OFFSETS, variants: &[0, 1, 2, 3] }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
         Variant::kernel("shifted", "lane i touches word i + offset", shifted).expecting(|size| {
             let [_, offset] = size.get();

@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -38,7 +38,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Write, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "partial",

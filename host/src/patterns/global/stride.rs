@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use kernels::global::stride as device;
@@ -47,7 +47,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: STRIDES, variants: &[0, 1, 2] }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
         Variant::kernel("copy", "strided loads and strided stores", copy).writing(&[1]).expecting(
             |size| Expectation {

@@ -44,7 +44,7 @@
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
+use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
 use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceSlice};
 use cust_ext::pool::Pool;
@@ -84,7 +84,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes,
-    floor: |_, _| None,
+    minimum_time: |_, _| None,
     variants: &[
         Variant::host("each_step", "`cuMemAlloc` and `cuMemFree` per step", |_, case, size| {
             steps(case, size, Memory::Device)
@@ -192,7 +192,7 @@ struct Steps {
     target: DeviceBuffer<u32>,
 }
 
-fn steps(case: &Case, size: &Size, memory: Memory) -> Result<Box<dyn Procedure>> {
+fn steps(case: &Case, size: &Size, memory: Memory) -> Result<Box<dyn HostWork>> {
     let [n, count] = size.get();
     Ok(Box::new(Steps {
         memory,
@@ -218,7 +218,7 @@ fn pass_through(
     Ok(())
 }
 
-impl Procedure for Steps {
+impl HostWork for Steps {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let Steps { memory, count, source, target } = self;
         let (n, last) = (source.len(), *count - 1);

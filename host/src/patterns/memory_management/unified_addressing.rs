@@ -44,7 +44,9 @@
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Variant};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Variant,
+};
 use cuda_host::Gpu;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
@@ -90,7 +92,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
-    floor,
+    minimum_time,
     variants: &[
         Variant::host("device", "device memory", |gpu, case, _| build(gpu, case, Kind::Device))
             .writing(&[0, 1]),
@@ -145,11 +147,11 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     let limit = match variant.name {
-        "device" | "managed" => Limit::Copy,
+        "device" | "managed" => Resource::Copy,
         "plain" => return None,
-        _ => Limit::BothWays,
+        _ => Resource::Bidirectional,
     };
     Some((limit, bytes(size).total()))
 }
@@ -313,7 +315,7 @@ struct Question {
     answer: [u32; FACTS],
 }
 
-fn build(gpu: &Gpu, case: &Case, kind: Kind) -> Result<Box<dyn Procedure>> {
+fn build(gpu: &Gpu, case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let promised = attribute(gpu.device(), Attribute::CanUseHostPointerForRegisteredMemory)? == 1;
     Ok(Box::new(Question {
         memory: Memory::new(kind, bytemuck::cast_slice(case.inputs[0].bytes()))?,
@@ -322,7 +324,7 @@ fn build(gpu: &Gpu, case: &Case, kind: Kind) -> Result<Box<dyn Procedure>> {
     }))
 }
 
-impl Procedure for Question {
+impl HostWork for Question {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.answer = facts(self.memory.address(), self.may_differ)?;
         if let Some([source, target]) = self.memory.pointers()? {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -45,7 +45,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 0, values: SIZES, variants: &[0, 1, 2, 3, 4, 5, 6, 7] }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "registers_4",
@@ -68,31 +68,31 @@ pub const PATTERN: Pattern = Pattern {
         Variant::kernel("async_4", "`cp.async`, again of 4 bytes", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_4)
         })
-        .since(80)
+        .min_compute_capability(80)
         .expecting(|_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass")),
         Variant::kernel("async_8", "8 bytes per lane", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_8)
         })
-        .since(80)
+        .min_compute_capability(80)
         .expecting(|_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines")),
         Variant::kernel("async_16", "16 bytes per lane, past L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_16)
         })
-        .since(80)
+        .min_compute_capability(80)
         .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
         Variant::kernel(
             "pipelined",
             "four tiles of shared memory: three are on their way while one is worked on",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
         )
-        .since(80)
+        .min_compute_capability(80)
         .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
         Variant::kernel(
             "bulk",
             "one thread has each tile copied whole",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_bulk),
         )
-        .since(90)
+        .min_compute_capability(90)
         .expecting(|_| Expectation {
             load_sectors: None,
             shared_store_wavefronts: None,

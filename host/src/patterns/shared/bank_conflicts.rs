@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -48,7 +48,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: STRIDES, variants: &[0, 1] }],
     case,
     bytes,
-    floor,
+    minimum_time,
     variants: &[
         Variant::kernel("strided_read", "the lanes begin `stride` words apart", strided_read)
             .only_when(stride_fits)
@@ -221,14 +221,14 @@ fn bytes(size: &Size) -> Bytes {
 }
 
 /// Every thread reads or writes a word of its width in each step.
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     let [n, _] = size.get();
     let width = match variant.name {
         "eight_bytes" => 8,
         "sixteen_bytes" => 16,
         _ => 4,
     };
-    Some((Limit::Shared, n * STEPS as usize * width))
+    Some((Resource::Shared, n * STEPS as usize * width))
 }
 
 fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

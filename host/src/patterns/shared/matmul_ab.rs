@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -41,7 +41,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Write, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "naive",

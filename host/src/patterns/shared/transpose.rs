@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Limit, Output, Pattern, Size, Variant, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -45,7 +45,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Copy, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
         Variant::kernel(
             "column_write",
@@ -141,7 +141,7 @@ pub const PATTERN: Pattern = Pattern {
                 launch(launcher, arrays, size, device::transpose_async_copy, VECTORIZED_DOWN)
             },
         )
-        .since(80)
+        .min_compute_capability(80)
         .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
         .expecting(|_| wide_tile()),
     ],

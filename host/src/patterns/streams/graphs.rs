@@ -36,7 +36,7 @@
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Gpu;
 use cust::function::Function;
@@ -69,7 +69,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: &[1, 2, 4, 16, 64], variants: &[0, 1, 2] }],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Launch, kernels(size))),
+    minimum_time: |_, size| Some((Resource::Launch, kernels(size))),
     variants: &[
         Variant::host("one_by_one", "a launch per kernel", |_, case, size| {
             Ok(Box::new(Chain::new(case, size, Mode::OneByOne)?))
@@ -169,7 +169,7 @@ impl Chain {
     }
 }
 
-impl Procedure for Chain {
+impl HostWork for Chain {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let recorded;
         let graph = match &self.mode {

@@ -54,7 +54,7 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::{Gpu, Streams};
 use cust::function::Function;
@@ -94,58 +94,62 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes: both,
-    floor,
+    minimum_time,
     variants: &[
         Variant::host("serial", "copies that the host waits for", |_, case, size| {
-            build(case, size, Plan::Serial)
+            build(case, size, Schedule::Serial)
         }),
         Variant::host(
             "one_stream",
             "in pieces, asynchronously, all on one stream",
-            |_, case, size| build(case, size, Plan::OneStream),
+            |_, case, size| build(case, size, Schedule::OneStream),
         ),
         Variant::host(
             "two_engines",
             "a stream per piece; the result stays on the device",
-            |_, case, size| build(case, size, Plan::TwoEngines),
+            |_, case, size| build(case, size, Schedule::TwoEngines),
         )
         .moving(one),
         Variant::host(
             "depth_first",
             "the result comes down, too; piece by piece",
-            |_, case, size| build(case, size, Plan::DepthFirst),
+            |_, case, size| build(case, size, Schedule::DepthFirst),
         ),
         Variant::host(
             "breadth_first",
             "all uploads, then all kernels, then all downloads",
-            |_, case, size| build(case, size, Plan::BreadthFirst),
+            |_, case, size| build(case, size, Schedule::BreadthFirst),
         ),
         Variant::host(
             "host_after",
             "as `depth_first`, then the host sums an eighth of the source",
-            |_, case, size| build(case, size, Plan::HostAfter),
+            |_, case, size| build(case, size, Schedule::HostAfter),
         )
         .writing(&[0, 2]),
         Variant::host("host_beside", "the host sums while the device works", |_, case, size| {
-            build(case, size, Plan::HostBeside)
+            build(case, size, Schedule::HostBeside)
         })
         .writing(&[0, 2]),
         Variant::host(
             "pageable",
             "as `depth_first`, from and to pageable memory",
-            |_, case, size| build(case, size, Plan::Pageable),
+            |_, case, size| build(case, size, Schedule::Pageable),
         ),
-        Variant::host("h2d", "the part alone", |_, case, size| build(case, size, Plan::Upload))
+        Variant::host("h2d", "the part alone", |_, case, size| build(case, size, Schedule::Upload))
             .writing(&[1])
             .moving(one),
-        Variant::host("kernel", "the part alone", |_, case, size| build(case, size, Plan::Kernel)),
-        Variant::host("d2h", "the part alone", |_, case, size| build(case, size, Plan::Download))
-            .writing(&[1])
-            .moving(one),
+        Variant::host("kernel", "the part alone", |_, case, size| {
+            build(case, size, Schedule::Kernel)
+        }),
+        Variant::host("d2h", "the part alone", |_, case, size| {
+            build(case, size, Schedule::Download)
+        })
+        .writing(&[1])
+        .moving(one),
         Variant::host(
             "bidirectional",
             "an upload and a download, nothing in pieces",
-            |_, case, size| build(case, size, Plan::BothWays),
+            |_, case, size| build(case, size, Schedule::BothWays),
         )
         .writing(&[1, 1]),
     ],
@@ -196,18 +200,18 @@ fn one(size: &Size) -> Bytes {
     Bytes { read: 4 * n, written: 0 }
 }
 
-/// The bus; the kernel has no ceiling of its own.
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+/// The bus; the kernel has no measured peak of its own.
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
         "kernel" => None,
-        "two_engines" | "h2d" => Some((Limit::Upload, one(size).total())),
-        "d2h" => Some((Limit::Download, one(size).total())),
-        _ => Some((Limit::BothWays, both(size).total())),
+        "two_engines" | "h2d" => Some((Resource::HostToDevice, one(size).total())),
+        "d2h" => Some((Resource::DeviceToHost, one(size).total())),
+        _ => Some((Resource::Bidirectional, both(size).total())),
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Plan {
+enum Schedule {
     Serial,
     OneStream,
     TwoEngines,
@@ -237,21 +241,21 @@ struct Overlap {
     pieces: Vec<Range<usize>>,
     steps: u32,
     sum: u32,
-    plan: Plan,
+    plan: Schedule,
 }
 
-fn build(case: &Case, size: &Size, plan: Plan) -> Result<Box<dyn Procedure>> {
+fn build(case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> {
     let [n, steps, pieces] = size.get();
     let words = f32::view(&case.inputs[0]).expect("the case holds f32");
     let poison = vec![UNTOUCHED; n];
     let host = |values: &[f32]| -> Result<Words> {
         Ok(match plan {
-            Plan::Pageable => Box::new(values.to_vec()),
+            Schedule::Pageable => Box::new(values.to_vec()),
             _ => Box::new(HostBuffer::from_slice(values, HostFlags::PINNED)?),
         })
     };
-    let in_place = matches!(plan, Plan::Kernel | Plan::Download);
-    let target = if plan == Plan::BothWays { words } else { &poison };
+    let in_place = matches!(plan, Schedule::Kernel | Schedule::Download);
+    let target = if plan == Schedule::BothWays { words } else { &poison };
     let pieces: Vec<_> = (0..pieces)
         .map(|piece| n * piece / pieces..n * (piece + 1) / pieces)
         .filter(|piece| !piece.is_empty())
@@ -261,7 +265,7 @@ fn build(case: &Case, size: &Size, plan: Plan) -> Result<Box<dyn Procedure>> {
         target: DeviceBuffer::from_slice(target)?,
         host_source: host(words)?,
         host_target: host(&poison)?,
-        streams: Rc::new(Streams::new(if plan == Plan::BothWays { 2 } else { pieces.len() })?),
+        streams: Rc::new(Streams::new(if plan == Schedule::BothWays { 2 } else { pieces.len() })?),
         pieces,
         steps: steps as u32,
         sum: 0,
@@ -290,7 +294,7 @@ impl Overlap {
     }
 
     fn download(&mut self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
-        let from = if self.plan == Plan::Download { &self.source } else { &self.target };
+        let from = if self.plan == Schedule::Download { &self.source } else { &self.target };
         let target = &mut self.host_target[piece.clone()];
         // SAFETY: the host reads its target only after the device was waited for; `self` owns both buffers.
         Ok(unsafe { from.index(piece.clone()).async_copy_to(target, stream) }?)
@@ -309,7 +313,7 @@ impl Overlap {
             let stream = streams.enter(index)?;
             self.upload(&piece, stream)?;
             self.compute(iterate, &piece, stream)?;
-            if self.plan != Plan::TwoEngines {
+            if self.plan != Schedule::TwoEngines {
                 self.download(&piece, stream)?;
             }
         }
@@ -338,13 +342,13 @@ impl Overlap {
     }
 }
 
-impl Procedure for Overlap {
+impl HostWork for Overlap {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let iterate = gpu.module().get_function(overlap_iterate.name())?;
         let all = 0..self.host_source.len();
         match self.plan {
-            Plan::Serial => self.serial(gpu, &iterate),
-            Plan::OneStream => {
+            Schedule::Serial => self.serial(gpu, &iterate),
+            Schedule::OneStream => {
                 for piece in self.pieces.clone() {
                     self.upload(&piece, gpu.stream())?;
                     self.compute(&iterate, &piece, gpu.stream())?;
@@ -352,10 +356,10 @@ impl Procedure for Overlap {
                 }
                 Ok(())
             }
-            Plan::Upload => self.upload(&all, gpu.stream()),
-            Plan::Kernel => self.compute(&iterate, &all, gpu.stream()),
-            Plan::Download => self.download(&all, gpu.stream()),
-            Plan::BothWays => {
+            Schedule::Upload => self.upload(&all, gpu.stream()),
+            Schedule::Kernel => self.compute(&iterate, &all, gpu.stream()),
+            Schedule::Download => self.download(&all, gpu.stream()),
+            Schedule::BothWays => {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
                 self.upload(&all, streams.enter(0)?)?;
@@ -365,16 +369,16 @@ impl Procedure for Overlap {
             plan => {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
-                if plan == Plan::BreadthFirst {
+                if plan == Schedule::BreadthFirst {
                     self.breadth_first(&streams, &iterate)?;
                 } else {
                     self.depth_first(&streams, &iterate)?;
                 }
                 streams.join(gpu)?;
-                if plan == Plan::HostAfter {
+                if plan == Schedule::HostAfter {
                     gpu.synchronize()?;
                 }
-                if matches!(plan, Plan::HostAfter | Plan::HostBeside) {
+                if matches!(plan, Schedule::HostAfter | Schedule::HostBeside) {
                     self.add_up(gpu);
                 }
                 Ok(())
@@ -384,13 +388,13 @@ impl Procedure for Overlap {
 
     fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {
         let words = match self.plan {
-            Plan::Upload => self.source.as_host_vec()?,
-            Plan::Kernel | Plan::TwoEngines => self.target.as_host_vec()?,
+            Schedule::Upload => self.source.as_host_vec()?,
+            Schedule::Kernel | Schedule::TwoEngines => self.target.as_host_vec()?,
             _ => self.host_target.to_vec(),
         };
         let also = match self.plan {
-            Plan::HostAfter | Plan::HostBeside => Some(Data::U32(vec![self.sum])),
-            Plan::BothWays => Some(Data::F32(self.source.as_host_vec()?)),
+            Schedule::HostAfter | Schedule::HostBeside => Some(Data::U32(vec![self.sum])),
+            Schedule::BothWays => Some(Data::F32(self.source.as_host_vec()?)),
             _ => None,
         };
         Ok(std::iter::once(Data::F32(words)).chain(also).collect())

@@ -48,7 +48,7 @@
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Procedure, Size, Sweep, Variant};
+use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
 use cuda_host::Gpu;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
@@ -87,55 +87,55 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[Sweep { dimension: 1, values: &[1, 2, 8, 16], variants: &[1, 3, 4] }],
     case,
     bytes,
-    floor: |_, _| None,
+    minimum_time: |_, _| None,
     variants: &[
         Variant::host("one_stream", "all works on one stream", |_, case, size| {
-            Works::build(case, size, Order::OneStream)
+            Works::build(case, size, Synchronization::OneStream)
         })
         .writing(ORDERED),
         Variant::host(
             "legacy_default",
             "every second work on the legacy default stream, the others on blocking streams of \
             their own",
-            |_, case, size| Works::build(case, size, Order::LegacyDefault),
+            |_, case, size| Works::build(case, size, Synchronization::LegacyDefault),
         )
         .writing(ORDERED),
         Variant::host(
             "per_thread_default",
             "the others on the per-thread default stream",
-            |_, case, size| Works::build(case, size, Order::PerThreadDefault),
+            |_, case, size| Works::build(case, size, Synchronization::PerThreadDefault),
         )
         .writing(ORDERED),
         Variant::host("blocking", "each work on a blocking stream of its own", |_, case, size| {
-            Works::build(case, size, Order::Blocking)
+            Works::build(case, size, Synchronization::Blocking)
         })
         .writing(OPEN),
         Variant::host(
             "non_blocking",
             "the first work on the legacy default stream, the others on non-blocking streams",
-            |_, case, size| Works::build(case, size, Order::NonBlocking),
+            |_, case, size| Works::build(case, size, Synchronization::NonBlocking),
         )
         .writing(OPEN),
         Variant::host(
             "event_wait",
             "each stream waits for the event after the work before",
-            |_, case, size| Works::build(case, size, Order::EventWait),
+            |_, case, size| Works::build(case, size, Synchronization::EventWait),
         )
         .writing(ORDERED),
         Variant::host(
             "stream_synchronize",
             "the host waits for the stream before it goes on",
-            |_, case, size| Works::build(case, size, Order::StreamSynchronise),
+            |_, case, size| Works::build(case, size, Synchronization::StreamSynchronise),
         )
         .writing(ORDERED),
         Variant::host(
             "event_synchronize",
             "the host waits for the event after the work",
-            |_, case, size| Works::build(case, size, Order::EventSynchronise),
+            |_, case, size| Works::build(case, size, Synchronization::EventSynchronise),
         )
         .writing(ORDERED),
         Variant::host("device_synchronize", "the host waits for the device", |_, case, size| {
-            Works::build(case, size, Order::DeviceSynchronise)
+            Works::build(case, size, Synchronization::DeviceSynchronise)
         })
         .writing(ORDERED),
     ],
@@ -174,7 +174,7 @@ fn bytes(size: &Size) -> Bytes {
 
 /// What orders the works.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum Synchronization {
     OneStream,
     LegacyDefault,
     PerThreadDefault,
@@ -186,24 +186,24 @@ enum Order {
     DeviceSynchronise,
 }
 
-impl Order {
+impl Synchronization {
     /// Whether CUDA promises that the works run one after the other.
     fn is_promised(self) -> bool {
-        !matches!(self, Order::Blocking | Order::NonBlocking)
+        !matches!(self, Synchronization::Blocking | Synchronization::NonBlocking)
     }
 
     /// The stream of a work.
     fn stream(self, work: usize) -> Result<Lane> {
         let is_second = work % 2 == 1;
         Ok(match self {
-            Order::LegacyDefault | Order::PerThreadDefault if is_second => {
+            Synchronization::LegacyDefault | Synchronization::PerThreadDefault if is_second => {
                 Lane::Default(DefaultStream::legacy())
             }
-            Order::PerThreadDefault => Lane::Default(DefaultStream::per_thread()),
-            Order::LegacyDefault | Order::Blocking => {
+            Synchronization::PerThreadDefault => Lane::Default(DefaultStream::per_thread()),
+            Synchronization::LegacyDefault | Synchronization::Blocking => {
                 Lane::Own(Stream::new(StreamFlags::DEFAULT, None)?)
             }
-            Order::NonBlocking if work == 0 => Lane::Default(DefaultStream::legacy()),
+            Synchronization::NonBlocking if work == 0 => Lane::Default(DefaultStream::legacy()),
             _ => Lane::Own(non_blocking(None)?),
         })
     }
@@ -226,7 +226,7 @@ impl Lane {
 
 /// Kernels on streams, with events before and after each.
 struct Works {
-    order: Order,
+    order: Synchronization,
     /// One for each work, or one for all.
     lanes: Vec<Lane>,
     fork: Event,
@@ -239,9 +239,9 @@ struct Works {
 }
 
 impl Works {
-    fn build(case: &Case, size: &Size, order: Order) -> Result<Box<dyn Procedure>> {
+    fn build(case: &Case, size: &Size, order: Synchronization) -> Result<Box<dyn HostWork>> {
         let [n, works, turns] = size.get();
-        let lanes = if order == Order::OneStream { 1 } else { works };
+        let lanes = if order == Synchronization::OneStream { 1 } else { works };
         let results = if order.is_promised() { n } else { works * n };
         let events = || (0..works).map(|_| Event::new(EventFlags::DEFAULT));
         let built = Works {
@@ -284,7 +284,7 @@ impl Works {
     }
 }
 
-impl Procedure for Works {
+impl HostWork for Works {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let function = gpu.module().get_function(stream_semantics_work.name())?;
         let (n, turns) = (self.source.len() as u32, self.turns);
@@ -292,7 +292,7 @@ impl Procedure for Works {
         for (work, (begin, end)) in self.begins.iter().zip(&self.ends).enumerate() {
             let stream = self.lanes[work % self.lanes.len()].stream();
             wait_event(stream, &self.fork)?;
-            if self.order == Order::EventWait && work > 0 {
+            if self.order == Synchronization::EventWait && work > 0 {
                 wait_event(stream, &self.ends[work - 1])?;
             }
             begin.record(stream)?;
@@ -308,9 +308,9 @@ impl Procedure for Works {
             }
             end.record(stream)?;
             match self.order {
-                Order::StreamSynchronise => stream.synchronize()?,
-                Order::EventSynchronise => end.synchronize()?,
-                Order::DeviceSynchronise => CurrentContext::synchronize()?,
+                Synchronization::StreamSynchronise => stream.synchronize()?,
+                Synchronization::EventSynchronise => end.synchronize()?,
+                Synchronization::DeviceSynchronise => CurrentContext::synchronize()?,
                 _ => {}
             }
         }

@@ -31,7 +31,7 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -66,7 +66,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes,
-    floor: |_, size| Some((Limit::Upload, bytes(size).total())),
+    minimum_time: |_, size| Some((Resource::HostToDevice, bytes(size).total())),
     variants: &[
         Variant::host("one_by_one", "a copy per row", |_, case, size| {
             build(case, size, Way::OneByOne)
@@ -129,7 +129,7 @@ struct Batch {
     way: Way,
 }
 
-fn build(case: &Case, size: &Size, way: Way) -> Result<Box<dyn Procedure>> {
+fn build(case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let [copies, width] = size.get();
     let source = u32::view(&case.inputs[0]).expect("the case holds u32");
     let dense = vec![UNTOUCHED; copies * width];
@@ -195,7 +195,7 @@ impl Batch {
     }
 }
 
-impl Procedure for Batch {
+impl HostWork for Batch {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         match self.way {
             Way::OneByOne => self.one_by_one(gpu),

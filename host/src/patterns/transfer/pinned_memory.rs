@@ -56,7 +56,7 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::{Gpu, Streams};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
@@ -79,7 +79,7 @@ pub const PATTERN: Pattern = Pattern {
     }],
     case,
     bytes: up,
-    floor,
+    minimum_time,
     variants: &[
         Variant::host("h2d_pageable", "ordinary memory", |_, case, _| upload(case, Kind::Pageable)),
         Variant::host(
@@ -187,15 +187,15 @@ fn both(size: &Size) -> Bytes {
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     let limit = match variant.name.split_once('_') {
-        Some(("upload", _)) => Limit::Upload,
-        Some(("download", _)) => Limit::Download,
-        Some(("both", _)) => Limit::BothWays,
+        Some(("upload", _)) => Resource::HostToDevice,
+        Some(("download", _)) => Resource::DeviceToHost,
+        Some(("both", _)) => Resource::Bidirectional,
         _ => return None,
     };
     let [n] = size.get();
-    Some((limit, if limit == Limit::BothWays { 8 * n } else { 4 * n }))
+    Some((limit, if limit == Resource::Bidirectional { 8 * n } else { 4 * n }))
 }
 
 /// Kinds of host memory.
@@ -268,19 +268,19 @@ struct Transfer {
     is_upload: bool,
 }
 
-fn upload(case: &Case, kind: Kind) -> Result<Box<dyn Procedure>> {
+fn upload(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let (device, host) =
         (DeviceBuffer::from_slice(&poison(case))?, Memory::new(kind, source(case))?);
     Ok(Box::new(Transfer { device, host, is_upload: true }))
 }
 
-fn download(case: &Case, kind: Kind) -> Result<Box<dyn Procedure>> {
+fn download(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let (device, host) =
         (DeviceBuffer::from_slice(source(case))?, Memory::new(kind, &poison(case))?);
     Ok(Box::new(Transfer { device, host, is_upload: false }))
 }
 
-impl Procedure for Transfer {
+impl HostWork for Transfer {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         match (&mut self.host, self.is_upload) {
             (Memory::Pageable(values), true) => self.device.copy_from(&values[..])?,
@@ -333,7 +333,7 @@ impl BothWays {
     }
 }
 
-impl Procedure for BothWays {
+impl HostWork for BothWays {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.streams.fork(gpu)?;
         start_upload(&mut self.target, &self.host_source, self.streams.enter(0)?)?;
@@ -355,12 +355,12 @@ struct Lock {
     locked: Option<Memory>,
 }
 
-fn lock(case: &Case, kind: Kind) -> Result<Box<dyn Procedure>> {
+fn lock(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let ordinary = if kind == Kind::Registered { poison(case) } else { Vec::new() };
     Ok(Box::new(Lock { kind, source: source(case).to_vec(), ordinary, locked: None }))
 }
 
-impl Procedure for Lock {
+impl HostWork for Lock {
     fn run(&mut self, _gpu: &Gpu) -> Result<()> {
         match self.locked.take() {
             Some(Memory::Registered(buffer)) => self.ordinary = buffer.into_inner()?,
@@ -402,11 +402,11 @@ struct Read {
     target: Vec<f32>,
 }
 
-fn read(case: &Case, kind: Kind) -> Result<Box<dyn Procedure>> {
+fn read(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     Ok(Box::new(Read { memory: Memory::new(kind, source(case))?, target: poison(case) }))
 }
 
-impl Procedure for Read {
+impl HostWork for Read {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.target.copy_from_slice(&self.memory);
         gpu.host_has_read(&self.memory);

@@ -46,7 +46,7 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Limit, Output, Pattern, Procedure, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -85,7 +85,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     case,
     bytes: both,
-    floor,
+    minimum_time,
     variants: &[
         Variant::host("staged", "a copy, the kernel, a copy", |_, case, size| {
             build(case, size, SCALE, Source::Staged, Target::Staged)
@@ -194,28 +194,32 @@ fn one(size: &Size) -> Bytes {
 }
 
 /// The bus, which what is read or written again need not cross again.
-fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
-        "staged" | "mapped" => Some((Limit::BothWays, both(size).total())),
+        "staged" | "mapped" => Some((Resource::Bidirectional, both(size).total())),
         "mapped_write" | "strided_write" | "staged_rewrite" | "mapped_rewrite" => {
-            Some((Limit::Download, one(size).total()))
+            Some((Resource::DeviceToHost, one(size).total()))
         }
-        _ => Some((Limit::Upload, one(size).total())),
+        _ => Some((Resource::HostToDevice, one(size).total())),
     }
 }
 
 /// A kernel of this pattern, all of which take source, target, n and an amount.
 #[derive(Clone, Copy)]
-struct Kernel {
+struct AccessKernel {
     name: &'static str,
     /// Whether the amount is the number of passes, and not the factor.
     takes_passes: bool,
 }
 
-const SCALE: Kernel = Kernel { name: device::zero_copy_scale.name(), takes_passes: false };
-const STRIDED: Kernel = Kernel { name: device::zero_copy_strided.name(), takes_passes: false };
-const REREAD: Kernel = Kernel { name: device::zero_copy_reread.name(), takes_passes: true };
-const REWRITE: Kernel = Kernel { name: device::zero_copy_rewrite.name(), takes_passes: true };
+const SCALE: AccessKernel =
+    AccessKernel { name: device::zero_copy_scale.name(), takes_passes: false };
+const STRIDED: AccessKernel =
+    AccessKernel { name: device::zero_copy_strided.name(), takes_passes: false };
+const REREAD: AccessKernel =
+    AccessKernel { name: device::zero_copy_reread.name(), takes_passes: true };
+const REWRITE: AccessKernel =
+    AccessKernel { name: device::zero_copy_rewrite.name(), takes_passes: true };
 
 /// Where the kernel reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -246,7 +250,7 @@ struct ZeroCopy {
     device_target: DeviceBuffer<u32>,
     host_source: HostBuffer<u32>,
     host_target: HostBuffer<u32>,
-    kernel: Kernel,
+    kernel: AccessKernel,
     passes: u32,
     source: Source,
     target: Target,
@@ -255,10 +259,10 @@ struct ZeroCopy {
 fn build(
     case: &Case,
     size: &Size,
-    kernel: Kernel,
+    kernel: AccessKernel,
     source: Source,
     target: Target,
-) -> Result<Box<dyn Procedure>> {
+) -> Result<Box<dyn HostWork>> {
     let [n, passes] = size.get();
     let values = u32::view(&case.inputs[0]).expect("the case holds u32");
     let poison = vec![UNTOUCHED; n];
@@ -298,7 +302,7 @@ impl ZeroCopy {
     }
 }
 
-impl Procedure for ZeroCopy {
+impl HostWork for ZeroCopy {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         let mapped = self.host_source.device_pointer()?;
         let in_device = self.device_source.as_device_ptr();

@@ -1,13 +1,13 @@
 //! What the machine can do at most, measured as variants are.
 
 use super::sampler::{Caches, Sampler, Step, StopRule};
-use crate::ceilings::Saturation;
 use crate::instruments::Instruments;
+use crate::measured_peaks::Saturation;
 use anyhow::{Context, Result};
 use cuda_host::WorkScale;
-use results::{Ceiling, Limit};
+use results::{MeasuredPeak, Resource};
 
-/// Measures these ceilings.
+/// Measures these measured peaks.
 ///
 /// # Errors
 /// The driver's, and when the device is throttled all the time.
@@ -15,11 +15,11 @@ pub(super) fn measure(
     instruments: &Instruments<'_>,
     sampler: &Sampler<'_>,
     rule: &StopRule,
-    limits: &[Limit],
-) -> Result<Vec<Ceiling>> {
-    let one = |limit: Limit| -> Result<Ceiling> {
+    resources: &[Resource],
+) -> Result<Vec<MeasuredPeak>> {
+    let one = |resource: Resource| -> Result<MeasuredPeak> {
         let gpu = instruments.gpu();
-        let mut work = Saturation::new(instruments, limit)?;
+        let mut work = Saturation::new(instruments, resource)?;
         let scale = |scale: WorkScale| {
             if let Some(device) = gpu.virtual_device() {
                 device.scale_work(scale);
@@ -27,7 +27,7 @@ pub(super) fn measure(
         };
         scale(work.larger);
         // What is to be in L2 was brought there by the run before.
-        let caches = if limit == Limit::L2 { Caches::Hot } else { Caches::Cold };
+        let caches = if resource == Resource::L2 { Caches::Hot } else { Caches::Cold };
         let series = sampler.series(caches, rule, |step| match step {
             Step::Prepare => Ok(()),
             Step::Run => work.run(),
@@ -35,10 +35,10 @@ pub(super) fn measure(
         gpu.synchronize()?;
         scale(WorkScale::default());
         let time_ms = series.spread().context("the device was throttled all the time")?;
-        Ok(Ceiling { limit, amount: work.amount, time_ms })
+        Ok(MeasuredPeak { resource, amount: work.amount, time_ms })
     };
-    let measured = limits.iter().map(|limit| {
-        one(*limit).with_context(|| format!("measuring the ceiling `{}` failed", limit.name()))
+    let measured = resources.iter().map(|resource| {
+        one(*resource).with_context(|| format!("measuring the peak `{}` failed", resource.name()))
     });
     measured.collect()
 }

@@ -5,19 +5,21 @@ const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "l
 
 /// A way to get a compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Means {
+pub(crate) enum PackageManager {
     /// `rustup component add`.
     Rustup,
     /// `apt-get install`.
     Apt,
 }
 
-impl Means {
+impl PackageManager {
     /// The command lines, in order.
     pub(crate) fn commands(&self) -> Vec<Vec<&'static str>> {
         match self {
-            Means::Rustup => vec![vec!["rustup", "component", "add", "rust-src", "llvm-tools"]],
-            Means::Apt => {
+            PackageManager::Rustup => {
+                vec![vec!["rustup", "component", "add", "rust-src", "llvm-tools"]]
+            }
+            PackageManager::Apt => {
                 let mut install =
                     vec!["apt-get", "install", "--yes", "--quiet", "--no-install-recommends"];
                 install.extend(DEBIAN_PACKAGES);
@@ -29,8 +31,8 @@ impl Means {
 
 /// The commands that would give this machine a compiler, as one sentence.
 pub fn advice() -> String {
-    let rustup = Means::Rustup.commands().concat().join(" ");
-    let apt = Means::Apt
+    let rustup = PackageManager::Rustup.commands().concat().join(" ");
+    let apt = PackageManager::Apt
         .commands()
         .iter()
         .map(|command| command.join(" "))

@@ -1,24 +1,24 @@
-//! Work that saturates one part of the device: what the ceilings of a run are measured with.
+//! Work that saturates one part of the device: what the measured peaks of a run are measured with.
 
 use crate::data::Random;
 use crate::instruments::Instruments;
 use crate::timing::Waiter;
 use anyhow::Result;
-use cuda_host::{Gpu, GpuError, Streams, View, WorkScale};
+use cuda_host::{DevicePtr, Gpu, GpuError, Streams, WorkScale};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use measurement_kernels::{
     IN_FLIGHT, SHARED_AT_ONCE, THREADS_PER_BLOCK, measurement_nothing, measurement_reread,
     measurement_shared,
 };
-use results::Limit;
+use results::Resource;
 
 /// Bytes of a 16-byte word.
 const QUAD: usize = 16;
 /// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
 const BLOCKS: u32 = 8;
 
-/// Work that a [`Limit`] bounds and nothing else.
+/// Work that a [`Resource`] bounds and nothing else.
 pub struct Saturation<'a> {
     _waiter: Waiter<'a>,
     instruments: &'a Instruments<'a>,
@@ -26,11 +26,11 @@ pub struct Saturation<'a> {
     pub amount: usize,
     /// How much larger the work is taken to be than what a virtual device executes.
     pub larger: WorkScale,
-    means: Means,
+    means: Probe,
 }
 
 /// What is saturated, with what memory.
-enum Means {
+enum Probe {
     Copy { source: DeviceBuffer<u8>, target: DeviceBuffer<u8> },
     Read { source: DeviceBuffer<u8>, target: DeviceBuffer<f32>, passes: u32 },
     Write(DeviceBuffer<u8>),
@@ -57,7 +57,7 @@ impl<'a> Saturation<'a> {
     ///
     /// # Errors
     /// The driver's.
-    pub fn new(instruments: &'a Instruments<'a>, limit: Limit) -> Result<Saturation<'a>> {
+    pub fn new(instruments: &'a Instruments<'a>, resource: Resource) -> Result<Saturation<'a>> {
         let gpu = instruments.gpu();
         let (free, _) = gpu.memory()?;
         let share = (free / 8).next_multiple_of(1 << 20) - (1 << 20);
@@ -82,38 +82,38 @@ impl<'a> Saturation<'a> {
                 larger: WorkScale::default(),
             },
         };
-        let (amount, means) = match limit {
-            Limit::Copy => {
+        let (amount, means) = match resource {
+            Resource::Copy => {
                 let (source, target) = (bytes(sizes.copied)?, bytes(sizes.copied)?);
-                (2 * sizes.copied, Means::Copy { source, target })
+                (2 * sizes.copied, Probe::Copy { source, target })
             }
-            Limit::Read => Means::read(gpu, sizes.read, 1)?,
-            Limit::Write => (sizes.copied, Means::Write(bytes(sizes.copied)?)),
-            Limit::L2 => Means::read(gpu, sizes.cached, sizes.passes)?,
-            Limit::Shared => {
+            Resource::Read => Probe::read(gpu, sizes.read, 1)?,
+            Resource::Write => (sizes.copied, Probe::Write(bytes(sizes.copied)?)),
+            Resource::L2 => Probe::read(gpu, sizes.cached, sizes.passes)?,
+            Resource::Shared => {
                 let passes = sizes.passes * 16;
                 let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
                 let amount = threads * (passes * SHARED_AT_ONCE) as usize * QUAD;
-                (amount, Means::Shared { target: DeviceBuffer::zeroed(1)?, passes })
+                (amount, Probe::Shared { target: DeviceBuffer::zeroed(1)?, passes })
             }
-            Limit::Upload => {
+            Resource::HostToDevice => {
                 let (host, device) = pair(sizes.over_the_bus)?;
-                (sizes.over_the_bus, Means::Upload { host, device })
+                (sizes.over_the_bus, Probe::Upload { host, device })
             }
-            Limit::Download => {
+            Resource::DeviceToHost => {
                 let (host, device) = pair(sizes.over_the_bus)?;
-                (sizes.over_the_bus, Means::Download { host, device })
+                (sizes.over_the_bus, Probe::Download { host, device })
             }
-            Limit::BothWays => {
+            Resource::Bidirectional => {
                 let [one, other] = [pair(sizes.over_the_bus)?, pair(sizes.over_the_bus)?];
                 let streams = Streams::new(2)?;
                 let (hosts, devices) = ([one.0, other.0], [one.1, other.1]);
-                (2 * sizes.over_the_bus, Means::BothWays { streams, hosts, devices })
+                (2 * sizes.over_the_bus, Probe::BothWays { streams, hosts, devices })
             }
-            Limit::Launch => (sizes.launches, Means::Launch(sizes.launches)),
+            Resource::Launch => (sizes.launches, Probe::Launch(sizes.launches)),
         };
         // Passes through shared memory are executed as they are, and launches are counted.
-        let is_fixed = matches!(means, Means::Shared { .. } | Means::Launch(_));
+        let is_fixed = matches!(means, Probe::Shared { .. } | Probe::Launch(_));
         let larger = if is_fixed { WorkScale::default() } else { sizes.larger };
         let amount = amount * larger.work as usize;
         Ok(Saturation { _waiter: Waiter(gpu), instruments, amount, larger, means })
@@ -127,14 +127,14 @@ impl<'a> Saturation<'a> {
         let gpu = self.instruments.gpu();
         let (stream, launcher) = (gpu.stream(), self.instruments.launcher());
         match &mut self.means {
-            Means::Copy { source, target } => {
+            Probe::Copy { source, target } => {
                 // SAFETY: `self` owns both ends, nobody else touches them, and its waiter keeps them until the stream has
                 // ended.
                 unsafe { target.async_copy_from(source, stream) }?;
             }
-            Means::Read { source, target, passes } => {
+            Probe::Read { source, target, passes } => {
                 let quads = (source.len() / QUAD) as u32;
-                let source = View::from_raw(source.as_device_ptr().as_raw(), quads as usize);
+                let source = DevicePtr::from_raw(source.as_device_ptr().as_raw(), quads as usize);
                 let grid = gpu.multiprocessors()? * BLOCKS;
                 let arguments = (source, target.as_device_ptr(), quads, *passes);
                 // SAFETY: whole blocks; the source has `quads` times 16 bytes, a power of two of them, at the start of an
@@ -143,11 +143,11 @@ impl<'a> Saturation<'a> {
                     launcher.launch(measurement_reread, grid, THREADS_PER_BLOCK, 0, arguments)
                 }?;
             }
-            Means::Write(target) => {
+            Probe::Write(target) => {
                 // SAFETY: as above.
                 unsafe { target.set_8_async(0x5A, stream) }?;
             }
-            Means::Shared { target, passes } => {
+            Probe::Shared { target, passes } => {
                 let grid = gpu.multiprocessors()? * BLOCKS;
                 let arguments = (target.as_device_ptr(), *passes);
                 // SAFETY: whole blocks; the target has one u32; the rest as above.
@@ -155,15 +155,15 @@ impl<'a> Saturation<'a> {
                     launcher.launch(measurement_shared, grid, THREADS_PER_BLOCK, 0, arguments)
                 }?;
             }
-            Means::Upload { host, device } => {
+            Probe::Upload { host, device } => {
                 // SAFETY: as above.
                 unsafe { device.async_copy_from(&host[..], stream) }?;
             }
-            Means::Download { host, device } => {
+            Probe::Download { host, device } => {
                 // SAFETY: as above.
                 unsafe { device.async_copy_to(&mut host[..], stream) }?;
             }
-            Means::BothWays { streams, hosts, devices } => {
+            Probe::BothWays { streams, hosts, devices } => {
                 streams.fork(gpu)?;
                 // SAFETY: as above.
                 unsafe { devices[0].async_copy_from(&hosts[0][..], streams.enter(0)?) }?;
@@ -171,7 +171,7 @@ impl<'a> Saturation<'a> {
                 unsafe { devices[1].async_copy_to(&mut hosts[1][..], streams.enter(1)?) }?;
                 streams.join(gpu)?;
             }
-            Means::Launch(count) => {
+            Probe::Launch(count) => {
                 // Looked up once: a look-up takes the host longer than a launch takes the device.
                 let function =
                     self.instruments.module().get_function(measurement_nothing.name())?;
@@ -185,16 +185,16 @@ impl<'a> Saturation<'a> {
     }
 }
 
-impl Means {
+impl Probe {
     /// Reads a power of two of bytes so many times, and how many that makes.
-    fn read(gpu: &Gpu, bytes: usize, times: u32) -> Result<(usize, Means)> {
+    fn read(gpu: &Gpu, bytes: usize, times: u32) -> Result<(usize, Probe)> {
         let bytes = 1 << bytes.ilog2();
         let at_once =
             (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK * IN_FLIGHT) as usize * QUAD;
         let passes = (bytes * times as usize / at_once).max(1);
         let target = DeviceBuffer::zeroed(1)
             .map_err(|error| GpuError::driver("allocating device memory", error))?;
-        let means = Means::Read { source: self::bytes(bytes)?, target, passes: passes as u32 };
+        let means = Probe::Read { source: self::bytes(bytes)?, target, passes: passes as u32 };
         Ok((passes * at_once, means))
     }
 }
