@@ -82,9 +82,8 @@ struct Time {
 fn times(doc: &str) -> Vec<Time> {
     let mut found = Vec::new();
     for (at, _) in doc.match_indices('(') {
-        let Some(before) = doc[..at].trim_end_matches([' ', '\n']).strip_suffix('`') else {
-            continue;
-        };
+        let before = doc[..at].trim_end_matches([' ', '\n']);
+        let Some(before) = before.strip_suffix('`').filter(|_| before.len() < at) else { continue };
         let name = before.rsplit('`').next().unwrap_or_default();
         let inner = doc[at + 1..].split(')').next().unwrap_or_default();
         let Some((number, unit)) = inner.split_once(' ') else { continue };
