@@ -170,7 +170,7 @@ fn the_core_terms_are_terms() {
     let core = report::glossary::core(GLOSSARY);
     assert!(core.len() > 10, "docs/glossary.md: only {core:?} are core terms");
     for name in core {
-        let found = report::glossary::find(GLOSSARY, name);
+        let found = report::glossary::find(GLOSSARY, &name);
         assert!(found.is_some(), "docs/glossary.md: `{name}` has no heading");
     }
 }
