@@ -1,16 +1,18 @@
 //! # Coalescing: neighbouring lanes should touch neighbouring words
 //!
-//! Shows: memory moves in sectors of 32 bytes; a request is cheapest when its 32 lanes fill whole sectors, in any order.
+//! Shows: memory moves in sectors of 32 bytes; a request is cheapest when its 32 lanes fill whole
+//! sectors, in any order.
 //!
 //! The surprise is twofold. Reading a whole array in an order that suits one CPU thread takes eight
 //! times as long as reading it in the order that suits the GPU. And the perfect order is still not
 //! fast: `scalar` wastes no byte, and `vectorized_16` beats it.
 //!
-//! Some words first. A [kernel] is a function that thousands of [threads][thread] run at once. Threads
-//! run in groups of 32, called [warps][warp]; the 32 threads of a warp are its [lanes][lane]. When a
-//! warp executes one load instruction, its 32 lanes ask for 32 addresses together: that is one
-//! [request]. Memory answers in [sectors][sector], aligned blocks of 32 bytes, and always moves whole
-//! sectors. So the cost of a request is the number of different sectors that its lanes touch:
+//! Some words first. A [kernel] is a function that thousands of [threads][thread] run at once.
+//! Threads run in groups of 32, called [warps][warp]; the 32 threads of a warp are its
+//! [lanes][lane]. When a warp executes one load instruction, its 32 lanes ask for 32 addresses
+//! together: that is one [request]. Memory answers in [sectors][sector], aligned blocks of 32
+//! bytes, and always moves whole sectors. So the cost of a request is the number of different
+//! sectors that its lanes touch:
 //!
 //! ```text
 //! one warp loads 32 words of f32          |........| = one sector of 8 words, x = word that is used
@@ -20,23 +22,24 @@
 //!   vectorized_16  lane i -> a[4i..4i+4]  16 sectors in one request, all used      4 times the bytes
 //! ```
 //!
-//! 1. `strided`. The counter shows 32 sectors per request. Each lane walks through a part of the array
-//!    of its own, as a CPU thread would, so the words of neighbouring lanes are n/32 words apart and
-//!    no two lanes share a sector. Of every 32 bytes that move, 4 are used.
-//! 2. `permuted`. The idea is to let one warp take 32 neighbouring words: 32 x 4 B = 128 B = 4 sectors.
-//!    This costs nothing. The lanes take the words in a scrambled order, and the counter shows 4
-//!    sectors all the same: such a request is [coalesced].
+//! 1. `strided`. The counter shows 32 sectors per request. Each lane walks through a part of the
+//!    array of its own, as a CPU thread would, so the words of neighbouring lanes are n/32 words
+//!    apart and no two lanes share a sector. Of every 32 bytes that move, 4 are used.
+//! 2. `permuted`. The idea is to let one warp take 32 neighbouring words: 32 x 4 B = 128 B = 4
+//!    sectors. This costs nothing. The lanes take the words in a scrambled order, and the counter
+//!    shows 4 sectors all the same: such a request is [coalesced].
 //! 3. `scalar` gives lane i word i. The order within the warp was never the problem, so nothing
 //!    changes. What remains is waiting: each lane has only 4 bytes on their way, and then it waits.
 //! 4. `vectorized_8` and `vectorized_16` load 8 or 16 bytes per lane with one instruction, a
-//!    [vectorized access]. A request then has 8 or 16 sectors, all used. It costs registers and needs
-//!    an aligned address. What remains is the speed of device memory itself.
+//!    [vectorized access]. A request then has 8 or 16 sectors, all used. It costs registers and
+//!    needs an aligned address. What remains is the speed of device memory itself.
 //! 5. `in_flight` starts four 16-byte loads per thread before it stores the first. More
 //!    [bytes in flight] than are needed bring nothing more.
 //!
-//! Why wider loads help is [Little's law]: bytes in flight = latency x bandwidth. A load takes hundreds
-//! of clock cycles to arrive, whatever its width. To keep memory busy all that time, enough bytes must
-//! be on their way. A multiprocessor runs up to 64 warps at once, and each waits for its load:
+//! Why wider loads help is [Little's law]: bytes in flight = latency x bandwidth. A load takes
+//! hundreds of clock cycles to arrive, whatever its width. To keep memory busy all that time,
+//! enough bytes must be on their way. A multiprocessor runs up to 64 warps at once, and each waits
+//! for its load:
 //!
 //! ```text
 //! scalar         64 warps x 32 lanes x  4 B     =   8 KiB in flight per multiprocessor
@@ -54,10 +57,10 @@
 //! | `vectorized_16` | each lane copies 16 bytes with one load and one store | 16 | 16 | device memory |
 //! | `in_flight` | every thread starts four 16-byte loads before its first store | 16 | 16 | device memory |
 //!
-//! Expected: `strided` (6.355 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.794 ms), because it
-//! moves 8 times the sectors. `permuted` (0.799 ms) is as fast as `scalar`. `vectorized_8` (0.549 ms) and
-//! `vectorized_16` (0.499 ms) move the same sectors as `scalar` in half and in a quarter of the
-//! requests. `in_flight` (0.522 ms) has nothing left to gain.
+//! Expected: `strided` (6.355 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.794 ms),
+//! because it moves 8 times the sectors. `permuted` (0.799 ms) is as fast as `scalar`.
+//! `vectorized_8` (0.549 ms) and `vectorized_16` (0.499 ms) move the same sectors as `scalar` in
+//! half and in a quarter of the requests. `in_flight` (0.522 ms) has nothing left to gain.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -67,21 +70,22 @@
 //! ((float4 *)target)[i] = ((const float4 *)source)[i];           // .cast::<F32x4>(): 16 bytes at once
 //! ```
 //!
-//! Common misconception: "lanes must access words in order to be coalesced". Only the set of sectors
-//! counts: `permuted` and `scalar` have the same 4 sectors and the same time.
+//! Common misconception: "lanes must access words in order to be coalesced". Only the set of
+//! sectors counts: `permuted` and `scalar` have the same 4 sectors and the same time.
 //!
-//! Common misconception: "a coalesced kernel is a fast kernel". Coalescing means that no byte is moved in vain. A
-//! kernel can move few bytes and still wait for most of its time.
+//! Common misconception: "a coalesced kernel is a fast kernel". Coalescing means that no byte is
+//! moved in vain. A kernel can move few bytes and still wait for most of its time.
 //!
 //! Questions:
 //! - Why 4 sectors per request? A warp has 32 lanes. 32 lanes x 4 B = 128 B, and 128 B / 32 B = 4.
-//! - Why are 32 sectors the worst case for 4-byte loads? There are 32 lanes, and an aligned word of 4
-//!   bytes is in exactly one sector. So each lane adds at most one sector.
+//! - Why are 32 sectors the worst case for 4-byte loads? There are 32 lanes, and an aligned word of
+//!   4 bytes is in exactly one sector. So each lane adds at most one sector.
 //! - Are 16 sectors per request worse than 4? No. 16 sectors are 512 B, and the lanes asked for
-//!   32 x 16 B = 512 B. Compare sectors with the bytes that are used, not with the number of requests.
-//! - Does a [cache] not repair `strided`? Only in part. The other seven words of a sector are used soon
-//!   by other warps, so device memory need not deliver the sector eight times. But it crosses the
-//!   [L1 cache] eight times, once for each of these requests.
+//!   32 x 16 B = 512 B. Compare sectors with the bytes that are used, not with the number of
+//!   requests.
+//! - Does a [cache] not repair `strided`? Only in part. The other seven words of a sector are used
+//!   soon by other warps, so device memory need not deliver the sector eight times. But it crosses
+//!   the [L1 cache] eight times, once for each of these requests.
 //!
 //! <!-- measured -->
 //! <!-- /measured -->

@@ -1,20 +1,22 @@
 //! # Transpose: reads and writes that cannot both be coalesced, unless shared memory reorders them
 //!
-//! Shows: a tile in shared memory makes both global reads and writes coalesced; it only pays once the bank conflicts that it brings are gone.
+//! Shows: a tile in shared memory makes both global reads and writes coalesced; it only pays once
+//! the bank conflicts that it brings are gone.
 //!
 //! The surprise: the textbook solution, `tiled` (1.213 ms), is slower than simply reading columns,
 //! `column_read` (1.122 ms), until its bank conflicts are gone, `padded` (0.606 ms).
 //!
-//! The task is `target[column * rows + row] = source[row * columns + column]`. Words that are neighbours
-//! in a source row are `rows` words apart in the target. A [warp] of 32 [lanes][lane] can follow the rows
-//! of the source or those of the target, but not both, so one side of a plain copy is not [coalesced]:
-//! its 32 lanes touch 32 different [sectors][sector] of 32 bytes and use 4 bytes of each.
+//! The task is `target[column * rows + row] = source[row * columns + column]`. Words that are
+//! neighbours in a source row are `rows` words apart in the target. A [warp] of 32 [lanes][lane]
+//! can follow the rows of the source or those of the target, but not both, so one side of a plain
+//! copy is not [coalesced]: its 32 lanes touch 32 different [sectors][sector] of 32 bytes and use 4
+//! bytes of each.
 //!
-//! [Shared memory] helps, because it has no sectors. It is a small memory inside each multiprocessor,
-//! divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per [wavefront], a step
-//! of one clock cycle. The 32 lanes get their 32 words in one wavefront if these are in 32 different banks. If n
-//! different words of one request are in the same bank, the request takes n wavefronts: an n-way
-//! [bank conflict].
+//! [Shared memory] helps, because it has no sectors. It is a small memory inside each
+//! multiprocessor, divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per
+//! [wavefront], a step of one clock cycle. The 32 lanes get their 32 words in one wavefront if
+//! these are in 32 different banks. If n different words of one request are in the same bank, the
+//! request takes n wavefronts: an n-way [bank conflict].
 //!
 //! ```text
 //! 1. rows in: lane = column                2. columns out: lane = row
@@ -29,30 +31,31 @@
 //!   swizzled  column ^ row                                32 different banks: 1 wavefront
 //! ```
 //!
-//! 1. `column_write`. The counter shows 4 sectors per load and 32 per store: 36 sectors where a copy
-//!    has 4 + 4 = 8, because every store touches 32 sectors and writes 4 bytes of each. A sector that
-//!    is written in part also has to be completed in the [L2 cache] before device memory can take it.
+//! 1. `column_write`. The counter shows 4 sectors per load and 32 per store: 36 sectors where a
+//!    copy has 4 + 4 = 8, because every store touches 32 sectors and writes 4 bytes of each. A
+//!    sector that is written in part also has to be completed in the [L2 cache] before device
+//!    memory can take it.
 //! 2. `column_read` moves the 32 sectors to the loads. Reading is more forgiving. The [block] has 8
 //!    warps, and they read 8 neighbouring columns, so the [L1 cache] still holds a sector when the
 //!    other seven warps want its other seven words. What remains: 32 sectors per load through L1.
-//! 3. `tiled`. Each [block] copies a 32 x 32 tile row by row into shared memory, waits at a [barrier]
-//!    until the tile is complete, and writes the tile's columns as rows of the target. Now both sides
-//!    have 4 sectors per request. It costs the barrier, and the counter of shared memory shows the
-//!    rest: 32 wavefronts per load, because a column of the tile is in one bank.
-//! 4. `padded` stores 33 words per row, of which one is never used. This [padding] shifts each row by
-//!    one bank, so a column touches 32 different banks. It costs 32 x 4 B = 128 B per block.
-//! 5. `swizzled` gets the same without the extra bytes: row r keeps its column c at place c ^ r. This
-//!    [swizzle] costs one exclusive or per address. What remains in both: each lane moves only 4 bytes
-//!    at a time, so too few [bytes in flight], as in the pattern `coalescing`.
+//! 3. `tiled`. Each [block] copies a 32 x 32 tile row by row into shared memory, waits at a
+//!    [barrier] until the tile is complete, and writes the tile's columns as rows of the target.
+//!    Now both sides have 4 sectors per request. It costs the barrier, and the counter of shared
+//!    memory shows the rest: 32 wavefronts per load, because a column of the tile is in one bank.
+//! 4. `padded` stores 33 words per row, of which one is never used. This [padding] shifts each row
+//!    by one bank, so a column touches 32 different banks. It costs 32 x 4 B = 128 B per block.
+//! 5. `swizzled` gets the same without the extra bytes: row r keeps its column c at place c ^ r.
+//!    This [swizzle] costs one exclusive or per address. What remains in both: each lane moves only
+//!    4 bytes at a time, so too few [bytes in flight], as in the pattern `coalescing`.
 //! 6. `vectorized`. Each thread loads four rows of 16 bytes, transposes this 4 x 4 sub-tile in
-//!    [registers][register], and stores 16 bytes at a time. It costs registers, and so [occupancy]. The 4
-//!    wavefronts per request are no conflict: 32 x 16 B = 512 B, and a wavefront carries at most 32 x 4 B
-//!    = 128 B.
-//! 7. `block_order` changes only which block takes which tile. Blocks that run concurrently now write
-//!    adjacent parts of the same target rows, instead of parts of rows that are far apart.
-//! 8. `async_copy` copies the tile from global to shared memory without passing through registers; the
-//!    4 x 4 transpose happens on the way out. It gains nothing here: the block still waits for the whole
-//!    tile before it writes any of it.
+//!    [registers][register], and stores 16 bytes at a time. It costs registers, and so [occupancy].
+//!    The 4 wavefronts per request are no conflict: 32 x 16 B = 512 B, and a wavefront carries at
+//!    most 32 x 4 B = 128 B.
+//! 7. `block_order` changes only which block takes which tile. Blocks that run concurrently now
+//!    write adjacent parts of the same target rows, instead of parts of rows that are far apart.
+//! 8. `async_copy` copies the tile from global to shared memory without passing through registers;
+//!    the 4 x 4 transpose happens on the way out. It gains nothing here: the block still waits for
+//!    the whole tile before it writes any of it.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
@@ -65,9 +68,10 @@
 //! | `block_order` | concurrent blocks write adjacent parts of the same target rows | 16 | 16 | 4 / 4 | device memory |
 //! | `async_copy` | `cp.async` fills the tile without passing through registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
-//! Expected: `column_write` (4.243 ms) is by far the slowest. `column_read` (1.122 ms) beats `tiled` (1.213 ms).
-//! `padded` (0.606 ms) and `swizzled` (0.607 ms) are equal. `vectorized` (0.531 ms) has four times the bytes per
-//! request, and `block_order` (0.516 ms) and `async_copy` (0.517 ms) come close to a plain copy.
+//! Expected: `column_write` (4.243 ms) is by far the slowest. `column_read` (1.122 ms) beats
+//! `tiled` (1.213 ms). `padded` (0.606 ms) and `swizzled` (0.607 ms) are equal.
+//! `vectorized` (0.531 ms) has four times the bytes per request, and `block_order` (0.516 ms) and
+//! `async_copy` (0.517 ms) come close to a plain copy.
 //!
 //! The key kernel in CUDA C++; only the 33 separates it from `tiled`:
 //!
@@ -78,31 +82,36 @@
 //! target[(new_row + step) * rows + new_column] = tile[threadIdx.x][threadIdx.y + step];   // a column
 //! ```
 //!
-//! Common misconception: "a tile in shared memory makes a transpose fast". It moves the strided access
-//! from global to shared memory. The access must still be repaired there.
+//! Common misconception: "a tile in shared memory makes a transpose fast". It moves the strided
+//! access from global to shared memory. The access must still be repaired there.
 //!
-//! Common misconception: "higher occupancy is faster". `vectorized` and the variants after it run with
-//! fewer resident warps than `padded`, and are faster, because each warp has more bytes in flight.
+//! Common misconception: "higher occupancy is faster". `vectorized` and the variants after it run
+//! with fewer resident warps than `padded`, and are faster, because each warp has more bytes in
+//! flight.
 //!
 //! Questions:
-//! - Why is `tiled` slower than `column_read`? Both read columns, one in shared memory and one through
-//!   L1, and in current multiprocessors these share one memory. 32 wavefronts for 32 words
-//!   are one word per clock cycle. 2^28 words / 132 multiprocessors = 2.03 million cycles, and `tiled`
-//!   (? ms) at 1.98 GHz lasts 2.40 million: the conflicts fill 85 % of it. `column_read` does not pay
-//!   for filling a tile and for waiting at a barrier; `tiled` pays for both and keeps the problem.
-//! - Why 32? A warp has 32 lanes, and shared memory has 32 banks, so one word for each lane fits in one
-//!   wavefront. The tile has 32 rows and columns, so that a warp covers one of them.
+//! - Why is `tiled` slower than `column_read`? Both read columns, one in shared memory and one
+//!   through L1, and in current multiprocessors these share one memory. 32 wavefronts for 32 words
+//!   are one word per clock cycle. 2^28 words / 132 multiprocessors = 2.03 million cycles, and
+//!   `tiled` (1.213 ms) at 1.98 GHz lasts 2.40 million: the conflicts fill 85 % of it. `column_read`
+//!   does not pay for filling a tile and for waiting at a barrier; `tiled` pays for both and keeps
+//!   the problem.
+//! - Why 32? A warp has 32 lanes, and shared memory has 32 banks, so one word for each lane fits in
+//!   one wavefront. The tile has 32 rows and columns, so that a warp covers one of them.
 //! - Why 33? With rows of 32 words, going down one row adds 32, and 32 % 32 = 0: the bank stays the
-//!   same. With 33, it adds 33 % 32 = 1: the next bank. 34 would use every second bank: 2-way conflicts.
-//! - Why are writes of 32 sectors slower than reads of 32 sectors? A read can find its sector in L1, where
-//!   a neighbouring warp has brought it. A write goes through to L2 each time, with 4 of 32 bytes.
+//!   same. With 33, it adds 33 % 32 = 1: the next bank. 34 would use every second bank: 2-way
+//!   conflicts.
+//! - Why are writes of 32 sectors slower than reads of 32 sectors? A read can find its sector in
+//!   L1, where a neighbouring warp has brought it. A write goes through to L2 each time, with 4 of
+//!   32 bytes.
 //!
 //! <!-- measured -->
 //! <!-- /measured -->
 //!
-//! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that are multiples
-//! of 4, and buffers aligned to 16 bytes. A grid has at most 65535 blocks in y, so the dimension along
-//! y (the columns for `column_read`, `block_order` and `async_copy`, else the rows) has at most 65535 tiles.
+//! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that are
+//! multiples of 4, and buffers aligned to 16 bytes. A grid has at most 65535 blocks in y, so the
+//! dimension along y (the columns for `column_read`, `block_order` and `async_copy`, else the rows)
+//! has at most 65535 tiles.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
