@@ -20,7 +20,7 @@
 //! share of bytes used     = 1 / min(s, 8)         100, 50, 33.3, 25, 20, 16.7, 14.3, 12.5 %
 //! ```
 //!
-//! The figures here are for stride 8, where a sector is used worst.
+//! The times below are for stride 8, where each sector is used worst.
 //!
 //! 1. `copy`. The counter shows 32 sectors per load and 32 per store. Both sides use 4 of every 32
 //!    bytes. A store that fills a sector only in part costs more than a load, because the rest of
@@ -45,7 +45,9 @@
 //!
 //! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (0.182 ms) is the
 //! slowest by far, `gather` (0.0705 ms) saves the strided stores, and `staged` (0.0783 ms) is slower than
-//! `gather`, because it moves the same sectors and has a barrier besides.
+//! `gather`, because it moves the same sectors and has a barrier besides. The sweep over s goes on:
+//! the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat only from there.
+//! That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -54,8 +56,9 @@
 //! ```
 //!
 //! Common misconception: "beyond stride 8 it cannot get worse, because each lane has a sector of
-//! its own already". The sectors per request stay at 32, but the [cache lines][cache line] grow up
-//! to s = 32, and the words get spread over ever more pages of memory.
+//! its own already". The sectors per request stay at 32, but device memory has units that are
+//! larger than a sector, the [cache lines][cache line] per request grow up to s = 32, and the words
+//! are spread over ever more pages of memory.
 //!
 //! Questions:
 //! - Why does it get no worse than one word in eight? A sector has 32 B / 4 B = 8 words, and at
