@@ -44,10 +44,10 @@
 //! | `staged` | the block loads whole sectors into shared memory and picks the words there | 16 | 4 | device memory |
 //!
 //! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (0.182 ms) is the
-//! slowest by far, `gather` (0.0705 ms) saves the strided stores, and `staged` (0.0783 ms) is slower than
-//! `gather`, because it moves the same sectors and has a barrier besides. The sweep over s goes on:
-//! the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat only from there.
-//! That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
+//! slowest by far, `gather` (0.0705 ms) saves the strided stores, and `staged` (0.0783 ms) is
+//! slower than `gather`, because it moves the same sectors and has a barrier besides. The sweep
+//! over s goes on: the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat
+//! only from there. That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
