@@ -6,7 +6,7 @@
 //! The surprise: the rule "a structure of arrays is always faster" fails twice here. When both
 //! fields of a point are used, `both_aos` (0.0574 ms) is not slower than `both_soa` (0.0604 ms).
 //! And for a particle of seven fields, where the counter shows seven times the sectors,
-//! `particle_aos` (0.1225 ms) and `particle_soa` (?4 ms) take the same time.
+//! `particle_aos` (0.1225 ms) and `particle_soa` (0.1223 ms) take the same time.
 //!
 //! An array of structures (AoS) stores the fields of one element next to each other. A structure of
 //! arrays (SoA) stores all values of one field next to each other. The 32 [lanes][lane] of a [warp]

@@ -4,8 +4,8 @@
 //! sector is written whole.
 //!
 //! The surprise: scattered stores are as fast as consecutive ones. `scattered` (0.318 ms) and
-//! `consecutive` (? ms) take the same time. What costs time is a [sector] that is written only in
-//! part, `partial` (? ms), and a [request] that stores too little, `half_range` (0.633 ms).
+//! `consecutive` (0.318 ms) take the same time. What costs time is a [sector] that is written only
+//! in part, `partial` (0.499 ms), and a [request] that stores too little, `half_range` (0.633 ms).
 //!
 //! A [warp] has 32 [lanes][lane]; one store instruction of a warp is one request. It touches
 //! sectors, aligned blocks of 32 bytes. (The CUDA guides also call them segments.) Every variant
@@ -41,8 +41,8 @@
 //!
 //! Expected: `scattered` (0.318 ms) equals `consecutive` (0.318 ms), though it never fills a whole
 //! cache line. `partial` (0.499 ms) is slower: it touches twice the sectors, and each has to be
-//! completed. `half_range` (? ms) is slower still, about twice as slow as `consecutive`, because it
-//! has twice the requests.
+//! completed. `half_range` (0.633 ms) is slower still, about twice as slow as `consecutive`,
+//! because it has twice the requests.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
