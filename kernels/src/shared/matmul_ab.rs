@@ -52,7 +52,7 @@
 //! Expected: `shared_a` (3.060 ms) is slower than `naive` (2.794 ms), and `shared_ab` (2.231 ms)
 //! somewhat faster. `register_tiled` (0.505 ms) is several times as fast. On a V100, the Best
 //! Practices Guide measured 1.2 times the speed of `naive` for `shared_a` and 1.6 times for
-//! `shared_ab`: there, L1 was slower.
+//! `shared_ab`.
 //!
 //! The key kernel of `shared_ab` in CUDA C++:
 //!
