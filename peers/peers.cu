@@ -61,7 +61,7 @@ __global__ void copy_quads(const float *source, float *target, uint32_t n) {
     else for (uint32_t word = 4 * i; word < n; word++) target[word] = source[word];
 }
 
-const char *coalescing_quad(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+const char *coalescing_vectorized_16(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     copy_quads<<<blocks(size[0], 1024), 256, 0, stream>>>((const float *)in[0], (float *)out[0], size[0]);
     return launched();
 }
@@ -93,7 +93,7 @@ const char *stride_gather(cudaStream_t stream, void *const *in, void *const *out
     return launched();
 }
 
-// --- bus_utilisation
+// --- bus_utilization
 
 // A random word of the 32nd of the array that belongs to the thread's lane.
 __device__ uint32_t random_word(uint32_t i, uint32_t n) {
@@ -290,7 +290,7 @@ __device__ float warp_sum(float value) {
     return value;
 }
 
-// 512 threads, 16-byte loads, four in flight, one atomic per block: as our `vectorised`.
+// 512 threads, 16-byte loads, four in flight, one atomic per block: as our `vectorized`.
 __global__ void __launch_bounds__(512, 4) sum_quads(const float4 *source, float *target, uint32_t quads, const float *words, uint32_t n) {
     __shared__ float sums[16];
     uint32_t threads = gridDim.x * 512, first = blockIdx.x * 512 + threadIdx.x, i = first;
@@ -318,7 +318,7 @@ uint32_t whole_device(uint32_t blocks_per_multiprocessor) {
     return (uint32_t)multiprocessors * blocks_per_multiprocessor;
 }
 
-const char *reduction_vectorised(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+const char *reduction_vectorized(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     uint32_t n = size[0], wanted = blocks(n, 512 * 16);
     uint32_t most = whole_device(4), grid = wanted < most ? wanted : most;
     sum_quads<<<grid, 512, 0, stream>>>((const float4 *)in[0], (float *)out[0], n / 4, (const float *)in[0], n);
@@ -738,12 +738,12 @@ const char *constant_shared(cudaStream_t stream, void *const *in, void *const *o
 
 const Peer PEERS[] = {
     {"coalescing", "nvcc scalar", 0, coalescing_scalar},
-    {"coalescing", "nvcc quad", 0, coalescing_quad},
+    {"coalescing", "nvcc vectorized_16", 0, coalescing_vectorized_16},
     {"coalescing", "driver copy", 0, coalescing_driver},
     {"misalignment", "nvcc shifted", 0, misalignment_shifted},
     {"stride", "nvcc gather", 0, stride_gather},
-    {"bus_utilisation", "nvcc random_ca", 4, bus_random<true>},
-    {"bus_utilisation", "nvcc random_cg", 4, bus_random<false>},
+    {"bus_utilization", "nvcc random_ca", 4, bus_random<true>},
+    {"bus_utilization", "nvcc random_cg", 4, bus_random<false>},
     {"store_segments", "nvcc partial", 2, store_partial},
     {"store_segments", "nvcc consecutive", 0, store_consecutive},
     {"aos_soa", "nvcc particle_aos", 2, particle_aos},
@@ -752,9 +752,9 @@ const Peer PEERS[] = {
     {"bank_conflicts", "nvcc swizzled", 7, banks_swizzled},
     {"transpose", "nvcc padded", 0, transpose_padded},
     {"transpose", "cuBLAS geam", 0, transpose_geam},
-    {"matmul_ab", "nvcc ab_in_shared", 0, matmul_shared},
+    {"matmul_ab", "nvcc shared_ab", 0, matmul_shared},
     {"matmul_ab", "cuBLAS sgemm", 0, matmul_sgemm},
-    {"reduction", "nvcc vectorised", 0, reduction_vectorised},
+    {"reduction", "nvcc vectorized", 0, reduction_vectorized},
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},
     {"scan", "nvcc look_back", 0, scan_look_back},
     {"scan", "nvcc look_back_async", 0, scan_look_back_async},

@@ -21,7 +21,7 @@ const HEADER: &str = "pattern/variant,predicted / measured";
 #[ignore = "needs predictions"]
 fn no_row_is_predicted_worse_than_before() {
     let load = |path: &str| {
-        Results::load(&root().join(path)).unwrap_or_else(|error| {
+        Results::load(&root().join(path), host::CATALOGUE.renamed).unwrap_or_else(|error| {
             panic!(
                 "{error:#}: `cargo xtask bench --no-sweeps --json {PREDICTED}` makes predictions"
             )

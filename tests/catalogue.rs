@@ -26,12 +26,12 @@ fn a_misspelt_name_gets_the_nearest_one() {
 #[test]
 fn a_variant_says_that_its_grid_would_be_too_high() {
     for (name, size) in [
-        ("matmul_ab/simple", [1 << 27, 16]),
-        ("matmul_ab/registers", [1 << 27, 16]),
+        ("matmul_ab/naive", [1 << 27, 16]),
+        ("matmul_ab/register_tiled", [1 << 27, 16]),
         ("transpose/tiled", [1 << 22, 4]),
         ("transpose/column_read", [4, 1 << 22]),
-        ("transpose/wide", [1 << 23, 4]),
-        ("transpose/ordered", [4, 1 << 23]),
+        ("transpose/vectorized", [1 << 23, 4]),
+        ("transpose/block_order", [4, 1 << 23]),
     ] {
         let variant = selection(name).variant.expect("a variant was named");
         assert!((variant.precondition)(&Size::new(&size)).is_err(), "{name}");
@@ -42,7 +42,7 @@ fn a_variant_says_that_its_grid_would_be_too_high() {
 #[test]
 fn a_kernel_belongs_to_the_pattern_of_its_name() {
     let name = |kernel| CATALOGUE.owner_of(kernel).map(|pattern| pattern.name);
-    assert_eq!(name("matmul_ab_simple"), Some("matmul_ab"));
+    assert_eq!(name("matmul_ab_naive"), Some("matmul_ab"));
     assert_eq!(name("stride_copy"), Some("stride"));
     assert_eq!(name("strides_copy"), None);
 }

@@ -122,9 +122,9 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
 
 /// Which variant does not run, why, and at which sizes.
 const NOT_RUN: &[(&str, &str, &str)] = &[
-    ("transpose/asynchronous", UNEVEN, UNEVEN_SIZES),
-    ("transpose/ordered", UNEVEN, UNEVEN_SIZES),
-    ("transpose/wide", UNEVEN, UNEVEN_SIZES),
+    ("transpose/async_copy", UNEVEN, UNEVEN_SIZES),
+    ("transpose/block_order", UNEVEN, UNEVEN_SIZES),
+    ("transpose/vectorized", UNEVEN, UNEVEN_SIZES),
 ];
 const UNEVEN: &str = "4 must divide rows and columns";
 const UNEVEN_SIZES: &str = "rows=1, columns=1; rows=1, columns=33; rows=31, columns=1; rows=33, columns=31; rows=31, columns=33; rows=63, columns=65; rows=65, columns=63; rows=1001, columns=517";
@@ -298,11 +298,11 @@ fn random_banks_conflict_three_and_a_half_times() {
 
 /// Sectors and lines of the five shapes, and the shares of them that were asked for.
 #[test]
-fn bus_utilisation_is_the_same_with_and_without_l1() {
+fn bus_utilization_is_the_same_with_and_without_l1() {
     let (_guard, gpu) = device();
     let pattern = PATTERNS
         .iter()
-        .find(|pattern| pattern.name == "bus_utilisation")
+        .find(|pattern| pattern.name == "bus_utilization")
         .expect("a pattern of the registry");
     for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
         let loads = counted.counters.global_load;
@@ -449,7 +449,7 @@ fn scans_move_three_words_per_element_or_two() {
     // Words read, words written, and lanes that ask what lies before their tile.
     for (variant, read, written, asking) in [
         ("shuffle", 2 * (n + 2048) + 4, n + 2 * (2048 + 4), (2047 + 3) * 512),
-        ("vectorised", 2 * n + 128, n + 2 * 128, 127 * 256),
+        ("vectorized", 2 * n + 128, n + 2 * 128, 127 * 256),
     ] {
         let counted = counters_of(&gpu, "scan", variant, &[n as usize]);
         let counters = &counted.counters;
@@ -481,9 +481,9 @@ fn histograms_conflict_as_their_input_says() {
             let counted = counters_of(&gpu, "histogram", variant, &size);
             counted.counters.shared_atomic_wavefronts().expect("it counts in shared memory")
         };
-        assert_eq!(passes("lane_copies"), 1.0);
+        assert_eq!(passes("lane_private"), 1.0);
         if distribution == 2 {
-            assert_eq!((passes("block_copy"), passes("padded")), (1.0, 1.0));
+            assert_eq!((passes("block_private"), passes("padded")), (1.0, 1.0));
             // Four equal bytes are one request instead of four.
             let requests = |variant| {
                 let counted = counters_of(&gpu, "histogram", variant, &size);
@@ -491,7 +491,7 @@ fn histograms_conflict_as_their_input_says() {
             };
             assert_eq!(requests("coarsened"), 4 * requests("aggregated"));
         } else {
-            assert!(passes("block_copy") > 1.5 && passes("padded") > passes("block_copy"));
+            assert!(passes("block_private") > 1.5 && passes("padded") > passes("block_private"));
         }
     }
 }

@@ -21,16 +21,16 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("", "lts__t_sectors_op", 2.0, "a request for the far half of L2 is counted in both halves"),
     ("histogram_global_atomic", "mem_global_op", 1.06, RANDOM_MEETINGS),
     ("histogram_global_atomic", "sectors_global_ideal", 1.001, RANDOM_MEETINGS),
-    ("histogram_many_bins_global", "mem_global_op", 1.001, RANDOM_MEETINGS),
+    ("histogram_large_histogram_global", "mem_global_op", 1.001, RANDOM_MEETINGS),
     (
-        "histogram_many_bins",
+        "histogram_large_histogram",
         "mem_shared_op",
         f64::INFINITY,
         "atomics and loads of one multiprocessor meet",
     ),
-    ("matmul_ab_a", "shared_ld", 4.0, JOINED_LOADS),
-    ("matmul_ab_a", "shared_op_ld", 2.0, JOINED_LOADS),
-    ("matmul_ab_a", "memory_l1_wavefronts_shared", 2.0, JOINED_LOADS),
+    ("matmul_ab_shared", "shared_ld", 4.0, JOINED_LOADS),
+    ("matmul_ab_shared", "shared_op_ld", 2.0, JOINED_LOADS),
+    ("matmul_ab_shared", "memory_l1_wavefronts_shared", 2.0, JOINED_LOADS),
     ("scan_look_back", "global_ld", f64::INFINITY, LOOKS),
     ("scan_look_back", "global_op_ld", f64::INFINITY, LOOKS),
     ("scan_look_back", "sectors_global", f64::INFINITY, LOOKS),
@@ -42,8 +42,8 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
         f64::INFINITY,
         ARRIVALS,
     ),
-    ("transpose_asynchronous", "op_ldgsts", 1.01, INCOMPLETE_COPIES),
-    ("transpose_asynchronous", "memory_l1_wavefronts_shared", 1.01, INCOMPLETE_COPIES),
+    ("transpose_async_copy", "op_ldgsts", 1.01, INCOMPLETE_COPIES),
+    ("transpose_async_copy", "memory_l1_wavefronts_shared", 1.01, INCOMPLETE_COPIES),
 ];
 const RANDOM_MEETINGS: &str = "how lanes with equal addresses are grouped is not documented";
 const LOOKS: &str =
@@ -89,7 +89,7 @@ const WITHOUT_VALUE: [&str; 6] = [
     "scan_hillis_steele",
     "scan_shuffle",
     "scan_sums",
-    "scan_vectorised",
+    "scan_vectorized",
 ];
 const RATIOS: [&str; 2] = [
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",

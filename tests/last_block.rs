@@ -133,12 +133,12 @@ fn copies_reach_the_last_element() {
     for (kernel, per_block, offset) in [
         ("coalescing_permuted", 256, None),
         ("coalescing_scalar", 256, None),
-        ("coalescing_pair", 512, None),
-        ("coalescing_quad", 1024, None),
+        ("coalescing_vectorized_8", 512, None),
+        ("coalescing_vectorized_16", 1024, None),
         ("misalignment_shifted", 256, Some(1)),
         ("misalignment_peeled", 256, Some(1)),
         ("misalignment_staged", 1024, Some(1)),
-        ("bus_utilisation_aligned_cg", 256, None),
+        ("bus_utilization_aligned_cg", 256, None),
     ] {
         let mut memory = memory();
         let end = MOST + offset.unwrap_or(0) as usize;
@@ -249,7 +249,7 @@ fn store_segments_reach_the_last_word() {
 
 #[test]
 fn structures_reach_the_last_element() {
-    for kernel in ["aos_soa_one_field_aos", "aos_soa_both_paired", "aos_soa_particle_aos"] {
+    for kernel in ["aos_soa_one_field_aos", "aos_soa_both_vectorized", "aos_soa_particle_aos"] {
         let mut memory = memory();
         let fields = if kernel == "aos_soa_particle_aos" { 7 } else { 2 };
         let source = Sparse::source(&mut memory, (MOST - 256) * fields..MOST * fields);
@@ -263,7 +263,7 @@ fn structures_reach_the_last_element() {
         let squares: f32 = last.iter().take(6).map(|value| value * value).sum();
         let expected = match kernel {
             "aos_soa_one_field_aos" => 4.0 * last[0],
-            "aos_soa_both_paired" => last[0] + last[1],
+            "aos_soa_both_vectorized" => last[0] + last[1],
             _ => last[6] * 0.5 * squares,
         };
         assert_eq!(target.read(&memory, MOST - 1..MOST), [expected.to_bits()], "{kernel}");
@@ -280,9 +280,9 @@ fn transposes_reach_the_last_tile() {
         ("transpose_tiled", 32, [32, 8, 1]),
         ("transpose_padded", 32, [32, 8, 1]),
         ("transpose_swizzled", 32, [32, 8, 1]),
-        ("transpose_wide", 64, [16, 16, 1]),
-        ("transpose_ordered", 64, [16, 16, 1]),
-        ("transpose_asynchronous", 64, [16, 16, 1]),
+        ("transpose_vectorized", 64, [16, 16, 1]),
+        ("transpose_block_order", 64, [16, 16, 1]),
+        ("transpose_async_copy", 64, [16, 16, 1]),
     ] {
         let mut memory = memory();
         let blocks = side.div_ceil(tile);
@@ -310,10 +310,10 @@ fn transposes_reach_the_last_tile() {
 fn matmul_ab_reaches_the_last_row() {
     let (rows, columns, inner) = (1 << 29, 4, 32);
     for (kernel, tile, block) in [
-        ("matmul_ab_simple", 32, [32, 32, 1]),
-        ("matmul_ab_a_in_shared", 32, [32, 32, 1]),
-        ("matmul_ab_ab_in_shared", 32, [32, 32, 1]),
-        ("matmul_ab_registers", 64, [128, 1, 1]),
+        ("matmul_ab_naive", 32, [32, 32, 1]),
+        ("matmul_ab_shared_a", 32, [32, 32, 1]),
+        ("matmul_ab_shared_ab", 32, [32, 32, 1]),
+        ("matmul_ab_register_tiled", 64, [128, 1, 1]),
     ] {
         let mut memory = memory();
         let first = rows - tile;
@@ -368,7 +368,7 @@ fn a_scan_reaches_the_last_tile() {
     let source = Sparse::source(&mut memory, last.clone());
     let target = Sparse::new(&mut memory, last.clone());
     let before = Sparse::source(&mut memory, MOST / tile - 2..MOST / tile - 1);
-    let launch = Launch::new("scan_vectorised", [(MOST / tile) as u32, 1, 1], [256, 1, 1])
+    let launch = Launch::new("scan_vectorized", [(MOST / tile) as u32, 1, 1], [256, 1, 1])
         .address(source.address)
         .address(before.address)
         .address(target.address)

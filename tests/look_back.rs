@@ -2,10 +2,10 @@
 //! still at work, and launches on words that others have left.
 
 use host::CATALOGUE;
-use kernels::collectives::scan::{PREFIX, SUM, WIDE_BLOCK, WIDE_TILE};
+use kernels::collectives::scan::{PREFIX, SUM, VECTORIZED_THREADS, VECTORIZED_TILE};
 use simt::{Checks, Launch, Memory, Module, Options, Schedule, run};
 
-const TILE: usize = WIDE_TILE as usize;
+const TILE: usize = VECTORIZED_TILE as usize;
 /// Those that look back.
 const KERNELS: [&str; 2] = ["scan_look_back", "scan_look_back_async"];
 
@@ -59,7 +59,7 @@ impl Device {
     /// Runs so many blocks over `n` elements and compares the tiles from `first` on.
     fn scan(&mut self, n: usize, blocks: u32, first: usize, schedule: Schedule) {
         self.memory.fill(self.target, 0xFF, 4 * self.values.len()).expect("it was allocated");
-        let launch = Launch::new(self.kernel, [blocks, 1, 1], [WIDE_BLOCK, 1, 1])
+        let launch = Launch::new(self.kernel, [blocks, 1, 1], [VECTORIZED_THREADS, 1, 1])
             .address(self.source)
             .address(self.target)
             .address(self.state)

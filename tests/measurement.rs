@@ -15,7 +15,7 @@ use cuda_host::Launcher;
 use cust_ext::l2::PersistingLimit;
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
-use kernels::global::coalescing::{BLOCK, coalescing_quad};
+use kernels::global::coalescing::{THREADS_PER_BLOCK, coalescing_vectorized_16};
 use results::{Outcome, Results};
 use results::{Verdict, pairs};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -37,7 +37,15 @@ fn variant(name: &'static str, launch: fn(&Launcher<'_>, &Arrays, &Size) -> Resu
 fn copy(launcher: &Launcher<'_>, arrays: &Arrays, n: u32) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), n);
     // SAFETY: a thread per 16 bytes; both arrays hold at least n elements, at a multiple of 256 bytes.
-    unsafe { launcher.launch(coalescing_quad, n.div_ceil(4 * BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(
+            coalescing_vectorized_16,
+            n.div_ceil(4 * THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )
+    }
 }
 
 fn length(size: &Size) -> u32 {
@@ -100,7 +108,15 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
             variant("refused", |launcher, arrays, _| {
                 let arguments = (arrays.input(0), arrays.output(0), 1_u32);
                 // SAFETY: more shared memory than any device has; the launch is refused.
-                unsafe { launcher.launch(coalescing_quad, 1, BLOCK, 1 << 30, arguments) }
+                unsafe {
+                    launcher.launch(
+                        coalescing_vectorized_16,
+                        1,
+                        THREADS_PER_BLOCK,
+                        1 << 30,
+                        arguments,
+                    )
+                }
             }),
             variant("window_left_on", |launcher, arrays, size| {
                 std::mem::forget(PersistingLimit::set(1 << 20)?);
@@ -116,7 +132,7 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
     let missing = fault(&results, "last_word_missing");
     assert!(missing.contains("1 element(s) differ"), "{missing}");
     let refused = fault(&results, "refused");
-    assert!(refused.contains("coalescing_quad<<<"), "{refused}");
+    assert!(refused.contains("coalescing_vectorized_16<<<"), "{refused}");
     let left = fault(&results, "window_left_on");
     assert!(left.contains("bytes of L2 set aside"), "{left}");
 }

@@ -45,8 +45,8 @@ fn stride_takes_every_third() {
 }
 
 #[test]
-fn bus_utilisation_loads_five_shapes() {
-    let case = case("bus_utilisation", &[64]);
+fn bus_utilization_loads_five_shapes() {
+    let case = case("bus_utilization", &[64]);
     let source = values::<f32>(&case.inputs[0]);
     assert_eq!(source.len(), 65);
     let result = |output: usize| values::<f32>(&case.outputs[output].reference);

@@ -83,10 +83,10 @@ fn has(kernel: &str, instruction: &str) -> bool {
 #[test]
 fn wide_variants_really_move_sixteen_bytes() {
     for kernel in [
-        "coalescing_quad",
+        "coalescing_vectorized_16",
         "coalescing_in_flight",
-        "transpose_wide",
-        "matmul_ab_registers",
+        "transpose_vectorized",
+        "matmul_ab_register_tiled",
         "l2_persistence_add",
     ] {
         for instruction in ["ld.global.v4.b32", "st.global.v4.b32"] {
@@ -98,32 +98,36 @@ fn wide_variants_really_move_sixteen_bytes() {
         }
     }
     assert!(
-        has("coalescing_pair", "ld.global.v2.b32") || has("coalescing_pair", "ld.global.nc.v2.b32")
+        has("coalescing_vectorized_8", "ld.global.v2.b32")
+            || has("coalescing_vectorized_8", "ld.global.nc.v2.b32")
     );
-    assert!(has("transpose_wide", "ld.shared.v4.b32") && has("transpose_wide", "st.shared.v4.b32"));
+    assert!(
+        has("transpose_vectorized", "ld.shared.v4.b32")
+            && has("transpose_vectorized", "st.shared.v4.b32")
+    );
     for kernel in ["async_copy_pipelined", "async_copy_bulk"] {
         assert!(has(kernel, "ld.shared.v4.b32") && has(kernel, "st.global.v4.b32"), "{kernel}");
     }
     assert!(
-        has("transpose_asynchronous", "cp.async.ca.shared.global")
-            || has("transpose_asynchronous", "cp.async.cg.shared.global")
+        has("transpose_async_copy", "cp.async.ca.shared.global")
+            || has("transpose_async_copy", "cp.async.cg.shared.global")
     );
 }
 
 #[test]
 fn histograms_sums_and_scans_move_sixteen_bytes() {
     for (kernel, load) in [
-        ("reduction_vectorised", "ld.global.v4.b32"),
-        ("scan_vectorised", "ld.global.v4.b32"),
-        ("scan_vectorised", "st.global.v4.b32"),
+        ("reduction_vectorized", "ld.global.v4.b32"),
+        ("scan_vectorized", "ld.global.v4.b32"),
+        ("scan_vectorized", "st.global.v4.b32"),
         ("scan_look_back", "ld.global.v4.b32"),
         ("scan_look_back", "st.global.v4.b32"),
-        ("reduction_vectorised_i32", "ld.global.v4.b32"),
-        ("reduction_vectorised_f64", "ld.global.v2.b64"),
+        ("reduction_vectorized_i32", "ld.global.v4.b32"),
+        ("reduction_vectorized_f64", "ld.global.v2.b64"),
         ("histogram_coarsened", "ld.global.v4.b32"),
         ("histogram_aggregated", "ld.global.v4.b32"),
-        ("histogram_many_bins_global", "ld.global.v4.b32"),
-        ("histogram_many_bins", "ld.global.v4.b32"),
+        ("histogram_large_histogram_global", "ld.global.v4.b32"),
+        ("histogram_large_histogram", "ld.global.v4.b32"),
     ] {
         assert!(has(kernel, load), "{kernel} has no {load}");
     }

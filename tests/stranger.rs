@@ -110,7 +110,7 @@ fn a_project_of_somebody_else_has_every_command() {
 
     project.run("bench --json predicted.json");
     let path = project.folder.path().join("predicted.json");
-    let results = results::Results::load(&path).expect("bench writes a result file");
+    let results = results::Results::load(&path, &[]).expect("bench writes a result file");
     assert!(results.environment.is_prediction);
     let times: Vec<f64> =
         results.rows.iter().filter_map(|row| Some(row.measured()?.time_ms.median)).collect();

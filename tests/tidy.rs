@@ -286,7 +286,8 @@ fn references_know_no_device() {
 #[test]
 fn the_readme_has_the_table_of_the_committed_measurement() {
     let path = "results/nvidia-h200/reference.json";
-    let results = Results::load(&root().join(path)).expect("it is committed");
+    let results =
+        Results::load(&root().join(path), host::CATALOGUE.renamed).expect("it is committed");
     assert!(
         read("README.md").contains(&report::tabulate::markdown(&results)),
         "README.md is stale: `coalesce results {path} --splice README.md`"
@@ -296,7 +297,8 @@ fn the_readme_has_the_table_of_the_committed_measurement() {
 #[test]
 fn the_plots_are_those_of_the_committed_measurement() {
     let path = "results/nvidia-h200/reference.json";
-    let plots = report::plots(&root().join(path)).expect("it is committed");
+    let plots =
+        report::plots(&root().join(path), host::CATALOGUE.renamed).expect("it is committed");
     let stale = format!("is stale: `coalesce results {path} --plots docs/plots`");
     for (name, text) in &plots {
         assert!(read(&format!("docs/plots/{name}")) == *text, "docs/plots/{name} {stale}");

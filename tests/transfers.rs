@@ -105,7 +105,7 @@ fn copies_take_a_fixed_time_and_one_per_byte() {
         assert!((1.0..20.0).contains(&fixed_us), "{name}: {fixed_us} us");
         second
     };
-    for direction in ["upload", "download"] {
+    for direction in ["h2d", "d2h"] {
         let pageable = rate(&format!("{direction}_pageable"));
         let pinned = rate(&format!("{direction}_pinned"));
         assert!(pinned > 2.0 * pageable, "{direction}: {pinned} and {pageable} GB/s");
@@ -123,11 +123,11 @@ fn pinned_memory_has_a_gain_and_a_price() {
     let (_guard, gpu) = fast_device();
     let time = |name: &str, n: usize| time(&gpu, &format!("pinned_memory/{name}"), &[n]);
     let n = 1 << 22;
-    let one_way = time("upload_pinned", n);
-    assert!(time("both_ways", n) < 1.2 * one_way);
+    let one_way = time("h2d_pinned", n);
+    assert!(time("bidirectional", n) < 1.2 * one_way);
     for n in [1 << 10, 1 << 16, n] {
-        let with_allocation = time("allocate_pinned", n) + time("upload_pinned", n);
-        assert!(with_allocation > time("upload_pageable", n), "one copy of {n} words");
+        let with_allocation = time("allocate_pinned", n) + time("h2d_pinned", n);
+        assert!(with_allocation > time("h2d_pageable", n), "one copy of {n} words");
     }
     assert!(time("register", n) < time("allocate_pinned", n));
     for kind in ["pageable", "registered", "portable"] {
@@ -175,8 +175,8 @@ fn pieces_overlap_as_the_formula_says() {
     let time = |name: &str, pieces: usize| {
         time(&gpu, &format!("overlap/{name}"), &[*executed, *steps, pieces])
     };
-    let parts = ["upload", "kernel", "download"].map(|part| time(part, 1));
-    let both = time("both_ways", 1);
+    let parts = ["h2d", "kernel", "d2h"].map(|part| time(part, 1));
+    let both = time("bidirectional", 1);
     assert!(both > 1.05 * parts[0].max(parts[2]), "{both}, {parts:?}");
     let formula = |parts: &[f64], both: f64, n: usize| {
         let (sum, max) = (parts.iter().sum::<f64>(), parts.iter().copied().fold(0.0, f64::max));
@@ -211,7 +211,8 @@ fn pieces_overlap_as_the_formula_says() {
 fn overlap_takes_as_long_as_on_the_hardware() {
     let (_guard, gpu) = fast_device();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/nvidia-h200/reference.json");
-    let measured = Results::load(&path).expect("the measurement is committed");
+    let measured =
+        Results::load(&path, host::CATALOGUE.renamed).expect("the measurement is committed");
     let pattern = CATALOGUE.select("overlap").expect("a pattern of the registry").pattern;
     let (mut compared, mut pieces, mut worst) = (0, 0, 0.0f64);
     for row in &measured.rows {
@@ -219,7 +220,7 @@ fn overlap_takes_as_long_as_on_the_hardware() {
         let n = row.size.get("n").map_or(0, |n| *n as usize);
         let executed = match (row.pattern.as_str(), row.variant.as_str()) {
             // Smaller ones are mostly the host's noise.
-            ("pinned_memory", "both_ways") if n >= 1 << 22 => vec![1 << 22],
+            ("pinned_memory", "bidirectional") if n >= 1 << 22 => vec![1 << 22],
             ("overlap", name) if n == pattern.bench_size[0] && name != "pageable" => {
                 pieces += 1;
                 vec![pattern.count_size[0], row.size["steps"] as usize, row.size["pieces"] as usize]

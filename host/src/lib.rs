@@ -13,4 +13,4 @@ static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// The catalogue.
 pub static CATALOGUE: Catalogue =
-    Catalogue { name: "coalesce", patterns: patterns::ALL, images: IMAGES };
+    Catalogue { renamed: patterns::RENAMED, ..Catalogue::new("coalesce", patterns::ALL, IMAGES) };

@@ -55,7 +55,8 @@ fn a_device_that_does_not_exist_is_refused() {
 
 #[test]
 fn a_size_that_no_variant_takes_is_no_success() {
-    let output = coalesce(&["verify", "transpose/wide", "--size", "rows=3", "--device", "virtual"]);
+    let output =
+        coalesce(&["verify", "transpose/vectorized", "--size", "rows=3", "--device", "virtual"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("4 must divide rows and columns"));
 }
@@ -223,7 +224,8 @@ fn every_output_holds_every_row() {
     let output = small_bench(folder.path(), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json = folder.path().join("out.json");
-    let results = results::Results::load(&json).expect("it can be read again");
+    let results =
+        results::Results::load(&json, host::CATALOGUE.renamed).expect("it can be read again");
     let pattern = host::patterns::ALL.iter().find(|one| one.name == "transpose");
     let variants = pattern.expect("it exists").variants;
     assert_eq!(results.rows.len(), variants.len());
@@ -315,7 +317,7 @@ fn an_interrupt_keeps_what_was_measured() {
     // The pipe must not fill up meanwhile.
     lines.for_each(drop);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    let results = results::Results::load(&json).expect("it was saved");
+    let results = results::Results::load(&json, host::CATALOGUE.renamed).expect("it was saved");
     assert!(results.interrupted && !results.rows.is_empty());
     assert!(results.rows.iter().all(|row| row.measured().is_some()));
 }
@@ -327,7 +329,8 @@ fn a_result_file_that_cannot_be_read_is_one_sentence() {
     let name = path.to_string_lossy().into_owned();
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
     let good = std::fs::read_to_string(committed).expect("it is there");
-    let mut damaged = results::Results::load(committed.as_ref()).expect("it is sound");
+    let mut damaged =
+        results::Results::load(committed.as_ref(), host::CATALOGUE.renamed).expect("it is sound");
     damaged.ceilings[0].amount = 0;
     let schema = |number: u32| format!("\"schema\": {number}");
     let has_newer = format!("has result schema {}", SCHEMA + 1);

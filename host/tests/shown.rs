@@ -131,7 +131,8 @@ fn a_window_pays_while_its_table_fits() {
         &json,
     ]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let results = results::Results::load(json.as_ref().as_ref()).expect("it is readable");
+    let results = results::Results::load(json.as_ref().as_ref(), host::CATALOGUE.renamed)
+        .expect("it is readable");
     let time = |variant: &str, table: usize| {
         let is_it = |row: &&results::Row| {
             row.variant == variant && row.sweep.is_some() && row.size["table"] == table as f64

@@ -14,7 +14,7 @@ const WIDTHS: [u32; 2] = [360, 1280];
 /// Names of the colour schemes, with Chromium's numbers for them.
 const SCHEMES: [(&str, u32); 2] = [("light", 1), ("dark", 0)];
 /// Chromium's windows are at least so wide; a narrower page is a frame in one.
-const WINDOW_WIDTH_LEAST: u32 = 500;
+const MIN_WINDOW_WIDTH: u32 = 500;
 /// Problems that are shown; more say nothing new.
 const PROBLEMS_SHOWN: usize = 40;
 /// Measures a page from inside and tells the frame around it.
@@ -157,7 +157,7 @@ impl Visit<'_> {
             ])
             .args(["--enable-logging=stderr", "--virtual-time-budget=10000"])
             .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(format!("--window-size={},3000", self.width.max(WINDOW_WIDTH_LEAST)))
+            .arg(format!("--window-size={},3000", self.width.max(MIN_WINDOW_WIDTH)))
             .arg(format!("--blink-settings=preferredColorScheme={}", self.scheme))
             .arg(output)
             .arg(format!("file://{}", page.display()))

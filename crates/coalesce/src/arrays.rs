@@ -82,7 +82,7 @@ impl Arrays {
         for array in &self.outputs {
             let fail = |error| GpuError::driver("resetting an output", error);
             let mut whole = array.buffer.index(..);
-            // SAFETY: the buffer lives until the stream is synchronised below.
+            // SAFETY: the buffer lives until the stream is synchronized below.
             unsafe { whole.set_8_async(POISON, gpu.stream()) }.map_err(fail)?;
         }
         self.zero_sums(gpu, case)?;
@@ -200,7 +200,7 @@ impl Array {
     fn upload(&self, gpu: &Gpu, data: &Data, stage: &Stage) -> Result<()> {
         let end = GUARD + self.byte_len;
         let mut rest = self.buffer.index(end..end.next_multiple_of(16));
-        // SAFETY: the buffer lives until the stream is synchronised below, or before it is used.
+        // SAFETY: the buffer lives until the stream is synchronized below, or before it is used.
         unsafe { rest.set_8_async(POISON, gpu.stream()) }
             .map_err(|error| GpuError::driver("uploading an input", error))?;
         let Stage(Some(stage)) = stage else { return Ok(()) };
@@ -211,7 +211,7 @@ impl Array {
             in_parallel(stage, piece, |to, from| to.copy_from_slice(from));
             let start = GUARD + index * whole;
             let mut target = self.buffer.index(start..start + piece.len());
-            // SAFETY: both buffers live, and the stream is synchronised before the piece is reused.
+            // SAFETY: both buffers live, and the stream is synchronized before the piece is reused.
             unsafe { target.async_copy_from(stage, gpu.stream()) }
                 .map_err(|error| GpuError::driver("uploading an input", error))?;
             gpu.synchronize()?;
@@ -235,7 +235,7 @@ impl Array {
         for offset in (0..len).step_by(whole) {
             let stage = &mut stage[..whole.min(len - offset)];
             let source = self.buffer.index(start + offset..start + offset + stage.len());
-            // SAFETY: both buffers live, and the stream is synchronised before the piece is read.
+            // SAFETY: both buffers live, and the stream is synchronized before the piece is read.
             unsafe { source.async_copy_to(stage, gpu.stream()) }
                 .map_err(|error| GpuError::driver("downloading an output", error))?;
             gpu.synchronize()?;

@@ -21,7 +21,7 @@ use cust_ext::graph::{CaptureMode, capture};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::pool::Pool;
 use measurement_kernels::{
-    BLOCK, IN_FLIGHT, measurement_reread, measurement_scale, measurement_scale_strided,
+    IN_FLIGHT, THREADS_PER_BLOCK, measurement_reread, measurement_scale, measurement_scale_strided,
 };
 use results::Spread;
 use serde_json::{Map, Value};
@@ -303,11 +303,11 @@ impl Tools<'_> {
             // SAFETY: the kernel has these parameters; the source has so many words, a power of two of them, and both
             // arrays live until `time` has waited.
             unsafe {
-                cust::launch!(reread<<<grid, BLOCK, 0, stream>>>(source, target, quads, passes))?
+                cust::launch!(reread<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, quads, passes))?
             };
             Ok(())
         })?;
-        Ok(f64::from(16 * IN_FLIGHT * grid * BLOCK) * rate)
+        Ok(f64::from(16 * IN_FLIGHT * grid * THREADS_PER_BLOCK) * rate)
     }
 
     /// Kernels on mapped host memory.
@@ -486,10 +486,12 @@ impl Tools<'_> {
     ) -> Result<()> {
         let (n, amount, stream) = (n as u32, amount as u32, self.gpu.stream());
         // A whole number of warps, as the strided kernel needs it, and a block where there is nothing to do.
-        let grid = (n.div_ceil(32) * 32).div_ceil(BLOCK).max(1);
+        let grid = (n.div_ceil(32) * 32).div_ceil(THREADS_PER_BLOCK).max(1);
         // SAFETY: the kernels that scale have these parameters, and the grid covers their threads; the callers
         // keep both arrays, which do not overlap, until the device was waited for.
-        unsafe { cust::launch!(function<<<grid, BLOCK, 0, stream>>>(source, target, n, amount))? };
+        unsafe {
+            cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, amount))?
+        };
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A catalogue: patterns and the PTX of their kernels, as a value. Whoever has one has every instrument for it.
 
 use crate::pattern::{Pattern, Variant};
+use ::results::Renamed;
 use cuda_host::Image;
 
 /// Patterns in teaching order, and the kernels that they launch.
@@ -9,7 +10,7 @@ use cuda_host::Image;
 /// # const ALL: &[&coalesce::pattern::Pattern] = &[];
 /// # const IMAGES: &[cuda_host::Image] = &[];
 /// fn main() -> std::process::ExitCode {
-///     coalesce::main(&coalesce::Catalogue { name: "my-kernels", patterns: ALL, images: IMAGES })
+///     coalesce::main(&coalesce::Catalogue::new("my-kernels", ALL, IMAGES))
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub struct Catalogue {
     pub patterns: &'static [&'static Pattern],
     /// The PTX that `cuda_builder::Images` wrote, oldest architecture first.
     pub images: &'static [Image],
+    /// What had another name when result files were written that are still read.
+    pub renamed: &'static [Renamed],
 }
 
 /// A name that is not in the catalogue.
@@ -59,6 +62,15 @@ pub struct Selection {
 }
 
 impl Catalogue {
+    /// The catalogue of a program of this name. No pattern of it ever had another name.
+    pub const fn new(
+        name: &'static str,
+        patterns: &'static [&'static Pattern],
+        images: &'static [Image],
+    ) -> Catalogue {
+        Catalogue { name, patterns, images, renamed: &[] }
+    }
+
     /// Everything.
     pub fn all(&self) -> Vec<Selection> {
         self.patterns.iter().map(|pattern| Selection { pattern, variant: None }).collect()

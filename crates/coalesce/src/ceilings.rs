@@ -8,7 +8,8 @@ use cuda_host::{Gpu, GpuError, Streams, View, WorkScale};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use measurement_kernels::{
-    BLOCK, IN_FLIGHT, SHARED_AT_ONCE, measurement_nothing, measurement_reread, measurement_shared,
+    IN_FLIGHT, SHARED_AT_ONCE, THREADS_PER_BLOCK, measurement_nothing, measurement_reread,
+    measurement_shared,
 };
 use results::Limit;
 
@@ -91,7 +92,7 @@ impl<'a> Saturation<'a> {
             Limit::L2 => Means::read(gpu, sizes.cached, sizes.passes)?,
             Limit::Shared => {
                 let passes = sizes.passes * 16;
-                let threads = (gpu.multiprocessors()? * BLOCKS * BLOCK) as usize;
+                let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
                 let amount = threads * (passes * SHARED_AT_ONCE) as usize * QUAD;
                 (amount, Means::Shared { target: DeviceBuffer::zeroed(1)?, passes })
             }
@@ -138,7 +139,9 @@ impl<'a> Saturation<'a> {
                 let arguments = (source, target.as_device_ptr(), quads, *passes);
                 // SAFETY: whole blocks; the source has `quads` times 16 bytes, a power of two of them, at the start of an
                 // allocation, the target one f32; the rest as above.
-                unsafe { launcher.launch(measurement_reread, grid, BLOCK, 0, arguments) }?;
+                unsafe {
+                    launcher.launch(measurement_reread, grid, THREADS_PER_BLOCK, 0, arguments)
+                }?;
             }
             Means::Write(target) => {
                 // SAFETY: as above.
@@ -148,7 +151,9 @@ impl<'a> Saturation<'a> {
                 let grid = gpu.multiprocessors()? * BLOCKS;
                 let arguments = (target.as_device_ptr(), *passes);
                 // SAFETY: whole blocks; the target has one u32; the rest as above.
-                unsafe { launcher.launch(measurement_shared, grid, BLOCK, 0, arguments) }?;
+                unsafe {
+                    launcher.launch(measurement_shared, grid, THREADS_PER_BLOCK, 0, arguments)
+                }?;
             }
             Means::Upload { host, device } => {
                 // SAFETY: as above.
@@ -184,7 +189,8 @@ impl Means {
     /// Reads a power of two of bytes so many times, and how many that makes.
     fn read(gpu: &Gpu, bytes: usize, times: u32) -> Result<(usize, Means)> {
         let bytes = 1 << bytes.ilog2();
-        let at_once = (gpu.multiprocessors()? * BLOCKS * BLOCK * IN_FLIGHT) as usize * QUAD;
+        let at_once =
+            (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK * IN_FLIGHT) as usize * QUAD;
         let passes = (bytes * times as usize / at_once).max(1);
         let target = DeviceBuffer::zeroed(1)
             .map_err(|error| GpuError::driver("allocating device memory", error))?;

@@ -32,6 +32,7 @@ pub mod timeline;
 pub mod timing;
 pub mod verify;
 
+pub use ::results::Renamed;
 pub use catalogue::{Catalogue, Selection, UnknownName};
 pub use command::main;
 pub use counted::Counted;

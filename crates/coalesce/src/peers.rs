@@ -136,7 +136,8 @@ mod tests {
         ],
     };
 
-    const CATALOGUE: Catalogue = Catalogue { name: "test", patterns: &[&PATTERN], images: &[] };
+    static ALL: &[&Pattern] = &[&PATTERN];
+    const CATALOGUE: Catalogue = Catalogue::new("test", ALL, &[]);
 
     fn peer(name: &str) -> &'static Variant {
         variant(&CATALOGUE, PATTERN.name, name.to_owned(), &[0], Peer(nothing))

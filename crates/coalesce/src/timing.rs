@@ -9,7 +9,9 @@ use cuda_host::{Gpu, GpuError, View};
 use cust::event::{Event, EventFlags, EventStatus};
 use cust::memory::{DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use measurement_kernels::{BLOCK, measurement_clock, measurement_read, measurement_wait};
+use measurement_kernels::{
+    THREADS_PER_BLOCK, measurement_clock, measurement_read, measurement_wait,
+};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Two events around work on the stream.
@@ -102,8 +104,14 @@ impl<'a> Flush<'a> {
         // SAFETY: any grid of whole blocks; the source has `quads` times four f32 at the start of an allocation, the
         // target one; nobody else uses them, and the waiter keeps them until the stream has ended.
         unsafe {
-            let grid = quads.div_ceil(BLOCK * 8);
-            self.instruments.launcher().launch(measurement_read, grid, BLOCK, 0, arguments)
+            let grid = quads.div_ceil(THREADS_PER_BLOCK * 8);
+            self.instruments.launcher().launch(
+                measurement_read,
+                grid,
+                THREADS_PER_BLOCK,
+                0,
+                arguments,
+            )
         }
     }
 }
@@ -121,7 +129,7 @@ pub struct Gate<'a> {
 
 impl<'a> Gate<'a> {
     /// The longest that the stream waits: if the host is away for longer, the sample is as it is.
-    const MOST_NS: u64 = 20_000_000;
+    const MAX_NS: u64 = 20_000_000;
 
     /// A gate that is open.
     pub fn new(instruments: &'a Instruments<'a>) -> Result<Gate<'a>> {
@@ -134,7 +142,7 @@ impl<'a> Gate<'a> {
     /// Shuts the gate and enqueues the wait for it. A wait that the stream has not yet passed is shut again, too.
     pub fn shut(&self) -> Result<()> {
         self.flag().store(0, Ordering::Release);
-        let arguments = (self.address, Gate::MOST_NS);
+        let arguments = (self.address, Gate::MAX_NS);
         // SAFETY: one thread; the pointer is to one u32, which the host changes atomically and the waiter keeps until
         // the stream has ended.
         unsafe { self.instruments.launcher().launch(measurement_wait, 1, 1, 0, arguments) }
@@ -168,7 +176,7 @@ pub struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     /// How long the cycles are counted at least.
-    const LEAST_NS: u64 = 10_000;
+    const MIN_NS: u64 = 10_000;
 
     /// Two words that the device writes.
     pub fn new(instruments: &'a Instruments<'a>) -> Result<Clock<'a>> {
@@ -178,7 +186,7 @@ impl<'a> Clock<'a> {
 
     /// Enqueues a measurement.
     pub fn enqueue(&self) -> Result<()> {
-        let arguments = (self.ticks.device_pointer()?, Clock::LEAST_NS);
+        let arguments = (self.ticks.device_pointer()?, Clock::MIN_NS);
         // SAFETY: one thread; the pointer is to two u64, which the waiter keeps until the stream has ended.
         unsafe { self.instruments.launcher().launch(measurement_clock, 1, 1, 0, arguments) }
     }

@@ -60,7 +60,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Cargo's release profile (the default) or its dev profile. Both are optimised: unoptimised
+    /// Cargo's release profile (the default) or its dev profile. Both are optimized: unoptimized
     /// device code keeps every variable in local memory.
     pub fn release(mut self, release: bool) -> Self {
         self.compile.release = release;

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// Compiles the crate in the folder `path` and everything it uses; the bitcode is whole-program optimised.
+/// Compiles the crate in the folder `path` and everything it uses; the bitcode is whole-program optimized.
 ///
 /// `work` is a folder of ours that persists between builds.
 pub(crate) fn bitcode(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// The bytes of constant memory that one module may declare (CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability").
-pub(crate) const CONSTANT_BYTES_MAX: usize = 64 << 10;
+pub(crate) const MAX_CONSTANT_BYTES: usize = 64 << 10;
 
 /// Why a kernels crate was not built.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum CudaBuilderError {
         "shared memory cannot have an initial value, but `{name}` has one: \
          declare it as `MaybeUninit::uninit()` and let the block write it"
     )]
-    SharedInitialised {
+    SharedInitialized {
         /// The static.
         name: String,
     },
@@ -69,7 +69,7 @@ pub enum CudaBuilderError {
     },
     /// The statics in constant memory do not fit into it together.
     #[error(
-        "constant memory has {CONSTANT_BYTES_MAX} bytes, but the kernels' constant statics need {bytes}, \
+        "constant memory has {MAX_CONSTANT_BYTES} bytes, but the kernels' constant statics need {bytes}, \
          `{largest}` alone {largest_bytes}: pass the largest as a slice, or make it \
          `#[address_space(global)]`"
     )]

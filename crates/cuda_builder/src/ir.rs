@@ -95,7 +95,7 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
 
 /// Leaves out the kernels whose name does not begin with `prefix`; `None` when no kernel is left.
 ///
-/// What only they used goes when the rest is optimised. The module is one that was optimised as a whole, so what remains
+/// What only they used goes when the rest is optimized. The module is one that was optimized as a whole, so what remains
 /// of a kernel does not depend on its neighbours.
 pub(crate) fn only_kernels(module: &str, prefix: &str) -> Option<String> {
     let mut out = String::with_capacity(module.len() / 4);
@@ -206,7 +206,7 @@ fn redefine(definition: &Definition<'_>, space: AddressSpace) -> Result<String, 
         let (value_type, tail) = split_type(body);
         let initial = tail.trim_start().split(|c: char| c == ',' || c.is_whitespace()).next();
         if !matches!(initial, Some("undef" | "poison")) {
-            return Err(CudaBuilderError::SharedInitialised {
+            return Err(CudaBuilderError::SharedInitialized {
                 name: unquoted(definition.name).to_owned(),
             });
         }
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_memory_the_host_may_write_is_externally_initialised() {
+    fn constant_memory_the_host_may_write_is_externally_initialized() {
         let out = rewrite("@C = global [4 x i8] zeroinitializer, section \".constant\", align 4\n@D = constant [4 x i8] c\"abcd\", section \".constant\", align 4\n")
             .expect("a well-formed module");
         assert!(
@@ -431,13 +431,13 @@ mod tests {
     }
 
     #[test]
-    fn initialised_shared_memory_is_refused_by_name() {
+    fn initialized_shared_memory_is_refused_by_name() {
         let error = rewrite(
             "@S = internal global [4 x i8] zeroinitializer, section \".shared\", align 4\n",
         )
         .expect_err("shared memory has no initial value");
         assert!(
-            matches!(error, CudaBuilderError::SharedInitialised { ref name } if name == "S"),
+            matches!(error, CudaBuilderError::SharedInitialized { ref name } if name == "S"),
             "{error}"
         );
     }

@@ -1,13 +1,13 @@
 //! The second half of a build: from LLVM bitcode to PTX text.
 
 use crate::arch::NvvmArch;
-use crate::error::{CONSTANT_BYTES_MAX, CudaBuilderError};
+use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
 use crate::{facts, ir};
 use std::path::{Path, PathBuf};
 
-/// Rewrites, optimises and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
+/// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
 /// `output`. Beside it lie the files of the steps.
 pub(crate) fn ptx(
     path: &Path,
@@ -32,10 +32,10 @@ pub(crate) fn ptx(
     };
     write(&placed, &ir::rewrite(&kept)?)?;
 
-    let optimised = step("optimised.ll");
-    run(toolchain, "opt", &placed, &optimised, &["-S", "-passes=default<O3>", &processor])?;
+    let optimized = step("optimized.ll");
+    run(toolchain, "opt", &placed, &optimized, &["-S", "-passes=default<O3>", &processor])?;
     let unprotected = step("unprotected.ll");
-    write(&unprotected, &ir::without_used_lists(&read(&optimised)?))?;
+    write(&unprotected, &ir::without_used_lists(&read(&optimized)?))?;
     let final_ir = step("ll");
     run(toolchain, "opt", &unprotected, &final_ir, &["-S", "-passes=globaldce", &processor])?;
 
@@ -68,7 +68,7 @@ fn check_constants(ptx: &str) -> Result<(), CudaBuilderError> {
     let constants = facts::constants(ptx);
     let bytes = constants.iter().map(|(_, bytes)| bytes).sum();
     match constants.into_iter().max_by_key(|(_, bytes)| *bytes) {
-        Some((largest, largest_bytes)) if bytes > CONSTANT_BYTES_MAX => {
+        Some((largest, largest_bytes)) if bytes > MAX_CONSTANT_BYTES => {
             Err(CudaBuilderError::ConstantTooLarge { bytes, largest, largest_bytes })
         }
         _ => Ok(()),

@@ -165,7 +165,7 @@ codes! {
     222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION listed "the PTX is newer than the driver's compiler"
     223 CUDA_ERROR_JIT_COMPILATION_DISABLED listed "PTX JIT compilation is disabled"
     224 CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY listed "the execution affinity is not supported on this device"
-    225 CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC newer "the kernel synchronises on the device, which is not supported"
+    225 CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC newer "the kernel synchronizes on the device, which is not supported"
     226 CUDA_ERROR_CONTAINED newer "an error was contained and the process must be restarted"
     300 CUDA_ERROR_INVALID_SOURCE listed "the device kernel source is invalid"
     301 CUDA_ERROR_FILE_NOT_FOUND listed "file not found"

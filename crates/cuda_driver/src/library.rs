@@ -146,8 +146,8 @@ fn usual_places() -> Vec<PathBuf> {
 
 /// Opens one library, or gives the loader's words.
 fn open_one(path: &Path) -> Result<NativeLibrary, String> {
-    // SAFETY: opening a library runs its initialisers. The names are those of NVIDIA's driver, or what the user chose,
-    // and a driver's initialisers may run in any process and on any thread.
+    // SAFETY: opening a library runs its initializers. The names are those of NVIDIA's driver, or what the user chose,
+    // and a driver's initializers may run in any process and on any thread.
     let opened = unsafe { Library::new(path.as_os_str()) };
     // libloading's own text is only that opening failed; what it wraps says why.
     let library = opened.map_err(|error| match std::error::Error::source(&error) {

@@ -2,7 +2,7 @@
 //!
 //! What a kernel prints goes into a buffer of the device (1 MiB unless the host asks for more; when
 //! it is full the oldest text is lost) which the driver writes to the standard output of the process
-//! at the next synchronisation.
+//! at the next synchronization.
 //!
 //! [`print!`](crate::print) formats as Rust does, in a buffer of the thread's local memory. That calls
 //! functions through pointers, of which the assembler knows neither the registers nor the stack: a

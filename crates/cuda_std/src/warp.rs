@@ -9,6 +9,9 @@ use half::{bf16, f16};
 
 use crate::nvvm;
 
+/// Lanes of a warp, on every device so far (PTX ISA, `WARP_SZ`).
+pub const WARP_SIZE: u32 = 32;
+
 /// The mask of all 32 lanes.
 pub const FULL_MASK: u32 = u32::MAX;
 

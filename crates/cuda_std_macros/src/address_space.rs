@@ -45,21 +45,21 @@ pub fn expand(space: Space, item: ItemStatic) -> Result<TokenStream> {
             if !mutable {
                 return Err(Error::new(
                     item.static_token.span(),
-                    "shared memory starts uninitialised and is only useful when it is written: \
+                    "shared memory starts uninitialized and is only useful when it is written: \
                      declare it `static mut`",
                 ));
             }
             if !mentions_maybe_uninit(&item) {
                 return Err(Error::new_spanned(
                     &item.ty,
-                    "shared memory starts uninitialised: wrap the type in \
-                     `core::mem::MaybeUninit` and initialise it with `MaybeUninit::uninit()`",
+                    "shared memory starts uninitialized: wrap the type in \
+                     `core::mem::MaybeUninit` and initialize it with `MaybeUninit::uninit()`",
                 ));
             }
-            if let Some(initialiser) = certain_value(&item.expr) {
+            if let Some(initializer) = certain_value(&item.expr) {
                 return Err(Error::new_spanned(
-                    initialiser,
-                    "shared memory cannot be initialised at launch: initialise it with \
+                    initializer,
+                    "shared memory cannot be initialized at launch: initialize it with \
                      `MaybeUninit::uninit()` and write it in the kernel",
                 ));
             }
@@ -113,7 +113,7 @@ fn mentions_maybe_uninit(item: &ItemStatic) -> bool {
     }
 }
 
-/// The part of the initialiser that certainly is a value: a literal, or `MaybeUninit::new(..)`.
+/// The part of the initializer that certainly is a value: a literal, or `MaybeUninit::new(..)`.
 fn certain_value(expression: &Expr) -> Option<&Expr> {
     match expression {
         Expr::Lit(_) => Some(expression),

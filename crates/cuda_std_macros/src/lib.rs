@@ -45,10 +45,10 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - `#[address_space(shared)] static mut TILE: MaybeUninit<[f32; 1024]> = MaybeUninit::uninit();`
 ///   is one array per block (`.shared` in PTX). It must be `static mut`, its type must contain
-///   `MaybeUninit`, and it starts out uninitialised.
+///   `MaybeUninit`, and it starts out uninitialized.
 /// - `#[address_space(constant)] pub static mut TABLE: [f32; 64] = [0.0; 64];` is constant memory
 ///   (`.const` in PTX) that the host fills by name before a launch. A kernel must only read it.
-///   Without `mut` its value is the initialiser for ever, and the compiler uses it as such.
+///   Without `mut` its value is the initializer for ever, and the compiler uses it as such.
 /// - `#[address_space(global)] pub static mut COUNT: u32 = 0;` is device memory (`.global` in PTX)
 ///   that the host finds by name.
 ///

@@ -52,7 +52,7 @@ fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>,
     let function = module.get_function(launch.kernel).map_err(driver)?;
     let (grid, block) = (GridSize::xyz(x, y, z), BlockSize::xyz(width, height, depth));
     // SAFETY: the table has the arguments of each kernel's signature; the values and the buffers live
-    // until the stream is synchronised.
+    // until the stream is synchronized.
     unsafe { stream.launch(&function, grid, block, launch.shared_bytes, &arguments) }
         .map_err(driver)?;
     stream.synchronize().map_err(driver)?;

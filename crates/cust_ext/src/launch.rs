@@ -17,7 +17,7 @@ pub struct Launch {
     pub block: BlockSize,
     /// Dynamic shared memory per block; above 48 KiB see [`crate::function::allow_dynamic_shared_bytes`].
     pub dynamic_shared_bytes: u32,
-    /// All blocks run at once, so that they can synchronise with each other across the grid.
+    /// All blocks run at once, so that they can synchronize with each other across the grid.
     pub cooperative: bool,
     /// Blocks per cluster in x, y, z (compute capability 9.0 and newer).
     pub cluster: Option<[u32; 3]>,

@@ -74,7 +74,7 @@ impl Pool {
         Ok(Pool { raw, owned: true })
     }
 
-    /// Lets the pool keep up to `bytes` of freed memory when the device synchronises; everything above goes back to the
+    /// Lets the pool keep up to `bytes` of freed memory when the device synchronizes; everything above goes back to the
     /// device. The default of 0 returns all, so that each round of allocations pays for mapping the memory again.
     pub fn set_release_threshold(&self, bytes: u64) -> Result<()> {
         self.set(RELEASE_THRESHOLD, bytes)
@@ -111,7 +111,7 @@ impl Pool {
     /// `drop_async` on a stream that is ordered after its last use; dropping it plainly waits for the device.
     ///
     /// # Safety
-    /// The contents are uninitialised: write them before they are read. Other streams may use the buffer only after
+    /// The contents are uninitialized: write them before they are read. Other streams may use the buffer only after
     /// they were ordered behind this call. The buffer is freed before the pool is dropped.
     pub unsafe fn allocate<T: DeviceCopy>(
         &self,

@@ -14,11 +14,11 @@ const NON_BLOCKING: c_uint = 1;
 
 /// A stream that does not wait for the legacy default stream, nor the default stream for it.
 ///
-/// cust's `Stream::new` drops the flag `NON_BLOCKING`, so that every stream of cust's synchronises with the default
+/// cust's `Stream::new` drops the flag `NON_BLOCKING`, so that every stream of cust's synchronizes with the default
 /// stream and work that looks concurrent is not. Without a priority the stream has the lowest.
 ///
 /// Mind what *does* run on the default stream: `DeviceBuffer::zeroed` and the other fills of cust's return before they
-/// are done, and a stream that does not block does not wait for them. Synchronise the context once between the two.
+/// are done, and a stream that does not block does not wait for them. Synchronize the context once between the two.
 pub fn non_blocking(priority: Option<i32>) -> Result<Stream> {
     let mut raw = std::ptr::null_mut();
     // SAFETY: a local to write to.

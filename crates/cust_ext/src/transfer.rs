@@ -2,9 +2,9 @@
 //!
 //! # Why this is sound
 //! A copy engine reads or writes host memory after the call has returned, so the borrow of that memory must last until
-//! the stream was synchronised. A guard that synchronises when dropped would not do: it can be leaked, and the borrow
+//! the stream was synchronized. A guard that synchronizes when dropped would not do: it can be leaked, and the borrow
 //! ends while the copy runs. Two shapes can not be leaked out of:
-//! * [`scope`] synchronises before it returns, however the closure ends, as `std::thread::scope` does. Host slices are
+//! * [`scope`] synchronizes before it returns, however the closure ends, as `std::thread::scope` does. Host slices are
 //!   borrowed for the whole scope.
 //! * [`InFlight`] *owns* its host buffer. Leaking it leaks the memory, which is safe.
 //!

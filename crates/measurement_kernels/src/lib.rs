@@ -6,10 +6,11 @@
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x4, U32x4};
+use cuda_std::warp::WARP_SIZE;
 use cuda_std::{address_space, misc};
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 
 /// Reads `quads` 16-byte words. Nothing is written unless their sum is infinite, which finite
 /// inputs cannot bring about: the store only keeps the loads alive.
@@ -17,11 +18,11 @@ pub const BLOCK: u32 = 256;
 /// Used to replace what the L2 cache holds by clean lines of another buffer.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most 2^31 threads, `BLOCK` per block; `source` 16-byte aligned and valid for
+/// Launch contract: 1-D grid of at most 2^31 threads, `THREADS_PER_BLOCK` per block; `source` 16-byte aligned and valid for
 /// `quads` F32x4, at most 2^31, `target` for one f32.
 #[kernel]
 pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u32) {
-    let step = thread::grid_dim_x() * BLOCK;
+    let step = thread::grid_dim_x() * THREADS_PER_BLOCK;
     let mut sum = F32x4::splat(0.0);
     let mut i = thread::index_1d();
     while i < quads {
@@ -45,11 +46,11 @@ pub const IN_FLIGHT: u32 = 4;
 /// Shows the rate of a cache that holds them, when no nearer one does.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads; `quads` is a power of two; `source` 16-byte aligned and valid for
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `quads` is a power of two; `source` 16-byte aligned and valid for
 /// `quads` F32x4, `target` for one f32.
 #[kernel]
 pub unsafe fn measurement_reread(source: *const F32x4, target: *mut f32, quads: u32, passes: u32) {
-    let step = thread::grid_dim_x() * BLOCK;
+    let step = thread::grid_dim_x() * THREADS_PER_BLOCK;
     let mut sum = F32x4::splat(0.0);
     let mut i = thread::index_1d();
     for _ in 0..passes {
@@ -81,7 +82,7 @@ pub const SHARED_AT_ONCE: u32 = 4;
 /// lanes, `passes` times.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads; `target` valid for one u32.
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one u32.
 #[kernel]
 pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
     #[address_space(shared)]
@@ -92,14 +93,14 @@ pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
     while word < SHARED_QUADS {
         // SAFETY: word < SHARED_QUADS; each word has one writer, and readers come after the barrier.
         unsafe { *words.add(word as usize) = U32x4::splat(word) };
-        word += BLOCK;
+        word += THREADS_PER_BLOCK;
     }
     thread::sync_threads();
     let mut sum = U32x4::splat(0);
     let mut first = lane;
     for _ in 0..passes {
         for part in 0..SHARED_AT_ONCE {
-            let word = (first + part * BLOCK) % SHARED_QUADS;
+            let word = (first + part * THREADS_PER_BLOCK) % SHARED_QUADS;
             // SAFETY: the remainder lies in the array, which nobody writes any more.
             let quad = unsafe { *words.add(word as usize) };
             sum = U32x4::new(sum.x ^ quad.x, sum.y ^ quad.y, sum.z ^ quad.z, sum.w ^ quad.w);
@@ -122,7 +123,7 @@ const WARP_QUADS: u32 = 32;
 /// Shows the rate of memory that the host has, too.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
 /// overlapping.
 #[kernel]
 pub unsafe fn measurement_scale(source: *const u32, target: *mut u32, n: u32, factor: u32) {
@@ -140,17 +141,14 @@ pub unsafe fn measurement_scale(source: *const u32, target: *mut u32, n: u32, fa
 #[kernel]
 pub unsafe fn measurement_scale_strided(source: *const u32, target: *mut u32, n: u32, factor: u32) {
     let thread = thread::index_1d();
-    let (warp, lane) = (thread / WARP, thread % WARP);
-    let rows = n.div_ceil(WARP);
+    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+    let rows = n.div_ceil(WARP_SIZE);
     let i = lane * rows + warp;
     if warp < rows && i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).
         unsafe { *target.add(i as usize) = (*source.add(i as usize)).wrapping_mul(factor) };
     }
 }
-
-/// Lanes per warp.
-const WARP: u32 = 32;
 
 /// Does nothing: what is left of its time is the launch.
 ///

@@ -24,7 +24,7 @@ use anyhow::Result;
 use machine_code::MachineCode;
 use page::Link;
 use publish::Page;
-use results::Counts;
+use results::{Counts, Renamed};
 use runs::{Runs, Subject};
 use std::path::{Path, PathBuf};
 
@@ -38,11 +38,12 @@ use std::path::{Path, PathBuf};
 /// cannot be written or holds something else than a report; a folder that was there stays as it was.
 pub fn write(
     files: &[PathBuf],
+    renamed: &[Renamed],
     counts: Option<Counts>,
     machine_code: Option<&Path>,
     folder: &Path,
 ) -> Result<()> {
-    let runs = Runs::load(files, counts)?;
+    let runs = Runs::load(files, renamed, counts)?;
     let machine_code = machine_code.map(MachineCode::load).transpose()?.unwrap_or_default();
     publish::check(folder)?;
     publish::publish(folder, &pages(&runs, &machine_code))
@@ -60,8 +61,8 @@ pub fn check_folder(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// What is no result file.
-pub fn plots(file: &Path) -> Result<Vec<(String, String)>> {
-    let runs = Runs::load(&[file.to_owned()], None)?;
+pub fn plots(file: &Path, renamed: &[Renamed]) -> Result<Vec<(String, String)>> {
+    let runs = Runs::load(&[file.to_owned()], renamed, None)?;
     let drawn = runs.subjects().into_iter().filter_map(|subject| {
         let plot = ladder::plot(&runs, subject.name)?;
         Some((format!("{}.svg", subject.name), plot::alone(&plot)))

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail};
 use results::{
-    CountedPattern, CountedVariant, Counts, Measured, Outcome, Results, Row, differences, pairs,
+    CountedPattern, CountedVariant, Counts, Measured, Outcome, Renamed, Results, Row, differences,
+    pairs,
 };
 use std::path::PathBuf;
 
@@ -40,10 +41,10 @@ impl Runs {
     ///
     /// # Errors
     /// A file that this program cannot read, or one that has no row in common with the first.
-    pub fn load(files: &[PathBuf], counts: Option<Counts>) -> Result<Runs> {
+    pub fn load(files: &[PathBuf], renamed: &[Renamed], counts: Option<Counts>) -> Result<Runs> {
         let mut runs = Vec::new();
         for file in files {
-            let results = Results::load(file)?;
+            let results = Results::load(file, renamed)?;
             // They become names of files and of places in pages.
             for row in &results.rows {
                 for name in [Some(&row.pattern), row.sweep.as_ref()].into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! Sweeps as plots and as tables.
 
 use super::page;
-use super::plot::{Axis, Caption, Curves, Line, SERIES_MAX, Scale, Stroke, amount, curves, figure};
+use super::plot::{Axis, Caption, Curves, Line, MAX_SERIES, Scale, Stroke, amount, curves, figure};
 use super::runs::{Run, Runs, Subject};
 use maud::{Markup, html};
 use results::{CountedDimension, Measured, Outcome, Row};
@@ -107,7 +107,7 @@ impl Sweep<'_> {
             (f64::min(low, value), f64::max(high, value))
         });
         let scale = if high > 50.0 * low { Scale::Log10 } else { Scale::Linear };
-        let parts = self.variants.len().div_ceil(SERIES_MAX).max(1);
+        let parts = self.variants.len().div_ceil(MAX_SERIES).max(1);
         let part_len = self.variants.len().div_ceil(parts).max(1);
         let parts = self.variants.chunks(part_len).enumerate();
         parts

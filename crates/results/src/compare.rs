@@ -330,7 +330,7 @@ mod tests {
         let committed =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
         let of = |id: Option<&str>| {
-            let results = Results::load(committed.as_ref()).expect("it is committed");
+            let results = Results::load(committed.as_ref(), &[]).expect("it is committed");
             let board = results.environment.board.expect("it was measured");
             let board = Some(Board { id: id.map(str::to_owned), ..board });
             Environment { board, ..results.environment }

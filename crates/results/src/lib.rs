@@ -7,6 +7,7 @@ mod compare;
 mod counters;
 mod counts;
 mod limit;
+mod renamed;
 mod run;
 mod spread;
 mod timeline;
@@ -20,9 +21,10 @@ pub use counts::{
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
 };
 pub use limit::Limit;
+pub use renamed::{Renamed, twin};
 pub use run::{
     Board, Ceiling, DeviceFacts, Environment, Floor, Host, Measured, Outcome, Resources, Results,
-    Row, SCHEMA, json_schema, twin,
+    Row, SCHEMA, json_schema,
 };
 pub use spread::Spread;
 pub use timeline::{Engine, Interval, Kind, Origin, Timeline};

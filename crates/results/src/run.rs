@@ -2,6 +2,7 @@
 
 use crate::counts::Counts;
 use crate::limit::Limit;
+use crate::renamed::{Renamed, rename_pattern, rename_variant, twin};
 use crate::spread::Spread;
 use crate::timeline::Timeline;
 use crate::traffic::Traffic;
@@ -274,8 +275,9 @@ impl Results {
         write::write(path, text.as_bytes())
     }
 
-    /// Reads a file, compressed if its name ends in `.gz`, and checks that this program understands it.
-    pub fn load(path: &Path) -> Result<Results> {
+    /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was
+    /// renamed since its present name.
+    pub fn load(path: &Path, renamed: &[Renamed]) -> Result<Results> {
         let text = read(path).with_context(|| format!("cannot read {}", path.display()))?;
         #[derive(Deserialize)]
         struct Version {
@@ -291,9 +293,23 @@ impl Results {
                 version.schema
             );
         }
-        let results: Results = serde_json::from_str(&text).with_context(not_results)?;
+        let mut results: Results = serde_json::from_str(&text).with_context(not_results)?;
         results.validate().with_context(|| format!("{} is damaged", path.display()))?;
+        results.rename(renamed);
         Ok(results)
+    }
+
+    fn rename(&mut self, renamed: &[Renamed]) {
+        for row in &mut self.rows {
+            rename_pattern(&mut row.pattern, renamed);
+            rename_variant(&mut row.variant, &row.pattern, renamed);
+        }
+        for pattern in self.counts.iter_mut().flat_map(|counts| &mut counts.patterns) {
+            rename_pattern(&mut pattern.name, renamed);
+            for variant in &mut pattern.variants {
+                rename_variant(&mut variant.name, &pattern.name, renamed);
+            }
+        }
     }
 
     /// The ceiling of a resource, if it was measured.
@@ -379,11 +395,6 @@ fn read(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The name of our variant whose algorithm a peer of this name has.
-pub fn twin(peer: &str) -> Option<&str> {
-    peer.strip_prefix("nvcc ")
-}
-
 /// The JSON schema of result files.
 pub fn json_schema() -> String {
     let schema = schemars::schema_for!(Results);
@@ -406,7 +417,7 @@ mod tests {
             (&only_version, "not a result file"),
         ] {
             std::fs::write(&path, text).expect("a writable folder");
-            let error = Results::load(&path).expect_err("not a result file");
+            let error = Results::load(&path, &[]).expect_err("not a result file");
             assert!(error.to_string().contains(part), "{error}");
         }
     }

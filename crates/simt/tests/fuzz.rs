@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Bytes that one input may make the process hold, beyond what it held before.
-const BYTES_MAX: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
 /// The system's allocator, counting what is held.
 struct Counting;
@@ -213,7 +213,7 @@ fn fuzz(until: Until, seed: u64) -> (u64, u64) {
         let one = std::panic::catch_unwind(|| execute(&text, checks));
         let Ok(one) = one else { panic!("seed {seed}: this text made it panic:\n{text}") };
         let bytes = MOST.load(Relaxed).saturating_sub(before);
-        assert!(bytes < BYTES_MAX, "seed {seed}: this text took {bytes} bytes:\n{text}");
+        assert!(bytes < MAX_BYTES, "seed {seed}: this text took {bytes} bytes:\n{text}");
         parsed += u64::from(one.is_some());
         ran += one.unwrap_or(0);
     }

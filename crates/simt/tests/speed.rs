@@ -10,14 +10,14 @@ use std::time::Instant;
 use workloads::WORKLOADS;
 
 /// Least million warp-instructions per second of one thread, with counters.
-const COUNTERS_MIN: f64 = 2.0;
+const MIN_COUNTERS: f64 = 2.0;
 /// Least million warp-instructions per second of one thread, with counters and all checks.
-const CHECKS_MIN: f64 = 0.7;
+const MIN_CHECKS: f64 = 0.7;
 
 #[test]
 fn workloads_run_fast_enough() {
     for workload in WORKLOADS {
-        for (checks, least) in [(Checks::none(), COUNTERS_MIN), (Checks::all(), CHECKS_MIN)] {
+        for (checks, least) in [(Checks::none(), MIN_COUNTERS), (Checks::all(), MIN_CHECKS)] {
             let options = Options { checks, threads: 1, ..Options::default() };
             let mut prepared = workload.prepare();
             let rate = (0..4).map(|_| {

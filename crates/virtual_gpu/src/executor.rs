@@ -280,7 +280,7 @@ impl Machine {
         };
         let message = format!(
             "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
-             orders the two streams; wait for an event, or synchronise between them"
+             orders the two streams; wait for an event, or synchronize between them"
         );
         self.report(MisuseKind::MissingOrder, message);
     }
@@ -303,7 +303,7 @@ impl Machine {
             self.report(
                 MisuseKind::HostMemoryChanged,
                 format!(
-                    "the host changed memory while a copy of {bytes} bytes that uses it was pending; synchronise the \
+                    "the host changed memory while a copy of {bytes} bytes that uses it was pending; synchronize the \
                      stream before touching the buffer"
                 ),
             );

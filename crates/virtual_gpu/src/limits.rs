@@ -10,7 +10,7 @@ pub(crate) struct Limits {
     /// `CU_LIMIT_MALLOC_HEAP_SIZE`.
     heap_bytes: usize,
     /// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`.
-    synchronisation_depth: usize,
+    synchronization_depth: usize,
     /// `CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT`.
     pending_launches: usize,
     /// `CU_LIMIT_MAX_L2_FETCH_GRANULARITY`.
@@ -25,7 +25,7 @@ impl Default for Limits {
             stack_bytes: 1024,
             printf_bytes: 1 << 20,
             heap_bytes: 8 << 20,
-            synchronisation_depth: 2,
+            synchronization_depth: 2,
             pending_launches: 2048,
             l2_fetch_bytes: 64,
             persisting_l2_bytes: 0,
@@ -43,7 +43,7 @@ impl Limits {
             0 => &mut self.stack_bytes,
             1 => &mut self.printf_bytes,
             2 => &mut self.heap_bytes,
-            3 => &mut self.synchronisation_depth,
+            3 => &mut self.synchronization_depth,
             4 => &mut self.pending_launches,
             5 => &mut self.l2_fetch_bytes,
             Limits::PERSISTING_L2 => &mut self.persisting_l2_bytes,

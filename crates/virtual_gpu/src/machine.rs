@@ -36,7 +36,7 @@ pub(crate) struct Machine {
     pub(crate) registers: HashMap<String, u32>,
     /// The warp of each launch whose requests are recorded.
     pub(crate) watched: Option<Watched>,
-    pub(crate) initialised: bool,
+    pub(crate) initialized: bool,
     /// What every later call of the context returns.
     pub(crate) fault: Option<ReturnCode>,
     pub(crate) objects: Objects,
@@ -60,7 +60,7 @@ impl Machine {
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,
-            initialised: false,
+            initialized: false,
             fault: None,
             objects: Objects::new(),
             limits: Limits::default(),
@@ -89,7 +89,7 @@ impl Machine {
 
     /// A context is current on this thread and has not failed.
     pub(crate) fn context(&mut self) -> Outcome<usize> {
-        if !self.initialised {
+        if !self.initialized {
             return Err(NOT_INITIALIZED);
         }
         let current = thread::current_context();
@@ -188,7 +188,7 @@ mod tests {
     fn a_context_is_asked_for_after_the_start() {
         let mut machine = machine();
         assert_eq!(machine.allocate(64), Err(NOT_INITIALIZED));
-        machine.initialised = true;
+        machine.initialized = true;
         assert_eq!(machine.allocate(64), Err(INVALID_CONTEXT));
         assert_eq!(machine.recorder.misuse[0].kind, MisuseKind::Context);
         let context = machine.objects.contexts.add(0);

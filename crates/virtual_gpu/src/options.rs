@@ -8,7 +8,7 @@ pub enum Order {
     /// As late as possible: when the host waits for it. What the program forgot to order shows most this way.
     #[default]
     Late,
-    /// When it is enqueued, which is always allowed and hides missing synchronisation.
+    /// When it is enqueued, which is always allowed and hides missing synchronization.
     Immediate,
     /// As late as possible, and what may go first is drawn from a generator with this seed.
     Seeded(u64),

@@ -134,7 +134,7 @@ impl Machine {
     }
 
     /// Waits for a stream.
-    pub(crate) fn synchronise(&mut self, stream: usize) -> Outcome {
+    pub(crate) fn synchronize(&mut self, stream: usize) -> Outcome {
         if let Some(capturing) = self.objects.stream(stream)?.capture.clone() {
             self.objects.captures.get_mut(capturing.capture)?.invalid = true;
             return Err(CAPTURE_UNSUPPORTED);
@@ -205,7 +205,7 @@ mod tests {
             let work = fill(&mut machine);
             machine.submit(stream, work).unwrap();
         }
-        machine.synchronise(other).unwrap();
+        machine.synchronize(other).unwrap();
         assert_eq!(machine.scheduler.pending().count(), 1);
         machine.run_all();
         assert_eq!(machine.scheduler.pending().count(), 0);
@@ -221,7 +221,7 @@ mod tests {
             machine.submit(LEGACY, work.clone()).unwrap();
             let recorded = machine.submit(LEGACY, Work::Event).unwrap();
             machine.objects.events.get_mut(event).unwrap().recorded = recorded;
-            machine.synchronise(LEGACY).unwrap();
+            machine.synchronize(LEGACY).unwrap();
             most = most.max(machine.scheduler.held());
         }
         assert!(most < 2000, "{most} operations are held");

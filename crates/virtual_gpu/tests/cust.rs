@@ -114,7 +114,7 @@ fn work_runs_in_stream_order_and_not_before_it_is_waited_for() {
     let other = cust_ext::stream::non_blocking(None).unwrap();
     let device = DeviceBuffer::from_slice(&[1u32; 64]).unwrap();
     let mut host = LockedBuffer::new(&0u32, 64).unwrap();
-    // SAFETY: the buffers outlive the synchronisation below, and the host does not write meanwhile.
+    // SAFETY: the buffers outlive the synchronization below, and the host does not write meanwhile.
     unsafe { device.async_copy_to(&mut host, &stream) }.unwrap();
     assert_eq!(host[0], 0, "nothing has waited yet");
     other.synchronize().unwrap();
@@ -136,7 +136,7 @@ fn events_measure_the_modelled_time() {
     let (start, end) =
         (Event::new(EventFlags::DEFAULT).unwrap(), Event::new(EventFlags::DEFAULT).unwrap());
     start.record(&stream).unwrap();
-    // SAFETY: the buffers outlive the synchronisation below.
+    // SAFETY: the buffers outlive the synchronization below.
     unsafe { device.async_copy_from(&host, &stream) }.unwrap();
     end.record(&stream).unwrap();
     end.synchronize().unwrap();
@@ -160,7 +160,7 @@ fn both_directions_overlap_and_one_does_not() {
         start.record(&streams[0]).unwrap();
         cust_ext::stream::wait_event(&streams[1], &start).unwrap();
         let [first, second] = &mut device;
-        // SAFETY: the buffers outlive the synchronisation below.
+        // SAFETY: the buffers outlive the synchronization below.
         unsafe {
             first.async_copy_from(&host[0], &streams[0]).unwrap();
             if down {

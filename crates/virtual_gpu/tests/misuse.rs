@@ -69,7 +69,7 @@ fn pageable_memory_in_an_asynchronous_copy() {
     let stream = non_blocking(None).unwrap();
     let values = vec![1u8; 64];
     let mut device = zeroed(64);
-    // SAFETY: the buffers outlive the synchronisation.
+    // SAFETY: the buffers outlive the synchronization.
     unsafe { device.async_copy_from(&values, &stream) }.unwrap();
     stream.synchronize().unwrap();
     assert!(only(MisuseKind::PageableAsyncCopy, misuse()).contains("will not overlap"));
@@ -79,7 +79,7 @@ fn a_host_buffer_changed_under_a_copy() {
     let stream = non_blocking(None).unwrap();
     let mut host = LockedBuffer::new(&1u8, 64).unwrap();
     let mut device = zeroed(64);
-    // SAFETY: the buffers outlive the synchronisation; that the host writes one is the mistake, and on the virtual
+    // SAFETY: the buffers outlive the synchronization; that the host writes one is the mistake, and on the virtual
     // device nothing else touches the memory meanwhile.
     unsafe { device.async_copy_from(&host, &stream) }.unwrap();
     host[3] = 9;
@@ -109,7 +109,7 @@ fn streams_that_are_not_ordered() {
     let host = LockedBuffer::new(&5u8, 64).unwrap();
     // cust zeroes on the legacy default stream and does not wait, and a non-blocking stream does not wait for it.
     let mut device = DeviceBuffer::<u8>::zeroed(64).unwrap();
-    // SAFETY: the buffers outlive the synchronisation.
+    // SAFETY: the buffers outlive the synchronization.
     unsafe { device.async_copy_from(&host, &stream) }.unwrap();
     stream.synchronize().unwrap();
     let message = only(MisuseKind::MissingOrder, misuse());
@@ -165,7 +165,7 @@ fn a_program_without_mistakes() {
     let host = LockedBuffer::new(&5u8, 64).unwrap();
     let mut back = LockedBuffer::new(&0u8, 64).unwrap();
     let mut device = zeroed(64);
-    // SAFETY: the buffers outlive the synchronisation, and the host waits for it.
+    // SAFETY: the buffers outlive the synchronization, and the host waits for it.
     unsafe {
         device.async_copy_from(&host, &stream).unwrap();
         device.async_copy_to(&mut back, &stream).unwrap();

@@ -40,7 +40,7 @@ fn pipeline(ordered: bool) -> Vec<u32> {
     let mut device = DeviceBuffer::<u32>::zeroed(64).unwrap();
     cust::context::CurrentContext::synchronize().unwrap();
     let compute = &streams[1];
-    // SAFETY: the kernel takes one pointer to 64 values; all buffers outlive the synchronisation below.
+    // SAFETY: the kernel takes one pointer to 64 values; all buffers outlive the synchronization below.
     unsafe {
         device.async_copy_from(&input, &streams[0]).unwrap();
         events[0].record(&streams[0]).unwrap();

@@ -66,7 +66,7 @@ macro_rules! done {
 }
 
 fn open() -> Library {
-    // SAFETY: the library's initialiser starts the virtual GPU, which may run on any thread.
+    // SAFETY: the library's initializer starts the virtual GPU, which may run on any thread.
     unsafe { Library::new(path()) }.expect("cargo builds the library with its tests")
 }
 

@@ -9,6 +9,7 @@ mod shared;
 mod streams;
 mod transfer;
 
+use coalesce::Renamed;
 use coalesce::pattern::Pattern;
 
 /// Every pattern. All commands, tests and docs iterate this list.
@@ -16,7 +17,7 @@ pub const ALL: &[&Pattern] = &[
     &global::coalescing::PATTERN,
     &global::misalignment::PATTERN,
     &global::stride::PATTERN,
-    &global::bus_utilisation::PATTERN,
+    &global::bus_utilization::PATTERN,
     &global::store_segments::PATTERN,
     &global::aos_soa::PATTERN,
     &shared::bank_conflicts::PATTERN,
@@ -36,4 +37,47 @@ pub const ALL: &[&Pattern] = &[
     &memory_management::unified_addressing::PATTERN,
     &memory_management::allocation::PATTERN,
     &streams::graphs::PATTERN,
+];
+
+/// What had another name in the measurements that are kept.
+pub const RENAMED: &[Renamed] = &[
+    Renamed::new("bus_utilisation", "bus_utilization"),
+    Renamed::new("coalescing/pair", "coalescing/vectorized_8"),
+    Renamed::new("coalescing/quad", "coalescing/vectorized_16"),
+    Renamed::new("aos_soa/both_paired", "aos_soa/both_vectorized"),
+    Renamed::new("bank_conflicts/pairs", "bank_conflicts/two_lanes_per_word"),
+    Renamed::new("matmul_ab/simple", "matmul_ab/naive"),
+    Renamed::new("matmul_ab/a_in_shared", "matmul_ab/shared_a"),
+    Renamed::new("matmul_ab/ab_in_shared", "matmul_ab/shared_ab"),
+    Renamed::new("matmul_ab/registers", "matmul_ab/register_tiled"),
+    Renamed::new("transpose/wide", "transpose/vectorized"),
+    Renamed::new("transpose/ordered", "transpose/block_order"),
+    Renamed::new("transpose/asynchronous", "transpose/async_copy"),
+    Renamed::new("histogram/block_copy", "histogram/block_private"),
+    Renamed::new("histogram/warp_copies", "histogram/warp_private"),
+    Renamed::new("histogram/lane_copies", "histogram/lane_private"),
+    Renamed::new("histogram/many_bins_global", "histogram/large_histogram_global"),
+    Renamed::new("histogram/many_bins", "histogram/large_histogram"),
+    Renamed::new("reduction/vectorised", "reduction/vectorized"),
+    Renamed::new("reduction/vectorised_i32", "reduction/vectorized_i32"),
+    Renamed::new("reduction/vectorised_f64", "reduction/vectorized_f64"),
+    Renamed::new("scan/vectorised", "scan/vectorized"),
+    Renamed::new("pinned_memory/upload_pageable", "pinned_memory/h2d_pageable"),
+    Renamed::new("pinned_memory/upload_pinned", "pinned_memory/h2d_pinned"),
+    Renamed::new("pinned_memory/upload_registered", "pinned_memory/h2d_registered"),
+    Renamed::new("pinned_memory/upload_write_combined", "pinned_memory/h2d_write_combined"),
+    Renamed::new("pinned_memory/upload_portable", "pinned_memory/h2d_portable"),
+    Renamed::new("pinned_memory/download_pageable", "pinned_memory/d2h_pageable"),
+    Renamed::new("pinned_memory/download_pinned", "pinned_memory/d2h_pinned"),
+    Renamed::new("pinned_memory/download_registered", "pinned_memory/d2h_registered"),
+    Renamed::new("pinned_memory/download_write_combined", "pinned_memory/d2h_write_combined"),
+    Renamed::new("pinned_memory/download_portable", "pinned_memory/d2h_portable"),
+    Renamed::new("pinned_memory/both_ways", "pinned_memory/bidirectional"),
+    Renamed::new("overlap/upload", "overlap/h2d"),
+    Renamed::new("overlap/download", "overlap/d2h"),
+    Renamed::new("overlap/both_ways", "overlap/bidirectional"),
+    Renamed::new("stream_semantics/stream_synchronise", "stream_semantics/stream_synchronize"),
+    Renamed::new("stream_semantics/event_synchronise", "stream_semantics/event_synchronize"),
+    Renamed::new("stream_semantics/device_synchronise", "stream_semantics/device_synchronize"),
+    Renamed::new("allocation/pool_kept", "allocation/pool_retained"),
 ];

@@ -113,7 +113,7 @@ use cuda_std::memory;
 use cuda_std::prelude::*;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Dependent reads of the table by each thread.
 pub const STEPS: u32 = 256;
 /// Words of a row: as many different words as a warp can ask for in one request.
@@ -150,7 +150,7 @@ fn start(distinct: u32) -> u32 {
 /// Naive: the table is in global memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
 /// `table` valid for `TABLE` u32, each below `TABLE`, `target` for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn constant_memory_global(table: *const u32, target: *mut u32, distinct: u32, n: u32) {
@@ -197,7 +197,7 @@ pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distin
     unsafe {
         while word < TABLE {
             *words.add(word as usize) = *table.add(word as usize);
-            word += BLOCK;
+            word += THREADS_PER_BLOCK;
         }
         thread::sync_threads();
         if i < n {
@@ -240,7 +240,7 @@ unsafe fn parameter_word(table: &[u32; TABLE as usize], at: usize) -> u32 {
 /// Change from `shared`: no copy; the table is a parameter, passed by value.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
 /// each word of `table` below `TABLE`; `target` valid for `n` u32.
 #[kernel]
 #[allow(improper_ctypes_definitions, reason = "an array of words has one layout")]
@@ -290,7 +290,7 @@ fn polynomial(x: u32, coefficients: [u32; COEFFICIENTS as usize]) -> u32 {
 /// lanes; the words are loaded from global memory into registers.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `table` valid for
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `table` valid for
 /// `COEFFICIENTS` u32, `target` for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn constant_memory_register(table: *const u32, target: *mut u32, n: u32) {
@@ -307,7 +307,7 @@ pub unsafe fn constant_memory_register(table: *const u32, target: *mut u32, n: u
 /// Change from `register`: the words stay in constant memory and are operands of the multiply-adds.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `target` valid for `n` u32.
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn constant_memory_operand(target: *mut u32, n: u32) {
     let table = (&raw const CONSTANT_MEMORY_TABLE).cast::<u32>();

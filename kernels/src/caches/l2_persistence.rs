@@ -5,14 +5,14 @@ use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Elements per thread: 16 bytes of each array.
 pub const ELEMENTS: u32 = 4;
 
 /// Adds a table to a stream, again and again from its beginning: `target[i] = source[i] + table[i % table_len]`.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `ceil(n / ELEMENTS)` threads; `source` and `target` valid for
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / ELEMENTS)` threads; `source` and `target` valid for
 /// `n` f32, `table` for `table_len`, all aligned to 16 bytes, and the target overlapping neither; `n` and `table_len`
 /// from 1 to 2^31.
 #[kernel]

@@ -22,21 +22,21 @@
 //! | variant | change from the previous one | sectors per load | shared atomic passes | global atomics | limited by |
 //! |---|---|---|---|---|---|
 //! | `global_atomic` | every byte is an atomic in device memory | 1 | none | n | 256 addresses in L2 |
-//! | `block_copy` | the block counts in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
-//! | `warp_copies` | each warp has its copy | 1 | 3.2 | 256 x blocks | shared memory banks |
+//! | `block_private` | the block counts in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
+//! | `warp_private` | each warp has its copy | 1 | 3.2 | 256 x blocks | shared memory banks |
 //! | `padded` | each lane has its copy, in rows of 257 words | 1 | 3.5 | 256 x blocks | shared memory banks |
-//! | `lane_copies` | the copies of a bin lie side by side: bank = lane | 1 | 1 | 256 x blocks | requests: a load and an atomic for 32 B |
+//! | `lane_private` | the copies of a bin lie side by side: bank = lane | 1 | 1 | 256 x blocks | requests: a load and an atomic for 32 B |
 //! | `coarsened` | 16 bytes per load, four loads in flight | 16 | 1 | 256 x blocks | device memory |
 //! | `aggregated` | four equal neighbours are counted at once | 16 | 1 | 256 x blocks | device memory |
-//! | `many_bins_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
-//! | `many_bins` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
+//! | `large_histogram_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
+//! | `large_histogram` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
 //!
 //! Expected: the floor is the time to read the input once, n bytes over the bandwidth of device memory.
 //! The shared memory of an H200 makes 132 x 32 x 1.98 GHz = 8.36 T additions per second at one pass
 //! each, so 2.6 T at 3.2 passes and 2.37 T at 3.53, one per byte: with random banks a histogram of bytes
 //! is bound by shared memory at half the bandwidth of device memory; with a bank per lane it is bound by
-//! device memory, and every distribution takes the same time from `lane_copies` on.
-//! `warp_copies` and `padded` take no pass off a uniform input: what they spare is that different warps
+//! device memory, and every distribution takes the same time from `lane_private` on.
+//! `warp_private` and `padded` take no pass off a uniform input: what they spare is that different warps
 //! meet at a word, which costs nothing while the hardware adds one pass after the other anyway.
 //! `aggregated` makes one addition of four where neighbours are equal, which pays only while additions
 //! are the limit, and with a bank per lane they are not.
@@ -60,34 +60,33 @@ use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::prelude::*;
 use cuda_std::vector::U32x4;
 use cuda_std::warp;
+use cuda_std::warp::WARP_SIZE;
 
 /// Bins of a byte.
 pub const BINS: u32 = 256;
 /// Bins of the 32-bit keys: their upper bits.
-pub const MANY_BINS: u32 = 1 << MANY_BITS;
+pub const LARGE_BINS: u32 = 1 << LARGE_BITS;
 /// The bits of a key that choose its bin.
-const MANY_BITS: u32 = 17;
+const LARGE_BITS: u32 = 17;
 /// Threads per block.
-pub const BLOCK: u32 = 512;
+pub const THREADS_PER_BLOCK: u32 = 512;
 /// Blocks at most: 4 for each of the 132 multiprocessors of an H200, which is 2048 threads each.
-pub const BLOCKS_MOST: u32 = 528;
+pub const MAX_BLOCKS: u32 = 528;
 /// 16-byte loads that each thread of the coarsened variants starts before it counts.
 pub const LOADS_IN_FLIGHT: u32 = 4;
 /// Bytes that each thread of the other variants loads before it counts them.
 pub const BYTES_IN_FLIGHT: u32 = 8;
-/// Threads per block of `many_bins`, of which one fits on a multiprocessor.
-pub const MANY_BLOCK: u32 = 1024;
-/// Lanes per warp, and banks.
-const WARP: u32 = 32;
+/// Threads per block of `large_histogram`, of which one fits on a multiprocessor.
+pub const LARGE_THREADS_PER_BLOCK: u32 = 1024;
 /// Warps per block.
-const WARPS: u32 = BLOCK / WARP;
+const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 /// Words of a padded copy.
 const PADDED: u32 = BINS + 1;
 
 /// Naive: every thread adds one to its bin in device memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` valid for `n` bytes,
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` bytes,
 /// `target` for `BINS` zeros.
 #[kernel]
 pub unsafe fn histogram_global_atomic(source: *const u8, target: *mut u32, n: u32) {
@@ -158,11 +157,11 @@ unsafe fn merge(words: *mut u32, target: *mut u32, copies: u32, place: impl Fn(u
 /// `place` gives a bin.
 ///
 /// # Safety
-/// 1-D grid of `BLOCK` threads; `source` valid for `n` bytes; `words` shared memory in which `place`
+/// 1-D grid of `THREADS_PER_BLOCK` threads; `source` valid for `n` bytes; `words` shared memory in which `place`
 /// stays, cleared.
 #[inline(always)]
 unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn(u32) -> u32) {
-    let threads = thread::grid_dim_x() * BLOCK;
+    let threads = thread::grid_dim_x() * THREADS_PER_BLOCK;
     let mut i = thread::index_1d();
     // SAFETY: every index is below n; `place` stays in `words`.
     unsafe {
@@ -186,55 +185,55 @@ unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn
 /// per thread, and adds it to device memory at the end.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most `BLOCKS_MOST` blocks of `BLOCK` threads; `source` 16-byte
+/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
 /// aligned and valid for `n` bytes, `n` at most 2^31; `target` valid for `BINS` zeros.
 #[kernel]
-pub unsafe fn histogram_block_copy(source: *const u8, target: *mut u32, n: u32) {
+pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[u32; BINS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<u32>();
     // SAFETY: the launch contract; a bin is its word.
     unsafe {
-        clear(words, BINS, BLOCK);
+        clear(words, BINS, THREADS_PER_BLOCK);
         count_bytes(source, n, words, |bin| bin);
         merge(words, target, 1, |_, bin| bin);
     }
 }
 
-/// Change from `block_copy`: each warp has a copy, so that warps do not meet at a word.
+/// Change from `block_private`: each warp has a copy, so that warps do not meet at a word.
 ///
 /// # Safety
-/// Launch contract: as for [`histogram_block_copy`].
+/// Launch contract: as for [`histogram_block_private`].
 #[kernel]
-pub unsafe fn histogram_warp_copies(source: *const u8, target: *mut u32, n: u32) {
+pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[u32; (WARPS * BINS) as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<u32>();
-    let warp = thread::thread_idx_x() / WARP;
+    let warp = thread::thread_idx_x() / WARP_SIZE;
     // SAFETY: the launch contract; warp < WARPS and bin < BINS.
     unsafe {
-        clear(words, WARPS * BINS, BLOCK);
+        clear(words, WARPS * BINS, THREADS_PER_BLOCK);
         count_bytes(source, n, words, |bin| warp * BINS + bin);
         merge(words, target, WARPS, |copy, bin| copy * BINS + bin);
     }
 }
 
-/// Change from `warp_copies`: lane l of each warp counts in copy l; a row has a word more than bins, so
+/// Change from `warp_private`: lane l of each warp counts in copy l; a row has a word more than bins, so
 /// that equal bins of different copies lie in different banks.
 ///
 /// # Safety
-/// Launch contract: as for [`histogram_block_copy`].
+/// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARP * PADDED) as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[u32; (WARP_SIZE * PADDED) as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<u32>();
     let lane = warp::lane_id();
-    // SAFETY: the launch contract; lane < WARP and bin < PADDED.
+    // SAFETY: the launch contract; lane < WARP_SIZE and bin < PADDED.
     unsafe {
-        clear(words, WARP * PADDED, BLOCK);
+        clear(words, WARP_SIZE * PADDED, THREADS_PER_BLOCK);
         count_bytes(source, n, words, |bin| lane * PADDED + bin);
-        merge(words, target, WARP, |copy, bin| copy * PADDED + bin);
+        merge(words, target, WARP_SIZE, |copy, bin| copy * PADDED + bin);
     }
 }
 
@@ -242,33 +241,33 @@ pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
 #[inline(always)]
 fn own_bank(bin: u32, lane: u32) -> u32 {
     // What `+` would give; with `|` the machine needs one instruction less.
-    (bin * WARP) | lane
+    (bin * WARP_SIZE) | lane
 }
 
 /// Adds up the copies of `own_bank`: thread t begins with copy t, so that a warp reads 32 banks.
 ///
 /// # Safety
-/// As for [`merge`]; `words` has `BINS * WARP` words.
+/// As for [`merge`]; `words` has `BINS * WARP_SIZE` words.
 #[inline(always)]
 unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
-    // SAFETY: bin < BINS, and the rotated copy is below WARP.
-    unsafe { merge(words, target, WARP, |copy, bin| own_bank(bin, (copy + bin) % WARP)) };
+    // SAFETY: bin < BINS, and the rotated copy is below WARP_SIZE.
+    unsafe { merge(words, target, WARP_SIZE, |copy, bin| own_bank(bin, (copy + bin) % WARP_SIZE)) };
 }
 
 /// Change from `padded`: the 32 copies of a bin lie side by side, so that lane l only ever touches bank
 /// l: one pass, whatever the bytes.
 ///
 /// # Safety
-/// Launch contract: as for [`histogram_block_copy`].
+/// Launch contract: as for [`histogram_block_private`].
 #[kernel]
-pub unsafe fn histogram_lane_copies(source: *const u8, target: *mut u32, n: u32) {
+pub unsafe fn histogram_lane_private(source: *const u8, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP) as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<u32>();
     let lane = warp::lane_id();
-    // SAFETY: the launch contract; bin < BINS and lane < WARP.
+    // SAFETY: the launch contract; bin < BINS and lane < WARP_SIZE.
     unsafe {
-        clear(words, BINS * WARP, BLOCK);
+        clear(words, BINS * WARP_SIZE, THREADS_PER_BLOCK);
         count_bytes(source, n, words, |bin| own_bank(bin, lane));
         merge_lanes(words, target);
     }
@@ -310,7 +309,7 @@ unsafe fn for_packs(
 /// and the word; adds the copies to `target`.
 ///
 /// # Safety
-/// As for [`histogram_block_copy`]; `words` is shared memory for `BINS * WARP` words.
+/// As for [`histogram_block_private`]; `words` is shared memory for `BINS * WARP_SIZE` words.
 #[inline(always)]
 unsafe fn count_packs(
     source: *const u8,
@@ -324,8 +323,8 @@ unsafe fn count_packs(
     let packs = n / 16;
     // SAFETY: the launch contract; what is left of the last pack is checked against n.
     unsafe {
-        clear(words, BINS * WARP, BLOCK);
-        for_packs(source.cast(), packs, first, thread::grid_dim_x() * BLOCK, |pack| {
+        clear(words, BINS * WARP_SIZE, THREADS_PER_BLOCK);
+        for_packs(source.cast(), packs, first, thread::grid_dim_x() * THREADS_PER_BLOCK, |pack| {
             for word in pack.to_array() {
                 count(words, lane, word);
             }
@@ -339,14 +338,14 @@ unsafe fn count_packs(
     }
 }
 
-/// Change from `lane_copies`: 16 bytes per load, four loads in flight before the first byte is counted.
+/// Change from `lane_private`: 16 bytes per load, four loads in flight before the first byte is counted.
 ///
 /// # Safety
-/// Launch contract: as for [`histogram_block_copy`].
-#[kernel(launch_bounds(BLOCK, 4))]
+/// Launch contract: as for [`histogram_block_private`].
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP) as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; a byte is below BINS.
     unsafe {
         count_packs(source, target, n, (&raw mut WORDS).cast(), |words, lane, word| {
@@ -360,11 +359,11 @@ pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
 /// Change from `coarsened`: a word of four equal bytes adds 4 to its bin, once.
 ///
 /// # Safety
-/// Launch contract: as for [`histogram_block_copy`].
-#[kernel(launch_bounds(BLOCK, 4))]
+/// Launch contract: as for [`histogram_block_private`].
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_aggregated(source: *const u8, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP) as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; a byte is below BINS.
     unsafe {
         count_packs(source, target, n, (&raw mut WORDS).cast(), |words, lane, word| {
@@ -382,21 +381,21 @@ pub unsafe fn histogram_aggregated(source: *const u8, target: *mut u32, n: u32) 
 /// The bin of a key.
 #[inline(always)]
 fn bin_of(key: u32) -> u32 {
-    key >> (u32::BITS - MANY_BITS)
+    key >> (u32::BITS - LARGE_BITS)
 }
 
 /// Change from `aggregated`: 32-bit keys in 2^17 bins, whose counters do not fit into shared memory: each
 /// key is an atomic in device memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most `BLOCKS_MOST` blocks of `BLOCK` threads; `keys` 16-byte
-/// aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `MANY_BINS` zeros.
-#[kernel(launch_bounds(BLOCK, 4))]
-pub unsafe fn histogram_many_bins_global(keys: *const u32, target: *mut u32, n: u32) {
+/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `keys` 16-byte
+/// aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `LARGE_BINS` zeros.
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
+pub unsafe fn histogram_large_histogram_global(keys: *const u32, target: *mut u32, n: u32) {
     let first = thread::index_1d();
-    // SAFETY: the launch contract; bins are below MANY_BINS.
+    // SAFETY: the launch contract; bins are below LARGE_BINS.
     unsafe {
-        for_packs(keys.cast(), n / 4, first, thread::grid_dim_x() * BLOCK, |pack| {
+        for_packs(keys.cast(), n / 4, first, thread::grid_dim_x() * THREADS_PER_BLOCK, |pack| {
             for key in pack.to_array() {
                 add_global(target, bin_of(key), 1);
             }
@@ -408,15 +407,15 @@ pub unsafe fn histogram_many_bins_global(keys: *const u32, target: *mut u32, n: 
     }
 }
 
-/// Change from `many_bins_global`: a block counts `part` of the bins in shared memory; the blocks of a
+/// Change from `large_histogram_global`: a block counts `part` of the bins in shared memory; the blocks of a
 /// column read the same keys, and each of them sees other bins in them.
 ///
 /// # Safety
-/// Launch contract: 2-D grid of `MANY_BLOCK` threads whose y covers `MANY_BINS` bins, `part` each;
+/// Launch contract: 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each;
 /// dynamic shared memory for `part` words; `keys` 16-byte aligned and valid for `n` u32, `n` at most
-/// 2^29; `target` valid for `MANY_BINS` zeros.
-#[kernel(launch_bounds(MANY_BLOCK, 1))]
-pub unsafe fn histogram_many_bins(keys: *const u32, target: *mut u32, n: u32, part: u32) {
+/// 2^29; `target` valid for `LARGE_BINS` zeros.
+#[kernel(launch_bounds(LARGE_THREADS_PER_BLOCK, 1))]
+pub unsafe fn histogram_large_histogram(keys: *const u32, target: *mut u32, n: u32, part: u32) {
     let words = shared::dynamic_shared_mem::<u32>();
     let tid = thread::thread_idx_x();
     let lowest = thread::block_idx_y() * part;
@@ -428,24 +427,30 @@ pub unsafe fn histogram_many_bins(keys: *const u32, target: *mut u32, n: u32, pa
             unsafe { add_shared(words, word, 1) };
         }
     };
-    let first = thread::block_idx_x() * MANY_BLOCK + tid;
+    let first = thread::block_idx_x() * LARGE_THREADS_PER_BLOCK + tid;
     // SAFETY: the launch contract; the last part may end beyond the last bin.
     unsafe {
-        clear(words, part, MANY_BLOCK);
-        for_packs(keys.cast(), n / 4, first, thread::grid_dim_x() * MANY_BLOCK, |pack| {
-            for key in pack.to_array() {
-                count(key);
-            }
-        });
+        clear(words, part, LARGE_THREADS_PER_BLOCK);
+        for_packs(
+            keys.cast(),
+            n / 4,
+            first,
+            thread::grid_dim_x() * LARGE_THREADS_PER_BLOCK,
+            |pack| {
+                for key in pack.to_array() {
+                    count(key);
+                }
+            },
+        );
         let left = n / 4 * 4 + first;
         if left < n {
             count(*keys.add(left as usize));
         }
         thread::sync_threads();
         let mut word = tid;
-        while word < part && lowest + word < MANY_BINS {
+        while word < part && lowest + word < LARGE_BINS {
             add_global(target, lowest + word, *words.add(word as usize));
-            word += MANY_BLOCK;
+            word += LARGE_THREADS_PER_BLOCK;
         }
     }
 }

@@ -29,14 +29,14 @@
 //! | `strided` | the threads at work are the first ones | 4 | 4.66 / 3.08 | n / 512 | bank conflicts, barriers |
 //! | `sequential` | the tree folds the upper half onto the lower | 4 | 1 / 1 | n / 512 | barriers |
 //! | `shuffle` | warps add by shuffles, one shared word per warp | 4 | 1 / 1 | n / 512 | bytes in flight |
-//! | `vectorised` | few blocks, 16-byte loads, four in flight per thread | 16 | 1 / 1 | at most 528 | device memory |
-//! | `vectorised_i32` | the same for 32-bit integers | 16 | 1 / 1 | at most 528 | device memory |
-//! | `vectorised_f64` | the same for doubles, two per load | 16 | 1 / 1 | at most 528 | device memory |
+//! | `vectorized` | few blocks, 16-byte loads, four in flight per thread | 16 | 1 / 1 | at most 528 | device memory |
+//! | `vectorized_i32` | the same for 32-bit integers | 16 | 1 / 1 | at most 528 | device memory |
+//! | `vectorized_f64` | the same for doubles, two per load | 16 | 1 / 1 | at most 528 | device memory |
 //!
 //! Expected: the floor is the time to read the array once: 4 n bytes over the bandwidth of device
 //! memory, which a kernel that only reads reaches better than a copy does. `global_atomic` is n
 //! additions one after the other. The trees read one word per thread and cannot have more in flight
-//! than the scalar copy of `coalescing`. `vectorised` has 2048 threads x 64 B = 128 KiB in flight per
+//! than the scalar copy of `coalescing`. `vectorized` has 2048 threads x 64 B = 128 KiB in flight per
 //! multiprocessor and spends the shuffles and the barrier once per block, not once per 512 elements:
 //! one launch, one pass, and the device's order of additions is not fixed.
 //!
@@ -45,7 +45,7 @@
 //! sqrt(n / 3), about 2^13.2 for n = 2^28. So none of the n - 1 additions rounds, every order has the
 //! same sum, and the tolerance is (n - 1) x 0 = 0. With arbitrary inputs each addition rounds by up to
 //! 2^-24 of its partial sum, so a chain of k additions is off by up to k x 2^-24: the one chain of
-//! `global_atomic` cannot even count ones beyond 2^24, where `vectorised` has chains of n / 270336 in a
+//! `global_atomic` cannot even count ones beyond 2^24, where `vectorized` has chains of n / 270336 in a
 //! thread, 10 in shuffles and at most 528 at the address.
 //!
 //! Taught but wrong: the divergent tree has bank conflicts.
@@ -60,24 +60,23 @@ use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::{AtomicF32, AtomicF64, AtomicI32};
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x4, F64x2, I32x4, Vector};
+use cuda_std::warp::WARP_SIZE;
 use cuda_std::warp::{FULL_MASK, WarpShuffleValue, warp_shuffle_down};
 
 /// Threads per block.
-pub const BLOCK: u32 = 512;
-/// 16-byte loads that each thread of the vectorised variants starts before it adds.
+pub const THREADS_PER_BLOCK: u32 = 512;
+/// 16-byte loads that each thread of the vectorized variants starts before it adds.
 pub const LOADS_IN_FLIGHT: u32 = 4;
-/// Blocks of the vectorised variants at most: 4 for each of the 132 multiprocessors of an H200, which
+/// Blocks of the vectorized variants at most: 4 for each of the 132 multiprocessors of an H200, which
 /// is 2048 threads each.
-pub const BLOCKS_MOST: u32 = 528;
-/// Lanes per warp.
-const WARP: u32 = 32;
+pub const MAX_BLOCKS: u32 = 528;
 /// Warps per block.
-const WARPS: u32 = BLOCK / WARP;
+const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 
 /// Naive: every thread adds its element to the one sum in device memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` valid for `n` f32,
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` f32,
 /// `target` for one, which is zero.
 #[kernel]
 pub unsafe fn reduction_global_atomic(source: *const f32, target: *mut f32, n: u32) {
@@ -91,7 +90,7 @@ pub unsafe fn reduction_global_atomic(source: *const f32, target: *mut f32, n: u
 /// Fills the block's words, one element per thread and zeros beyond the last.
 ///
 /// # Safety
-/// `source` valid for `n` f32; `words` shared memory for `BLOCK`; all threads of the block call.
+/// `source` valid for `n` f32; `words` shared memory for `THREADS_PER_BLOCK`; all threads of the block call.
 #[inline(always)]
 unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -111,15 +110,15 @@ unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
 #[kernel]
 pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; BLOCK as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
     let tid = thread::thread_idx_x();
-    // SAFETY: 2 step divides tid and BLOCK, so tid + step < BLOCK; no other thread at work has
+    // SAFETY: 2 step divides tid and THREADS_PER_BLOCK, so tid + step < THREADS_PER_BLOCK; no other thread at work has
     // either word; barriers lie between the levels.
     unsafe {
         fill(source, words, n);
         let mut step = 1;
-        while step < BLOCK {
+        while step < THREADS_PER_BLOCK {
             if tid.is_multiple_of(2 * step) {
                 *words.add(tid as usize) += *words.add((tid + step) as usize);
             }
@@ -140,17 +139,17 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
 #[kernel]
 pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; BLOCK as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
     let tid = thread::thread_idx_x();
-    // SAFETY: `first` is a multiple of 2 step below BLOCK, so first + step < BLOCK; the pairs are
+    // SAFETY: `first` is a multiple of 2 step below THREADS_PER_BLOCK, so first + step < THREADS_PER_BLOCK; the pairs are
     // disjoint; barriers lie between the levels.
     unsafe {
         fill(source, words, n);
         let mut step = 1;
-        while step < BLOCK {
+        while step < THREADS_PER_BLOCK {
             let first = 2 * step * tid;
-            if first < BLOCK {
+            if first < THREADS_PER_BLOCK {
                 *words.add(first as usize) += *words.add((first + step) as usize);
             }
             thread::sync_threads();
@@ -170,14 +169,14 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
 #[kernel]
 pub unsafe fn reduction_sequential(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; BLOCK as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
     let tid = thread::thread_idx_x();
-    // SAFETY: tid + step < 2 step <= BLOCK; words from `step` on are only read at this level;
+    // SAFETY: tid + step < 2 step <= THREADS_PER_BLOCK; words from `step` on are only read at this level;
     // barriers lie between the levels.
     unsafe {
         fill(source, words, n);
-        let mut step = BLOCK / 2;
+        let mut step = THREADS_PER_BLOCK / 2;
         while step > 0 {
             if tid < step {
                 *words.add(tid as usize) += *words.add((tid + step) as usize);
@@ -250,7 +249,7 @@ unsafe fn warp_sum<T: Summand>(value: T) -> T {
     let mut sum = value;
     for delta in [16, 8, 4, 2, 1] {
         // SAFETY: all lanes call.
-        sum = sum.plus(unsafe { warp_shuffle_down(FULL_MASK, sum, delta, WARP) }.0);
+        sum = sum.plus(unsafe { warp_shuffle_down(FULL_MASK, sum, delta, WARP_SIZE) }.0);
     }
     sum
 }
@@ -264,7 +263,7 @@ unsafe fn warp_sum<T: Summand>(value: T) -> T {
 #[inline(always)]
 unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
     let tid = thread::thread_idx_x();
-    let (warp, lane) = (tid / WARP, tid % WARP);
+    let (warp, lane) = (tid / WARP_SIZE, tid % WARP_SIZE);
     // SAFETY: each warp has its word; readers come after the barrier; warp 0 is whole.
     unsafe {
         let sum = warp_sum(value);
@@ -303,12 +302,12 @@ pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
 /// side by side; what is left of the last pack goes to the first threads.
 ///
 /// # Safety
-/// 1-D grid of `BLOCK` threads; `source` 16-byte aligned and valid for `n` numbers.
+/// 1-D grid of `THREADS_PER_BLOCK` threads; `source` 16-byte aligned and valid for `n` numbers.
 #[inline(always)]
 unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
     let pack_len = (size_of::<T::Pack>() / size_of::<T>()) as u32;
     let packs = n / pack_len;
-    let threads = thread::grid_dim_x() * BLOCK;
+    let threads = thread::grid_dim_x() * THREADS_PER_BLOCK;
     let first = thread::index_1d();
     let mut sum = T::ZERO;
     let mut i = first;
@@ -339,34 +338,34 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
 /// a register, by 16-byte loads of which four are in flight.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most `BLOCKS_MOST` blocks of `BLOCK` threads; `source` 16-byte
+/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31; `target` valid for one, which is zero.
-#[kernel(launch_bounds(BLOCK, 4))]
-pub unsafe fn reduction_vectorised(source: *const f32, target: *mut f32, n: u32) {
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
+pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
     unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
 }
 
-/// Change from `vectorised`: integers, whose sum wraps and has one value in every order.
+/// Change from `vectorized`: integers, whose sum wraps and has one value in every order.
 ///
 /// # Safety
-/// Launch contract: as for [`reduction_vectorised`], for i32.
-#[kernel(launch_bounds(BLOCK, 4))]
-pub unsafe fn reduction_vectorised_i32(source: *const i32, target: *mut i32, n: u32) {
+/// Launch contract: as for [`reduction_vectorized`], for i32.
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
+pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[i32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
     unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
 }
 
-/// Change from `vectorised_i32`: doubles, two per load; a shuffle moves them in two halves.
+/// Change from `vectorized_i32`: doubles, two per load; a shuffle moves them in two halves.
 ///
 /// # Safety
-/// Launch contract: as for [`reduction_vectorised`], for f64.
-#[kernel(launch_bounds(BLOCK, 4))]
-pub unsafe fn reduction_vectorised_f64(source: *const f64, target: *mut f64, n: u32) {
+/// Launch contract: as for [`reduction_vectorized`], for f64.
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
+pub unsafe fn reduction_vectorized_f64(source: *const f64, target: *mut f64, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[f64; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.

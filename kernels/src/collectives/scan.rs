@@ -43,12 +43,12 @@
 //! | `blelloch` | a tree up and down: fewer additions, more barriers | 3.4 | 3.8 | 4.19 / 3.96 | 3 n | bank conflicts, barriers |
 //! | `blelloch_padded` | a word of padding after every 32 | 3.4 | 3.8 | 1 / 1 | 3 n | barriers |
 //! | `shuffle` | warps scan by shuffles, one shared word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
-//! | `vectorised` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
+//! | `vectorized` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
 //! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
 //! | `look_back_async` | the tile goes past the registers into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
 //!
 //! The loads are those of all kernels together: a request of `scan_sums` and one of the scan have 4 sectors each (16
-//! in `vectorised`), and one more per warp has the 1 sector of what lies before its tile.
+//! in `vectorized`), and one more per warp has the 1 sector of what lies before its tile.
 //!
 //! A look back. A block takes the next tile by a ticket, not by its own number, so all tiles before its own have
 //! blocks that are running or done: nobody waits for a block that has not begun. It publishes the sum of its tile at
@@ -96,6 +96,7 @@ use cuda_std::async_copy;
 use cuda_std::atomic::AtomicU64;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
+use cuda_std::warp::WARP_SIZE;
 use cuda_std::warp::{
     FULL_MASK, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor, warp_vote_ballot,
 };
@@ -105,25 +106,23 @@ pub const TILE: u32 = 512;
 /// Threads of a block whose tree has two elements per thread.
 pub const TREE_BLOCK: u32 = TILE / 2;
 /// Threads per block of the variants with 16-byte loads.
-pub const WIDE_BLOCK: u32 = 256;
+pub const VECTORIZED_THREADS: u32 = 256;
 /// 16-byte loads per thread: rows of 128 elements per warp.
 pub const ROWS: u32 = 8;
 /// Elements of a tile of the variants with 16-byte loads.
-pub const WIDE_TILE: u32 = WIDE_BLOCK * ROWS * 4;
+pub const VECTORIZED_TILE: u32 = VECTORIZED_THREADS * ROWS * 4;
 /// Threads per block of `scan_sums`, a warp per tile.
-pub const SUMS_BLOCK: u32 = 256;
+pub const SUMS_THREADS_PER_BLOCK: u32 = 256;
 /// A state of `look_back`: the tile's own sum is known.
 pub const SUM: u32 = 1;
 /// A state of `look_back`: the sum of everything up to the tile's end is known.
 pub const PREFIX: u32 = 2;
-/// Lanes per warp, and banks.
-const WARP: u32 = 32;
 /// Warps of a block with one element per thread.
-const WARPS: u32 = TILE / WARP;
+const WARPS: u32 = TILE / WARP_SIZE;
 /// Warps of a block of the variants with 16-byte loads.
-const WIDE_WARPS: u32 = WIDE_BLOCK / WARP;
+const VECTORIZED_WARPS: u32 = VECTORIZED_THREADS / WARP_SIZE;
 /// Elements of a row.
-const ROW: u32 = WARP * 4;
+const ROW: u32 = WARP_SIZE * 4;
 /// Loads that a lane of `scan_sums` starts before it adds.
 const LOADS_IN_FLIGHT: u32 = 16;
 
@@ -257,8 +256,9 @@ pub unsafe fn scan_blelloch_padded(
     n: u32,
 ) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE + TILE / WARP) as usize]> = MaybeUninit::uninit();
-    let place = |i: u32| (i + i / WARP) as usize;
+    static mut WORDS: MaybeUninit<[f32; (TILE + TILE / WARP_SIZE) as usize]> =
+        MaybeUninit::uninit();
+    let place = |i: u32| (i + i / WARP_SIZE) as usize;
     // SAFETY: the launch contract; i + i / 32 is below TILE + TILE / 32, and grows with i.
     unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
 }
@@ -273,7 +273,7 @@ unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
     for delta in [1, 2, 4, 8, 16] {
         for sum in &mut sums {
             // SAFETY: all lanes call.
-            let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, delta, WARP) };
+            let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, delta, WARP_SIZE) };
             if is_inside {
                 *sum += lower;
             }
@@ -300,7 +300,7 @@ unsafe fn warp_scan(value: f32) -> f32 {
 #[inline(always)]
 unsafe fn of_lane<T: cuda_std::warp::WarpShuffleValue>(value: T, lane: u32) -> T {
     // SAFETY: all lanes call.
-    unsafe { warp_shuffle_idx(FULL_MASK, value, lane, WARP) }.0
+    unsafe { warp_shuffle_idx(FULL_MASK, value, lane, WARP_SIZE) }.0
 }
 
 /// Change from `blelloch_padded`: warps scan by shuffles from register to register; shared memory carries one word per
@@ -314,11 +314,11 @@ pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut 
     static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
-    let (warp, lane) = (tid / WARP, tid % WARP);
+    let (warp, lane) = (tid / WARP_SIZE, tid % WARP_SIZE);
     // SAFETY: i < n; each warp has its word, which the first warp, and it alone, replaces between the barriers.
     unsafe {
         let mut sum = warp_scan(if i < n { *source.add(i as usize) } else { 0.0 });
-        if lane == WARP - 1 {
+        if lane == WARP_SIZE - 1 {
             *words.add(warp as usize) = sum;
         }
         thread::sync_threads();
@@ -345,7 +345,7 @@ type Rows = [[f32; 4]; ROWS as usize];
 #[inline(always)]
 fn first_element() -> u32 {
     let tid = thread::thread_idx_x();
-    tid / WARP * (ROWS * ROW) + tid % WARP * 4
+    tid / WARP_SIZE * (ROWS * ROW) + tid % WARP_SIZE * 4
 }
 
 /// Loads this thread's elements of a wide tile, and zeros beyond the last.
@@ -355,10 +355,10 @@ fn first_element() -> u32 {
 #[inline(always)]
 unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> Rows {
     let mut rows = [[0.0; 4]; ROWS as usize];
-    let first = tile * WIDE_TILE + first_element();
+    let first = tile * VECTORIZED_TILE + first_element();
     // SAFETY: a whole tile ends at or before n, and 4 divides `first`; elsewhere each element is checked.
     unsafe {
-        if n - tile * WIDE_TILE >= WIDE_TILE {
+        if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
             for (row, index) in rows.iter_mut().zip(0..) {
                 let four = source.add((first + index * ROW) as usize).cast::<F32x4>();
                 *row = (*four).to_array();
@@ -385,10 +385,10 @@ unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> Rows {
 /// `target` 16-byte aligned and valid for `n` f32.
 #[inline(always)]
 unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: Rows, before: f32) {
-    let first = tile * WIDE_TILE + first_element();
+    let first = tile * VECTORIZED_TILE + first_element();
     // SAFETY: as in `load_rows`.
     unsafe {
-        if n - tile * WIDE_TILE >= WIDE_TILE {
+        if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
             for (row, index) in rows.iter().zip(0..) {
                 let four = target.add((first + index * ROW) as usize).cast::<F32x4>();
                 *four = F32x4::from_array(row.map(|sum| before + sum));
@@ -441,10 +441,10 @@ unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize]
     let (mut before, mut before_row) = ([0.0; ROWS as usize], 0.0);
     for (before, sum) in before.iter_mut().zip(&sums) {
         // SAFETY: all lanes call.
-        let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, 1, WARP) };
+        let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, 1, WARP_SIZE) };
         *before = if is_inside { before_row + lower } else { before_row };
         // SAFETY: all lanes call.
-        before_row += unsafe { of_lane(*sum, WARP - 1) };
+        before_row += unsafe { of_lane(*sum, WARP_SIZE - 1) };
     }
     (before, before_row)
 }
@@ -452,21 +452,22 @@ unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize]
 /// From the sum of each warp: the sum of the warps before this one, and that of the block.
 ///
 /// # Safety
-/// `words` is shared memory for `WIDE_WARPS` f32, used once; all threads of the block call.
+/// `words` is shared memory for `VECTORIZED_WARPS` f32, used once; all threads of the block call.
 #[inline(always)]
 unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
     let tid = thread::thread_idx_x();
-    let (warp, lane) = (tid / WARP, tid % WARP);
+    let (warp, lane) = (tid / WARP_SIZE, tid % WARP_SIZE);
     // SAFETY: each warp has its word; readers come after the barrier; all lanes shuffle.
     unsafe {
         if lane == 0 {
             *words.add(warp as usize) = sum;
         }
         thread::sync_threads();
-        let scanned = warp_scan(if lane < WIDE_WARPS { *words.add(lane as usize) } else { 0.0 });
+        let scanned =
+            warp_scan(if lane < VECTORIZED_WARPS { *words.add(lane as usize) } else { 0.0 });
         // Lane 31 has the block's sum, too: it stands for the warp before the first, which is then left out.
-        let lower = of_lane(scanned, warp.wrapping_sub(1) % WARP);
-        (if warp == 0 { 0.0 } else { lower }, of_lane(scanned, WARP - 1))
+        let lower = of_lane(scanned, warp.wrapping_sub(1) % WARP_SIZE);
+        (if warp == 0 { 0.0 } else { lower }, of_lane(scanned, WARP_SIZE - 1))
     }
 }
 
@@ -474,13 +475,13 @@ unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
 /// elements.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of a block of `WIDE_BLOCK` threads per `WIDE_TILE` elements; `source` and `target` 16-byte
+/// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31, the same array or not overlapping; `before` valid for the scanned
 /// sum of each tile of `source` but the last.
-#[kernel(launch_bounds(WIDE_BLOCK, 4))]
-pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
+#[kernel(launch_bounds(VECTORIZED_THREADS, 4))]
+pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WIDE_WARPS as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[f32; VECTORIZED_WARPS as usize]> = MaybeUninit::uninit();
     let tile = thread::block_idx_x();
     // SAFETY: the launch contract; WORDS has a word per warp.
     unsafe {
@@ -494,11 +495,11 @@ pub unsafe fn scan_vectorised(source: *const f32, before: *const f32, target: *m
 /// Of devices with asynchronous copies.
 #[allow(dead_code)]
 #[repr(align(128))]
-struct Lines([f32; WIDE_TILE as usize]);
+struct Lines([f32; VECTORIZED_TILE as usize]);
 
 /// Shared memory of a block that looks back.
 struct Shared {
-    words: [f32; WIDE_WARPS as usize],
+    words: [f32; VECTORIZED_WARPS as usize],
     ticket: u64,
     before: f32,
 }
@@ -536,7 +537,7 @@ unsafe fn before_warp(
     // so the blocks of all tiles before have begun. One thread writes `before`, and all read it after a barrier.
     unsafe {
         let (before, sum) = scan_warps((&raw mut (*shared).words).cast(), sum);
-        if tid < WARP {
+        if tid < WARP_SIZE {
             let tiles = state.add(1);
             let own = AtomicU64::from_ptr(tiles.add(tile as usize));
             if tid == 0 && tile > 0 {
@@ -583,7 +584,7 @@ fn word(launch: u32, state: u32, value: f32) -> u64 {
 /// those before; all lanes of a warp call.
 #[inline(always)]
 unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
-    let lane = thread::thread_idx_x() % WARP;
+    let lane = thread::thread_idx_x() % WARP_SIZE;
     let mut sum = 0.0;
     // The tiles from here on are in `sum`.
     let mut end = tile;
@@ -615,23 +616,23 @@ unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
         if prefixes != 0 {
             break;
         }
-        end -= WARP;
+        end -= WARP_SIZE;
     }
     for lanes in [16, 8, 4, 2, 1] {
         // SAFETY: all lanes call.
-        sum += unsafe { warp_shuffle_xor(FULL_MASK, sum, lanes, WARP) }.0;
+        sum += unsafe { warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE) }.0;
     }
     sum
 }
 
-/// Change from `vectorised`: one pass. A block learns what lies before its tile from the blocks of the tiles before.
+/// Change from `vectorized`: one pass. A block learns what lies before its tile from the blocks of the tiles before.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of a block of `WIDE_BLOCK` threads per `WIDE_TILE` elements; `source` and `target` 16-byte
+/// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31, not overlapping; `state` valid for a word and one more per tile,
 /// which are zero before the first launch and only touched by launches of this kernel and of `look_back_async`, one at a
 /// time.
-#[kernel(launch_bounds(WIDE_BLOCK, 4))]
+#[kernel(launch_bounds(VECTORIZED_THREADS, 4))]
 pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
     static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
@@ -651,7 +652,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
 ///
 /// # Safety
 /// Launch contract: as for [`scan_look_back`]; `source` readable up to a multiple of 16 bytes.
-#[kernel(launch_bounds(WIDE_BLOCK, 6), since = 80)]
+#[kernel(launch_bounds(VECTORIZED_THREADS, 6), since = 80)]
 pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
     static mut ELEMENTS: MaybeUninit<Lines> = MaybeUninit::uninit();
@@ -660,14 +661,14 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     let shared = (&raw mut SHARED).cast::<Shared>();
     // This thread's elements, of which only it copies, reads and writes any.
     let own = first_element();
-    // SAFETY: own + index * ROW + 3 < WIDE_TILE, and 4 divides it.
+    // SAFETY: own + index * ROW + 3 < VECTORIZED_TILE, and 4 divides it.
     let place = |index: u32| unsafe {
         (&raw mut ELEMENTS).cast::<f32>().add((own + index * ROW) as usize).cast::<F32x4>()
     };
     // SAFETY: the launch contract; copies read no more elements than are left, and are waited for.
     unsafe {
         let ticket = next_tile(shared, state);
-        let first = ticket.0 * WIDE_TILE + own;
+        let first = ticket.0 * VECTORIZED_TILE + own;
         for index in 0..ROWS {
             let i = first + index * ROW;
             let bytes = n.saturating_sub(i).min(4) * 4;
@@ -688,7 +689,7 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
             [before + a, before + (a + b), before + ((a + b) + c), before + ((a + b) + (c + d))]
         };
         let target = target.wrapping_add(first as usize);
-        if n - ticket.0 * WIDE_TILE >= WIDE_TILE {
+        if n - ticket.0 * VECTORIZED_TILE >= VECTORIZED_TILE {
             for (before_row, index) in before_rows.iter().zip(0..) {
                 let four = F32x4::from_array(scanned(index, before_row));
                 *target.add((index * ROW) as usize).cast() = four;
@@ -710,11 +711,11 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
 /// The first pass of all variants that do not look back: a warp adds the elements of each tile, 16 loads in flight per lane.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `SUMS_BLOCK` threads with a warp per `tile` elements; 512 divides `tile`; `source` valid
+/// Launch contract: 1-D grid of `SUMS_THREADS_PER_BLOCK` threads with a warp per `tile` elements; 512 divides `tile`; `source` valid
 /// for `n` f32, `sums` for one per tile; `n` at most 2^31.
 #[kernel]
 pub unsafe fn scan_sums(source: *const f32, sums: *mut f32, n: u32, tile: u32) {
-    let (warp, lane) = (thread::index_1d() / WARP, thread::thread_idx_x() % WARP);
+    let (warp, lane) = (thread::index_1d() / WARP_SIZE, thread::thread_idx_x() % WARP_SIZE);
     if warp * tile >= n {
         return;
     }
@@ -723,22 +724,22 @@ pub unsafe fn scan_sums(source: *const f32, sums: *mut f32, n: u32, tile: u32) {
     let mut first = warp * tile + lane;
     // SAFETY: every index is below `end`; the warp is here as a whole, and has its word.
     unsafe {
-        while first - lane + LOADS_IN_FLIGHT * WARP <= end {
+        while first - lane + LOADS_IN_FLIGHT * WARP_SIZE <= end {
             let mut values = [0.0; LOADS_IN_FLIGHT as usize];
             for (value, index) in values.iter_mut().zip(0..) {
-                *value = *source.add((first + index * WARP) as usize);
+                *value = *source.add((first + index * WARP_SIZE) as usize);
             }
             for value in values {
                 sum += value;
             }
-            first += LOADS_IN_FLIGHT * WARP;
+            first += LOADS_IN_FLIGHT * WARP_SIZE;
         }
         while first < end {
             sum += *source.add(first as usize);
-            first += WARP;
+            first += WARP_SIZE;
         }
         for lanes in [16, 8, 4, 2, 1] {
-            sum += warp_shuffle_xor(FULL_MASK, sum, lanes, WARP).0;
+            sum += warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE).0;
         }
         if lane == 0 {
             *sums.add(warp as usize) = sum;

@@ -98,7 +98,7 @@ use cuda_std::prelude::*;
 use cuda_std::vector::F32x2;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// The factor by which the variants of one field multiply: a power of two, so that nothing is rounded.
 pub const FACTOR: f32 = 4.0;
 /// Fields of a point: x, y.
@@ -115,7 +115,7 @@ fn energy([x, y, z, u, v, w, mass]: [f32; PARTICLE]) -> f32 {
 /// Naive: scales x of each point, from an array of structures.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `points` valid for `2 * n` f32,
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `points` valid for `2 * n` f32,
 /// `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn aos_soa_one_field_aos(points: *const f32, target: *mut f32, n: u32) {
@@ -160,7 +160,7 @@ pub unsafe fn aos_soa_both_aos(points: *const f32, target: *mut f32, n: u32) {
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`], and `points` 8-byte aligned.
 #[kernel]
-pub unsafe fn aos_soa_both_paired(points: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn aos_soa_both_vectorized(points: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         let i = i as usize;
@@ -189,7 +189,7 @@ pub unsafe fn aos_soa_both_soa(fields: *const f32, target: *mut f32, n: u32) {
 /// Change from `both_soa`: uses seven fields, from an array of structures.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `particles` valid for `7 * n`
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `particles` valid for `7 * n`
 /// f32, `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn aos_soa_particle_aos(particles: *const f32, target: *mut f32, n: u32) {

@@ -110,24 +110,23 @@
 
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x2, F32x4};
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// 16-byte loads that each thread of `in_flight` starts before its first store.
 pub const LOADS_IN_FLIGHT: u32 = 4;
-/// Lanes per warp.
-const WARP: u32 = 32;
 
 /// Naive: neighbouring lanes access words that are `n / 32` words apart, so no two share a sector.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `32 * ceil(n / 32)` threads; `source` and
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * ceil(n / 32)` threads; `source` and
 /// `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
-    let (warp, lane) = (thread / WARP, thread % WARP);
-    let rows = n.div_ceil(WARP);
+    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+    let rows = n.div_ceil(WARP_SIZE);
     let i = lane * rows + warp;
     if warp < rows && i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).
@@ -142,9 +141,9 @@ pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
 #[kernel]
 pub unsafe fn coalescing_permuted(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
-    let lane = thread % WARP;
+    let lane = thread % WARP_SIZE;
     // Multiplying by an odd number permutes the lanes.
-    let i = thread - lane + (lane * 5 + 3) % WARP;
+    let i = thread - lane + (lane * 5 + 3) % WARP_SIZE;
     if i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).
         unsafe { *target.add(i as usize) = *source.add(i as usize) };
@@ -167,10 +166,10 @@ pub unsafe fn coalescing_scalar(source: *const f32, target: *mut f32, n: u32) {
 /// Change from `scalar`: each lane copies two neighbouring words with one 8-byte load and one 8-byte store.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `ceil(n / 2)` threads; `source` and
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and
 /// `target` 8-byte aligned and valid for `n` f32, not overlapping.
 #[kernel]
-pub unsafe fn coalescing_pair(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn coalescing_vectorized_8(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 2;
     // SAFETY: every index is below n; 2 divides i, so the 8-byte accesses are aligned.
     unsafe {
@@ -185,10 +184,10 @@ pub unsafe fn coalescing_pair(source: *const f32, target: *mut f32, n: u32) {
 /// Change from `vectorized_8`: each lane copies four words with 16-byte accesses, the widest there are.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `ceil(n / 4)` threads; `source` and
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and
 /// `target` 16-byte aligned and valid for `n` f32, not overlapping.
 #[kernel]
-pub unsafe fn coalescing_quad(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn coalescing_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 4;
     // SAFETY: `i` is a multiple of 4 and both arrays hold n elements (launch contract).
     unsafe { copy_quad(source, target, i, n) };
@@ -198,10 +197,10 @@ pub unsafe fn coalescing_quad(source: *const f32, target: *mut f32, n: u32) {
 /// loads before it stores the first result.
 ///
 /// # Safety
-/// Launch contract: as for [`coalescing_quad`], but any 1-D grid of `BLOCK` threads.
+/// Launch contract: as for [`coalescing_vectorized_16`], but any 1-D grid of `THREADS_PER_BLOCK` threads.
 #[kernel]
 pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32) {
-    const TILE: u32 = BLOCK * LOADS_IN_FLIGHT;
+    const TILE: u32 = THREADS_PER_BLOCK * LOADS_IN_FLIGHT;
     let tiles = n / 4 / TILE;
     let (wide_source, wide_target) = (source.cast::<F32x4>(), target.cast::<F32x4>());
     // Tiles are counted, not elements: there are less than 2^20, and a grid has less than 2^31 blocks, so that neither
@@ -213,10 +212,10 @@ pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32)
         // SAFETY: whole tiles end at or before the last whole 16 bytes; 16-byte aligned.
         unsafe {
             for (step, value) in values.iter_mut().enumerate() {
-                *value = *wide_source.add(first + step * BLOCK as usize);
+                *value = *wide_source.add(first + step * THREADS_PER_BLOCK as usize);
             }
             for (step, value) in values.iter().enumerate() {
-                *wide_target.add(first + step * BLOCK as usize) = *value;
+                *wide_target.add(first + step * THREADS_PER_BLOCK as usize) = *value;
             }
         }
         tile += thread::grid_dim_x();
@@ -227,7 +226,7 @@ pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32)
         while i < n {
             // SAFETY: `i` is a multiple of 4 and both arrays hold n elements (launch contract).
             unsafe { copy_quad(source, target, i, n) };
-            i += BLOCK * 4;
+            i += THREADS_PER_BLOCK * 4;
         }
     }
 }

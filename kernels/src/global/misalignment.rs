@@ -85,16 +85,16 @@ use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a cache line of 128 bytes.
 pub const LINE: u32 = 32;
 /// Words that a block of `staged` handles: one 16-byte load per thread.
-pub const TILE: u32 = BLOCK * 4;
+pub const TILE: u32 = THREADS_PER_BLOCK * 4;
 
 /// Naive: thread i copies element `i + offset`, so a warp may begin in the middle of a sector.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid
 /// for `offset + n` f32, not overlapping.
 #[kernel]
 pub unsafe fn misalignment_shifted(source: *const f32, target: *mut f32, offset: u32, n: u32) {
@@ -145,13 +145,13 @@ pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: 
 /// stores, one word per lane, are aligned as before.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads, `TILE` words per block, covering
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads, `TILE` words per block, covering
 /// `offset % LINE + n` words; `source` and `target` 16-byte aligned and valid for `offset + n` f32,
 /// not overlapping.
 #[kernel]
 pub unsafe fn misalignment_staged(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; BLOCK as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[F32x4; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
 
     let end = offset + n;
@@ -178,7 +178,7 @@ pub unsafe fn misalignment_staged(source: *const f32, target: *mut f32, offset: 
             if at >= offset && at < end {
                 *target.add(at as usize) = *words.add(word as usize);
             }
-            word += BLOCK;
+            word += THREADS_PER_BLOCK;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Global memory: how the addresses of a warp become sectors, and what each of them costs.
 
 pub mod aos_soa;
-pub mod bus_utilisation;
+pub mod bus_utilization;
 pub mod coalescing;
 pub mod misalignment;
 pub mod store_segments;

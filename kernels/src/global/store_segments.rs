@@ -77,9 +77,10 @@
 //! [cache line]: cuda_std::glossary#cache-line
 
 use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a 32-byte sector.
 pub const SECTOR: u32 = 8;
 /// Words of each sector that `partial` writes.
@@ -88,13 +89,11 @@ pub const FILLED: u32 = 4;
 pub const RANGE: u32 = 48;
 /// Lanes of a warp of `half_range` that write: 64 bytes.
 pub const HALF: u32 = 16;
-/// Lanes per warp.
-const WARP: u32 = 32;
 
 /// Naive: each warp writes the first half of eight sectors.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `target` valid for
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for
 /// `2 * n.next_multiple_of(32)` u32.
 #[kernel]
 pub unsafe fn store_segments_partial(target: *mut u32, n: u32) {
@@ -110,17 +109,17 @@ pub unsafe fn store_segments_partial(target: *mut u32, n: u32) {
 /// scrambled order.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `target` valid for
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for
 /// `RANGE * n.div_ceil(32)` u32.
 #[kernel]
 pub unsafe fn store_segments_scattered(target: *mut u32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // Multiplying by an odd number permutes the lanes.
-        let place = (i % WARP * 5 + 3) % WARP;
+        let place = (i % WARP_SIZE * 5 + 3) % WARP_SIZE;
         // 0, 1, 2, 3 become 0, 2, 3, 5.
         let sector = (place / SECTOR * 3).div_ceil(2);
-        let word = i / WARP * RANGE + sector * SECTOR + place % SECTOR;
+        let word = i / WARP_SIZE * RANGE + sector * SECTOR + place % SECTOR;
         // SAFETY: sector < 6, so the word lies in the warp's range (launch contract).
         unsafe { *target.add(word as usize) = word };
     }
@@ -129,12 +128,12 @@ pub unsafe fn store_segments_scattered(target: *mut u32, n: u32) {
 /// Change from `scattered`: half of the lanes write one aligned range of 64 bytes, the others nothing.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `32 * n.div_ceil(HALF)` threads; `target`
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * n.div_ceil(HALF)` threads; `target`
 /// valid for `n` u32.
 #[kernel]
 pub unsafe fn store_segments_half_range(target: *mut u32, n: u32) {
     let i = thread::index_1d();
-    let (warp, lane) = (i / WARP, i % WARP);
+    let (warp, lane) = (i / WARP_SIZE, i % WARP_SIZE);
     let word = warp * HALF + lane;
     if lane < HALF && word < n {
         // SAFETY: word < n (launch contract).
@@ -145,7 +144,7 @@ pub unsafe fn store_segments_half_range(target: *mut u32, n: u32) {
 /// Change from `half_range`: all lanes store, lane i to word i of an aligned cache line.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `target` valid for `n` u32.
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn store_segments_consecutive(target: *mut u32, n: u32) {
     let i = thread::index_1d();

@@ -87,16 +87,16 @@ use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Results that a block of `staged` produces.
 pub const STAGED_RESULTS: u32 = 128;
 /// The largest stride of `staged`: its tile of `STAGED_RESULTS * stride` words must fit in 48 KiB.
-pub const STAGED_STRIDE_MAX: u32 = 64;
+pub const MAX_STAGED_STRIDE: u32 = 64;
 
 /// Naive: strided loads and strided stores.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid
 /// for `n * stride` f32, not overlapping.
 #[kernel]
 pub unsafe fn stride_copy(source: *const f32, target: *mut f32, stride: u32, n: u32) {
@@ -125,8 +125,8 @@ pub unsafe fn stride_gather(source: *const f32, target: *mut f32, stride: u32, n
 /// picks every `stride`-th word there.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads, `STAGED_RESULTS` results per block;
-/// `STAGED_RESULTS * stride` words of dynamic shared memory; `stride <= STAGED_STRIDE_MAX`;
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads, `STAGED_RESULTS` results per block;
+/// `STAGED_RESULTS * stride` words of dynamic shared memory; `stride <= MAX_STAGED_STRIDE`;
 /// `source` 16-byte aligned and valid for `n * stride` f32, `target` for `n`; not overlapping.
 #[kernel]
 pub unsafe fn stride_staged(source: *const f32, target: *mut f32, stride: u32, n: u32) {
@@ -148,7 +148,7 @@ pub unsafe fn stride_staged(source: *const f32, target: *mut f32, stride: u32, n
                     *words.add(rest - first) = *source.add(rest);
                 }
             }
-            word += BLOCK * 4;
+            word += THREADS_PER_BLOCK * 4;
         }
         thread::sync_threads();
         let i = thread::block_idx_x() * STAGED_RESULTS + thread;

@@ -116,7 +116,7 @@ use cuda_std::vector::{F32x2, F32x4};
 use cuda_std::{async_copy, bulk_copy, mbarrier};
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a tile.
 pub const TILE: u32 = 2048;
 /// Tiles of shared memory of a block of `pipelined` and `bulk`.
@@ -160,8 +160,8 @@ impl Work {
     #[inline(always)]
     unsafe fn finish(&self, tile: u32, words: *const f32) {
         let is_whole = self.is_whole(tile);
-        for step in 0..QUADS / BLOCK {
-            let word = (step * BLOCK + self.tid) * 4;
+        for step in 0..QUADS / THREADS_PER_BLOCK {
+            let word = (step * THREADS_PER_BLOCK + self.tid) * 4;
             let i = tile * TILE + word;
             // SAFETY: word < TILE and 4 divides it, as it does APART; i + 3 < n where the tile is
             // whole, and each other index is compared with n.
@@ -207,7 +207,7 @@ impl Work {
                 *words.add(word as usize) =
                     if i < self.n { *self.source.add(i as usize) } else { 0.0 };
             }
-            word += BLOCK;
+            word += THREADS_PER_BLOCK;
         }
     }
 
@@ -222,14 +222,14 @@ impl Work {
         tile: u32,
         words: *mut f32,
     ) {
-        const { assert!(COUNT * size_of::<T>() * BLOCK as usize == TILE as usize * 4) };
+        const { assert!(COUNT * size_of::<T>() * THREADS_PER_BLOCK as usize == TILE as usize * 4) };
         // SAFETY: a whole tile is in the source; each value is in the tile.
         unsafe {
             if !self.is_whole(tile) {
                 return self.fill_rest(tile, words);
             }
             let source = self.source.add((tile * TILE) as usize).cast::<T>();
-            let place = |step: usize| step * BLOCK as usize + self.tid as usize;
+            let place = |step: usize| step * THREADS_PER_BLOCK as usize + self.tid as usize;
             let pieces: [T; COUNT] = core::array::from_fn(|step| *source.add(place(step)));
             for (step, piece) in pieces.into_iter().enumerate() {
                 *words.cast::<T>().add(place(step)) = piece;
@@ -255,15 +255,15 @@ impl Work {
         whole: impl Fn(*mut T, *const T),
         part: impl Fn(*mut T, *const T, u32),
     ) {
-        let piece_words = const { TILE / BLOCK / COUNT };
-        const { assert!(TILE == BLOCK * COUNT * size_of::<T>() as u32 / 4) };
+        let piece_words = const { TILE / THREADS_PER_BLOCK / COUNT };
+        const { assert!(TILE == THREADS_PER_BLOCK * COUNT * size_of::<T>() as u32 / 4) };
         let first = self.tid * piece_words;
         // SAFETY: `first` and the steps stay below TILE.
         let target = unsafe { words.add(first as usize) };
         // The last values of a tile may be beyond the array, where no byte is read.
         let source = self.source.wrapping_add((tile * TILE + first) as usize);
         let place = |step: u32| {
-            let words = (step * BLOCK * piece_words) as usize;
+            let words = (step * THREADS_PER_BLOCK * piece_words) as usize;
             (target.wrapping_add(words).cast(), source.wrapping_add(words).cast())
         };
         if self.is_whole(tile) {
@@ -274,7 +274,7 @@ impl Work {
         } else {
             for step in 0..COUNT {
                 let (target, source) = place(step);
-                let i = tile * TILE + first + step * BLOCK * piece_words;
+                let i = tile * TILE + first + step * THREADS_PER_BLOCK * piece_words;
                 part(target, source, self.n.saturating_sub(i).min(piece_words) * 4);
             }
         }
@@ -324,9 +324,9 @@ impl Work {
 /// Naive: each lane loads 4 bytes at a time into registers and stores them to shared memory.
 ///
 /// # Safety
-/// Launch contract: any 1-D grid of `BLOCK` threads; `source` and `target` 16-byte aligned and valid
+/// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `source` and `target` 16-byte aligned and valid
 /// for `n` f32, not overlapping; `n` at most 2^31.
-#[kernel(launch_bounds(BLOCK))]
+#[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
@@ -342,7 +342,7 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK))]
+#[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
@@ -358,7 +358,7 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK))]
+#[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
@@ -374,7 +374,7 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
 pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
@@ -398,7 +398,7 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
 pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
@@ -422,7 +422,7 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
 pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
@@ -442,7 +442,7 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK), since = 80)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 80)]
 pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut RING: MaybeUninit<[F32x4; (STAGES * QUADS) as usize]> = MaybeUninit::uninit();
@@ -477,7 +477,7 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
-#[kernel(launch_bounds(BLOCK), since = 90)]
+#[kernel(launch_bounds(THREADS_PER_BLOCK), since = 90)]
 pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
     static mut RING: MaybeUninit<[F32x4; (STAGES * QUADS) as usize]> = MaybeUninit::uninit();

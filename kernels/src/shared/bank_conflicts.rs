@@ -126,19 +126,18 @@
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U32x2, U32x4};
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Dependent accesses of each thread to shared memory.
 pub const STEPS: u32 = 64;
 /// Words of the table that the reads walk through.
 pub const TABLE: u32 = 2048;
-/// The largest stride: a block of `strided_write` has `BLOCK * stride` words in 48 KiB.
-pub const STRIDE_MAX: u32 = 48;
-/// Lanes per warp, and banks.
-const WARP: u32 = 32;
-/// Words of a tile of `WARP` x `WARP`.
-const TILE: u32 = WARP * WARP;
+/// The largest stride: a block of `strided_write` has `THREADS_PER_BLOCK * stride` words in 48 KiB.
+pub const MAX_STRIDE: u32 = 48;
+/// Words of a tile of `WARP_SIZE` x `WARP_SIZE`.
+const TILE: u32 = WARP_SIZE * WARP_SIZE;
 
 /// Copies the table into shared memory, one word per lane: one wavefront per request.
 ///
@@ -147,8 +146,8 @@ const TILE: u32 = WARP * WARP;
 #[inline(always)]
 unsafe fn fill(next: *const u32, table: *mut u32) {
     // A known number of steps: all loads have started before the first store waits for its value.
-    for step in 0..TABLE / BLOCK {
-        let word = (step * BLOCK + thread::thread_idx_x()) as usize;
+    for step in 0..TABLE / THREADS_PER_BLOCK {
+        let word = (step * THREADS_PER_BLOCK + thread::thread_idx_x()) as usize;
         // SAFETY: word < TABLE; each word has one writer, and readers come after the barrier.
         unsafe { *table.add(word) = *next.add(word) };
     }
@@ -172,7 +171,7 @@ unsafe fn walk(table: *const u32, start: u32) -> u32 {
 /// Naive: neighbouring lanes read words that are `stride` words apart.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `stride <= STRIDE_MAX`; `next`
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `stride <= MAX_STRIDE`; `next`
 /// valid for `TABLE` u32, `target` for `n`, not overlapping; every entry of `next` is its index plus
 /// one multiple of 4, modulo `TABLE`.
 #[kernel]
@@ -185,7 +184,7 @@ pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, st
     unsafe {
         fill(next, table);
         if i < n {
-            *target.add(i as usize) = walk(table, (i % WARP * stride + i / WARP) % TABLE);
+            *target.add(i as usize) = walk(table, (i % WARP_SIZE * stride + i / WARP_SIZE) % TABLE);
         }
     }
 }
@@ -193,7 +192,7 @@ pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, st
 /// Change from `strided_read`: each lane writes its word `STEPS` times, and reads it once at the end.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `BLOCK * stride` words of
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `THREADS_PER_BLOCK * stride` words of
 /// dynamic shared memory; `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32) {
@@ -201,7 +200,7 @@ pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32
     if i < n {
         let words = shared::dynamic_shared_mem::<u32>();
         let mut value = i;
-        // SAFETY: the block has BLOCK * stride words, one of them this thread's; i < n.
+        // SAFETY: the block has THREADS_PER_BLOCK * stride words, one of them this thread's; i < n.
         unsafe {
             let own = words.add((thread::thread_idx_x() * stride) as usize);
             for step in 0..STEPS {
@@ -228,7 +227,7 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
     unsafe {
         fill(next, table);
         if i < n {
-            *target.add(i as usize) = walk(table, i / WARP % TABLE);
+            *target.add(i as usize) = walk(table, i / WARP_SIZE % TABLE);
         }
     }
 }
@@ -238,7 +237,7 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
-pub unsafe fn bank_conflicts_pairs(next: *const u32, target: *mut u32, n: u32) {
+pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
     let table = (&raw mut WORDS).cast::<u32>();
@@ -247,7 +246,7 @@ pub unsafe fn bank_conflicts_pairs(next: *const u32, target: *mut u32, n: u32) {
     unsafe {
         fill(next, table);
         if i < n {
-            *target.add(i as usize) = walk(table, (i % WARP / 2 + i / WARP) % TABLE);
+            *target.add(i as usize) = walk(table, (i % WARP_SIZE / 2 + i / WARP_SIZE) % TABLE);
         }
     }
 }
@@ -266,8 +265,8 @@ pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target:
     unsafe {
         fill(next, table);
         if i < n {
-            let bank = *banks.add(i as usize) % WARP;
-            *target.add(i as usize) = walk(table, i % WARP * WARP + bank);
+            let bank = *banks.add(i as usize) % WARP_SIZE;
+            *target.add(i as usize) = walk(table, i % WARP_SIZE * WARP_SIZE + bank);
         }
     }
 }
@@ -287,7 +286,7 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
     unsafe {
         fill(next, table);
         if i < n {
-            let mut at = (i % WARP + i / WARP) * 2 % TABLE;
+            let mut at = (i % WARP_SIZE + i / WARP_SIZE) * 2 % TABLE;
             for _ in 0..STEPS {
                 let words = *table.add(at as usize).cast::<U32x2>();
                 // An even entry and the odd one after it: their bitwise `and` is the even one.
@@ -313,7 +312,7 @@ pub unsafe fn bank_conflicts_sixteen_bytes(next: *const u32, target: *mut u32, n
     unsafe {
         fill(next, table);
         if i < n {
-            let mut at = (i % WARP + i / WARP) * 4 % TABLE;
+            let mut at = (i % WARP_SIZE + i / WARP_SIZE) * 4 % TABLE;
             for _ in 0..STEPS {
                 let words = *table.add(at as usize).cast::<U32x4>();
                 // Four entries that differ only in the last two bits: their bitwise `and` is the first.
@@ -339,18 +338,19 @@ unsafe fn through_columns(
     place: impl Fn(u32, u32) -> u32,
 ) {
     let i = thread::index_1d();
-    // SAFETY: rows and columns are below WARP; i < n; readers come after the barrier.
+    // SAFETY: rows and columns are below WARP_SIZE; i < n; readers come after the barrier.
     unsafe {
         // As in `fill`.
-        for step in 0..TILE / BLOCK {
-            let word = step * BLOCK + thread::thread_idx_x();
-            *tile.add(place(word / WARP, word % WARP) as usize) = *next.add(word as usize);
+        for step in 0..TILE / THREADS_PER_BLOCK {
+            let word = step * THREADS_PER_BLOCK + thread::thread_idx_x();
+            *tile.add(place(word / WARP_SIZE, word % WARP_SIZE) as usize) =
+                *next.add(word as usize);
         }
         thread::sync_threads();
         if i < n {
-            let mut entry = i / WARP;
+            let mut entry = i / WARP_SIZE;
             for _ in 0..STEPS {
-                entry = *tile.add(place(i % WARP, entry % WARP) as usize);
+                entry = *tile.add(place(i % WARP_SIZE, entry % WARP_SIZE) as usize);
             }
             *target.add(i as usize) = entry;
         }
@@ -367,8 +367,8 @@ pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) 
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
     let tile = (&raw mut WORDS).cast::<u32>();
-    // SAFETY: row * WARP + column < TILE (launch contract for the rest).
-    unsafe { through_columns(next, target, n, tile, |row, column| row * WARP + column) };
+    // SAFETY: row * WARP_SIZE + column < TILE (launch contract for the rest).
+    unsafe { through_columns(next, target, n, tile, |row, column| row * WARP_SIZE + column) };
 }
 
 /// Change from `column`: padding each row by one word shifts consecutive rows by one bank, so a column
@@ -379,10 +379,11 @@ pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) 
 #[kernel]
 pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARP * (WARP + 1)) as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[u32; (WARP_SIZE * (WARP_SIZE + 1)) as usize]> =
+        MaybeUninit::uninit();
     let tile = (&raw mut WORDS).cast::<u32>();
-    // SAFETY: row * (WARP + 1) + column < WARP * (WARP + 1) (launch contract for the rest).
-    unsafe { through_columns(next, target, n, tile, |row, column| row * (WARP + 1) + column) };
+    // SAFETY: row * (WARP_SIZE + 1) + column < WARP_SIZE * (WARP_SIZE + 1) (launch contract for the rest).
+    unsafe { through_columns(next, target, n, tile, |row, column| row * (WARP_SIZE + 1) + column) };
 }
 
 /// Change from `padded`: no unused word; row r stores its column c at index c ^ r, so that a column
@@ -395,8 +396,8 @@ pub unsafe fn bank_conflicts_swizzled(next: *const u32, target: *mut u32, n: u32
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
     let tile = (&raw mut WORDS).cast::<u32>();
-    // The same as row * WARP + (column ^ row), since column < WARP, in one operation for each column.
-    let place = |row, column| column ^ (row * (WARP + 1));
-    // SAFETY: row ^ column < WARP, a permutation of the row (launch contract for the rest).
+    // The same as row * WARP_SIZE + (column ^ row), since column < WARP_SIZE, in one operation for each column.
+    let place = |row, column| column ^ (row * (WARP_SIZE + 1));
+    // SAFETY: row ^ column < WARP_SIZE, a permutation of the row (launch contract for the rest).
     unsafe { through_columns(next, target, n, tile, place) };
 }

@@ -148,7 +148,7 @@ fn in_a(row: u32, step: u32) -> usize {
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at
 /// least 1; `a` valid for `m * INNER` f32, `b` for `INNER * n`, `c` for `m * n`; `c` overlaps neither.
 #[kernel]
-pub unsafe fn matmul_ab_simple(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     if row < m && column < n {
         let mut sum = 0.0_f32;
@@ -168,9 +168,9 @@ pub unsafe fn matmul_ab_simple(a: *const f32, b: *const f32, c: *mut f32, m: u32
 /// shared memory. Only the warp itself reads it, so a barrier for the warp is enough.
 ///
 /// # Safety
-/// Launch contract: as for [`matmul_ab_simple`].
+/// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
-pub unsafe fn matmul_ab_a_in_shared(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
     static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
     let rows = (&raw mut ROWS).cast::<f32>();
@@ -196,9 +196,9 @@ pub unsafe fn matmul_ab_a_in_shared(a: *const f32, b: *const f32, c: *mut f32, m
 /// Change from `shared_a`: the block stages its tile of B in shared memory as well.
 ///
 /// # Safety
-/// Launch contract: as for [`matmul_ab_simple`].
+/// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
-pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
     static mut LEFT: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
     #[address_space(shared)]
@@ -234,9 +234,9 @@ pub unsafe fn matmul_ab_ab_in_shared(a: *const f32, b: *const f32, c: *mut f32, 
 /// # Safety
 /// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one
 /// `BLOCK_TILE_ROWS` x `BLOCK_TILE_COLUMNS` tile of C per block, covering `n` in x and `m` in y, both at least 1; `a`, `b` and
-/// `c` 16-byte aligned and valid as for [`matmul_ab_simple`].
+/// `c` 16-byte aligned and valid as for [`matmul_ab_naive`].
 #[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
-pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
+pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     #[address_space(shared)]
     static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_ROWS / 4) as usize]> =
         MaybeUninit::uninit();
@@ -295,7 +295,7 @@ pub unsafe fn matmul_ab_registers(a: *const f32, b: *const f32, c: *mut f32, m: 
 /// Loads the block's rows of A and stores them transposed: `left[step * BLOCK_TILE_ROWS + row]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_registers`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
+/// As for [`matmul_ab_register_tiled`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
 #[inline(always)]
 unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, thread: u32) {
     // One row of A is 8 vectors of 16 bytes. Neighbouring lanes take neighbouring rows, so that the
@@ -317,7 +317,7 @@ unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, threa
 /// Loads the block's columns of B: `right[step * BLOCK_TILE_COLUMNS + column]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_registers`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
+/// As for [`matmul_ab_register_tiled`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
 #[inline(always)]
 unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, thread: u32) {
     let column = thread % (BLOCK_TILE_COLUMNS / 4) * 4;

@@ -143,9 +143,9 @@ pub const TILE: u32 = 32;
 /// Threads per block in y; each thread moves `TILE / BLOCK_ROWS` words.
 pub const BLOCK_ROWS: u32 = 8;
 /// Rows and columns of a tile of the 16-byte variants.
-pub const WIDE_TILE: u32 = 64;
+pub const VECTORIZED_TILE: u32 = 64;
 /// Threads per block in x and y of the 16-byte variants: each has a 4 x 4 sub-tile.
-pub const WIDE_BLOCK: u32 = WIDE_TILE / 4;
+pub const VECTORIZED_THREADS: u32 = VECTORIZED_TILE / 4;
 
 /// Where the block's tile begins in the matrix, and which thread of the block this is. Neighbouring
 /// lanes have neighbouring x.
@@ -329,7 +329,7 @@ fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
 /// Transposes a tile of 4 x 4 sub-tiles through shared memory, with 16-byte accesses throughout.
 ///
 /// # Safety
-/// As for [`transpose_wide`]; `quads` is shared memory for a tile; `place` is the thread's own.
+/// As for [`transpose_vectorized`]; `quads` is shared memory for a tile; `place` is the thread's own.
 #[inline(always)]
 unsafe fn through_pieces(
     source: *const f32,
@@ -340,7 +340,7 @@ unsafe fn through_pieces(
     Place { column, row, x, y }: Place,
 ) {
     // SAFETY: 4 divides rows and columns, so a sub-tile whose first word is in the matrix is wholly in
-    // it, 16-byte aligned; a tile row holds WIDE_BLOCK vectors and the swizzle permutes them. A vector
+    // it, 16-byte aligned; a tile row holds VECTORIZED_THREADS vectors and the swizzle permutes them. A vector
     // read after the barrier was written before it: both sides skip what is outside the matrix.
     unsafe {
         let (piece_row, piece_column) = (row + y * 4, column + x * 4);
@@ -352,14 +352,15 @@ unsafe fn through_pieces(
             }
             for (line, words) in turned(piece).iter().enumerate() {
                 // Row `x * 4 + line` of the transposed tile; its vectors are permuted by x.
-                *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize) = *words;
+                *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize) =
+                    *words;
             }
         }
         thread::sync_threads();
         for step in 0..4 {
-            let line = y + step * WIDE_BLOCK;
+            let line = y + step * VECTORIZED_THREADS;
             if column + line < columns && row + x * 4 < rows {
-                let words = *quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize);
+                let words = *quads.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize);
                 *target.add(at(column + line, row + x * 4, rows)).cast::<F32x4>() = words;
             }
         }
@@ -370,15 +371,15 @@ unsafe fn through_pieces(
 /// registers, and stores 16 bytes at a time. The swizzle permutes vectors of 16 bytes instead of words.
 ///
 /// # Safety
-/// Launch contract: 2-D grid of `WIDE_BLOCK` x `WIDE_BLOCK` threads, one `WIDE_TILE` x `WIDE_TILE`
+/// Launch contract: 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE`
 /// tile per block, covering `columns` in x and `rows` in y; 4 divides both; `source` and `target`
 /// 16-byte aligned and valid for `rows * columns` f32, not overlapping.
-#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK))]
-pub unsafe fn transpose_wide(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
+pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let place = Place::new(WIDE_TILE);
+    let place = Place::new(VECTORIZED_TILE);
     // SAFETY: the launch contract; QUADS holds a tile.
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
@@ -387,13 +388,13 @@ pub unsafe fn transpose_wide(source: *const f32, target: *mut f32, rows: u32, co
 /// blocks that run concurrently write adjacent parts of the same target rows.
 ///
 /// # Safety
-/// Launch contract: as for [`transpose_wide`], but covering `rows` in x and `columns` in y.
-#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK))]
-pub unsafe fn transpose_ordered(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
+/// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
+pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let place = Place::down_first(WIDE_TILE);
+    let place = Place::down_first(VECTORIZED_TILE);
     // SAFETY: the launch contract; QUADS holds a tile.
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
@@ -402,27 +403,22 @@ pub unsafe fn transpose_ordered(source: *const f32, target: *mut f32, rows: u32,
 /// through registers; the 4 x 4 transpose happens on the way out.
 ///
 /// # Safety
-/// Launch contract: as for [`transpose_ordered`].
-#[kernel(launch_bounds(WIDE_BLOCK * WIDE_BLOCK), since = 80)]
-pub unsafe fn transpose_asynchronous(
-    source: *const f32,
-    target: *mut f32,
-    rows: u32,
-    columns: u32,
-) {
+/// Launch contract: as for [`transpose_block_order`].
+#[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), since = 80)]
+pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (WIDE_TILE * WIDE_BLOCK) as usize]> =
+    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
     let quads = (&raw mut QUADS).cast::<F32x4>();
-    let Place { column, row, x, y } = Place::down_first(WIDE_TILE);
+    let Place { column, row, x, y } = Place::down_first(VECTORIZED_TILE);
     // SAFETY: as in `through_pieces`; the copies are waited for before the barrier that publishes
     // them.
     unsafe {
         for step in 0..4 {
-            let line = y + step * WIDE_BLOCK;
+            let line = y + step * VECTORIZED_THREADS;
             if row + line < rows && column + x * 4 < columns {
                 cuda_std::async_copy::copy_16(
-                    quads.add((line * WIDE_BLOCK + (x ^ (line / 4))) as usize),
+                    quads.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize),
                     source.add(at(row + line, column + x * 4, columns)).cast::<F32x4>(),
                 );
             }
@@ -436,7 +432,8 @@ pub unsafe fn transpose_asynchronous(
         if piece_row < rows && piece_column < columns {
             let mut piece = [F32x4::splat(0.0); 4];
             for (line, words) in piece.iter_mut().enumerate() {
-                *words = *quads.add(((x * 4 + line as u32) * WIDE_BLOCK + (y ^ x)) as usize);
+                *words =
+                    *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize);
             }
             for (line, words) in turned(piece).iter().enumerate() {
                 *target.add(at(piece_column + line as u32, piece_row, rows)).cast::<F32x4>() =

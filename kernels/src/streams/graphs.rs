@@ -3,7 +3,7 @@
 use cuda_std::prelude::*;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// What each kernel multiplies by.
 pub const FACTOR: u32 = 3;
 
@@ -11,7 +11,7 @@ pub const FACTOR: u32 = 3;
 /// one order only.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
 /// array or not overlapping.
 #[kernel]
 pub unsafe fn graphs_step(source: *const u32, target: *mut u32, n: u32, addend: u32) {

@@ -3,7 +3,7 @@
 use cuda_std::prelude::*;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Rounds of a step: a multiplication and an addition each.
 pub const ROUNDS: u32 = 16;
 /// What a round takes from the square. Between 0 and 2, where values stay between -2 and 2 and do not settle.
@@ -15,7 +15,7 @@ pub const LESS: f32 = 1.9;
 /// duration and copies do not change it.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` f32 and not
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` f32 and not
 /// overlapping.
 #[kernel]
 pub unsafe fn overlap_iterate(source: *const f32, target: *mut f32, n: u32, steps: u32) {

@@ -4,7 +4,7 @@
 use cuda_std::prelude::*;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// What each turn multiplies by.
 pub const FACTOR: u32 = 1_664_525;
 
@@ -12,7 +12,7 @@ pub const FACTOR: u32 = 1_664_525;
 /// `value = FACTOR * value + addend`, wrapping. Works with different addends give their result in one order only.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
 /// array or not overlapping.
 #[kernel]
 pub unsafe fn stream_semantics_work(

@@ -1,19 +1,18 @@
 //! Kernels of `zero_copy`. Host half and teaching doc: `host/src/patterns/transfer/zero_copy.rs`.
 
 use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words from what a thread reads in one pass to what it reads in the next: 32 blocks further, so that another
 /// multiprocessor has read it before.
-pub const SHIFT: u32 = 32 * BLOCK;
-/// Lanes per warp.
-const WARP: u32 = 32;
+pub const SHIFT: u32 = 32 * THREADS_PER_BLOCK;
 
 /// Multiplies each word, neighbouring lanes on neighbouring words.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
 /// overlapping.
 #[kernel]
 pub unsafe fn zero_copy_scale(source: *const u32, target: *mut u32, n: u32, factor: u32) {
@@ -31,8 +30,8 @@ pub unsafe fn zero_copy_scale(source: *const u32, target: *mut u32, n: u32, fact
 #[kernel]
 pub unsafe fn zero_copy_strided(source: *const u32, target: *mut u32, n: u32, factor: u32) {
     let thread = thread::index_1d();
-    let (warp, lane) = (thread / WARP, thread % WARP);
-    let rows = n.div_ceil(WARP);
+    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+    let rows = n.div_ceil(WARP_SIZE);
     let i = lane * rows + warp;
     if warp < rows && i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).

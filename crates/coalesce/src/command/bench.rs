@@ -9,7 +9,7 @@ use ::report::tabulate;
 use ::results::{Outcome, Results, Row, check, write};
 use anyhow::{Context, Result};
 use cuda_host::Gpu;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,7 +68,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
         writable(path)?;
     }
-    let reference = arguments.check.as_deref().map(Results::load).transpose()?;
+    let load = |path: &Path| Results::load(path, catalogue.renamed);
+    let reference = arguments.check.as_deref().map(load).transpose()?;
     let rows = plan.row_count().map_err(|error| WrongArgument(error.to_string()))?;
     if rows == 0 {
         let filter = &arguments.filter;

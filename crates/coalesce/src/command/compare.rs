@@ -2,9 +2,10 @@
 
 use super::shared::WrongArgument;
 use super::terminal::table;
+use crate::catalogue::Catalogue;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Compare two result files: predictions with measurements, or one measurement with another.
@@ -35,8 +36,9 @@ enum FailOn {
     Slower,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let (first, second) = (Results::load(&arguments.first)?, Results::load(&arguments.second)?);
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let load = |path: &Path| Results::load(path, catalogue.renamed);
+    let (first, second) = (load(&arguments.first)?, load(&arguments.second)?);
     let (found, alone) = pairs(&first, &second);
     if found.is_empty() {
         return Err(WrongArgument(

@@ -63,11 +63,11 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Verify(arguments) => verify::run(catalogue, &arguments),
         Command::Count(arguments) => count::run(catalogue, &arguments),
         Command::Bench(arguments) => bench::run(catalogue, &arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Compare(arguments) => compare::run(catalogue, &arguments),
         Command::Calibrate(arguments) => calibrate::run(catalogue, &arguments),
         Command::Explain(arguments) => explain::run(catalogue, &arguments),
         Command::Report(arguments) => report::run(catalogue, &arguments),
-        Command::Results(arguments) => results::run(&arguments),
+        Command::Results(arguments) => results::run(catalogue, &arguments),
     };
     match done {
         Ok(code) => code,

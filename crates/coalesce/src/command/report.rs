@@ -36,7 +36,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         File::open(sass).with_context(|| format!("cannot read {}", sass.display()))?;
     }
     let counts = counts(catalogue, arguments)?;
-    ::report::write(&arguments.files, counts, arguments.sass.as_deref(), &arguments.output)?;
+    ::report::write(
+        &arguments.files,
+        catalogue.renamed,
+        counts,
+        arguments.sass.as_deref(),
+        &arguments.output,
+    )?;
     println!("{}", arguments.output.join("index.html").display());
     Ok(ExitCode::SUCCESS)
 }
@@ -47,7 +53,7 @@ fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>
         return Ok(Some(Counts::load(file)?));
     }
     for file in &arguments.files {
-        if Results::load(file)?.counts.is_some() {
+        if Results::load(file, catalogue.renamed)?.counts.is_some() {
             return Ok(None);
         }
     }

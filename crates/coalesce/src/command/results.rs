@@ -1,5 +1,6 @@
 //! `coalesce results`: a result file as a table, for the terminal or between markers of a document.
 
+use crate::catalogue::Catalogue;
 use ::report::tabulate;
 use ::results::{Results, write};
 use anyhow::{Context, Result, bail};
@@ -29,12 +30,12 @@ pub struct Arguments {
     check: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let Some(file) = &arguments.file else {
         print!("{}", ::results::json_schema());
         return Ok(ExitCode::SUCCESS);
     };
-    let table = tabulate::markdown(&Results::load(file)?);
+    let table = tabulate::markdown(&Results::load(file, catalogue.renamed)?);
     if arguments.splice.is_none() && arguments.plots.is_none() {
         if arguments.check {
             bail!("--check compares with something: add --splice DOCUMENT or --plots FOLDER");
@@ -52,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         wanted.push((document.clone(), spliced));
     }
     if let Some(folder) = &arguments.plots {
-        let plots = ::report::plots(file)?.into_iter();
+        let plots = ::report::plots(file, catalogue.renamed)?.into_iter();
         wanted.extend(plots.map(|(name, text)| (folder.join(name), text)));
         if !arguments.check {
             std::fs::create_dir_all(folder)

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     work: Work,
-    /// On the virtual device: also look for races, uninitialised reads, missing barriers and the like.
+    /// On the virtual device: also look for races, uninitialized reads, missing barriers and the like.
     #[arg(long)]
     check: bool,
     /// One launch per variant, at the size at which its traffic is counted: for a profiler.

@@ -41,7 +41,7 @@ struct Entry<'a> {
 }
 
 /// Intervals of a timeline that is kept.
-const TIMELINE_MOST: usize = 128;
+const MAX_TIMELINE: usize = 128;
 /// The most launches of a graph whose time is divided by their number, and how long they may take together: a launch
 /// cannot be seen beside a kernel that takes longer.
 const GRAPH_REPEATS: f64 = 10.0;
@@ -315,7 +315,7 @@ impl Bench<'_> {
                 resources: entry.resources.map(resources),
                 traffic: entry.counted.as_ref().map(|counted| counted.counters.traffic()),
                 predicted_ms: None,
-                timeline: entry.timeline.filter(|one| one.intervals.len() <= TIMELINE_MOST),
+                timeline: entry.timeline.filter(|one| one.intervals.len() <= MAX_TIMELINE),
                 outcome,
             });
         }

@@ -9,7 +9,7 @@ static IMMUTABLE: MaybeUninit<u32> = MaybeUninit::uninit();
 static mut PLAIN: [u32; 4] = [0; 4];
 
 #[address_space(shared)]
-static mut INITIALISED: MaybeUninit<u32> = MaybeUninit::new(1);
+static mut INITIALizED: MaybeUninit<u32> = MaybeUninit::new(1);
 
 #[address_space(local)]
 static mut LOCAL: u32 = 0;

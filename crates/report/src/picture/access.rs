@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use svg::node::element::Element;
 
 /// Requests that a picture has room for.
-const REQUESTS_MAX: usize = 6;
+const MAX_REQUESTS: usize = 6;
 /// A lane, a word of a line, a bank.
 const CELL: f64 = (WIDTH - LABELS - 1.0) / 32.0;
 /// The height of a row of cells.
@@ -76,10 +76,10 @@ impl Requests {
             (request.line.unwrap_or(u32::MAX), request.record.kind, *ptx_line)
         });
         let all = found.len();
-        if all > REQUESTS_MAX {
+        if all > MAX_REQUESTS {
             // One of each line and kind says more than several of one line.
             found.dedup_by_key(|(_, request)| (request.line, request.record.kind));
-            found.truncate(REQUESTS_MAX);
+            found.truncate(MAX_REQUESTS);
         }
         let shown: Vec<Request> = found.into_iter().map(|(_, request)| request).collect();
         Requests { omitted: all - shown.len(), shown }

@@ -21,7 +21,7 @@ const CROWD: usize = 60;
 const DETAIL: usize = 10;
 const HOST_DETAIL: usize = 5;
 /// Ticks of the axis at most.
-const TICKS_MAX: f64 = 6.0;
+const MAX_TICKS: f64 = 6.0;
 
 /// Draws a timeline; `name` is that of the variant.
 pub fn draw(name: &str, timeline: &Timeline) -> String {
@@ -114,9 +114,9 @@ impl Scale {
     fn new(window: Range<f64>) -> Scale {
         let length_us = window.end - window.start;
         let length_us = if length_us > 0.0 { length_us } else { 1.0 };
-        let power = 10f64.powf((length_us / TICKS_MAX).log10().floor());
+        let power = 10f64.powf((length_us / MAX_TICKS).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-        let fits = step.into_iter().find(|step| length_us / step <= TICKS_MAX);
+        let fits = step.into_iter().find(|step| length_us / step <= MAX_TICKS);
         Scale { from_us: window.start, length_us, step_us: fits.unwrap_or(10.0 * power) }
     }
 

@@ -17,7 +17,7 @@ pub const FONT: i32 = 28;
 /// From a line of text to the next.
 pub const LINE: i32 = 42;
 /// Lines that a plot can tell apart, by colour and by marker.
-pub const SERIES_MAX: usize = 6;
+pub const MAX_SERIES: usize = 6;
 
 /// How dashed and dotted lines are drawn.
 pub const DASHES: &str = "stroke-dasharray=\"16 12\"";
@@ -162,7 +162,7 @@ impl Canvas<'_> {
     /// The marker of a series.
     pub fn marker(&mut self, series: usize, (x, y): (f64, f64), ink: Ink) {
         let r = 10.0;
-        match series % SERIES_MAX {
+        match series % MAX_SERIES {
             0 => self.0.draw_circle(pixel((x, y)), 10, &ink.stand_in(), true).expect(DRAWN),
             1 => self.rectangle((x - r, y - r), (x + r, y + r), ink),
             2 => self.area(&[(x, y - r), (x + r, y + r), (x - r, y + r)], ink),
@@ -188,7 +188,7 @@ impl Canvas<'_> {
 
 /// The colour of the n-th mark: not that of the bars.
 pub fn mark_series(index: usize) -> u8 {
-    (1 + index % (SERIES_MAX - 1)) as u8
+    (1 + index % (MAX_SERIES - 1)) as u8
 }
 
 pub fn pixel((x, y): (f64, f64)) -> (i32, i32) {

@@ -6,7 +6,7 @@ mod curves;
 mod roofline;
 
 pub use bars::{Bar, Bars, bars};
-pub use canvas::{Caption, SERIES_MAX, Stroke, alone, amount, figure};
+pub use canvas::{Caption, MAX_SERIES, Stroke, alone, amount, figure};
 pub use curves::{Axis, Curves, Line, Scale, curves};
 pub use roofline::{Roofline, roofline};
 
@@ -77,7 +77,7 @@ mod tests {
                 caption: caption(),
                 x: Axis { name: "n".to_owned(), scale: Scale::Log2, ticks: Vec::new() },
                 y: Axis { name: "GB/s".to_owned(), scale, ticks: Vec::new() },
-                lines: (0..SERIES_MAX)
+                lines: (0..MAX_SERIES)
                     .flat_map(|n| {
                         [line(n, Stroke::Solid), line(n, Stroke::Dashed), line(n, Stroke::Dotted)]
                     })

@@ -13,7 +13,7 @@ use simt::Pieces;
 use std::ffi::{c_int, c_uint};
 
 fn check_device(machine: &Machine, device: CUdevice) -> Outcome {
-    if !machine.initialised {
+    if !machine.initialized {
         return Err(NOT_INITIALIZED);
     }
     if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }

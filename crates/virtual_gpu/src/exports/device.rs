@@ -14,7 +14,7 @@ const VERSION: c_int = 13_000;
 const PCI_ADDRESS: &str = "0000:00:00.0";
 
 fn check(machine: &Machine, device: CUdevice) -> Outcome {
-    if !machine.initialised {
+    if !machine.initialized {
         return Err(NOT_INITIALIZED);
     }
     if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
@@ -95,14 +95,14 @@ exports! {
         if flags != 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        machine.initialised = true;
+        machine.initialized = true;
         Ok(())
     }
     fn cuDriverGetVersion(_machine, driver_version: *mut c_int) {
         out(driver_version, VERSION)
     }
     fn cuDeviceGetCount(machine, count: *mut c_int) {
-        if !machine.initialised {
+        if !machine.initialized {
             return Err(NOT_INITIALIZED);
         }
         out(count, 1)

@@ -46,7 +46,7 @@ fn load(machine: &mut Machine, ptx: &str) -> Outcome<usize> {
 }
 
 /// # Safety
-/// `image` is null or a NUL-terminated text (a cubin, which is none, starts with bytes that are recognised).
+/// `image` is null or a NUL-terminated text (a cubin, which is none, starts with bytes that are recognized).
 unsafe fn ptx_of(image: *const c_void) -> Outcome<String> {
     if image.is_null() {
         return Err(ReturnCode::INVALID_VALUE);

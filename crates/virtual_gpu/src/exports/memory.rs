@@ -70,7 +70,7 @@ fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> Outco
         _ => false,
     });
     if pending {
-        let message = "the host frees memory that a pending copy uses; synchronise the stream before freeing the buffer";
+        let message = "the host frees memory that a pending copy uses; synchronize the stream before freeing the buffer";
         machine.report(MisuseKind::HostMemoryFreed, message.to_owned());
     }
     machine.run_all();

@@ -107,7 +107,7 @@ exports! {
     }
     fn cuStreamSynchronize(machine, stream: CUstream) {
         machine.context()?;
-        machine.synchronise(stream.addr())
+        machine.synchronize(stream.addr())
     }
     fn cuStreamQuery(machine, stream: CUstream) {
         machine.context()?;
@@ -140,7 +140,7 @@ exports! {
                 }
                 machine.objects.stream(stream.addr())?.window = Some(window);
             }
-            // The synchronisation policy and the priority change speed only, which the model does not follow.
+            // The synchronization policy and the priority change speed only, which the model does not follow.
             3 | 8 => {}
             _ => return Err(ReturnCode::INVALID_VALUE),
         }

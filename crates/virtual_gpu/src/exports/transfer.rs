@@ -74,7 +74,7 @@ fn copy(
         let submitted = machine.submit(LEGACY, Work::Copy(copy));
         machine.options.watch_host_memory = watches;
         submitted?;
-        return machine.synchronise(LEGACY);
+        return machine.synchronize(LEGACY);
     };
     let capturing = machine.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {

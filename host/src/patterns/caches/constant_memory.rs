@@ -9,7 +9,7 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::caches::constant_memory as device;
-use kernels::caches::constant_memory::{BLOCK, COEFFICIENTS, ROW, STEPS, TABLE};
+use kernels::caches::constant_memory::{COEFFICIENTS, ROW, STEPS, TABLE, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Rows that the walk goes through.
@@ -188,7 +188,9 @@ fn walk(
     let arguments = (arrays.input(0), arrays.output(0), distinct, n);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
     // that leads nowhere else; the output holds n elements.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
 
 fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -196,7 +198,9 @@ fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()
     let arguments = (table(), arrays.output(0), distinct, n);
     let kernel = device::constant_memory_parameter;
     // SAFETY: as for the walks.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
 
 fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -204,7 +208,9 @@ fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let arguments = (arrays.output(0), distinct, n);
     let kernel = device::constant_memory_constant;
     // SAFETY: as for the walks; `write_table` wrote the table.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
 
 fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -212,7 +218,9 @@ fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let arguments = (arrays.input(0), arrays.output(1), n);
     let kernel = device::constant_memory_register;
     // SAFETY: as for the walks.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
 
 fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -220,5 +228,7 @@ fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let arguments = (arrays.output(1), n);
     let kernel = device::constant_memory_operand;
     // SAFETY: as for the walks; `write_table` wrote the table.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }

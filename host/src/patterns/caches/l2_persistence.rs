@@ -90,7 +90,7 @@ use cust_ext::l2::{AccessProperty, AccessWindow, PersistingLimit, Window, Window
 use cust_ext::launch::Launch;
 use cust_ext::stream::{non_blocking, wait_event};
 use kernels::caches::l2_persistence::{
-    BLOCK, ELEMENTS, l2_persistence_add, l2_persistence_add_evict_first,
+    ELEMENTS, THREADS_PER_BLOCK, l2_persistence_add, l2_persistence_add_evict_first,
 };
 
 /// Elements of 4 MiB.
@@ -334,8 +334,8 @@ impl Procedure for Lookup {
             (&raw mut n).cast(),
             (&raw mut length).cast(),
         ];
-        let grid = n.div_ceil(ELEMENTS).div_ceil(BLOCK);
-        let launch = Launch { window: self.window, ..Launch::new(grid, BLOCK) };
+        let grid = n.div_ceil(ELEMENTS).div_ceil(THREADS_PER_BLOCK);
+        let launch = Launch { window: self.window, ..Launch::new(grid, THREADS_PER_BLOCK) };
         let stream = self.table.stream();
         self.begin.record(gpu.stream())?;
         wait_event(stream, &self.begin)?;

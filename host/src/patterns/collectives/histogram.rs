@@ -8,22 +8,24 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
+use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::histogram as device;
 use kernels::collectives::histogram::{
-    BINS, BLOCK, BLOCKS_MOST, BYTES_IN_FLIGHT, LOADS_IN_FLIGHT, MANY_BINS, MANY_BLOCK,
+    BINS, BYTES_IN_FLIGHT, LARGE_BINS, LARGE_THREADS_PER_BLOCK, LOADS_IN_FLIGHT, MAX_BLOCKS,
+    THREADS_PER_BLOCK,
 };
 use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Lanes per warp, and banks.
-const WARP: usize = 32;
+const WARP: usize = WARP_SIZE as usize;
 /// Bytes of a line.
 const LINE: u32 = 128;
 /// Bytes of a vector load.
 const PACK: u32 = 16;
 /// The inputs are the same in every case, so that their conflicts can be promised.
 const SEED: u64 = 256;
-/// The parts into which the bins of `many_bins` are split on an H200: 512 KiB in 227 KiB each.
+/// The parts into which the bins of `large_histogram` are split on an H200: 512 KiB in 227 KiB each.
 const H200_PARTS: u32 = 3;
 /// The multiprocessors of an H200.
 const H200_MULTIPROCESSORS: u32 = 132;
@@ -73,10 +75,17 @@ pub const PATTERN: Pattern = Pattern {
             ..Expectation::default()
         }),
         Variant::kernel(
-            "block_copy",
+            "block_private",
             "the block counts in shared memory",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_block_copy, 0, scalar_blocks(size))
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::histogram_block_private,
+                    0,
+                    scalar_blocks(size),
+                )
             },
         )
         .expecting(|size| {
@@ -87,8 +96,8 @@ pub const PATTERN: Pattern = Pattern {
                 "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
             )
         }),
-        Variant::kernel("warp_copies", "each warp has its copy", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::histogram_warp_copies, 0, scalar_blocks(size))
+        Variant::kernel("warp_private", "each warp has its copy", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::histogram_warp_private, 0, scalar_blocks(size))
         })
         .expecting(|size| {
             let passes = average(&byte_requests(size), word_passes);
@@ -114,14 +123,14 @@ pub const PATTERN: Pattern = Pattern {
             )
         }),
         Variant::kernel(
-            "lane_copies",
+            "lane_private",
             "the copies of a bin lie side by side: bank = lane",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::histogram_lane_copies,
+                    device::histogram_lane_private,
                     0,
                     scalar_blocks(size),
                 )
@@ -155,14 +164,14 @@ pub const PATTERN: Pattern = Pattern {
             )
         }),
         Variant::kernel(
-            "many_bins_global",
+            "large_histogram_global",
             "2^17 bins for 32-bit keys, counted in device memory",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::histogram_many_bins_global,
+                    device::histogram_large_histogram_global,
                     1,
                     wide_blocks(size),
                 )
@@ -177,7 +186,7 @@ pub const PATTERN: Pattern = Pattern {
             ..Expectation::default()
         }),
         Variant::kernel(
-            "many_bins",
+            "large_histogram",
             "each block counts a third of the bins in shared memory and ignores the others",
             many_bins,
         )
@@ -189,7 +198,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_load_wavefronts: Some(1.0),
                 shared_store_wavefronts: Some(1.0),
                 shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
-                global_atomics: Some(f64::from(blocks * MANY_BINS)),
+                global_atomics: Some(f64::from(blocks * LARGE_BINS)),
                 global_atomic_passes: Some(4.0),
                 arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks \
                 / 3 x 2^17 atomics",
@@ -211,31 +220,31 @@ fn keys(size: &Size) -> usize {
 
 /// As many blocks as have bytes to load, `per_block` each, up to what the device holds at once.
 fn blocks_for(size: &Size, per_block: u32) -> u32 {
-    length(size).div_ceil(per_block as usize).min(BLOCKS_MOST as usize) as u32
+    length(size).div_ceil(per_block as usize).min(MAX_BLOCKS as usize) as u32
 }
 
 /// A block per byte and thread.
 fn all_blocks(size: &Size) -> u32 {
-    length(size).div_ceil(BLOCK as usize) as u32
+    length(size).div_ceil(THREADS_PER_BLOCK as usize) as u32
 }
 
 fn scalar_blocks(size: &Size) -> u32 {
-    blocks_for(size, BLOCK * BYTES_IN_FLIGHT)
+    blocks_for(size, THREADS_PER_BLOCK * BYTES_IN_FLIGHT)
 }
 
 fn wide_blocks(size: &Size) -> u32 {
-    blocks_for(size, BLOCK * LOADS_IN_FLIGHT * PACK)
+    blocks_for(size, THREADS_PER_BLOCK * LOADS_IN_FLIGHT * PACK)
 }
 
-/// The columns of blocks of `many_bins`: one block for each multiprocessor.
+/// The columns of blocks of `large_histogram`: one block for each multiprocessor.
 fn many_blocks(size: &Size, multiprocessors: u32, parts: u32) -> u32 {
-    let full = length(size).div_ceil((MANY_BLOCK * LOADS_IN_FLIGHT * PACK) as usize);
+    let full = length(size).div_ceil((LARGE_THREADS_PER_BLOCK * LOADS_IN_FLIGHT * PACK) as usize);
     (full as u32).min(multiprocessors / parts).max(1)
 }
 
 /// The bins of one of `parts` parts: whole lines of counters.
 fn part(parts: u32) -> u32 {
-    MANY_BINS.div_ceil(parts).next_multiple_of(LINE / 4)
+    LARGE_BINS.div_ceil(parts).next_multiple_of(LINE / 4)
 }
 
 /// Counting of bytes in shared memory: one pass to clear and to merge, `passes` to count.
@@ -267,7 +276,7 @@ fn key_requests(size: &Size) -> Vec<Vec<u32>> {
     bins.chunks(4 * WARP).flat_map(of_packs).collect()
 }
 
-/// The words of each request of `many_bins`: for each part, the lanes whose bin lies in it.
+/// The words of each request of `large_histogram`: for each part, the lanes whose bin lies in it.
 fn part_requests(size: &Size) -> Vec<Vec<u32>> {
     let part = part(H200_PARTS);
     let split = |bins: Vec<u32>| {
@@ -331,13 +340,13 @@ fn inputs(size: &Size) -> (Vec<u8>, Vec<u32>) {
 
 /// The bin of a key: its upper bits.
 fn bin_of(key: u32) -> u32 {
-    key / (u32::MAX / MANY_BINS + 1)
+    key / (u32::MAX / LARGE_BINS + 1)
 }
 
 fn case(size: &Size, _random: &mut Random) -> Case {
     let (bytes, keys) = inputs(size);
     let of_bytes = reference(BINS, bytes.par_iter().map(|byte| u32::from(*byte)));
-    let of_keys = reference(MANY_BINS, keys.par_iter().map(|key| bin_of(*key)));
+    let of_keys = reference(LARGE_BINS, keys.par_iter().map(|key| bin_of(*key)));
     let counts = |reference| Output {
         reference: Data::U32(reference),
         tolerance: Tolerance::Exact,
@@ -380,17 +389,17 @@ fn launch<T: Element>(
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
     // 256-byte aligned; the output is a zero for each bin.
-    unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let gpu = launcher.gpu();
-    let parts = MANY_BINS.div_ceil(gpu.shared_bytes_per_block()? / LINE * LINE / 4);
+    let parts = LARGE_BINS.div_ceil(gpu.shared_bytes_per_block()? / LINE * LINE / 4);
     let part = part(parts);
     let grid = (many_blocks(size, gpu.multiprocessors()?, parts), parts);
     let arguments = (arrays.input(1), arrays.output(1), keys(size) as u32, part);
-    let kernel = device::histogram_many_bins;
+    let kernel = device::histogram_large_histogram;
     // SAFETY: the parts cover the bins, and the shared memory holds a part; the input has that many keys
     // and is 256-byte aligned; the output is a zero for each bin.
-    unsafe { launcher.launch(kernel, grid, MANY_BLOCK, 4 * part, arguments) }
+    unsafe { launcher.launch(kernel, grid, LARGE_THREADS_PER_BLOCK, 4 * part, arguments) }
 }

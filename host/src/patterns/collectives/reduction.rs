@@ -9,7 +9,7 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::collectives::reduction as device;
-use kernels::collectives::reduction::{BLOCK, BLOCKS_MOST, LOADS_IN_FLIGHT};
+use kernels::collectives::reduction::{LOADS_IN_FLIGHT, MAX_BLOCKS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Bytes of a vector load.
@@ -113,52 +113,52 @@ pub const PATTERN: Pattern = Pattern {
             tree(size, (1.0, 1.0), "16 stores and 1 load per block, shuffles none; n / 512 atomics")
         }),
         Variant::kernel(
-            "vectorised",
+            "vectorized",
             "few blocks, 16-byte loads, four in flight per thread",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::reduction_vectorised,
+                    device::reduction_vectorized,
                     0,
-                    vectorised_blocks(size),
+                    vectorized_blocks(size),
                 )
             },
         )
-        .expecting(vectorised_traffic),
+        .expecting(vectorized_traffic),
         Variant::kernel(
-            "vectorised_i32",
+            "vectorized_i32",
             "the same for 32-bit integers",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::reduction_vectorised_i32,
+                    device::reduction_vectorized_i32,
                     1,
-                    vectorised_blocks(size),
+                    vectorized_blocks(size),
                 )
             },
         )
         .writing(&[1])
-        .expecting(vectorised_traffic),
+        .expecting(vectorized_traffic),
         Variant::kernel(
-            "vectorised_f64",
+            "vectorized_f64",
             "the same for doubles, two per load",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::reduction_vectorised_f64,
+                    device::reduction_vectorized_f64,
                     2,
-                    vectorised_blocks(size),
+                    vectorized_blocks(size),
                 )
             },
         )
         .writing(&[2])
-        .expecting(vectorised_traffic),
+        .expecting(vectorized_traffic),
     ],
 };
 
@@ -191,16 +191,16 @@ pub(super) fn strided_tree() -> (f64, f64) {
     (warps, levels.iter().map(|(warps, passes)| warps * passes).sum())
 }
 
-/// A block per `BLOCK` elements.
+/// A block per `THREADS_PER_BLOCK` elements.
 fn blocks(size: &Size) -> u32 {
-    (elements(size) as u32).div_ceil(BLOCK)
+    (elements(size) as u32).div_ceil(THREADS_PER_BLOCK)
 }
 
 /// As many blocks as have loads to do, up to what the device holds at once.
-fn vectorised_blocks(size: &Size) -> u32 {
+fn vectorized_blocks(size: &Size) -> u32 {
     let bytes = 4 * elements(size);
-    let per_block = BLOCK as usize * LOADS_IN_FLIGHT as usize * PACK;
-    (bytes.div_ceil(per_block) as u32).min(BLOCKS_MOST)
+    let per_block = THREADS_PER_BLOCK as usize * LOADS_IN_FLIGHT as usize * PACK;
+    (bytes.div_ceil(per_block) as u32).min(MAX_BLOCKS)
 }
 
 /// One element per thread, and one atomic per block; passes of shared loads and stores.
@@ -216,10 +216,10 @@ fn tree(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectatio
     }
 }
 
-fn vectorised_traffic(size: &Size) -> Expectation {
+fn vectorized_traffic(size: &Size) -> Expectation {
     Expectation {
         load_sectors: Some(16.0),
-        global_atomics: Some(f64::from(vectorised_blocks(size))),
+        global_atomics: Some(f64::from(vectorized_blocks(size))),
         ..tree(size, (1.0, 1.0), "32 lanes x 16 B / 32 B = 16 sectors; one atomic per block")
     }
 }
@@ -268,7 +268,7 @@ fn launch<T: Element>(
 ) -> Result<()> {
     let n = elements(size).div_ceil(size_of::<T>() / 4) as u32;
     let arguments = (arrays.input(array), arrays.output(array), n);
-    // SAFETY: one thread per element, or a grid of its own choice for the vectorised ones; the input has that many
+    // SAFETY: one thread per element, or a grid of its own choice for the vectorized ones; the input has that many
     // elements and is 256-byte aligned; the output is one zero.
-    unsafe { launcher.launch(kernel, grid, BLOCK, 0, arguments) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

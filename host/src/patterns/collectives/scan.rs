@@ -9,21 +9,23 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
+use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::scan as device;
 use kernels::collectives::scan::{
-    PREFIX, SUMS_BLOCK, TILE, TREE_BLOCK, WIDE_BLOCK, WIDE_TILE, scan_sums,
+    PREFIX, SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, VECTORIZED_THREADS, VECTORIZED_TILE,
+    scan_sums,
 };
 use rayon::prelude::*;
 
 /// Lanes per warp.
-const WARP: usize = 32;
+const WARP: usize = WARP_SIZE as usize;
 /// The kernel that the variants of two passes share.
 const ALSO: &[&str] = &["sums"];
 /// The outputs that hold the sums of tiles of `TILE`, those of tiles of these sums, and so on: 2^31 elements are 2^22,
 /// 2^13 and 16 sums.
 const SUMS: &[usize] = &[1, 2, 3];
-/// The same for tiles of `WIDE_TILE`: 2^18 and 32 sums.
-const WIDE_SUMS: &[usize] = &[4, 5];
+/// The same for tiles of `VECTORIZED_TILE`: 2^18 and 32 sums.
+const VECTORIZED_SUMS: &[usize] = &[4, 5];
 /// The output that holds the tickets and the words of `look_back`.
 const STATE: usize = 6;
 /// What the variants with tiles of `TILE` write.
@@ -165,16 +167,16 @@ pub const PATTERN: Pattern = Pattern {
             )
         }),
         Variant::kernel(
-            "vectorised",
+            "vectorized",
             "16-byte loads, 32 elements per thread",
             |launcher, arrays, size| {
                 launch_two_passes(
                     launcher,
                     arrays,
                     size,
-                    device::scan_vectorised,
-                    (WIDE_TILE, WIDE_BLOCK),
-                    WIDE_SUMS,
+                    device::scan_vectorized,
+                    (VECTORIZED_TILE, VECTORIZED_THREADS),
+                    VECTORIZED_SUMS,
                 )
             },
         )
@@ -183,8 +185,8 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|size| {
             two_passes(
                 size,
-                WIDE_TILE,
-                WIDE_BLOCK,
+                VECTORIZED_TILE,
+                VECTORIZED_THREADS,
                 (1.0, 1.0),
                 "32 lanes x 16 B / 32 B = 16 sectors, beside the 4 of the sums",
             )
@@ -262,7 +264,7 @@ impl Requests {
         if tile == TILE {
             return self.add(n / WARP, 4);
         }
-        let whole = n - n % WIDE_TILE as usize;
+        let whole = n - n % VECTORIZED_TILE as usize;
         self.add(whole / (4 * WARP), 16);
         // In the rest lane l has the elements 4 l + k of a row, one k at a time.
         for row in (whole..n).step_by(4 * WARP) {
@@ -315,9 +317,9 @@ fn two_passes(
 fn one_pass(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectation {
     let (mut loads, mut stores) = (Requests::default(), Requests::default());
     let n = elements(size);
-    let tiles = n.div_ceil(WIDE_TILE as usize);
-    loads.add_tiles(n, WIDE_TILE);
-    stores.add_tiles(n, WIDE_TILE);
+    let tiles = n.div_ceil(VECTORIZED_TILE as usize);
+    loads.add_tiles(n, VECTORIZED_TILE);
+    stores.add_tiles(n, VECTORIZED_TILE);
     for tile in 1..tiles {
         // The words lie after that of the tickets, four in a sector.
         let (first, last) = (1 + tile - tile.min(WARP), tile);
@@ -345,7 +347,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let source: Vec<f32> = random.u8s(n).par_iter().map(exact).collect();
     let target = reference(&source);
     let mut outputs = Vec::new();
-    for (tile, places) in [(TILE, SUMS), (WIDE_TILE, WIDE_SUMS)] {
+    for (tile, places) in [(TILE, SUMS), (VECTORIZED_TILE, VECTORIZED_SUMS)] {
         let mut below = target.as_slice();
         let mut sums = vec![Vec::new(); places.len()];
         for level in sums.iter_mut().take(levels(n, tile).len()) {
@@ -355,7 +357,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
         outputs.extend(sums.into_iter().map(|level| Output::exact(Data::F32(level))));
     }
     // The tickets say that one launch has been; each tile's word is its last of launch 0.
-    let prefixes = at_ends(&target, WIDE_TILE).into_iter();
+    let prefixes = at_ends(&target, VECTORIZED_TILE).into_iter();
     let words = prefixes.map(|prefix| u64::from(PREFIX) << 32 | u64::from(prefix.to_bits()));
     let state = Data::U64(std::iter::once(1 << 32).chain(words).collect());
     outputs.insert(0, Output::exact(Data::F32(target)));
@@ -401,15 +403,15 @@ fn launch_two_passes(
     let mut n = elements(size) as u32;
     for (level, length) in lengths.iter().enumerate() {
         let tiles = *length as u32;
-        let grid = tiles.div_ceil(SUMS_BLOCK / WARP as u32);
+        let grid = tiles.div_ceil(SUMS_THREADS_PER_BLOCK / WARP as u32);
         // SAFETY: a warp per tile of `tile` elements, a multiple of 512; each level has a sum per tile of the one below.
         unsafe {
             if level == 0 {
                 let arguments = (source, sums(0), n, tile);
-                launcher.launch(scan_sums, grid, SUMS_BLOCK, 0, arguments)?;
+                launcher.launch(scan_sums, grid, SUMS_THREADS_PER_BLOCK, 0, arguments)?;
             } else {
                 let arguments = (sums(level - 1), sums(level), n, tile);
-                launcher.launch(scan_sums, grid, SUMS_BLOCK, 0, arguments)?;
+                launcher.launch(scan_sums, grid, SUMS_THREADS_PER_BLOCK, 0, arguments)?;
             }
         }
         n = tiles;
@@ -445,5 +447,7 @@ fn launch_look_back(
     let arguments = (arrays.input(0), arrays.output(0), arrays.output(STATE), n);
     // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
-    unsafe { launcher.launch(kernel, n.div_ceil(WIDE_TILE), WIDE_BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(VECTORIZED_TILE), VECTORIZED_THREADS, 0, arguments)
+    }
 }

@@ -9,7 +9,7 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::aos_soa as device;
-use kernels::global::aos_soa::{BLOCK, FACTOR};
+use kernels::global::aos_soa::{FACTOR, THREADS_PER_BLOCK};
 
 /// Fields of a point: x, y.
 const POINT: usize = 2;
@@ -68,10 +68,10 @@ pub const PATTERN: Pattern = Pattern {
             loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
         }),
         Variant::kernel(
-            "both_paired",
+            "both_vectorized",
             "both fields with one 8-byte load",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_both_paired, 0, 1)
+                launch(launcher, arrays, size, device::aos_soa_both_vectorized, 0, 1)
             },
         )
         .writing(&[1])
@@ -194,5 +194,7 @@ fn launch(
     let arguments = (arrays.input(input), arrays.output(output), n);
     // SAFETY: the grid covers n threads; the input holds every field of n elements, starts at a multiple of 256 bytes
     // and is another allocation than the output of n elements.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }

@@ -9,7 +9,7 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::coalescing as device;
-use kernels::global::coalescing::{BLOCK, LOADS_IN_FLIGHT};
+use kernels::global::coalescing::{LOADS_IN_FLIGHT, THREADS_PER_BLOCK};
 
 pub const PATTERN: Pattern = Pattern {
     name: "coalescing",
@@ -53,12 +53,12 @@ pub const PATTERN: Pattern = Pattern {
             launch(launcher, arrays, size, device::coalescing_scalar, 1)
         })
         .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("pair", "8 bytes per lane", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coalescing_pair, 2)
+        Variant::kernel("vectorized_8", "8 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_vectorized_8, 2)
         })
         .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
-        Variant::kernel("quad", "16 bytes per lane", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coalescing_quad, 4)
+        Variant::kernel("vectorized_16", "16 bytes per lane", |launcher, arrays, size| {
+            launch(launcher, arrays, size, device::coalescing_vectorized_16, 4)
         })
         .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
         Variant::kernel(
@@ -110,8 +110,10 @@ fn launch(
     per_thread: u32,
 ) -> Result<()> {
     let [n] = size.get().map(|n: usize| n as u32);
-    let grid = n.div_ceil(BLOCK * per_thread);
+    let grid = n.div_ceil(THREADS_PER_BLOCK * per_thread);
     // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a multiple of 256 bytes;
     // input and output are different allocations.
-    unsafe { launcher.launch(kernel, grid, BLOCK, 0, (arrays.input(0), arrays.output(0), n)) }
+    unsafe {
+        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
+    }
 }

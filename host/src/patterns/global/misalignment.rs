@@ -8,7 +8,7 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use kernels::global::misalignment as device;
-use kernels::global::misalignment::{BLOCK, LINE, TILE};
+use kernels::global::misalignment::{LINE, THREADS_PER_BLOCK, TILE};
 
 /// Offsets 0 to 32 words.
 const OFFSETS: &[usize] = &[
@@ -137,22 +137,38 @@ fn shifted(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     // SAFETY: the grid covers n threads; both arrays hold offset + n elements and do not overlap.
-    unsafe { launcher.launch(device::misalignment_shifted, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(
+            device::misalignment_shifted,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )
+    }
 }
 
 fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
     // SAFETY: as in `shifted`; arrays 1 have `padding` more elements in front.
-    unsafe { launcher.launch(device::misalignment_padded, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(
+            device::misalignment_padded,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )
+    }
 }
 
 fn peeled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    let grid = (offset % LINE + n).div_ceil(BLOCK);
+    let grid = (offset % LINE + n).div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `shifted`; the grid covers offset % LINE more threads.
-    unsafe { launcher.launch(device::misalignment_peeled, grid, BLOCK, 0, arguments) }
+    unsafe { launcher.launch(device::misalignment_peeled, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -160,5 +176,5 @@ fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     let grid = (offset % LINE + n).div_ceil(TILE);
     // SAFETY: as in `shifted`; the grid covers offset % LINE + n words, arrays are 256-byte aligned.
-    unsafe { launcher.launch(device::misalignment_staged, grid, BLOCK, 0, arguments) }
+    unsafe { launcher.launch(device::misalignment_staged, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

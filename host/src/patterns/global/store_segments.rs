@@ -8,11 +8,12 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
+use cuda_std::warp::WARP_SIZE;
 use kernels::global::store_segments as device;
-use kernels::global::store_segments::{BLOCK, FILLED, HALF, RANGE, SECTOR};
+use kernels::global::store_segments::{FILLED, HALF, RANGE, SECTOR, THREADS_PER_BLOCK};
 
 /// Lanes per warp.
-const WARP: usize = 32;
+const WARP: usize = WARP_SIZE as usize;
 
 pub const PATTERN: Pattern = Pattern {
     name: "store_segments",
@@ -43,7 +44,7 @@ pub const PATTERN: Pattern = Pattern {
             "partial",
             "each warp fills the first half of eight sectors",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::store_segments_partial, 2, BLOCK)
+                launch(launcher, arrays, size, device::store_segments_partial, 2, THREADS_PER_BLOCK)
             },
         )
         .writing(&[2])
@@ -52,7 +53,14 @@ pub const PATTERN: Pattern = Pattern {
             "scattered",
             "four whole sectors of a range of six, lanes in a scrambled order",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::store_segments_scattered, 1, BLOCK)
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::store_segments_scattered,
+                    1,
+                    THREADS_PER_BLOCK,
+                )
             },
         )
         .writing(&[1])
@@ -69,7 +77,14 @@ pub const PATTERN: Pattern = Pattern {
             "consecutive",
             "32 lanes fill one aligned line",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::store_segments_consecutive, 0, BLOCK)
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::store_segments_consecutive,
+                    0,
+                    THREADS_PER_BLOCK,
+                )
             },
         )
         .expecting(|_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
@@ -126,8 +141,16 @@ fn launch(
 ) -> Result<()> {
     let [n] = size.get().map(|n: usize| n as u32);
     // SAFETY: the grid covers n words; the output holds the words of n lanes in this kernel's layout.
-    unsafe { launcher.launch(kernel, n.div_ceil(per_block), BLOCK, 0, (arrays.output(output), n)) }
+    unsafe {
+        launcher.launch(
+            kernel,
+            n.div_ceil(per_block),
+            THREADS_PER_BLOCK,
+            0,
+            (arrays.output(output), n),
+        )
+    }
 }
 
 /// Words that a block of `half_range` stores. (Its threads are up to 2^32, which 32 bits cannot count.)
-const HALVES: u32 = BLOCK / WARP as u32 * HALF;
+const HALVES: u32 = THREADS_PER_BLOCK / WARP as u32 * HALF;

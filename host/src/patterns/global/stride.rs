@@ -8,7 +8,7 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use kernels::global::stride as device;
-use kernels::global::stride::{BLOCK, STAGED_RESULTS, STAGED_STRIDE_MAX};
+use kernels::global::stride::{MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Strides 1 to 64 words.
@@ -71,7 +71,7 @@ pub const PATTERN: Pattern = Pattern {
         )
         .only_when(|size| {
             let [_, stride] = size.get();
-            if stride <= STAGED_STRIDE_MAX as usize {
+            if stride <= MAX_STAGED_STRIDE as usize {
                 Ok(())
             } else {
                 Err("its tile takes strides up to 64")
@@ -132,14 +132,30 @@ fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(1), stride, n);
     // SAFETY: the grid covers n threads; both arrays hold n * stride elements and do not overlap.
-    unsafe { launcher.launch(device::stride_copy, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(
+            device::stride_copy,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )
+    }
 }
 
 fn gather(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     // SAFETY: as in `copy`; the output holds n elements.
-    unsafe { launcher.launch(device::stride_gather, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(
+            device::stride_gather,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )
+    }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -152,7 +168,7 @@ fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
         launcher.launch(
             device::stride_staged,
             n.div_ceil(STAGED_RESULTS),
-            BLOCK,
+            THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
         )

@@ -8,29 +8,29 @@
 //!
 //! ```text
 //! each_step       map .. wait, unmap | map .. wait, unmap | ..
-//! pool_released   map .. unmap at the synchronisation | map .. unmap | ..
-//! pool_kept       map .. | take .. | take .. | ..              the pool keeps it across synchronisations
+//! pool_released   map .. unmap at the synchronization | map .. unmap | ..
+//! pool_kept       map .. | take .. | take .. | ..              the pool keeps it across synchronizations
 //! pool_in_order   map .. take .. take .. take ..               nobody waits: order on the stream is enough
 //! sub_allocated   map | part 0 | part 1 | .. | unmap           one block, cut by the host; all parts live at once
 //! arena           | from the start | from the start | ..       one block from before, used again by each step
 //! ```
 //!
 //! A stream-ordered pool (`cuMemAllocAsync`) gives memory away in the order of a stream: a later allocation can have what
-//! an earlier free on that stream gives back, though neither has happened yet. What is free when the host synchronises
+//! an earlier free on that stream gives back, though neither has happened yet. What is free when the host synchronizes
 //! goes back to the device, down to the pool's release threshold. The threshold is 0 unless it is set, so that a program
-//! that synchronises in each step has `cuMemAlloc`'s costs again.
+//! that synchronizes in each step has `cuMemAlloc`'s costs again.
 //!
 //! | variant | change from the previous one | per step |
 //! |---|---|---|
-//! | `each_step` | `cuMemAlloc` and `cuMemFree` per step | `cuMemAlloc`, `cuMemFree`; the stream is synchronised |
-//! | `pool_released` | a stream-ordered pool with its release threshold of 0 | two calls of the pool, which takes memory and gives it back; the stream is synchronised |
-//! | `pool_kept` | the pool may keep all it has | two calls of the pool; the stream is synchronised |
+//! | `each_step` | `cuMemAlloc` and `cuMemFree` per step | `cuMemAlloc`, `cuMemFree`; the stream is synchronized |
+//! | `pool_released` | a stream-ordered pool with its release threshold of 0 | two calls of the pool, which takes memory and gives it back; the stream is synchronized |
+//! | `pool_retained` | the pool may keep all it has | two calls of the pool; the stream is synchronized |
 //! | `pool_in_order` | the steps follow each other on the stream, and the host does not wait | two calls of the pool |
 //! | `sub_allocated` | one block is allocated per run, and each step has a part of its own | nothing |
 //! | `arena` | the block is there before, and each step begins at its start again | nothing |
 //!
 //! Expected: `pool_in_order` is about 100 times faster than `each_step`: some tenths of a microsecond per call against
-//! tens to hundreds of microseconds. `pool_released` is near `each_step`. `pool_kept` pays for the synchronisation only.
+//! tens to hundreds of microseconds. `pool_released` is near `each_step`. `pool_retained` pays for the synchronization only.
 //! `arena` leaves no more than the copies of the last step. Larger memory makes `each_step` dearer, for more is mapped,
 //! and changes nothing for a pool that kept it.
 //!
@@ -94,13 +94,13 @@ pub const PATTERN: Pattern = Pattern {
             "a stream-ordered pool with its release threshold of 0",
             |gpu, case, size| {
                 let pool = Pool::new(gpu.device())?;
-                steps(case, size, Memory::Pool { pool, synchronises: true })
+                steps(case, size, Memory::Pool { pool, synchronizes: true })
             },
         ),
-        Variant::host("pool_kept", "the pool may keep all it has", |gpu, case, size| {
+        Variant::host("pool_retained", "the pool may keep all it has", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
-            steps(case, size, Memory::Pool { pool, synchronises: true })
+            steps(case, size, Memory::Pool { pool, synchronizes: true })
         }),
         Variant::host(
             "pool_in_order",
@@ -108,7 +108,7 @@ pub const PATTERN: Pattern = Pattern {
             |gpu, case, size| {
                 let pool = Pool::new(gpu.device())?;
                 pool.set_release_threshold(u64::MAX)?;
-                steps(case, size, Memory::Pool { pool, synchronises: false })
+                steps(case, size, Memory::Pool { pool, synchronizes: false })
             },
         ),
         Variant::host(
@@ -150,7 +150,7 @@ enum Memory {
     /// The device.
     Device,
     /// A stream-ordered pool.
-    Pool { pool: Pool, synchronises: bool },
+    Pool { pool: Pool, synchronizes: bool },
     /// A block that is allocated per run.
     Parts,
     /// A block that is there before.
@@ -233,7 +233,7 @@ impl Procedure for Steps {
                     gpu.stream().synchronize()?;
                 }
             }
-            Memory::Pool { pool, synchronises } => {
+            Memory::Pool { pool, synchronizes } => {
                 for step in 0..*count {
                     // SAFETY: as above; it is used and freed on this stream, long before the pool is dropped.
                     let mut buffer = unsafe { pool.allocate(n, gpu.stream()) }?;
@@ -241,7 +241,7 @@ impl Procedure for Steps {
                         pass_through(gpu, source, &mut buffer, target)?;
                     }
                     buffer.drop_async(gpu.stream())?;
-                    if *synchronises {
+                    if *synchronizes {
                         gpu.stream().synchronize()?;
                     }
                 }

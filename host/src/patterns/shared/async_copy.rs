@@ -9,7 +9,7 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::async_copy as device;
-use kernels::shared::async_copy::{APART, BLOCK, TILE};
+use kernels::shared::async_copy::{APART, THREADS_PER_BLOCK, TILE};
 use rayon::prelude::*;
 
 /// Tiles of a block: many more than are under way at a time, few enough that blocks that come late
@@ -145,5 +145,7 @@ fn launch(
     let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
     // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and do not overlap; the
     // kernels share the tiles out over any grid.
-    unsafe { launcher.launch(kernel, grid, BLOCK, 0, (arrays.input(0), arrays.output(0), n)) }
+    unsafe {
+        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
+    }
 }

@@ -8,8 +8,9 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
+use cuda_std::warp::WARP_SIZE;
 use kernels::shared::bank_conflicts as device;
-use kernels::shared::bank_conflicts::{BLOCK, STEPS, STRIDE_MAX, TABLE};
+use kernels::shared::bank_conflicts::{MAX_STRIDE, STEPS, TABLE, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Strides 1 to 33 words.
@@ -18,7 +19,7 @@ const STRIDES: &[usize] = &[
     27, 28, 29, 30, 31, 32, 33,
 ];
 /// Lanes per warp, and banks.
-const WARP: usize = 32;
+const WARP: usize = WARP_SIZE as usize;
 /// The banks of `random` are the same in every case, so that their conflicts can be promised.
 const BANKS_SEED: u64 = 32;
 
@@ -72,10 +73,10 @@ pub const PATTERN: Pattern = Pattern {
         .writing(&[2])
         .expecting(|_| read(1.0, "one word for all lanes: 1")),
         Variant::kernel(
-            "pairs",
+            "two_lanes_per_word",
             "two neighbouring lanes read one word",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_pairs, 3)
+                launch(launcher, arrays, size, device::bank_conflicts_two_lanes_per_word, 3)
             },
         )
         .writing(&[3])
@@ -125,7 +126,7 @@ pub const PATTERN: Pattern = Pattern {
 
 fn stride_fits(size: &Size) -> std::result::Result<(), &'static str> {
     let [_, stride] = size.get();
-    if stride <= STRIDE_MAX as usize { Ok(()) } else { Err("its words take strides up to 48") }
+    if stride <= MAX_STRIDE as usize { Ok(()) } else { Err("its words take strides up to 48") }
 }
 
 /// A variant that fills its table without conflicts and reads it with `passes`.
@@ -236,17 +237,27 @@ fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let kernel = device::bank_conflicts_strided_read;
     // SAFETY: the grid covers n threads; the stride was checked by the precondition; input 0 is a
     // table of TABLE words that moves on by a multiple of 4; the output holds n elements.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
 
 fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(1), stride, n);
-    let shared_bytes = BLOCK * stride * 4;
+    let shared_bytes = THREADS_PER_BLOCK * stride * 4;
     let kernel = device::bank_conflicts_strided_write;
-    // SAFETY: the grid covers n threads; the shared memory holds BLOCK * stride words; the output
+    // SAFETY: the grid covers n threads; the shared memory holds THREADS_PER_BLOCK * stride words; the output
     // holds n elements.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, shared_bytes, arguments) }
+    unsafe {
+        launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            shared_bytes,
+            arguments,
+        )
+    }
 }
 
 fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -254,7 +265,9 @@ fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(4), n);
     let kernel = device::bank_conflicts_random;
     // SAFETY: as in `strided_read`; input 1 holds n banks.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
 
 /// Launches a kernel that takes the table, one output and n.
@@ -268,5 +281,7 @@ fn launch(
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(output), n);
     // SAFETY: as in `strided_read`.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }

@@ -44,10 +44,10 @@ pub const PATTERN: Pattern = Pattern {
     floor: |_, size| Some((Limit::Write, bytes(size).total())),
     variants: &[
         Variant::kernel(
-            "simple",
+            "naive",
             "one thread per element, both operands from device memory",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_ab_simple, (TILE, TILE), (TILE, TILE))
+                launch(launcher, arrays, size, device::matmul_ab_naive, (TILE, TILE), (TILE, TILE))
             },
         )
         .only_when(|size| fits_grid(size, TILE))
@@ -58,14 +58,14 @@ pub const PATTERN: Pattern = Pattern {
             ..Expectation::default()
         }),
         Variant::kernel(
-            "a_in_shared",
+            "shared_a",
             "each warp keeps its row of A in shared memory",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::matmul_ab_a_in_shared,
+                    device::matmul_ab_shared_a,
                     (TILE, TILE),
                     (TILE, TILE),
                 )
@@ -82,14 +82,14 @@ pub const PATTERN: Pattern = Pattern {
             ..Expectation::default()
         }),
         Variant::kernel(
-            "ab_in_shared",
+            "shared_ab",
             "the block keeps the tile of B in shared memory too",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::matmul_ab_ab_in_shared,
+                    device::matmul_ab_shared_ab,
                     (TILE, TILE),
                     (TILE, TILE),
                 )
@@ -106,14 +106,14 @@ pub const PATTERN: Pattern = Pattern {
             ..Expectation::default()
         }),
         Variant::kernel(
-            "registers",
+            "register_tiled",
             "8 x 8 results per thread, operands reused from registers",
             |launcher, arrays, size| {
                 launch(
                     launcher,
                     arrays,
                     size,
-                    device::matmul_ab_registers,
+                    device::matmul_ab_register_tiled,
                     (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
                     (REGISTERS_BLOCK, 1),
                 )

@@ -9,7 +9,7 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::transpose as device;
-use kernels::shared::transpose::{BLOCK_ROWS, TILE, WIDE_BLOCK, WIDE_TILE};
+use kernels::shared::transpose::{BLOCK_ROWS, TILE, VECTORIZED_THREADS, VECTORIZED_TILE};
 use rayon::prelude::*;
 
 pub const PATTERN: Pattern = Pattern {
@@ -117,30 +117,32 @@ pub const PATTERN: Pattern = Pattern {
             tile(1.0, "4 sectors on both sides; column reads: bank column ^ row, all different: 1")
         }),
         Variant::kernel(
-            "wide",
+            "vectorized",
             "16 bytes per lane, 4 x 4 words turned in registers",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::transpose_wide, WIDE),
-        )
-        .only_when(|size| multiple_of_four(size).and(WIDE.fit(size)))
-        .expecting(|_| wide_tile()),
-        Variant::kernel(
-            "ordered",
-            "the grid runs down the columns, so that blocks at work together write whole rows",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_ordered, WIDE_DOWN)
+                launch(launcher, arrays, size, device::transpose_vectorized, VECTORIZED)
             },
         )
-        .only_when(|size| multiple_of_four(size).and(WIDE_DOWN.fit(size)))
+        .only_when(|size| multiple_of_four(size).and(VECTORIZED.fit(size)))
         .expecting(|_| wide_tile()),
         Variant::kernel(
-            "asynchronous",
+            "block_order",
+            "the grid runs down the columns, so that blocks at work together write whole rows",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::transpose_block_order, VECTORIZED_DOWN)
+            },
+        )
+        .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
+        .expecting(|_| wide_tile()),
+        Variant::kernel(
+            "async_copy",
             "`cp.async` fills the tile, past the registers; the turn comes after it",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_asynchronous, WIDE_DOWN)
+                launch(launcher, arrays, size, device::transpose_async_copy, VECTORIZED_DOWN)
             },
         )
         .since(80)
-        .only_when(|size| multiple_of_four(size).and(WIDE_DOWN.fit(size)))
+        .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
         .expecting(|_| wide_tile()),
     ],
 };
@@ -224,8 +226,12 @@ struct Tiles {
 
 const SCALAR: Tiles = Tiles { side: TILE, block: (TILE, BLOCK_ROWS), down_first: false };
 const SCALAR_DOWN: Tiles = Tiles { down_first: true, ..SCALAR };
-const WIDE: Tiles = Tiles { side: WIDE_TILE, block: (WIDE_BLOCK, WIDE_BLOCK), down_first: false };
-const WIDE_DOWN: Tiles = Tiles { down_first: true, ..WIDE };
+const VECTORIZED: Tiles = Tiles {
+    side: VECTORIZED_TILE,
+    block: (VECTORIZED_THREADS, VECTORIZED_THREADS),
+    down_first: false,
+};
+const VECTORIZED_DOWN: Tiles = Tiles { down_first: true, ..VECTORIZED };
 
 impl Tiles {
     /// Whether there are no more tiles in y than a grid takes.

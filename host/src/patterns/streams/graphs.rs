@@ -43,7 +43,7 @@ use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
-use kernels::streams::graphs::{BLOCK, FACTOR, graphs_step};
+use kernels::streams::graphs::{FACTOR, THREADS_PER_BLOCK, graphs_step};
 
 pub const PATTERN: Pattern = Pattern {
     name: "graphs",
@@ -149,10 +149,12 @@ impl Chain {
         let mut source = self.source.as_device_ptr();
         let target = self.target.as_device_ptr();
         for kernel in 0..self.kernels {
-            let grid = n.div_ceil(BLOCK);
+            let grid = n.div_ceil(THREADS_PER_BLOCK);
             // SAFETY: the kernel takes two pointers to n elements, n and a number; the grid covers n; source and target
             // are two arrays, or one; both live until the stream was waited for.
-            unsafe { cust::launch!(step<<<grid, BLOCK, 0, stream>>>(source, target, n, kernel))? };
+            unsafe {
+                cust::launch!(step<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, kernel))?
+            };
             source = target;
         }
         Ok(())

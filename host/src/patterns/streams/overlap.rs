@@ -21,10 +21,10 @@
 //! | `host_after` | as `depth_first`, then the host sums an eighth of the source | three | waits, then works |
 //! | `host_beside` | the host sums while the device works | three | works |
 //! | `pageable` | as `depth_first`, from and to pageable memory | one | waits in the calls |
-//! | `upload` | the part alone | upload | free |
+//! | `h2d` | the part alone | upload | free |
 //! | `kernel` | the part alone | kernel | free |
-//! | `download` | the part alone | download | free |
-//! | `both_ways` | an upload and a download, nothing in pieces | both copy engines | free |
+//! | `d2h` | the part alone | download | free |
+//! | `bidirectional` | an upload and a download, nothing in pieces | both copy engines | free |
 //!
 //! Expected: with the times tE of the kernel and tT of the upload, `two_engines` takes tE + tT/n if tE > tT, else
 //! tT + tE/n. With three engines and their times u, k and d it is
@@ -35,7 +35,7 @@
 //!
 //! if each copy has the bus to itself, or waits for the kernel anyway, as at the benchmark's number of steps. With few
 //! steps the copies are the longest part, and in both directions they share what the bus carries: an upload and a
-//! download at once take c (`both_ways`), which is longer than u and d and takes the place of the largest of the three.
+//! download at once take c (`bidirectional`), which is longer than u and d and takes the place of the largest of the three.
 //!
 //! More pieces pay the fixed costs of copies and launches, and of going from one engine to another, more often, so that
 //! there is a best n; large arrays, for which these costs are small, come near to the formula.
@@ -61,7 +61,7 @@ use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use kernels::streams::overlap::{BLOCK, LESS, ROUNDS, overlap_iterate};
+use kernels::streams::overlap::{LESS, ROUNDS, THREADS_PER_BLOCK, overlap_iterate};
 use rayon::prelude::*;
 use std::ops::{DerefMut, Range};
 use std::rc::Rc;
@@ -135,17 +135,15 @@ pub const PATTERN: Pattern = Pattern {
             "as `depth_first`, from and to pageable memory",
             |_, case, size| build(case, size, Plan::Pageable),
         ),
-        Variant::host("upload", "the part alone", |_, case, size| build(case, size, Plan::Upload))
+        Variant::host("h2d", "the part alone", |_, case, size| build(case, size, Plan::Upload))
             .writing(&[1])
             .moving(one),
         Variant::host("kernel", "the part alone", |_, case, size| build(case, size, Plan::Kernel)),
-        Variant::host("download", "the part alone", |_, case, size| {
-            build(case, size, Plan::Download)
-        })
-        .writing(&[1])
-        .moving(one),
+        Variant::host("d2h", "the part alone", |_, case, size| build(case, size, Plan::Download))
+            .writing(&[1])
+            .moving(one),
         Variant::host(
-            "both_ways",
+            "bidirectional",
             "an upload and a download, nothing in pieces",
             |_, case, size| build(case, size, Plan::BothWays),
         )
@@ -202,8 +200,8 @@ fn one(size: &Size) -> Bytes {
 fn floor(variant: &Variant, size: &Size) -> Option<(Limit, usize)> {
     match variant.name {
         "kernel" => None,
-        "two_engines" | "upload" => Some((Limit::Upload, one(size).total())),
-        "download" => Some((Limit::Download, one(size).total())),
+        "two_engines" | "h2d" => Some((Limit::Upload, one(size).total())),
+        "d2h" => Some((Limit::Download, one(size).total())),
         _ => Some((Limit::BothWays, both(size).total())),
     }
 }
@@ -282,10 +280,12 @@ impl Overlap {
         let (source, target) = (self.source.index(piece.clone()), self.target.index(piece.clone()));
         let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
         let (n, steps) = (piece.len() as u32, self.steps);
-        let grid = n.div_ceil(BLOCK);
+        let grid = n.div_ceil(THREADS_PER_BLOCK);
         // SAFETY: the grid covers n threads; both pieces hold n words and live in `self`, which waits for the device
         // when dropped, and are of different allocations.
-        unsafe { cust::launch!(iterate<<<grid, BLOCK, 0, stream>>>(source, target, n, steps))? };
+        unsafe {
+            cust::launch!(iterate<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, steps))?
+        };
         Ok(())
     }
 

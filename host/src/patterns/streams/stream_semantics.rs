@@ -8,7 +8,7 @@
 //! legacy default stream   waits for all blocking streams, and they for it; a non-blocking stream takes no part
 //! per-thread default      a blocking stream of its own for each thread
 //! event                   a stream, or the host, waits for what another stream had when the event was recorded
-//! synchronise             the host waits for a stream, an event or the device before it enqueues more
+//! synchronize             the host waits for a stream, an event or the device before it enqueues more
 //! ```
 //!
 //! Each variant enqueues as many works, one after the other, and has an event before and after each. Where CUDA promises
@@ -30,9 +30,9 @@
 //! | `blocking` | each work on a blocking stream of its own | open |
 //! | `non_blocking` | the first work on the legacy default stream, the others on non-blocking streams | open |
 //! | `event_wait` | each stream waits for the event after the work before | promised by the events |
-//! | `stream_synchronise` | the host waits for the stream before it goes on | promised by the host |
-//! | `event_synchronise` | the host waits for the event after the work | promised by the host |
-//! | `device_synchronise` | the host waits for the device | promised by the host |
+//! | `stream_synchronize` | the host waits for the stream before it goes on | promised by the host |
+//! | `event_synchronize` | the host waits for the event after the work | promised by the host |
+//! | `device_synchronize` | the host waits for the device | promised by the host |
 //!
 //! Expected: where the order is open, all works together take about as long as one and the launches; where it is promised,
 //! as long as all of them after each other. The host's waits add the time until the host goes on.
@@ -55,7 +55,7 @@ use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer};
 use cust::stream::{Stream, StreamFlags};
 use cust_ext::stream::{DefaultStream, non_blocking, wait_event};
-use kernels::streams::stream_semantics::{BLOCK, FACTOR, stream_semantics_work};
+use kernels::streams::stream_semantics::{FACTOR, THREADS_PER_BLOCK, stream_semantics_work};
 
 /// Outputs of variants whose order is promised: the last work's result, and whether each began after the one before.
 const ORDERED: &[usize] = &[0, 2];
@@ -123,18 +123,18 @@ pub const PATTERN: Pattern = Pattern {
         )
         .writing(ORDERED),
         Variant::host(
-            "stream_synchronise",
+            "stream_synchronize",
             "the host waits for the stream before it goes on",
             |_, case, size| Works::build(case, size, Order::StreamSynchronise),
         )
         .writing(ORDERED),
         Variant::host(
-            "event_synchronise",
+            "event_synchronize",
             "the host waits for the event after the work",
             |_, case, size| Works::build(case, size, Order::EventSynchronise),
         )
         .writing(ORDERED),
-        Variant::host("device_synchronise", "the host waits for the device", |_, case, size| {
+        Variant::host("device_synchronize", "the host waits for the device", |_, case, size| {
             Works::build(case, size, Order::DeviceSynchronise)
         })
         .writing(ORDERED),
@@ -297,13 +297,13 @@ impl Procedure for Works {
             }
             begin.record(stream)?;
             let [source, target] = self.places(work);
-            let (grid, addend) = (n.div_ceil(BLOCK), addend(work));
+            let (grid, addend) = (n.div_ceil(THREADS_PER_BLOCK), addend(work));
             // SAFETY: the kernel takes two pointers to n elements, n and two numbers; the grid covers n; source and
             // target are two arrays or one, live until the streams were waited for, and works whose order is open write
             // different parts.
             unsafe {
                 cust::launch!(
-                    function<<<grid, BLOCK, 0, stream>>>(source, target, n, turns, addend)
+                    function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, turns, addend)
                 )?;
             }
             end.record(stream)?;

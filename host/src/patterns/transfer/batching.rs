@@ -37,7 +37,7 @@ use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::transfer::{Rows, upload_rows};
-use kernels::transfer::batching::{BLOCK, batching_rows};
+use kernels::transfer::batching::{THREADS_PER_BLOCK, batching_rows};
 
 pub const PATTERN: Pattern = Pattern {
     name: "batching",
@@ -183,12 +183,12 @@ impl Batch {
         let (stream, target) = (gpu.stream(), self.target.as_device_ptr());
         let [copies, width, from, to] =
             [self.copies, self.width, source_pitch, self.pitch()].map(|words| words as u32);
-        let grid = (copies * width).div_ceil(BLOCK);
+        let grid = (copies * width).div_ceil(THREADS_PER_BLOCK);
         // SAFETY: the grid covers all words of all rows. The source has `copies` rows a pitch apart, as has the
         // target, which is another allocation; both live in `self`, which waits for the device when dropped.
         unsafe {
             cust::launch!(
-                function<<<grid, BLOCK, 0, stream>>>(source, from, target, to, width, copies)
+                function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, from, target, to, width, copies)
             )?;
         }
         Ok(())

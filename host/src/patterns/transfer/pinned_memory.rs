@@ -17,17 +17,17 @@
 //!
 //! | variant | change from the previous one | moves | limited by |
 //! |---|---|---|---|
-//! | `upload_pageable` | ordinary memory | host to device | the host's copy into the staging buffer |
-//! | `upload_pinned` | page-locked by the driver (`cuMemHostAlloc`) | host to device | the bus |
-//! | `upload_registered` | ordinary memory, locked where it is (`cuMemHostRegister`) | host to device | the bus |
-//! | `upload_write_combined` | not kept in the host's caches | host to device | the bus |
-//! | `upload_portable` | locked for every context of the process | host to device | the bus |
-//! | `download_pageable` | the other direction | device to host | the host's copy out of the staging buffer |
-//! | `download_pinned` | page-locked | device to host | the bus |
-//! | `download_registered` | locked where it is | device to host | the bus |
-//! | `download_write_combined` | not kept in the host's caches | device to host | the bus |
-//! | `download_portable` | locked for every context | device to host | the bus |
-//! | `both_ways` | pinned, one stream up and one down | both at once | the bus, each direction |
+//! | `h2d_pageable` | ordinary memory | host to device | the host's copy into the staging buffer |
+//! | `h2d_pinned` | page-locked by the driver (`cuMemHostAlloc`) | host to device | the bus |
+//! | `h2d_registered` | ordinary memory, locked where it is (`cuMemHostRegister`) | host to device | the bus |
+//! | `h2d_write_combined` | not kept in the host's caches | host to device | the bus |
+//! | `h2d_portable` | locked for every context of the process | host to device | the bus |
+//! | `d2h_pageable` | the other direction | device to host | the host's copy out of the staging buffer |
+//! | `d2h_pinned` | page-locked | device to host | the bus |
+//! | `d2h_registered` | locked where it is | device to host | the bus |
+//! | `d2h_write_combined` | not kept in the host's caches | device to host | the bus |
+//! | `d2h_portable` | locked for every context | device to host | the bus |
+//! | `bidirectional` | pinned, one stream up and one down | both at once | the bus, each direction |
 //! | `allocate_pinned` | no copy: page-locked memory is allocated | nothing | locking pages |
 //! | `allocate_write_combined` | write-combined memory | nothing | locking pages |
 //! | `allocate_portable` | portable memory | nothing | locking pages |
@@ -40,7 +40,7 @@
 //!
 //! Expected: T = a + V/b for each kind: a is what a copy costs whatever its size, b the rate. Half of b is reached at
 //! V = a b bytes. PCIe 5.0 x16 carries 32 GT/s x 16 x 128/130 / 8 = 63.0 GB/s before the headers of its packets.
-//! All page-locked kinds have the same b; `both_ways` moves 2 V in little more than the time of one: the bus carries
+//! All page-locked kinds have the same b; `bidirectional` moves 2 V in little more than the time of one: the bus carries
 //! not quite twice b. Pinned memory is no win where its allocation is paid for each copy: V/b_lock + V/b_pinned against
 //! V/b_pageable. Allocations of up to 1 MiB cost little more than a call here, where another one lives, and much more in
 //! `coalesce calibrate`, where none does, or when they are write-combined: it looks as if alike ones shared pages. No
@@ -81,51 +81,47 @@ pub const PATTERN: Pattern = Pattern {
     bytes: up,
     floor,
     variants: &[
-        Variant::host("upload_pageable", "ordinary memory", |_, case, _| {
-            upload(case, Kind::Pageable)
-        }),
+        Variant::host("h2d_pageable", "ordinary memory", |_, case, _| upload(case, Kind::Pageable)),
         Variant::host(
-            "upload_pinned",
+            "h2d_pinned",
             "page-locked by the driver (`cuMemHostAlloc`)",
             |_, case, _| upload(case, Kind::Pinned),
         ),
         Variant::host(
-            "upload_registered",
+            "h2d_registered",
             "ordinary memory, locked where it is (`cuMemHostRegister`)",
             |_, case, _| upload(case, Kind::Registered),
         ),
-        Variant::host("upload_write_combined", "not kept in the host's caches", |_, case, _| {
+        Variant::host("h2d_write_combined", "not kept in the host's caches", |_, case, _| {
             upload(case, Kind::WriteCombined)
         }),
-        Variant::host(
-            "upload_portable",
-            "locked for every context of the process",
-            |_, case, _| upload(case, Kind::Portable),
-        ),
-        Variant::host("download_pageable", "the other direction", |_, case, _| {
+        Variant::host("h2d_portable", "locked for every context of the process", |_, case, _| {
+            upload(case, Kind::Portable)
+        }),
+        Variant::host("d2h_pageable", "the other direction", |_, case, _| {
             download(case, Kind::Pageable)
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("download_pinned", "page-locked", |_, case, _| download(case, Kind::Pinned))
+        Variant::host("d2h_pinned", "page-locked", |_, case, _| download(case, Kind::Pinned))
             .writing(&[1])
             .moving(down),
-        Variant::host("download_registered", "locked where it is", |_, case, _| {
+        Variant::host("d2h_registered", "locked where it is", |_, case, _| {
             download(case, Kind::Registered)
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("download_write_combined", "not kept in the host's caches", |_, case, _| {
+        Variant::host("d2h_write_combined", "not kept in the host's caches", |_, case, _| {
             download(case, Kind::WriteCombined)
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("download_portable", "locked for every context", |_, case, _| {
+        Variant::host("d2h_portable", "locked for every context", |_, case, _| {
             download(case, Kind::Portable)
         })
         .writing(&[1])
         .moving(down),
-        Variant::host("both_ways", "pinned, one stream up and one down", |_, case, _| {
+        Variant::host("bidirectional", "pinned, one stream up and one down", |_, case, _| {
             Ok(Box::new(BothWays::new(case)?))
         })
         .writing(&[0, 1])

@@ -52,7 +52,7 @@ use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use kernels::transfer::zero_copy as device;
-use kernels::transfer::zero_copy::{BLOCK, SHIFT};
+use kernels::transfer::zero_copy::{SHIFT, THREADS_PER_BLOCK};
 
 pub const PATTERN: Pattern = Pattern {
     name: "zero_copy",
@@ -286,12 +286,14 @@ impl ZeroCopy {
         let function = gpu.module().get_function(name)?;
         let n = self.host_source.len() as u32;
         // A whole number of warps, as the strided kernel needs it.
-        let (grid, stream) = ((n.div_ceil(32) * 32).div_ceil(BLOCK), gpu.stream());
+        let (grid, stream) = ((n.div_ceil(32) * 32).div_ceil(THREADS_PER_BLOCK), gpu.stream());
         // SAFETY: the kernels of this pattern have these parameters. The grid covers their threads; each array
         // holds n
         // words and is another allocation; all live in `self`, which waits for the device when dropped, and the
         // host touches its own only after it has waited.
-        unsafe { cust::launch!(function<<<grid, BLOCK, 0, stream>>>(source, target, n, amount))? };
+        unsafe {
+            cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, amount))?
+        };
         Ok(())
     }
 }

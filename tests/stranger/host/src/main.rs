@@ -6,9 +6,5 @@ mod saxpy;
 static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 fn main() -> std::process::ExitCode {
-    coalesce::main(&coalesce::Catalogue {
-        name: "saxpy",
-        patterns: &[&saxpy::PATTERN],
-        images: IMAGES,
-    })
+    coalesce::main(&coalesce::Catalogue::new("saxpy", &[&saxpy::PATTERN], IMAGES))
 }

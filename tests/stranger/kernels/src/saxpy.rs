@@ -9,11 +9,10 @@
 
 use cuda_std::kernel::ByValue;
 use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
-/// Lanes per warp.
-const LANES: u32 = 32;
 
 /// What every thread needs to know.
 #[derive(Clone, Copy)]
@@ -35,8 +34,8 @@ unsafe impl ByValue for Parameters {}
 /// have n elements, and `z` overlaps neither `x` nor `y`.
 #[kernel]
 pub unsafe fn saxpy_strided(x: *const f32, y: *const f32, z: *mut f32, parameters: Parameters) {
-    let (warp, lane) = (thread::index_1d() / LANES, thread::index_1d() % LANES);
-    let rows = parameters.n.div_ceil(LANES);
+    let (warp, lane) = (thread::index_1d() / WARP_SIZE, thread::index_1d() % WARP_SIZE);
+    let rows = parameters.n.div_ceil(WARP_SIZE);
     if warp < rows {
         // SAFETY: the arrays have n elements, and no other thread has this index (launch contract).
         unsafe { element(x, y, z, parameters, lane * rows + warp) };

@@ -1,7 +1,7 @@
 //! Kernels that LLVM would break if statics in shared memory were ordinary statics to it.
 //!
 //! To LLVM a static that one module owns is written by nobody else, and a function is run by one
-//! thread. Each kernel here is wrong if an optimisation believes that. All are launched with one
+//! thread. Each kernel here is wrong if an optimization believes that. All are launched with one
 //! block of [`THREADS`] threads and write one u32 per thread.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]

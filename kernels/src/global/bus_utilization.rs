@@ -95,31 +95,30 @@
 
 use cuda_std::memory::{load_ca, load_cg};
 use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
-pub const BLOCK: u32 = 256;
+pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words that `source` has beyond `n`, because `misaligned` reads so many words further.
 pub const REACH: u32 = 1;
-/// Lanes per warp, and words per line.
-const WARP: u32 = 32;
 
 /// The index of a random word in the i-th 32nd of the array, where i is the thread's lane.
 #[inline(always)]
 fn random_word(i: u32, n: u32) -> u32 {
-    let rows = n.div_ceil(WARP);
+    let rows = n.div_ceil(WARP_SIZE);
     let mut bits = i.wrapping_mul(0x9E37_79B9);
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85EB_CA6B);
     bits ^= bits >> 13;
-    (i % WARP * rows + bits % rows) % n
+    (i % WARP_SIZE * rows + bits % rows) % n
 }
 
 /// Naive: lane i loads a random word of the i-th 32nd of the array, so no two lanes share a sector.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `BLOCK` threads covering `n` threads; `source` valid for `n + REACH`
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n + REACH`
 /// f32, `target` for `n`, not overlapping.
 #[kernel]
-pub unsafe fn bus_utilisation_random_ca(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_random_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: both indices are below n (launch contract).
@@ -130,9 +129,9 @@ pub unsafe fn bus_utilisation_random_ca(source: *const f32, target: *mut f32, n:
 /// Change from `random_ca`: the same load without L1.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_random_cg(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_random_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: both indices are below n (launch contract).
@@ -144,9 +143,9 @@ pub unsafe fn bus_utilisation_random_cg(source: *const f32, target: *mut f32, n:
 /// start of a cache line.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_misaligned_ca(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_misaligned_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i + REACH < n + REACH, the length of `source` (launch contract).
@@ -157,9 +156,9 @@ pub unsafe fn bus_utilisation_misaligned_ca(source: *const f32, target: *mut f32
 /// Change from `misaligned_ca`: the same load without L1.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_misaligned_cg(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_misaligned_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i + REACH < n + REACH, the length of `source` (launch contract).
@@ -170,26 +169,26 @@ pub unsafe fn bus_utilisation_misaligned_cg(source: *const f32, target: *mut f32
 /// Change from `misaligned_cg`: with L1, all lanes load the first word of their warp's cache line.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_one_address_ca(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_one_address_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: both indices are below n (launch contract).
-        unsafe { *target.add(i as usize) = load_ca(source.add((i - i % WARP) as usize)) };
+        unsafe { *target.add(i as usize) = load_ca(source.add((i - i % WARP_SIZE) as usize)) };
     }
 }
 
 /// Change from `one_address_ca`: the same load without L1.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_one_address_cg(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_one_address_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: both indices are below n (launch contract).
-        unsafe { *target.add(i as usize) = load_cg(source.add((i - i % WARP) as usize)) };
+        unsafe { *target.add(i as usize) = load_cg(source.add((i - i % WARP_SIZE) as usize)) };
     }
 }
 
@@ -198,16 +197,16 @@ pub unsafe fn bus_utilisation_one_address_cg(source: *const f32, target: *mut f3
 #[inline(always)]
 fn permuted_word(i: u32, n: u32) -> u32 {
     // Multiplying by an odd number permutes the lanes.
-    let word = i - i % WARP + (i % WARP * 5 + 3) % WARP;
+    let word = i - i % WARP_SIZE + (i % WARP_SIZE * 5 + 3) % WARP_SIZE;
     if word < n { word } else { n - 1 }
 }
 
 /// Change from `one_address_cg`: with L1, each lane loads a different word of the cache line.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_permuted_ca(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_permuted_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: both indices are below n (launch contract).
@@ -218,9 +217,9 @@ pub unsafe fn bus_utilisation_permuted_ca(source: *const f32, target: *mut f32, 
 /// Change from `permuted_ca`: the same load without L1.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_permuted_cg(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_permuted_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: both indices are below n (launch contract).
@@ -231,9 +230,9 @@ pub unsafe fn bus_utilisation_permuted_cg(source: *const f32, target: *mut f32, 
 /// Change from `permuted_cg`: with L1, lane i loads word i of the cache line.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_aligned_ca(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_aligned_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i < n (launch contract).
@@ -244,9 +243,9 @@ pub unsafe fn bus_utilisation_aligned_ca(source: *const f32, target: *mut f32, n
 /// Change from `aligned_ca`: the same load without L1.
 ///
 /// # Safety
-/// Launch contract: as for [`bus_utilisation_random_ca`].
+/// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
-pub unsafe fn bus_utilisation_aligned_cg(source: *const f32, target: *mut f32, n: u32) {
+pub unsafe fn bus_utilization_aligned_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i < n (launch contract).

@@ -1,4 +1,4 @@
-//! Host half of `bus_utilisation`. Device half and teaching doc: `kernels/src/global/bus_utilisation.rs`.
+//! Host half of `bus_utilization`. Device half and teaching doc: `kernels/src/global/bus_utilization.rs`.
 
 use anyhow::Result;
 use coalesce::arrays::Arrays;
@@ -8,16 +8,17 @@ use coalesce::pattern::{
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
-use kernels::global::bus_utilisation as device;
-use kernels::global::bus_utilisation::{BLOCK, REACH};
+use cuda_std::warp::WARP_SIZE;
+use kernels::global::bus_utilization as device;
+use kernels::global::bus_utilization::{REACH, THREADS_PER_BLOCK};
 
 /// Lanes per warp, and words per line.
-const WARP: usize = 32;
+const WARP: usize = WARP_SIZE as usize;
 
 pub const PATTERN: Pattern = Pattern {
-    name: "bus_utilisation",
+    name: "bus_utilization",
     group: "global",
-    doc_source: include_str!("../../../../kernels/src/global/bus_utilisation.rs"),
+    doc_source: include_str!("../../../../kernels/src/global/bus_utilization.rs"),
     dimensions: &[Dimension::extent("n", "elements loaded", 1)],
     verify_sizes: &[
         &[1],
@@ -43,13 +44,13 @@ pub const PATTERN: Pattern = Pattern {
             "random_ca",
             "a random word of the 32nd of the array that is the lane's",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilisation_random_ca, 4)
+                launch(launcher, arrays, size, device::bus_utilization_random_ca, 4)
             },
         )
         .writing(&[4])
         .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
         Variant::kernel("random_cg", "without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilisation_random_cg, 4)
+            launch(launcher, arrays, size, device::bus_utilization_random_cg, 4)
         })
         .writing(&[4])
         .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
@@ -57,7 +58,7 @@ pub const PATTERN: Pattern = Pattern {
             "misaligned_ca",
             "32 neighbouring words, one off the line",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilisation_misaligned_ca, 2)
+                launch(launcher, arrays, size, device::bus_utilization_misaligned_ca, 2)
             },
         )
         .writing(&[2])
@@ -66,7 +67,7 @@ pub const PATTERN: Pattern = Pattern {
             "misaligned_cg",
             "without L1: the neighbour's sector comes from L2 once more",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilisation_misaligned_cg, 2)
+                launch(launcher, arrays, size, device::bus_utilization_misaligned_cg, 2)
             },
         )
         .writing(&[2])
@@ -75,13 +76,13 @@ pub const PATTERN: Pattern = Pattern {
             "one_address_ca",
             "all lanes load the line's first word",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilisation_one_address_ca, 3)
+                launch(launcher, arrays, size, device::bus_utilization_one_address_ca, 3)
             },
         )
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
         Variant::kernel("one_address_cg", "without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilisation_one_address_cg, 3)
+            launch(launcher, arrays, size, device::bus_utilization_one_address_cg, 3)
         })
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
@@ -89,22 +90,22 @@ pub const PATTERN: Pattern = Pattern {
             "permuted_ca",
             "each lane a word of the line, in a scrambled order",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilisation_permuted_ca, 1)
+                launch(launcher, arrays, size, device::bus_utilization_permuted_ca, 1)
             },
         )
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
         Variant::kernel("permuted_cg", "without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilisation_permuted_cg, 1)
+            launch(launcher, arrays, size, device::bus_utilization_permuted_cg, 1)
         })
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
         Variant::kernel("aligned_ca", "lane order = word order", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilisation_aligned_ca, 0)
+            launch(launcher, arrays, size, device::bus_utilization_aligned_ca, 0)
         })
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
         Variant::kernel("aligned_cg", "without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilisation_aligned_cg, 0)
+            launch(launcher, arrays, size, device::bus_utilization_aligned_cg, 0)
         })
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
@@ -164,5 +165,7 @@ fn launch(
     let arguments = (arrays.input(0), arrays.output(output), n);
     // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n, and they are different
     // allocations.
-    unsafe { launcher.launch(kernel, n.div_ceil(BLOCK), BLOCK, 0, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+    }
 }
