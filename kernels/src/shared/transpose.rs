@@ -66,7 +66,7 @@
 //! | `swizzled` | tile rows of 32 words, the columns of each row permuted by the row number | 4 | 4 | 1 / 1 | bytes in flight, barrier |
 //! | `vectorized` | 16 bytes per lane; each thread transposes a 4 x 4 sub-tile in registers | 16 | 16 | 4 / 4 | device memory |
 //! | `block_order` | concurrent blocks write adjacent parts of the same target rows | 16 | 16 | 4 / 4 | device memory |
-//! | `async_copy` | `cp.async` fills the tile without passing through registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
+//! | `async_copy` | `cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
 //! Expected: `column_write` (4.243 ms) is by far the slowest. `column_read` (1.122 ms) beats
 //! `tiled` (1.213 ms). `padded` (0.606 ms) and `swizzled` (0.607 ms) are equal.
