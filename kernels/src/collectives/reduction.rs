@@ -119,7 +119,7 @@
 //! [lane]: cuda_std::glossary#lane
 //! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [wavefront]: cuda_std::glossary#wavefront
-//! [shuffle]: cuda_std::glossary#shuffle
+//! [shuffle]: cuda_std::glossary#warp-shuffle
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 
 use core::mem::MaybeUninit;

@@ -120,7 +120,7 @@
 //! [barrier]: cuda_std::glossary#barrier
 //! [wavefront]: cuda_std::glossary#wavefront
 //! [padding]: cuda_std::glossary#padding
-//! [shuffle]: cuda_std::glossary#shuffle
+//! [shuffle]: cuda_std::glossary#warp-shuffle
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 //! [register]: cuda_std::glossary#register
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
