@@ -48,6 +48,22 @@ fn a_variable_that_is_wrong_is_named() {
 }
 
 #[test]
+fn a_term_is_explained_and_an_unknown_one_gets_the_nearest() {
+    let shown = |arguments: &[&str]| {
+        let output = coalesce(&[&["explain", "--glossary"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (all, one) = (shown(&[]), shown(&["Bank conflicts"]));
+    assert!(one.starts_with("bank conflict\n\n"), "{one}");
+    assert!(all.contains(one.trim_end()) && all.len() > 20 * one.len(), "{one}");
+    assert!(!all.contains("<!--") && !all.contains("]: "), "{all}");
+    let wrong = ["explain", "--glossary", "bank conflct"];
+    assert_fails(&wrong, 2, "no term `bank conflct`, the nearest are `bank conflict`");
+    assert_fails(&["explain"], 2, "PATTERN[/VARIANT]");
+}
+
+#[test]
 fn a_device_that_does_not_exist_is_refused() {
     assert_fails(&["verify", "--device", "virtual:z9"], 2, "there is no profile `z9`");
     assert_fails(&["verify", "--device", "tpu"], 2, "`tpu` is no device");

@@ -12,6 +12,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("cuda_std_tests", &["cuda_std", "cuda_std_macros"]),
     ("regressions", &["cuda_std", "cuda_std_macros"]),
     ("measurement_kernels", &["cuda_std", "cuda_std_macros"]),
+    ("glossary_kernels", &["cuda_std", "cuda_std_macros"]),
     ("kernels", &["cuda_std", "cuda_std_macros"]),
     ("cuda_builder", &[]),
     ("cuda_driver", &[]),

@@ -7,6 +7,7 @@ use crate::peer::Peer;
 pub use crate::size::{Dimension, Size, Sweep, Values, fits_grid_y};
 use anyhow::Result;
 use cuda_host::{Gpu, Launcher};
+use report::glossary;
 pub use results::Limit;
 
 /// A memory pattern: one claim, shown by a ladder of variants that compute the same thing.
@@ -259,7 +260,7 @@ impl Pattern {
             .collect()
     }
 
-    /// The one claim a reader leaves with: what its doc says it shows.
+    /// The one claim a reader leaves with: what its doc says it shows, without links.
     pub fn claim(&self) -> String {
         self.paragraph("Shows: ")
     }
@@ -271,7 +272,7 @@ impl Pattern {
 
     /// The paragraph of the doc that begins with a label, without the label and the last full stop.
     fn paragraph(&self, label: &str) -> String {
-        let doc = self.doc();
+        let doc = glossary::plain(&self.doc());
         let mut lines = doc.lines().skip_while(|line| !line.starts_with(label));
         let first = lines.next().and_then(|line| line.strip_prefix(label)).unwrap_or_default();
         let others = lines.take_while(|line| !line.is_empty());

@@ -1,13 +1,15 @@
 //! Result files for people: pages that a browser shows without a network, tables, plots and pictures.
 //!
 //! Everything is a pure function of result files and of what was counted; no device, no executor and no source file is
-//! needed. A report is one page of summary and one page per pattern. All that a page needs is in it: style, plots, and
+//! needed. A report is one page of summary, one page per pattern and the glossary. All that a page needs is in it: style, plots, and
 //! a script without which only the sorting of tables is missing.
 
 mod cost;
+pub mod glossary;
 mod ladder;
 mod machine_code;
 mod markdown;
+pub mod measured;
 mod page;
 pub mod picture;
 mod plot;
@@ -82,6 +84,9 @@ fn pages(runs: &Runs, machine_code: &MachineCode) -> Vec<Page> {
     let summary = summary::content(runs, &subjects);
     let mut pages =
         vec![Page { file: first.file.clone(), text: page::page(&title, &[], &summary) }];
+    let words =
+        page::page(&format!("glossary: {title}"), &[("", first.clone())], &glossary::content());
+    pages.push(Page { file: glossary::PAGE.to_owned(), text: words });
     for (index, subject) in subjects.iter().enumerate() {
         let mut links = vec![("", first.clone())];
         let before = index.checked_sub(1).and_then(|before| subjects.get(before));

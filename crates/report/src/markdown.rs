@@ -1,5 +1,6 @@
 //! Teaching docs and documentation as parts of a page.
 
+use crate::glossary;
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
@@ -53,7 +54,8 @@ fn render<'a>(events: impl Iterator<Item = Event<'a>>) -> Markup {
     PreEscaped(out)
 }
 
-/// Headings of a doc are below those of its page; what looks like HTML is text.
+/// Headings of a doc are below those of its page; links to terms lead to the page of the glossary; what looks like HTML
+/// is text, but for comments.
 fn adapted(event: Event<'_>) -> Event<'_> {
     let lower = |level| match level {
         HeadingLevel::H1 => HeadingLevel::H2,
@@ -67,6 +69,12 @@ fn adapted(event: Event<'_>) -> Event<'_> {
             attrs: Vec::new(),
         }),
         Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            let term = dest_url.strip_prefix(glossary::TARGET);
+            let page = term.map(|anchor| format!("{}#{anchor}", glossary::PAGE).into());
+            Event::Start(Tag::Link { link_type, dest_url: page.unwrap_or(dest_url), title, id })
+        }
+        Event::Html(text) if text.starts_with("<!--") => Event::Text("".into()),
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         other => other,
     }
@@ -87,6 +95,15 @@ mod tests {
         assert!(body.contains("<h3>More</h3>"), "{body}");
         assert!(body.contains("<th scope=\"col\" style"), "{body}");
         assert!(!body.contains("<h1>"), "{body}");
+    }
+
+    #[test]
+    fn terms_are_links_to_the_glossary_and_comments_are_left_out() {
+        let text =
+            "A [warp].\n\n<!-- measured -->\n| a |\n|---|\n\n[warp]: cuda_std::glossary#warp\n";
+        let body = body(text).into_string();
+        assert!(body.contains("A <a href=\"glossary.html#warp\">warp</a>."), "{body}");
+        assert!(!body.contains("--") && body.contains("<table>"), "{body}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::page::{self, fixed, headers, number, time};
 use super::runs::{Runs, Subject};
-use super::{ladder, markdown, roofline};
+use super::{glossary, ladder, markdown, roofline};
 use maud::{Markup, html};
 use results::{Board, Environment, Limit, Results, Row};
 
@@ -30,6 +30,7 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
                 a href="#environment" { "Environment" } a href="#ceilings" { "Ceilings" }
                 a href="#peers" { "Against peers" } a href="#ladders" { "All ladders" }
                 a href="#roofline" { "Roofline" } a href="#method" { "Method" }
+                a href=(glossary::PAGE) { "Glossary" }
             }
         }
         (environment(runs))

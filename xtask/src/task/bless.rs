@@ -6,16 +6,21 @@ use std::process::ExitCode;
 
 /// The test of the executor's counters, which lies among those of the executor.
 const COUNTERS: &str = "counters_are_those_of_the_snapshot";
+/// The kernels of the glossary, and what was counted of them.
+const GLOSSARY: &str = "the_glossary_shows_what_was_compiled_and_counted";
+
+/// The measured numbers in docs.
+const DOCS: &str = "measured_numbers_are_those_of_the_reference";
 
 pub fn run() -> Result<ExitCode> {
     kernels::setup()?;
     let modules: &[&str] = if kernels::ptxas().is_some() {
-        &["snapshots::", COUNTERS, "assembled::"]
+        &["snapshots::", COUNTERS, GLOSSARY, DOCS, "assembled::"]
     } else {
         println!(
             "not rewritten: the snapshots of registers and memory, which need `cargo xtask setup --sass`"
         );
-        &["snapshots::", COUNTERS]
+        &["snapshots::", COUNTERS, GLOSSARY, DOCS]
     };
     for module in modules {
         let arguments = [

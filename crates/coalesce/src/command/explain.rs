@@ -1,25 +1,29 @@
 //! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
 
+use super::shared::WrongArgument;
 use super::terminal::{table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::pattern::Size;
 use crate::{count, timeline};
-use ::report::picture;
+use ::report::{glossary, picture};
 use ::results::write;
 use anyhow::{Context, Result};
 use cuda_host::{Choice, Gpu, KernelFacts};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX.
+/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX. Or explain a term.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu"
+    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain --glossary \"bank conflict\""
 )]
 pub struct Arguments {
     /// The pattern, or one variant of it.
-    #[arg(value_name = "PATTERN[/VARIANT]")]
-    selection: String,
+    #[arg(value_name = "PATTERN[/VARIANT]", required_unless_present = "glossary")]
+    selection: Option<String>,
+    /// Explain a term of the field instead, or all of them: a first lesson for who has never seen a GPU program.
+    #[arg(long, value_name = "TERM", num_args = 0..=1, conflicts_with_all = ["selection", "svg", "device"])]
+    glossary: Option<Option<String>>,
     /// Write a picture per variant into this folder: what a warp touches, or what ran when.
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
@@ -30,7 +34,11 @@ pub struct Arguments {
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
-    let selection = catalogue.select(&arguments.selection)?;
+    if let Some(term) = &arguments.glossary {
+        println!("{}", explained(term.as_deref())?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let selection = catalogue.select(arguments.selection.as_deref().unwrap_or_default())?;
     let pattern = selection.pattern;
     if let Some(folder) = &arguments.svg {
         std::fs::create_dir_all(folder).with_context(|| {
@@ -38,7 +46,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         })?;
     }
     if selection.variant.is_none() {
-        println!("{}", pattern.doc());
+        println!("{}", glossary::plain(&pattern.doc()));
     }
     if !pattern.is_host_work() {
         print_kernels(catalogue, &selection)?;
@@ -48,6 +56,29 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         write_pictures(catalogue, &selection, folder, &arguments.device)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A term of the glossary for a terminal, or the whole glossary.
+fn explained(term: Option<&str>) -> Result<String, WrongArgument> {
+    let Some(name) = term else { return Ok(glossary::plain(glossary::TEXT).trim_end().to_owned()) };
+    if let Some(term) = glossary::find(glossary::TEXT, name) {
+        // The definitions of links are at the end of the whole.
+        let whole = glossary::plain(glossary::TEXT);
+        return Ok(glossary::find(&whole, term.name)
+            .map_or_else(String::new, |term| format!("{}\n\n{}", term.name, term.text)));
+    }
+    let mut near: Vec<(f64, &str)> = glossary::terms(glossary::TEXT)
+        .iter()
+        .map(|term| {
+            (strsim::jaro_winkler(&name.to_lowercase(), &term.name.to_lowercase()), term.name)
+        })
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    Err(WrongArgument(format!(
+        "the glossary has no term `{name}`, the nearest are {}; `explain --glossary` shows all",
+        near.join(", ")
+    )))
 }
 
 /// What the kernels move, and what they consist of.

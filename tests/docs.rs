@@ -1,0 +1,196 @@
+//! Docs of patterns, the glossary and the README: their numbers are those of the data, their words those of the
+//! glossary, and a claim has one version.
+
+mod checks;
+
+use crate::kernels_source::root;
+use crate::snapshots::blessing;
+use coalesce::pattern::Pattern;
+use host::patterns::ALL as PATTERNS;
+use report::glossary::TEXT as GLOSSARY;
+use report::measured;
+use results::Results;
+use std::path::Path;
+
+/// The measurement whose numbers docs have.
+const REFERENCE: &str = "results/nvidia-h200/reference.json";
+
+/// Patterns whose docs are not yet written in the words of the glossary. No name may be added.
+const NOT_YET: &[&str] = &[
+    "coalescing",
+    "misalignment",
+    "stride",
+    "bus_utilisation",
+    "store_segments",
+    "aos_soa",
+    "bank_conflicts",
+    "transpose",
+    "matmul_ab",
+    "async_copy",
+    "constant_memory",
+    "reduction",
+    "scan",
+    "histogram",
+    "l2_persistence",
+    "pinned_memory",
+    "batching",
+    "overlap",
+    "zero_copy",
+    "stream_semantics",
+    "unified_addressing",
+    "allocation",
+    "graphs",
+];
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn reference() -> Results {
+    Results::load(&root().join(REFERENCE)).expect("it is committed")
+}
+
+/// The text of a source file with another doc on top.
+fn with_doc(source: &str, doc: &str) -> String {
+    let rest = source.lines().skip_while(|line| line.starts_with("//!"));
+    let doc = doc.lines().map(|line| format!("//! {line}").trim_end().to_owned());
+    doc.chain(rest.map(str::to_owned)).flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+/// The doc on top of a source file.
+fn doc_of(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
+}
+
+/// What is wrong in a doc, for a person who has just written it.
+fn faults_of(pattern: &Pattern, words: &[(&str, &str)]) -> Vec<String> {
+    let doc = doc_of(&read(&pattern.source_file()));
+    let mut faults = checks::dead_links(&doc, GLOSSARY);
+    faults.extend(checks::unlinked_terms(&doc, GLOSSARY));
+    faults.extend(checks::private_words(&doc, words));
+    faults.extend(
+        measured::typed(&doc)
+            .into_iter()
+            .map(|line| format!("a number nobody fills in, see docs/style.md: {line}")),
+    );
+    faults
+}
+
+#[test]
+fn measured_numbers_are_those_of_the_reference() {
+    let results = reference();
+    let mut wrong = Vec::new();
+    let mut compare = |path: &str, before: &str, after: String| {
+        if before != after {
+            if blessing() {
+                std::fs::write(root().join(path), after).expect("a writable checkout");
+                return;
+            }
+            let mut lines = before.lines().zip(after.lines());
+            let difference = lines.find(|(before, after)| before != after);
+            wrong.push(format!("{path} is stale, {difference:?}: run `cargo xtask bless`"));
+        }
+    };
+    for pattern in PATTERNS {
+        let path = pattern.source_file();
+        let source = read(&path);
+        let variants: Vec<&str> = pattern.variants.iter().map(|variant| variant.name).collect();
+        let filled = measured::fill(&doc_of(&source), pattern.name, &variants, &results)
+            .unwrap_or_else(|error| panic!("{path}: {error:#}"));
+        compare(&path, &source, with_doc(&source, &filled));
+    }
+    for path in ["docs/glossary.md", "docs/style.md"] {
+        let text = read(path);
+        let filled = measured::fill(&text, "", &[], &results);
+        let filled = filled.unwrap_or_else(|error| panic!("{path}: {error:#}"));
+        compare(path, &text, filled);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_stale_number_is_found() {
+    let results = reference();
+    let fill = |doc: &str| measured::fill(doc, "transpose", &["tiled"], &results);
+    let doc = "The tile: `tiled`\n(? ms), `coalescing/scalar` (? us), `cuBLAS geam` (? ms).\n<!-- measured -->\n<!-- /measured -->\n";
+    let filled = fill(doc).expect("all of it was measured");
+    let row = results.ladders().find(|row| row.name() == "transpose/tiled").expect("measured");
+    let time = row.measured().expect("measured").time_ms.median;
+    assert!(filled.starts_with(&format!("The tile: `tiled`\n({time:.3} ms), `coal")), "{filled}");
+    assert!(filled.contains("\n| `tiled` | 1.") && filled.contains("\n| *cuBLAS geam* | 0."));
+    assert!(!filled.contains('?'), "{filled}");
+    assert_eq!(fill(&filled).expect("still"), filled, "what is filled is not stale");
+    let digit = filled.find("(1.").expect("more than a millisecond") + 1;
+    for stale in [filled.replacen("| 1.", "| 2.", 1), {
+        let mut stale = filled.clone();
+        stale.replace_range(digit..=digit, "7");
+        stale
+    }] {
+        assert_ne!(stale, filled);
+        assert_eq!(fill(&stale).expect("the same names"), filled);
+    }
+    let error = fill("`tield` (1.2 ms)").expect_err("no such variant");
+    assert_eq!(error.to_string(), "`tield` was not measured: write no time after its name");
+    assert_eq!(with_doc("//! a\n//!\n//! b\n\ncode\n", "c\n\nd\n"), "//! c\n//!\n//! d\n\ncode\n");
+}
+
+#[test]
+fn docs_use_the_words_of_the_glossary() {
+    let style = read("docs/style.md");
+    let words = checks::words(&style);
+    assert!(words.len() > 30, "docs/style.md: only {} words were read", words.len());
+    let mut wrong = Vec::new();
+    for pattern in PATTERNS {
+        let faults = faults_of(pattern, &words);
+        if NOT_YET.contains(&pattern.name) {
+            if faults.is_empty() {
+                println!("{}: take it out of NOT_YET in tests/docs.rs", pattern.name);
+            }
+            continue;
+        }
+        let path = pattern.source_file();
+        wrong.extend(faults.into_iter().map(|fault| format!("{path}: {fault}")));
+    }
+    for name in NOT_YET {
+        let is_there = PATTERNS.iter().any(|pattern| pattern.name == *name);
+        assert!(is_there, "{name} has another name now: correct NOT_YET");
+    }
+    for path in ["docs/glossary.md"] {
+        let text = read(path);
+        let faults = [checks::dead_links(&text, GLOSSARY), checks::private_words(&text, &words)];
+        wrong.extend(faults.concat().into_iter().map(|fault| format!("{path}: {fault}")));
+    }
+    wrong.extend(checks::forward_links(GLOSSARY));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_core_terms_are_terms() {
+    let core = report::glossary::core(GLOSSARY);
+    assert!(core.len() > 10, "docs/glossary.md: only {core:?} are core terms");
+    for name in core {
+        let found = report::glossary::find(GLOSSARY, name);
+        assert!(found.is_some(), "docs/glossary.md: `{name}` has no heading");
+    }
+}
+
+/// The report and `list` take the claim from the doc; what people write elsewhere is compared.
+#[test]
+fn a_claim_has_one_version() {
+    let claims: Vec<(&str, String)> =
+        PATTERNS.iter().map(|pattern| (pattern.name, pattern.claim())).collect();
+    let folder = std::fs::read_dir(root().join("docs")).expect("the folder of documents");
+    let mut paths: Vec<_> = folder.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.extend(["README.md", "ARCHITECTURE.md"].map(|name| root().join(name)));
+    let text = |path: &Path| std::fs::read_to_string(path).expect("a document is text");
+    for path in paths {
+        let wrong = checks::other_claims(&text(&path), &claims);
+        assert!(wrong.is_empty(), "{}: {}", path.display(), wrong.join("\n"));
+    }
+    for pattern in PATTERNS {
+        let told = doc_of(&read(&pattern.source_file())).matches("\nShows: ").count();
+        assert_eq!(told, 1, "{}: its doc says once what it shows", pattern.name);
+    }
+}
