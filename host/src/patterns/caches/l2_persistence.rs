@@ -28,9 +28,9 @@
 //! that stream; the window of a launch holds for that launch only.
 //!
 //! 1. `plain` has no window. Between two uses of a table word, the whole table and as many bytes of
-//!    source and target pass through L2: 3 T bytes for a table of T bytes. If L2 evicted strictly
-//!    in order, the table would survive up to a third of L2, 20 of 60 MiB on an H200. Here it has
-//!    28 MiB and does not survive.
+//!    source and target pass through L2: 3 T bytes for a table of T bytes. If L2 always
+//!    evicted what was used longest ago, the table would survive up to a third of L2, 20 of 60 MiB
+//!    on an H200. Here it has 28 MiB and does not survive.
 //! 2. `all_set_aside`. The idea: set aside all the device allows, 37.5 MiB, so that the whole table
 //!    fits. What it costs shows only in the time: source and target are left with too little of L2.
 //! 3. `window`. The idea: set aside less, S = 22.5 MiB. Now the table does not fit. With hit ratio
