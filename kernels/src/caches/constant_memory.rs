@@ -1,22 +1,21 @@
 //! # Constant memory: made for a word that all lanes read, slow for everything else
 //!
-//! Shows: the constant cache serves one address at a time; it suits words that all lanes read
-//! alike, best where the compiler knows the place of the word.
+//! Shows: the constant cache serves one address at a time; it suits words that all [lanes][lane]
+//! read alike, best where the compiler knows the place of the word.
 //!
 //! The surprise: constant memory is said to be fast, but with a computed index it is the slowest
-//! memory here, even if all [lanes][lane] read the same word: `constant` (0.269 ms),
-//! `global` (0.173 ms), `shared` (0.141 ms). It is as fast as a [register] only when no lane has to
-//! load from it: `operand` (0.0735 ms).
+//! memory here, even if all lanes read the same word: `constant` (? us), `global` (? us), `shared`
+//! (? us). It is as fast as a [register] only when no lane has to load from it: `operand` (? us).
 //!
 //! Constant memory is a part of global memory, at most 64 KiB per module, that kernels can only
 //! read. It has a cache of its own in each multiprocessor. That cache serves one address at a time
 //! and hands the word to all lanes of a [warp] that want it. So a [request] for k different words
-//! takes k passes:
+//! takes k [wavefronts][wavefront] of that cache:
 //!
 //! ```text
 //! different words in a request       1   2   4   8  16  32
-//!   constant, parameter              1   2   4   8  16  32    passes: one address at a time
-//!   shared                           1   1   1   1   1   1    wavefronts: neighbouring words are in 32 banks
+//!   constant, parameter              1   2   4   8  16  32    wavefronts of the constant cache
+//!   shared                           1   1   1   1   1   1    wavefronts: the words are in different banks
 //!   global, read_only                1   1   1   1   2   4    sectors of 8 words, all in one cache line
 //! ```
 //!
@@ -31,11 +30,11 @@
 //! 2. `read_only` uses the read-only path (`ld.global.nc`, `__ldg` in CUDA C++). The counter and
 //!    the time are the same: on current GPUs that path is the L1 cache.
 //! 3. `shared`. The idea: copy the table into [shared memory] once per block. It costs the copy and
-//!    a [barrier]; a request costs one [wavefront].
+//!    a [barrier]; a request costs one wavefront.
 //! 4. `parameter` and `constant`. The idea: no copy at all. A parameter by value is in constant
 //!    memory, and so is a constant static that the host writes by its name. The counter shows 1
-//!    pass per request, for `distinct` = 1. But such a pass takes two clock cycles, and each
-//!    further word takes two more.
+//!    wavefront per request, for `distinct` = 1. But such a wavefront takes two clock cycles, and
+//!    each further word takes two more.
 //! 5. `register`. Another task: a polynomial whose 8 coefficients are the same for all lanes and
 //!    known by their place. They are loaded into registers once.
 //! 6. `operand`. The idea: an instruction can name a word of constant memory as its operand, as it
@@ -43,31 +42,29 @@
 //!    warp reads the word once into a uniform register (`ULDC`). It costs no registers per lane and
 //!    no load.
 //!
-//! | variant | change from the previous one | sectors per load | sectors per store | constant passes | limited by |
+//! | variant | change from the previous one | sectors per load | sectors per store | constant wavefronts | limited by |
 //! |---|---|---|---|---|---|
 //! | `global` | the table is in global memory | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
 //! | `read_only` | the loads use the read-only path | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
 //! | `shared` | each block copies the table into shared memory and reads it there | 4 | 4 | none | latency and requests of shared memory |
-//! | `parameter` | the table is a kernel parameter, passed by value | none | 4 | distinct | passes of the constant cache |
-//! | `constant` | the table is a constant static that the host writes by its name | none | 4 | distinct | passes of the constant cache |
+//! | `parameter` | the table is a kernel parameter, passed by value | none | 4 | distinct | wavefronts of the constant cache |
+//! | `constant` | the table is a constant static that the host writes by its name | none | 4 | distinct | wavefronts of the constant cache |
 //! | `register` | another task: all lanes use the same 8 words, `STEPS` times, from registers | 1 | 4 | none | multiply-adds |
 //! | `operand` | the 8 words are operands in constant memory | none | 4 | 1 | multiply-adds |
 //!
-//! Expected: the time of `constant` (0.269 ms) and `parameter` (0.269 ms) is a straight line over
-//! `distinct`, as the sweep shows; that of `global` (0.173 ms), `read_only` (0.173 ms) and
-//! `shared` (0.141 ms) is flat. `register` (0.0742 ms) and `operand` (0.0735 ms) are equal: reading
-//! an operand costs nothing.
+//! Expected: the time of `constant` (? us) and `parameter` (? us) is a straight line over
+//! `distinct`, as the sweep shows; that of `global` (? us), `read_only` (? us) and `shared` (? us)
+//! is flat. `register` (? us) and `operand` (? us) are equal: reading an operand costs nothing.
 //!
 //! Where the time of `constant` goes: 2^22 threads / 32 lanes x 256 steps / 132 multiprocessors =
-//! 254 thousand requests for each multiprocessor. At 1.98 GHz, `constant` (0.269 ms) lasts 532
-//! thousand clock cycles: 2.1 for each request. `shared` (0.141 ms) lasts 280 thousand: 1.1 for
-//! each request.
+//! 254 thousand requests for each multiprocessor. At 1.98 GHz, `constant` (? us) lasts 532 thousand
+//! clock cycles: 2.1 for each request. `shared` (? us) lasts 280 thousand: 1.1 for each request.
 //!
 //! A constant static in CUDA C++, and the two ways to read it:
 //!
 //! ```cuda
 //! __constant__ uint32_t table[992];       // #[address_space(constant)] static mut TABLE: [u32; 992]
-//! at = table[at];                         // computed index: a load, one pass for each different word
+//! at = table[at];                         // computed index: a load, one wavefront for each different word
 //! value = value * x + table[3];           // known place, all lanes alike: an operand
 //! ```
 //!
@@ -79,9 +76,10 @@
 //! same time as `global`.
 //!
 //! Questions:
-//! - Why is the slowest case 32 passes? A warp has 32 lanes, so it can ask for 32 different words.
+//! - Why is the slowest case 32 wavefronts? A warp has 32 lanes, so it can ask for 32 different
+//!   words.
 //! - Is a parameter table read like a plain array in Rust, `table[at]`? Not in a kernel: rustc
-//!   passes an array as one value, and a computed index makes LLVM copy all 4 KiB to
+//!   hands over an array as one value, and a computed index makes LLVM copy all 4 KiB to
 //!   [local memory], for each thread. `parameter_word` reads the word where the launch has put it.
 //! - Why 31 rows? A kernel takes at most 4096 bytes of parameters: 31 x 128 B + 16 B of other
 //!   parameters = 3984 B. A 32nd row would be too much.
@@ -101,11 +99,11 @@
 //! [register]: cuda_std::glossary#register
 //! [warp]: cuda_std::glossary#warp
 //! [request]: cuda_std::glossary#request
+//! [wavefront]: cuda_std::glossary#wavefront
 //! [sector]: cuda_std::glossary#sector
 //! [L1 cache]: cuda_std::glossary#l1-cache
 //! [shared memory]: cuda_std::glossary#shared-memory
 //! [barrier]: cuda_std::glossary#barrier
-//! [wavefront]: cuda_std::glossary#wavefront
 //! [local memory]: cuda_std::glossary#local-memory
 
 use core::mem::MaybeUninit;

@@ -1,20 +1,20 @@
 //! # Histogram: privatization keeps lanes from counting at one address
 //!
-//! Shows: shared-memory atomics are fast when each lane updates its own bank, and slow when lanes
-//! contend for a bank; global atomics are slow when they contend for an address.
+//! Shows: shared-memory [atomics][atomic] are fast when each [lane] updates its own [bank], and
+//! slow when lanes contend for a bank; global atomics are slow when they contend for an address.
 //!
 //! The surprise is twofold. An input whose bytes are all equal is the worst case for counters in
 //! device memory, but not for counters in [shared memory]: there the hardware adds up lanes that
 //! add 1 to the same word. And a copy of the counters for each [warp], `warp_private` (0.633 ms),
 //! gains nothing over one for the whole [block], `block_private` (0.634 ms).
 //!
-//! Each byte of the input adds 1 to one of 256 counters, by an [atomic] addition, which no other
+//! Each byte of the input adds 1 to one of 256 counters, by an atomic addition, which no other
 //! thread can interrupt. Additions to one address happen one after the other. In shared memory,
-//! additions of a warp to different words of one [bank] do, too. So everything depends on the word
-//! and the bank of each [lane]:
+//! additions of a warp to different words of one bank do, too. So everything depends on the word
+//! and the bank of each lane:
 //!
 //! ```text
-//! counter of bin b for lane l        bank            passes per request, for random bytes | equal bytes
+//! counter of bin b for lane l        bank            wavefronts per request: random bytes | equal bytes
 //!   block_private   word b           b % 32          3.2 (two lanes may share a word)     |  1 (added up)
 //!   warp_private    word b           b % 32          3.2, the lanes of a warp share       |  1
 //!   256 words each  word 256 l + b   b % 32          3.53                                 | 32
@@ -28,15 +28,15 @@
 //!    atomics at 256 addresses, which the [L2 cache] executes one after the other.
 //! 2. `block_private`. The idea, called [privatization]: each block counts in a private copy in
 //!    shared memory and adds it to device memory at its end. It costs 1 KiB per block, and n global
-//!    atomics become 256 per block. What remains: 3.2 passes per request.
+//!    atomics become 256 per block. What remains: 3.2 [wavefronts][wavefront] per request.
 //! 3. `warp_private`. A copy for each warp, so that warps do not meet at a word. It costs 16 KiB.
 //!    The counter still shows 3.2: the 32 lanes of one warp still share one copy, and warps took
 //!    turns anyway.
 //! 4. `padded`. A copy for each lane, 257 words apart, so that even equal bytes are in different
 //!    banks. It costs 32 KiB. The counter shows 3.5: for random bytes the banks are still random.
 //! 5. `lane_private`. The idea: store the 32 copies of a bin next to each other. Lane l then always
-//!    uses bank l. The counter shows 1 pass, whatever the bytes. What remains: each request loads
-//!    only 32 bytes.
+//!    uses bank l. The counter shows 1 wavefront, whatever the bytes. What remains: each request
+//!    loads only 32 bytes.
 //! 6. `coarsened`. Each lane loads 16 bytes at once, with four loads in flight. The counter shows
 //!    16 [sectors][sector] per load, and now device memory is the limit.
 //! 7. `aggregated`. Four equal bytes in a word are counted by one addition of 4. This would help if
@@ -47,7 +47,7 @@
 //!    bins in shared memory. It costs reading the keys three times from L2, 3 x 4 B = 12 B per key.
 //!    But an atomic in L2 costs more, a sector of 32 B read and written.
 //!
-//! | variant | change from the previous one | sectors per load | shared atomic passes | global atomics | limited by |
+//! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
 //! |---|---|---|---|---|---|
 //! | `global_atomic` | every byte is an atomic addition in device memory | 1 | none | n | 256 addresses in L2 |
 //! | `block_private` | each block counts in a private copy in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
@@ -59,13 +59,13 @@
 //! | `large_histogram_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
 //! | `large_histogram` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
 //!
-//! Expected: the minimum time is that of reading the input once, n bytes.
+//! Expected: the [minimum time] is that of reading the input once, n bytes.
 //! `global_atomic` (132.3 ms) is hundreds of times slower than `block_private` (0.634 ms).
 //! `warp_private` (0.633 ms) equals it, and `padded` (0.668 ms) is even slower for random bytes.
-//! `lane_private` (0.513 ms) takes one pass, and `coarsened` (0.243 ms) reaches the minimum time;
-//! `aggregated` (0.248 ms) does not improve on it. From `lane_private` on, all distributions take
-//! the same time. `large_histogram` (0.445 ms) beats `large_histogram_global` (3.048 ms), and for
-//! equal keys by far more, since all of them wait for one address in L2.
+//! `lane_private` (0.513 ms) takes one wavefront, and `coarsened` (0.243 ms) reaches the minimum
+//! time; `aggregated` (0.248 ms) does not improve on it. From `lane_private` on, all distributions
+//! take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global` (3.048 ms), and
+//! for equal keys by far more, since all of them wait for one address in L2.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
 //!
@@ -74,16 +74,16 @@
 //! ```
 //!
 //! Common misconception: "an input of equal bytes is the worst case". It is the worst case for
-//! device memory. In shared memory, lanes that add 1 to the same word take one pass together.
+//! device memory. In shared memory, lanes that add 1 to the same word take one wavefront together.
 //!
 //! Common misconception: "a copy for each warp removes the contention". Contention inside a warp
 //! decides here, and a copy for each warp does not change it.
 //!
 //! Questions:
 //! - Why 257 words per row? With 256, word 256 l + b is in bank b % 32 for every lane: equal bytes
-//!   would take 32 passes. 257 % 32 = 1 shifts each lane's copy by one bank.
-//! - Why is one pass not enough to reach device memory's speed in `lane_private`? A load of one
-//!   byte per lane brings 32 bytes per request, and each of them needs a request for its atomic
+//!   would take 32 wavefronts. 257 % 32 = 1 shifts each lane's copy by one bank.
+//! - Why is one wavefront not enough to reach device memory's speed in `lane_private`? A load of
+//!   one byte per lane brings 32 bytes per request, and each of them needs a request for its atomic
 //!   too. `coarsened` brings 512 bytes with one request.
 //! - How much does 32 KiB per block cost? 4 blocks of 512 threads need 128 KiB, which fits, so all
 //!   2048 threads of a multiprocessor are still resident.
@@ -97,15 +97,17 @@
 //! Source: Podlozhnyuk, "Histogram calculation in CUDA"; NVIDIA developer blog, "GPU Pro Tip: Fast
 //! Histograms Using Shared Atomics on Maxwell"; CUB, `DeviceHistogram`.
 //!
+//! [atomic]: cuda_std::glossary#atomic
+//! [lane]: cuda_std::glossary#lane
+//! [bank]: cuda_std::glossary#bank
 //! [shared memory]: cuda_std::glossary#shared-memory
 //! [warp]: cuda_std::glossary#warp
 //! [block]: cuda_std::glossary#block
-//! [atomic]: cuda_std::glossary#atomic
-//! [bank]: cuda_std::glossary#bank
-//! [lane]: cuda_std::glossary#lane
 //! [L2 cache]: cuda_std::glossary#l2-cache
 //! [privatization]: cuda_std::glossary#privatization
+//! [wavefront]: cuda_std::glossary#wavefront
 //! [sector]: cuda_std::glossary#sector
+//! [minimum time]: cuda_std::glossary#minimum-time
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
@@ -308,7 +310,7 @@ unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
 }
 
 /// Change from `padded`: the 32 copies of a bin are next to each other, so that lane l only ever touches
-/// bank l: one pass, whatever the bytes.
+/// bank l: one wavefront, whatever the bytes.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].

@@ -1,7 +1,7 @@
 //! # Reduction: one sum of many elements, with as little communication between threads as possible
 //!
-//! Shows: add in registers first, then within warps by shuffles, then once per block in shared
-//! memory, and only once per block in device memory.
+//! Shows: add in registers first, then within [warps][warp] by [shuffles][shuffle], then once per
+//! [block] in [shared memory], and only once per block in device memory.
 //!
 //! The surprise: the textbook's first repair of the tree makes it slower. `strided` (1.621 ms)
 //! keeps its threads together, which `interleaved` (1.302 ms) does not, and yet it takes longer.
@@ -19,7 +19,7 @@
 //!   registers of one thread              as many as the thread adds, without any communication
 //! ```
 //!
-//! The tree of a [block] of 512 threads has 9 levels with steps s = 1, 2, 4 ... 256. At each level,
+//! The tree of a block of 512 threads has 9 levels with steps s = 1, 2, 4 ... 256. At each level,
 //! words that are s apart are added, and half as many words remain:
 //!
 //! ```text
@@ -35,19 +35,19 @@
 //! 1. `global_atomic`. Each thread adds its element to one word of device memory by an [atomic]
 //!    operation. The counter shows n atomics at one address; they happen one after the other,
 //!    whatever the device.
-//! 2. `interleaved`. The idea: add within each block first, in [shared memory], and make only one
+//! 2. `interleaved`. The idea: add within each block first, in shared memory, and make only one
 //!    atomic per block. It costs 10 [barriers][barrier] per block. What remains: with tid % 2s = 0,
-//!    every second lane of a [warp] is idle, then three of four, but the whole warp still executes:
+//!    every second [lane] of a warp is idle, then three of four, but the whole warp still executes:
 //!    95 warp steps.
 //! 3. `strided`. The idea: let the first threads do the work, so that warps are full or have
-//!    finished: 20 warp steps. But now neighbouring [lanes][lane] access words that are 2s apart,
-//!    which means [bank conflicts][bank conflict]. The counter shows 4.66 [wavefronts][wavefront]
-//!    per load. The sum over all levels is 95 again: nothing was saved in shared memory, and each
-//!    warp waits longer for each access.
+//!    finished: 20 warp steps. But now neighbouring lanes access words that are 2s apart, which
+//!    means [bank conflicts][bank conflict]. The counter shows 4.66 [wavefronts][wavefront] per
+//!    load. The sum over all levels is 95 again: nothing was saved in shared memory, and each warp
+//!    waits longer for each access.
 //! 4. `sequential`. The idea: add the upper half to the lower half. Neighbouring lanes then access
 //!    neighbouring words: 20 warp steps with 1 wavefront each. What remains: the barriers between
 //!    the levels.
-//! 5. `shuffle`. The idea: a [shuffle] lets a lane read a register of another lane. A warp adds its
+//! 5. `shuffle`. The idea: a shuffle lets a lane read a register of another lane. A warp adds its
 //!    32 values in 5 shuffles. Shared memory is used once, for one word per warp, and 1 barrier of
 //!    10 is left. What remains: each thread loads only one word, too few [bytes in flight].
 //! 6. `vectorized`. The idea: start only as many blocks as fit on the device at once, and let each
@@ -70,8 +70,8 @@
 //! the words and one load at the end: loads (2 x 95 + 1) / (2 x 20 + 1) = 4.66, stores (95 + 16) /
 //! (20 + 16) = 3.08.
 //!
-//! Expected: the minimum time is that of reading the array once, 4 n bytes at the measured peak of
-//! reading. `global_atomic` (471.0 ms) is hundreds of times slower. `interleaved` (1.302 ms),
+//! Expected: the [minimum time] is that of reading the array once, 4 n bytes at the [measured peak]
+//! of reading. `global_atomic` (471.0 ms) is hundreds of times slower. `interleaved` (1.302 ms),
 //! `strided` (1.621 ms) and `sequential` (1.280 ms) differ by their trees, `shuffle` (0.973 ms) has
 //! almost none. `vectorized` (0.2389 ms) reaches the minimum time, and so do
 //! `vectorized_i32` (0.2395 ms) and `vectorized_f64` (0.2395 ms).
@@ -111,16 +111,18 @@
 //! Source: Harris, "Optimizing Parallel Reduction in CUDA"; CUDA C++ Programming Guide, "Warp
 //! Shuffle Functions"; CUB, `DeviceReduce`.
 //!
-//! [block]: cuda_std::glossary#block
-//! [atomic]: cuda_std::glossary#atomic
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [barrier]: cuda_std::glossary#barrier
 //! [warp]: cuda_std::glossary#warp
+//! [shuffle]: cuda_std::glossary#warp-shuffle
+//! [block]: cuda_std::glossary#block
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [atomic]: cuda_std::glossary#atomic
+//! [barrier]: cuda_std::glossary#barrier
 //! [lane]: cuda_std::glossary#lane
 //! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [wavefront]: cuda_std::glossary#wavefront
-//! [shuffle]: cuda_std::glossary#warp-shuffle
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [minimum time]: cuda_std::glossary#minimum-time
+//! [measured peak]: cuda_std::glossary#measured-peak
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;

@@ -1,7 +1,8 @@
 //! # Scan: every prefix sum, and how a block learns the sum of all elements before its own
 //!
-//! Shows: scan in registers first, then within warps by shuffles, then across blocks in a single
-//! pass in which each block looks back at the blocks before it.
+//! Shows: scan in [registers][register] first, then within [warps][warp] by [shuffles][shuffle],
+//! then across [blocks][block] in a single pass in which each block looks back at the blocks before
+//! it.
 //!
 //! The surprise: the scan with the fewest additions is the slowest. `blelloch` (2.754 ms) makes
 //! 1533 additions per tile and `hillis_steele` (1.740 ms) makes 4097.
@@ -9,14 +10,14 @@
 //! than both.
 //!
 //! An inclusive scan computes `target[i] = source[0] + ... + source[i]`. Each element needs the sum
-//! of all elements before it, so [blocks][block] cannot work independently. There are two ways out:
+//! of all elements before it, so blocks cannot work independently. There are two ways out:
 //!
 //! ```text
-//! two passes  (the first five variants)                       memory traffic: 3 n words
+//! array read twice (the first five variants)                  memory traffic: 3 n words
 //!   1. scan_sums: each warp reads a tile and writes its sum      read n
 //!   2. the sums are scanned by the variant's own kernel          almost nothing
 //!   3. each block scans its tile and adds the sum before it      read n, write n
-//! one pass  (look_back, look_back_async)                      memory traffic: 2 n words
+//! array read once (look_back, look_back_async)                memory traffic: 2 n words
 //!   each block scans its tile and asks the blocks before it      read n, write n
 //! ```
 //!
@@ -47,13 +48,13 @@
 //! 3. `blelloch_padded`. The idea: [padding], one unused word after every 32. Word i is then in
 //!    bank (i + i / 32) % 32, and words that are 2 s apart are in different banks. It costs 64
 //!    bytes. What remains: the barriers.
-//! 4. `shuffle`. Warps scan by [shuffles][shuffle] from register to register; shared memory holds
-//!    one word per warp. The counter shows 33 wavefronts instead of 170. But each thread now has
-//!    one element where the tree had two: fewer [bytes in flight], and the time grows.
-//! 5. `vectorized`. Each thread loads 8 vectors of 16 bytes and scans 32 elements in
-//!    [registers][register]. What remains: two passes move 3 n words where 2 n are needed.
-//! 6. `look_back` needs one pass, see below. What remains: a block has no load in flight while it
-//!    waits for the blocks before it and while it stores.
+//! 4. `shuffle`. Warps scan by shuffles from register to register; shared memory holds one word per
+//!    warp. The counter shows 33 wavefronts instead of 170. But each thread now has one element
+//!    where the tree had two: fewer [bytes in flight], and the time grows.
+//! 5. `vectorized`. Each thread loads 8 vectors of 16 bytes and scans 32 elements in registers.
+//!    What remains: the array is read twice, so 3 n words move where 2 n are needed.
+//! 6. `look_back` reads the array once, by a [look-back] as explained below. What remains: a block
+//!    has no load in flight while it waits for the blocks before it and while it stores.
 //! 7. `look_back_async` copies the tile into shared memory by an [asynchronous copy]. A thread
 //!    needs a third fewer registers, so 6 blocks per multiprocessor are resident instead of 4, and
 //!    have 6 x 32 KiB = 192 KiB instead of 4 x 32 KiB = 128 KiB of tiles on their way.
@@ -68,8 +69,9 @@
 //! | `look_back` | one pass: each block looks back at the tiles before its own | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
 //! | `look_back_async` | asynchronous copies bring the tile into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
 //!
-//! Sectors per load are an average over all kernels of a variant: 4 per request of `scan_sums` and
-//! of the scan (16 with 16-byte loads), and 1 for the request that loads the sum before the tile.
+//! [Sectors][sector] per load are an average over all kernels of a variant: 4 per request of
+//! `scan_sums` and of the scan (16 with 16-byte loads), and 1 for the request that loads the sum
+//! before the tile.
 //!
 //! How a block looks back. Each tile has a word of 64 bits in device memory: a state (nothing, sum
 //! of the tile, or prefix: the sum of everything up to the tile's end) and the value. A block takes
@@ -86,11 +88,11 @@
 //! State and value are in one word and are written together, so no [fence] is needed. Each state
 //! also carries the number of the launch, so nobody has to clear the words between launches.
 //!
-//! Expected: the minimum time is that of a copy, 8 n bytes. Two passes move 12 n bytes, so they
-//! cannot exceed 2/3 of its speed. `hillis_steele` (1.740 ms), `blelloch` (2.754 ms),
-//! `blelloch_padded` (1.410 ms) and `shuffle` (1.615 ms) stay far below that.
-//! `vectorized` (0.772 ms) comes near. `look_back` (0.705 ms) and `look_back_async` (0.644 ms) move
-//! only what any scan must move.
+//! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice makes that 12
+//! n bytes, so they cannot exceed 2/3 of its speed. `hillis_steele` (1.740 ms),
+//! `blelloch` (2.754 ms), `blelloch_padded` (1.410 ms) and `shuffle` (1.615 ms) stay far below
+//! that. `vectorized` (0.772 ms) comes near. `look_back` (0.705 ms) and
+//! `look_back_async` (0.644 ms) move only what any scan must move.
 //!
 //! Common misconception: "the scan with the fewest additions is the fastest". Additions are cheap.
 //! Count wavefronts and barriers in shared memory, and bytes in device memory.
@@ -114,18 +116,22 @@
 //! Applications"; Harris, Sengupta, Owens, "Parallel Prefix Sum (Scan) with CUDA"; Merrill,
 //! Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"; CUB, `DeviceScan`.
 //!
-//! [bank conflict]: cuda_std::glossary#bank-conflict
+//! [register]: cuda_std::glossary#register
+//! [warp]: cuda_std::glossary#warp
+//! [shuffle]: cuda_std::glossary#warp-shuffle
 //! [block]: cuda_std::glossary#block
+//! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [shared memory]: cuda_std::glossary#shared-memory
 //! [barrier]: cuda_std::glossary#barrier
 //! [wavefront]: cuda_std::glossary#wavefront
 //! [padding]: cuda_std::glossary#padding
-//! [shuffle]: cuda_std::glossary#warp-shuffle
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [register]: cuda_std::glossary#register
+//! [look-back]: cuda_std::glossary#look-back
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
+//! [sector]: cuda_std::glossary#sector
 //! [atomic]: cuda_std::glossary#atomic
 //! [fence]: cuda_std::glossary#fence
+//! [minimum time]: cuda_std::glossary#minimum-time
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;

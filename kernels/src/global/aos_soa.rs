@@ -4,14 +4,14 @@
 //! both layouts move the same bytes.
 //!
 //! The surprise: the rule "a structure of arrays is always faster" fails twice here. When both
-//! fields of a point are used, `both_aos` (0.0574 ms) is not slower than `both_soa` (0.0604 ms).
-//! And for a particle of seven fields, where the counter shows seven times the sectors,
-//! `particle_aos` (0.1225 ms) and `particle_soa` (0.1223 ms) take the same time.
+//! fields of a point are used, `both_aos` (? us) is not slower than `both_soa` (? us). And for a
+//! particle of seven fields, where the counter shows seven times the [sectors][sector],
+//! `particle_aos` (? us) and `particle_soa` (? us) take the same time.
 //!
 //! An array of structures (AoS) stores the fields of one element next to each other. A structure of
 //! arrays (SoA) stores all values of one field next to each other. The 32 [lanes][lane] of a [warp]
-//! read the same field of 32 neighbouring elements, in one [request]. Memory moves in
-//! [sectors][sector] of 32 bytes:
+//! read the same field of 32 neighbouring elements, in one [request]. Memory moves in sectors of 32
+//! bytes:
 //!
 //! ```text
 //! point {x, y}, a warp reads x           | = sector, x y = fields
@@ -52,10 +52,10 @@
 //! | `particle_aos` | seven fields are used, from an array of structures | 28 | 4 | device memory |
 //! | `particle_soa` | each field is in an array of its own | 4 | 4 | device memory |
 //!
-//! Expected: `one_field_soa` (0.0504 ms) gains over `one_field_aos` (0.0573 ms), but less than 8 of
-//! 12 bytes suggest, because it waits for its few bytes in flight. `both_aos` (0.0574 ms),
-//! `both_vectorized` (0.0573 ms) and `both_soa` (0.0604 ms) are close together.
-//! `particle_aos` (0.1225 ms) equals `particle_soa` (0.1223 ms).
+//! Expected: `one_field_soa` (? us) gains over `one_field_aos` (? us), but less than 8 of 12 bytes
+//! suggest, because it waits for its few bytes in flight. `both_aos` (? us), `both_vectorized` (?
+//! us) and `both_soa` (? us) are close together. `particle_aos` (? us) equals `particle_soa` (?
+//! us).
 //!
 //! The layouts in CUDA C++:
 //!
@@ -83,16 +83,17 @@
 //!
 //! Preconditions: buffers aligned to 8 bytes.
 //!
-//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
-//! Guide, "Device Memory Accesses".
+//! Source: CUDA C++ Best Practices Guide, "[Coalesced] Access to Global Memory"; CUDA C++
+//! Programming Guide, "Device Memory Accesses".
 //!
+//! [sector]: cuda_std::glossary#sector
 //! [lane]: cuda_std::glossary#lane
 //! [warp]: cuda_std::glossary#warp
 //! [request]: cuda_std::glossary#request
-//! [sector]: cuda_std::glossary#sector
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 //! [L1 cache]: cuda_std::glossary#l1-cache
 //! [vectorized access]: cuda_std::glossary#vectorized-access
+//! [coalesced]: cuda_std::glossary#coalesced
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x2;

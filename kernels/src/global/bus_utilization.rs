@@ -1,16 +1,16 @@
 //! # Bus utilization: which part of the bytes that move was asked for
 //!
-//! Shows: the unit of a load is the 32-byte sector, with the L1 cache or without it.
+//! Shows: the unit of a load is the 32-byte [sector], with the [L1 cache] or without it.
 //!
-//! The surprise: a widespread rule says that loads through the [L1 cache] move 128 bytes and other
+//! The surprise: a widespread rule says that loads through the L1 cache move 128 bytes and other
 //! loads move 32 bytes, so that random access should leave L1 out. On every GPU since compute
-//! capability 6.0, `random_ca` (1.638 ms), through L1, and `random_cg` (1.638 ms), without it, move
-//! the same bytes in the same time.
+//! capability 6.0, `random_ca` (? us), through L1, and `random_cg` (? us), without it, move the
+//! same bytes in the same time.
 //!
-//! Global memory moves in [sectors][sector] of 32 bytes. Four sectors form a [cache line] of 128
-//! bytes. A line is what a cache keeps an address for; it may hold only some of its sectors. Here
-//! five shapes of a load, one word of 4 bytes per [lane], are read in two ways: `ld.ca` caches in
-//! L1 and in the [L2 cache], `ld.cg` caches in L2 only. For each [request] of a [warp]:
+//! Global memory moves in sectors of 32 bytes. Four sectors form a [cache line] of 128 bytes. A
+//! line is what a cache keeps an address for; it may hold only some of its sectors. Here five
+//! shapes of a load, one word of 4 bytes per [lane], are read in two ways: `ld.ca` caches in L1 and
+//! in the [L2 cache], `ld.cg` caches in L2 only. For each [request] of a [warp]:
 //!
 //! ```text
 //! shape         word of lane i of warp w           sectors  lines  used of sectors       used of lines
@@ -47,11 +47,11 @@
 //! | `aligned_ca` | lane i loads word i of the cache line | 4 | 4 | bytes in flight |
 //! | `aligned_cg` | the same without L1 | 4 | 4 | bytes in flight |
 //!
-//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (0.199 ms),
-//! `permuted_ca` (0.203 ms) and `misaligned_ca` (0.205 ms) are nearly equal;
-//! `one_address_ca` (0.191 ms) is a little faster. Only `random_ca` (1.638 ms) is slow: it moves
-//! 32 / 4 = 8 times the sectors of `aligned_ca`. The bandwidth of every row is computed from the
-//! bytes that `aligned` needs, so that rows can be compared.
+//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (? us),
+//! `permuted_ca` (? us) and `misaligned_ca` (? us) are nearly equal; `one_address_ca` (? us) is a
+//! little faster. Only `random_ca` (? us) is slow: it moves 32 / 4 = 8 times the sectors of
+//! `aligned_ca`. The bandwidth of every row is computed from the bytes that `aligned` needs, so
+//! that rows can be compared.
 //!
 //! In CUDA C++ and in Rust, the two ways are one function each:
 //!
@@ -81,17 +81,18 @@
 //!
 //! Preconditions: none.
 //!
-//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "Cache
+//! Source: CUDA C++ Best Practices Guide, "[Coalesced] Access to Global Memory"; PTX ISA, "Cache
 //! Operators"; Nsight Compute, Kernel Profiling Guide, "L1/TEX Cache".
 //!
-//! [L1 cache]: cuda_std::glossary#l1-cache
 //! [sector]: cuda_std::glossary#sector
+//! [L1 cache]: cuda_std::glossary#l1-cache
 //! [cache line]: cuda_std::glossary#cache-line
 //! [lane]: cuda_std::glossary#lane
 //! [L2 cache]: cuda_std::glossary#l2-cache
 //! [request]: cuda_std::glossary#request
 //! [warp]: cuda_std::glossary#warp
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [coalesced]: cuda_std::glossary#coalesced
 
 use cuda_std::memory::{load_ca, load_cg};
 use cuda_std::prelude::*;

@@ -1,18 +1,17 @@
 //! # Coalescing: neighbouring lanes should touch neighbouring words
 //!
-//! Shows: memory moves in sectors of 32 bytes; a request is cheapest when its 32 lanes fill whole
-//! sectors, in any order.
+//! Shows: memory moves in [sectors][sector] of 32 bytes; a [request] is cheapest when its 32
+//! [lanes][lane] fill whole sectors, in any order.
 //!
-//! The surprise is twofold. Reading a whole array in an order that suits one CPU thread takes eight
-//! times as long as reading it in the order that suits the GPU. And the perfect order is still not
-//! fast: `scalar` wastes no byte, and `vectorized_16` beats it.
+//! The surprise is twofold. Reading a whole array in the order in which a CPU would read it takes
+//! eight times as long as reading it in the order that suits the GPU. And the perfect order is
+//! still not fast: `scalar` wastes no byte, and `vectorized_16` beats it.
 //!
 //! Some words first. A [kernel] is a function that thousands of [threads][thread] run at once.
-//! Threads run in groups of 32, called [warps][warp]; the 32 threads of a warp are its
-//! [lanes][lane]. When a warp executes one load instruction, its 32 lanes ask for 32 addresses
-//! together: that is one [request]. Memory answers in [sectors][sector], aligned blocks of 32
-//! bytes, and always moves whole sectors. So the cost of a request is the number of different
-//! sectors that its lanes touch:
+//! Threads run in groups of 32, called [warps][warp]; the 32 threads of a warp are its lanes. When
+//! a warp executes one load instruction, its 32 lanes ask for 32 addresses together: that is one
+//! request. Memory answers in sectors, aligned blocks of 32 bytes, and always moves whole sectors.
+//! So the cost of a request is the number of different sectors that its lanes touch:
 //!
 //! ```text
 //! one warp loads 32 words of f32          |........| = one sector of 8 words, x = word that is used
@@ -95,12 +94,12 @@
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; Nsight Compute,
 //! Kernel Profiling Guide, "L1/TEX Cache"; Little's law.
 //!
+//! [sector]: cuda_std::glossary#sector
+//! [request]: cuda_std::glossary#request
+//! [lane]: cuda_std::glossary#lane
 //! [kernel]: cuda_std::glossary#kernel
 //! [thread]: cuda_std::glossary#thread
 //! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [request]: cuda_std::glossary#request
-//! [sector]: cuda_std::glossary#sector
 //! [coalesced]: cuda_std::glossary#coalesced
 //! [vectorized access]: cuda_std::glossary#vectorized-access
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight

@@ -1,14 +1,15 @@
 //! # Misalignment: an array that starts in the middle of a sector
 //!
-//! Shows: a shifted warp touches one sector more, and over a whole array that is almost nothing.
+//! Shows: a shifted [warp] touches one [sector] more, and over a whole array that is almost
+//! nothing.
 //!
-//! The surprise: the counter shows 5 sectors instead of 4, a quarter more, but `shifted` (0.207 ms)
-//! and the aligned `padded` (0.205 ms) take nearly the same time.
+//! The surprise: the counter shows 5 sectors instead of 4, a quarter more, but `shifted` (? us) and
+//! the aligned `padded` (? us) take nearly the same time.
 //!
 //! Every variant computes `target[i + offset] = source[i + offset]`. Global memory moves in
-//! [sectors][sector], aligned blocks of 32 bytes. A [warp] loads 32 x 4 B = 128 B in one [request].
-//! If these 128 bytes start at the beginning of a sector, they fill 4 sectors. If they start inside
-//! one, they also reach into a fifth:
+//! sectors, aligned blocks of 32 bytes. A warp loads 32 x 4 B = 128 B in one [request]. If these
+//! 128 bytes start at the beginning of a sector, they fill 4 sectors. If they start inside one,
+//! they also reach into a fifth:
 //!
 //! ```text
 //! word offset 0   |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|           4 sectors, 1 cache line of 128 B
@@ -46,10 +47,9 @@
 //! | `peeled` | no padding: warps start at cache lines, and the first few threads have nothing to do | 4 | 4 | bytes in flight |
 //! | `staged` | aligned 16-byte loads into shared memory, aligned stores from there | 16 | 4 | device memory |
 //!
-//! Expected: `shifted` (0.207 ms), `padded` (0.205 ms) and `peeled` (0.200 ms) are within a few
-//! percent of each other. `staged` (0.130 ms) is much faster, because its loads are four times as
-//! wide. The Best Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an
-//! older GPU.
+//! Expected: `shifted` (? us), `padded` (? us) and `peeled` (? us) are within a few percent of each
+//! other. `staged` (? us) is much faster, because its loads are four times as wide. The Best
+//! Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an older GPU.
 //!
 //! Common misconception: "a misaligned access halves the bandwidth". For one warp alone, 4 of 5
 //! sectors are useful, which is 80 %. For neighbouring warps that run together, nearly 100 % of
@@ -70,8 +70,8 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Effects of Misaligned Accesses".
 //!
-//! [sector]: cuda_std::glossary#sector
 //! [warp]: cuda_std::glossary#warp
+//! [sector]: cuda_std::glossary#sector
 //! [request]: cuda_std::glossary#request
 //! [L1 cache]: cuda_std::glossary#l1-cache
 //! [L2 cache]: cuda_std::glossary#l2-cache

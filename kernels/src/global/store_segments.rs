@@ -1,11 +1,11 @@
 //! # Store segments: a store costs the sectors it touches, and more if it fills them only in part
 //!
-//! Shows: stores move sectors of 32 bytes; scattered stores cost nothing extra as long as each
-//! sector is written whole.
+//! Shows: stores move [sectors][sector] of 32 bytes; scattered stores cost nothing extra as long as
+//! each sector is written whole.
 //!
 //! The surprise: scattered stores are as fast as consecutive ones. `scattered` (0.318 ms) and
-//! `consecutive` (0.318 ms) take the same time. What costs time is a [sector] that is written only
-//! in part, `partial` (0.499 ms), and a [request] that stores too little, `half_range` (0.633 ms).
+//! `consecutive` (0.318 ms) take the same time. What costs time is a sector that is written only in
+//! part, `partial` (0.499 ms), and a [request] that stores too little, `half_range` (0.633 ms).
 //!
 //! A [warp] has 32 [lanes][lane]; one store instruction of a warp is one request. It touches
 //! sectors, aligned blocks of 32 bytes. (The CUDA guides also call them segments.) Every variant
@@ -66,8 +66,8 @@
 //!
 //! Preconditions: buffers aligned to 128 bytes.
 //!
-//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
-//! Guide, "Device Memory Accesses".
+//! Source: CUDA C++ Best Practices Guide, "[Coalesced] Access to Global Memory"; CUDA C++
+//! Programming Guide, "Device Memory Accesses".
 //!
 //! [sector]: cuda_std::glossary#sector
 //! [request]: cuda_std::glossary#request
@@ -75,6 +75,7 @@
 //! [lane]: cuda_std::glossary#lane
 //! [L2 cache]: cuda_std::glossary#l2-cache
 //! [cache line]: cuda_std::glossary#cache-line
+//! [coalesced]: cuda_std::glossary#coalesced
 
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;

@@ -1,13 +1,12 @@
 //! # Stride: reading every s-th word costs as much as reading all of them
 //!
-//! Shows: with a stride of s words a warp uses 1/s of each sector, down to one word in eight.
+//! Shows: with a stride of s words a [warp] uses 1/s of each [sector], down to one word in eight.
 //!
 //! The surprise: to read one eighth of an array takes as much traffic as to read all of it. And the
-//! clever repair, which loads whole sectors and picks the words in shared memory, does not help.
+//! clever repair, which loads whole sectors and picks the words in [shared memory], does not help.
 //!
-//! Global memory moves in [sectors][sector] of 32 bytes, which are 8 words. With stride s, the 32
-//! [lanes][lane] of a [warp] want words 0, s, 2 s, ..., 31 s. The sectors between them move as
-//! well:
+//! Global memory moves in sectors of 32 bytes, which are 8 words. With stride s, the 32
+//! [lanes][lane] of a warp want words 0, s, 2 s, ..., 31 s. The sectors between them move as well:
 //!
 //! ```text
 //! stride 1  |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|     4 sectors, 100 % used
@@ -28,7 +27,7 @@
 //! 2. `gather`. The idea: keep the stride where the data comes from, and write the results next to
 //!    each other. It costs nothing. The counter shows 4 sectors per store. What remains: 32 sectors
 //!    per load.
-//! 3. `staged`. The idea: load whole sectors with 16-byte loads into [shared memory] and pick every
+//! 3. `staged`. The idea: load whole sectors with 16-byte loads into shared memory and pick every
 //!    s-th word there. It costs shared memory and a [barrier]. The counter shows 16 sectors per
 //!    load, all bytes "used", and a quarter as many requests. But the same sectors cross device
 //!    memory as before, and that is what the time depends on. Beyond s = 8, it even fetches sectors
@@ -43,11 +42,11 @@
 //! | `gather` | the results are stored next to each other: only the loads are strided | min(4s, 32) | 4 | sectors read |
 //! | `staged` | the block loads whole sectors into shared memory and picks the words there | 16 | 4 | device memory |
 //!
-//! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (0.182 ms) is the
-//! slowest by far, `gather` (0.0705 ms) saves the strided stores, and `staged` (0.0783 ms) is
-//! slower than `gather`, because it moves the same sectors and has a barrier besides. The sweep
-//! over s goes on: the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat
-//! only from there. That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
+//! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (? us) is the
+//! slowest by far, `gather` (? us) saves the strided stores, and `staged` (? us) is slower than
+//! `gather`, because it moves the same sectors and has a barrier besides. The sweep over s goes on:
+//! the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat only from there.
+//! That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -66,7 +65,7 @@
 //! - Does stride 2 cost half of the speed? It doubles the sectors per request, from 4 to 8, and
 //!   half of the bytes are used. If another kernel or warp needs the other half soon, a cache may
 //!   still have it.
-//! - How can `staged` show fewer requests, all coalesced, and lose? Requests are not the limit.
+//! - How can `staged` show fewer requests, all [coalesced], and lose? Requests are not the limit.
 //!   Sectors of device memory are, and there are as many: n s words / 8 for any s up to 8.
 //!
 //! <!-- measured -->
@@ -76,12 +75,13 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Strided Accesses".
 //!
-//! [sector]: cuda_std::glossary#sector
-//! [lane]: cuda_std::glossary#lane
 //! [warp]: cuda_std::glossary#warp
+//! [sector]: cuda_std::glossary#sector
 //! [shared memory]: cuda_std::glossary#shared-memory
+//! [lane]: cuda_std::glossary#lane
 //! [barrier]: cuda_std::glossary#barrier
 //! [cache line]: cuda_std::glossary#cache-line
+//! [coalesced]: cuda_std::glossary#coalesced
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;

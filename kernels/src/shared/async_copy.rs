@@ -1,16 +1,15 @@
 //! # Asynchronous copies: from global to shared memory without passing through registers
 //!
-//! Shows: a copy that bypasses the registers saves registers; it saves time only if the block works
-//! on something else meanwhile.
+//! Shows: a copy that bypasses the registers saves registers; it saves time only if the [block]
+//! works on something else meanwhile.
 //!
-//! The surprise: replacing an ordinary copy into shared memory by an asynchronous one gains nothing
-//! by itself, `async_16` (0.5426 ms) against `registers_16` (0.5451 ms). It pays once several tiles
-//! are on their way while the block works on another, `pipelined` (0.5345 ms) and
-//! `bulk` (0.5322 ms).
+//! The surprise: replacing an ordinary copy into [shared memory] by an asynchronous one gains
+//! nothing by itself, `async_16` (? us) against `registers_16` (? us). It pays once several tiles
+//! are on their way while the block works on another, `pipelined` (? us) and `bulk` (? us).
 //!
 //! The task is `target[i] = source[i] + source[i ^ 128]`, where elements after the end count as 0.
-//! Each sum needs a word that another [warp] loaded, so each [block] stages tile after tile of 2048
-//! words in [shared memory]. Only the way into shared memory differs:
+//! Each sum needs a word that another [warp] loaded, so each block stages tile after tile of 2048
+//! words in shared memory. Only the way into shared memory differs:
 //!
 //! ```text
 //! instruction of the machine code              what the thread does
@@ -58,13 +57,12 @@
 //! | `pipelined` | four tiles of shared memory: three are being copied while the block works on one (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //! | `bulk` | one thread starts the copy of each whole tile (sm_90) | none | 16 | 4 / none | device memory |
 //!
-//! Expected: the minimum time is that of a plain copy: every word is read once and written once, 8
-//! B x n. `registers_4` (0.5463 ms), `registers_8` (0.5429 ms), `registers_16` (0.5451 ms),
-//! `async_4` (0.5491 ms), `async_8` (0.5421 ms) and `async_16` (0.5426 ms) are nearly equal: 8
-//! blocks per multiprocessor work at different times and cover each other's waiting.
-//! `pipelined` (0.5345 ms) and `bulk` (0.5322 ms) come close to a plain copy. The sweep over n
-//! shows the same without that help: with few blocks each must hide its own waiting, and the last
-//! two variants take about half the time of the others.
+//! Expected: the [minimum time] is that of a plain copy: every word is read once and written once,
+//! 8 B x n. `registers_4` (? us), `registers_8` (? us), `registers_16` (? us), `async_4` (? us),
+//! `async_8` (? us) and `async_16` (? us) are nearly equal: 8 blocks per multiprocessor work at
+//! different times and cover each other's waiting. `pipelined` (? us) and `bulk` (? us) come close
+//! to a plain copy. The sweep over n shows the same without that help: with few blocks each must
+//! hide its own waiting, and the last two variants take about half the time of the others.
 //!
 //! The heart of `pipelined` in CUDA C++ (`<cuda_pipeline.h>`), four stages in a ring:
 //!
@@ -98,15 +96,16 @@
 //! CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, `cp.async` and `cp.async.bulk`;
 //! the bytes in flight: CUB's tuning, `arch_to_min_bytes_in_flight`.
 //!
-//! [warp]: cuda_std::glossary#warp
 //! [block]: cuda_std::glossary#block
 //! [shared memory]: cuda_std::glossary#shared-memory
+//! [warp]: cuda_std::glossary#warp
 //! [sector]: cuda_std::glossary#sector
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
 //! [L1 cache]: cuda_std::glossary#l1-cache
 //! [wavefront]: cuda_std::glossary#wavefront
 //! [barrier]: cuda_std::glossary#barrier
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [minimum time]: cuda_std::glossary#minimum-time
 //! [occupancy]: cuda_std::glossary#occupancy
 
 use core::mem::MaybeUninit;

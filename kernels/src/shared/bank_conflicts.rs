@@ -1,26 +1,24 @@
 //! # Bank conflicts: lanes that want different words of one bank are served one after the other
 //!
-//! Shows: shared memory delivers one word per bank and wavefront, so the bank with the most
-//! different words decides how long a request takes.
+//! Shows: [shared memory] delivers one word per [bank] and [wavefront], so the bank with the most
+//! different words decides how long a [request] takes.
 //!
 //! The surprise: 32 [lanes][lane] that all read the same word cost nothing extra, and 32 lanes that
 //! read words at a distance of 33 cost nothing extra, but at a distance of 32 the same load takes
 //! 32 times as many steps.
 //!
-//! [Shared memory] is a small, fast memory inside each multiprocessor that the threads of a [block]
-//! share. Its words of 4 bytes are distributed over 32 [banks][bank], like cards dealt to 32
-//! players:
+//! Shared memory is a small, fast memory inside each multiprocessor that the threads of a [block]
+//! share. Its words of 4 bytes are distributed over 32 banks, like cards dealt to 32 players:
 //!
 //! ```text
 //! word   0   1   2 ..  31 |  32  33 ..  63 |  64 ..        word w is in bank w % 32
 //! bank   0   1   2 ..  31 |   0   1 ..  31 |   0 ..
 //! ```
 //!
-//! All banks work at the same time. In one [wavefront], which takes a clock cycle, each bank
-//! delivers one of its words, and every lane that asked for that word gets it. A [request] of a
-//! [warp], which is one load or store of its 32 lanes, takes as many wavefronts as there are
-//! different words wanted from the busiest bank. If that number is n and n > 1, it is an n-way
-//! [bank conflict]:
+//! All banks work at the same time. In one wavefront, which takes a clock cycle, each bank delivers
+//! one of its words, and every lane that asked for that word gets it. A request of a [warp], which
+//! is one load or store of its 32 lanes, takes as many wavefronts as there are different words
+//! wanted from the busiest bank. If that number is n and n > 1, it is an n-way [bank conflict]:
 //!
 //! ```text
 //! word of lane i                   banks                            wavefronts
@@ -52,7 +50,8 @@
 //!    rows by one bank, so a column touches 32 different banks. It costs 32 unused words per tile.
 //! 7. `swizzled` is the second repair. Row r stores its column c at index c ^ r, a [swizzle]. For a
 //!    fixed c and r = 0 .. 31, c ^ r takes 32 different values, so again 32 different banks. It
-//!    uses no extra memory. What remains in both is the [latency][latency hiding] of shared memory.
+//!    uses no extra memory. What remains in both is the latency of shared memory, which only other
+//!    warps can cover ([latency hiding]).
 //!
 //! How it is measured: a table in shared memory says for each word which word to read next. Each
 //! lane follows it for `STEPS` = 64 steps, and every step waits for the one before, so nothing but
@@ -73,11 +72,10 @@
 //! | `swizzled` | tile rows of 32 words, the columns of each row permuted by the row number | 4 | 4 | 1 / 1 | latency of shared memory |
 //!
 //! Expected: the time follows the wavefronts, once there are more of them than the latency of a
-//! step can hide. `strided_read` (1.049 ms), `strided_write` (1.056 ms) and `column` (1.045 ms)
-//! have 32 wavefronts per step and take the same time. `broadcast` (0.0476 ms),
-//! `two_lanes_per_word` (0.0476 ms), `padded` (0.0488 ms) and `swizzled` (0.0462 ms) have 1.
-//! `random` (0.130 ms) has 3.53. `eight_bytes` (0.0784 ms) and `sixteen_bytes` (0.143 ms) take
-//! longer than `broadcast`, but deliver 2 and 4 times the bytes.
+//! step can hide. `strided_read` (? us), `strided_write` (? us) and `column` (? us) have 32
+//! wavefronts per step and take the same time. `broadcast` (? us), `two_lanes_per_word` (? us),
+//! `padded` (? us) and `swizzled` (? us) have 1. `random` (? us) has 3.53. `eight_bytes` (? us) and
+//! `sixteen_bytes` (? us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
 //!
@@ -90,7 +88,7 @@
 //! 2 i + 32 differ by 32. So there are 16 banks with 2 words each, and gcd(2, 32) = 2 wavefronts.
 //!
 //! Common misconception: "a bank is 32 bytes wide". It is 4 bytes wide; 32 is the number of banks,
-//! and of the bytes of a sector of global memory, which has nothing to do with banks.
+//! and of the bytes of a [sector] of global memory, which has nothing to do with banks.
 //!
 //! Questions:
 //! - Why 32? The hardware has as many banks as a warp has lanes, so that one word for each lane
@@ -101,7 +99,7 @@
 //! - Is every count above 1 a conflict? No. 16 bytes per lane need 512 B / 128 B = 4 wavefronts at
 //!   least.
 //! - Padding or swizzle? Their counts are equal. Padding is simpler and costs memory; the swizzle
-//!   keeps rows aligned to 16 bytes for vectorized access and costs one instruction.
+//!   keeps rows aligned to 16 bytes for [vectorized access] and costs one instruction.
 //!
 //! <!-- measured -->
 //! <!-- /measured -->
@@ -111,17 +109,19 @@
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"; CUDA C++ Programming
 //! Guide, "Shared Memory" of compute capability 5.x and later.
 //!
-//! [lane]: cuda_std::glossary#lane
-//! [Shared memory]: cuda_std::glossary#shared-memory
-//! [block]: cuda_std::glossary#block
+//! [shared memory]: cuda_std::glossary#shared-memory
 //! [bank]: cuda_std::glossary#bank
 //! [wavefront]: cuda_std::glossary#wavefront
 //! [request]: cuda_std::glossary#request
+//! [lane]: cuda_std::glossary#lane
+//! [block]: cuda_std::glossary#block
 //! [warp]: cuda_std::glossary#warp
 //! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [padding]: cuda_std::glossary#padding
 //! [swizzle]: cuda_std::glossary#swizzle
 //! [latency hiding]: cuda_std::glossary#latency-hiding
+//! [sector]: cuda_std::glossary#sector
+//! [vectorized access]: cuda_std::glossary#vectorized-access
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

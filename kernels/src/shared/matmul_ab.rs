@@ -1,11 +1,11 @@
 //! # C = A B with a short inner dimension: reuse, first in shared memory, then in registers
 //!
-//! Shows: shared memory saves requests to L1 and device memory; registers save requests to shared
-//! memory, and here that is what pays.
+//! Shows: [shared memory] saves requests to L1 and device memory; [registers][register] save
+//! requests to shared memory, and here that is what pays.
 //!
-//! The surprise: staging A in [shared memory], the classic first step, makes the product slower,
+//! The surprise: staging A in shared memory, the classic first step, makes the product slower,
 //! `shared_a` (3.060 ms) against `naive` (2.794 ms). Staging both matrices gains little,
-//! `shared_ab` (2.231 ms). What makes the difference is reuse in [registers][register],
+//! `shared_ab` (2.231 ms). What makes the difference is reuse in registers,
 //! `register_tiled` (0.505 ms).
 //!
 //! A is M x 32, B is 32 x N, so each element of C is a sum of 32 products. Each product needs one
@@ -26,13 +26,13 @@
 //!    makes 64 requests with 32 x (1 + 4) = 160 sectors. Nearly all of them are served by the
 //!    [L1 cache], so L1 is what limits it, not device memory.
 //! 2. `shared_a`. The idea: a row of A is used by the whole warp, so stage it in shared memory
-//!    once, with one coalesced load. It saves the 32 requests for single words of A, and 160
-//!    sectors become 4 + 128 = 132. It costs a store, a warp barrier and 32 shared reads instead,
+//!    once, with one [coalesced] load. It saves the 32 requests for single words of A, and 160
+//!    sectors become 4 + 128 = 132. It costs a store, a warp [barrier] and 32 shared reads instead,
 //!    and more registers, so that only half as many warps are resident. A broadcast from L1 costs
 //!    about the same as one from shared memory, so nothing is gained for that price.
 //! 3. `shared_ab`. The block stages its tile of B too, and 132 sectors become 4 + 4 = 8. It costs a
-//!    [barrier] for the whole block. What remains: 2 shared reads for every 32 multiply-adds.
-//!    Shared memory is now as busy as L1 was.
+//!    barrier for the whole block. What remains: 2 shared reads for every 32 multiply-adds. Shared
+//!    memory is now as busy as L1 was.
 //! 4. `register_tiled`. The idea, called [thread coarsening]: let each thread compute 8 x 8 results
 //!    instead of one. It reads 8 words of A and 8 of B into registers and makes 64 multiply-adds
 //!    from them. A step of a warp takes 12 [wavefronts][wavefront] for 2048 multiply-adds, where
@@ -76,10 +76,11 @@
 //! - Why 21.3 sectors per load in the fastest variant? (4 x 32 + 8 x 16) sectors / 12 requests.
 //!   Sectors per request tell how a request is spread, not how many requests there are: 12 instead
 //!   of 64, for 64 times the results.
-//! - Does `right[step][x]` have bank conflicts? No. Neighbouring lanes read neighbouring words, and
-//!   `left[y][step]` is one word for all lanes, a broadcast. All 66 wavefronts are needed.
+//! - Does `right[step][x]` have [bank conflicts][bank conflict]? No. Neighbouring lanes read
+//!   neighbouring words, and `left[y][step]` is one word for all lanes, a broadcast. All 66
+//!   wavefronts are needed.
 //! - Why 8 x 8 and not 16 x 16? The sums alone would need 256 registers, and a thread can have 255.
-//!   The compiler would [spill] to local memory.
+//!   The compiler would [spill] to [local memory].
 //!
 //! <!-- measured -->
 //! <!-- /measured -->
@@ -96,12 +97,15 @@
 //! [lane]: cuda_std::glossary#lane
 //! [sector]: cuda_std::glossary#sector
 //! [L1 cache]: cuda_std::glossary#l1-cache
+//! [coalesced]: cuda_std::glossary#coalesced
 //! [barrier]: cuda_std::glossary#barrier
 //! [thread coarsening]: cuda_std::glossary#thread-coarsening
 //! [wavefront]: cuda_std::glossary#wavefront
 //! [occupancy]: cuda_std::glossary#occupancy
 //! [latency hiding]: cuda_std::glossary#latency-hiding
+//! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [spill]: cuda_std::glossary#spill
+//! [local memory]: cuda_std::glossary#local-memory
 
 use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;

@@ -1,7 +1,7 @@
 //! # Transpose: reads and writes that cannot both be coalesced, unless shared memory reorders them
 //!
-//! Shows: a tile in shared memory makes both global reads and writes coalesced; it only pays once
-//! the bank conflicts that it brings are gone.
+//! Shows: a tile in [shared memory] makes both global reads and writes [coalesced]; it only pays
+//! once the [bank conflicts][bank conflict] that it brings are gone.
 //!
 //! The surprise: the textbook solution, `tiled` (1.213 ms), is slower than simply reading columns,
 //! `column_read` (1.122 ms), until its bank conflicts are gone, `padded` (0.606 ms).
@@ -9,14 +9,14 @@
 //! The task is `target[column * rows + row] = source[row * columns + column]`. Words that are
 //! neighbours in a source row are `rows` words apart in the target. A [warp] of 32 [lanes][lane]
 //! can follow the rows of the source or those of the target, but not both, so one side of a plain
-//! copy is not [coalesced]: its 32 lanes touch 32 different [sectors][sector] of 32 bytes and use 4
+//! copy is not coalesced: its 32 lanes touch 32 different [sectors][sector] of 32 bytes and use 4
 //! bytes of each.
 //!
-//! [Shared memory] helps, because it has no sectors. It is a small memory inside each
-//! multiprocessor, divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per
-//! [wavefront], a step of one clock cycle. The 32 lanes get their 32 words in one wavefront if
-//! these are in 32 different banks. If n different words of one request are in the same bank, the
-//! request takes n wavefronts: an n-way [bank conflict].
+//! Shared memory helps, because it has no sectors. It is a small memory inside each multiprocessor,
+//! divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per [wavefront], a step of
+//! one clock cycle. The 32 lanes get their 32 words in one wavefront if these are in 32 different
+//! banks. If n different words of one request are in the same bank, the request takes n wavefronts:
+//! an n-way bank conflict.
 //!
 //! ```text
 //! 1. rows in: lane = column                2. columns out: lane = row
@@ -38,10 +38,10 @@
 //! 2. `column_read` moves the 32 sectors to the loads. Reading is more forgiving. The [block] has 8
 //!    warps, and they read 8 neighbouring columns, so the [L1 cache] still holds a sector when the
 //!    other seven warps want its other seven words. What remains: 32 sectors per load through L1.
-//! 3. `tiled`. Each [block] copies a 32 x 32 tile row by row into shared memory, waits at a
-//!    [barrier] until the tile is complete, and writes the tile's columns as rows of the target.
-//!    Now both sides have 4 sectors per request. It costs the barrier, and the counter of shared
-//!    memory shows the rest: 32 wavefronts per load, because a column of the tile is in one bank.
+//! 3. `tiled`. Each block copies a 32 x 32 tile row by row into shared memory, waits at a [barrier]
+//!    until the tile is complete, and writes the tile's columns as rows of the target. Now both
+//!    sides have 4 sectors per request. It costs the barrier, and the counter of shared memory
+//!    shows the rest: 32 wavefronts per load, because a column of the tile is in one bank.
 //! 4. `padded` stores 33 words per row, of which one is never used. This [padding] shifts each row
 //!    by one bank, so a column touches 32 different banks. It costs 32 x 4 B = 128 B per block.
 //! 5. `swizzled` gets the same without the extra bytes: row r keeps its column c at place c ^ r.
@@ -116,17 +116,17 @@
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
 //!
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [coalesced]: cuda_std::glossary#coalesced
+//! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [warp]: cuda_std::glossary#warp
 //! [lane]: cuda_std::glossary#lane
-//! [coalesced]: cuda_std::glossary#coalesced
 //! [sector]: cuda_std::glossary#sector
-//! [Shared memory]: cuda_std::glossary#shared-memory
 //! [bank]: cuda_std::glossary#bank
 //! [wavefront]: cuda_std::glossary#wavefront
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [L1 cache]: cuda_std::glossary#l1-cache
 //! [L2 cache]: cuda_std::glossary#l2-cache
 //! [block]: cuda_std::glossary#block
+//! [L1 cache]: cuda_std::glossary#l1-cache
 //! [barrier]: cuda_std::glossary#barrier
 //! [padding]: cuda_std::glossary#padding
 //! [swizzle]: cuda_std::glossary#swizzle

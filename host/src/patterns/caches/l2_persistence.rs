@@ -9,9 +9,9 @@
 //! told to select only a part, `tuned` (0.177 ms).
 //!
 //! The [L2 cache] is shared by all multiprocessors of the device. It keeps what was used last. Data
-//! that streams by, each word of it used once, therefore pushes out a table that is used again and
-//! again. Devices of [compute capability] 8.0 or newer can set a part of L2 aside (S bytes), and an
-//! access window chooses whose accesses persist there:
+//! that [streams][stream] by, each word of it used once, therefore pushes out a table that is used
+//! again and again. Devices of [compute capability] 8.0 or newer can set a part of L2 aside (S
+//! bytes), and an access window chooses whose accesses persist there:
 //!
 //! ```text
 //! target[i] = source[i] + table[i % length]       each word of the table is used n / length times
@@ -24,13 +24,13 @@
 //! ```
 //!
 //! A window has a base address, a length and a hit ratio r: a share r of the accesses to it, chosen
-//! by a hash of their addresses, persists. The window of a [stream] holds for all later kernels in
+//! by a hash of their addresses, persists. The window of a stream holds for all later kernels in
 //! that stream; the window of a launch holds for that launch only.
 //!
 //! 1. `plain` has no window. Between two uses of a table word, the whole table and as many bytes of
-//!    source and target pass through L2: 3 T bytes for a table of T bytes. If L2 always
-//!    evicted what was used longest ago, the table would survive up to a third of L2, 20 of 60 MiB
-//!    on an H200. Here it has 28 MiB and does not survive.
+//!    source and target pass through L2: 3 T bytes for a table of T bytes. If L2 always evicted
+//!    what was used longest ago, the table would survive up to a third of L2, 20 of 60 MiB on an
+//!    H200. Here it has 28 MiB and does not survive.
 //! 2. `all_set_aside`. The idea: set aside all the device allows, 37.5 MiB, so that the whole table
 //!    fits. What it costs shows only in the time: source and target are left with too little of L2.
 //! 3. `window`. The idea: set aside less, S = 22.5 MiB. Now the table does not fit. With hit ratio
@@ -109,8 +109,8 @@
 //! Window Hit-Ratio"; CUDA C++ Programming Guide, "Device Memory L2 Access Management".
 //!
 //! [L2 cache]: cuda_std::glossary#l2-cache
-//! [compute capability]: cuda_std::glossary#compute-capability
 //! [stream]: cuda_std::glossary#stream
+//! [compute capability]: cuda_std::glossary#compute-capability
 //! [cache line]: cuda_std::glossary#cache-line
 //! [race]: cuda_std::glossary#race
 
