@@ -89,6 +89,19 @@
 //!   2048 threads of a multiprocessor are still resident.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `global_atomic` | 132.3 | 8 | 0 | 1.00 |
+//! | `block_private` | 0.634 | 1694 | 38 | 208.68 |
+//! | `warp_private` | 0.633 | 1697 | 38 | 209.10 |
+//! | `padded` | 0.668 | 1607 | 36 | 198.00 |
+//! | `lane_private` | 0.513 | 2092 | 46 | 257.77 |
+//! | `coarsened` | 0.243 | 4421 | 98 | 544.60 |
+//! | `aggregated` | 0.248 | 4324 | 96 | 532.67 |
+//! | `large_histogram_global` | 3.048 | 352 | 8 | 43.40 |
+//! | `large_histogram` | 0.445 | 2414 | 54 | 297.36 |
+//! | *nvcc coarsened* | 0.285 | 3771 | 84 | 464.60 |
+//! | *CUB HistogramEven* | 0.495 | 2169 | 48 | 267.25 |
 //! <!-- /measured -->
 //!
 //! Preconditions: input aligned to 16 bytes; `distribution` is 0 (uniform), 1 (skewed: x^4 of a

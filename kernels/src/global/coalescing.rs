@@ -87,6 +87,17 @@
 //!   the [L1 cache] eight times, once for each of these requests.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `strided` | 6.355 | 338 | 8 | 1.00 |
+//! | `permuted` | 0.799 | 2688 | 63 | 7.95 |
+//! | `scalar` | 0.794 | 2706 | 63 | 8.01 |
+//! | `vectorized_8` | 0.549 | 3912 | 91 | 11.58 |
+//! | `vectorized_16` | 0.499 | 4307 | 100 | 12.75 |
+//! | `in_flight` | 0.522 | 4115 | 96 | 12.18 |
+//! | *nvcc scalar* | 0.794 | 2705 | 63 | 8.00 |
+//! | *nvcc vectorized_16* | 0.499 | 4308 | 100 | 12.75 |
+//! | *driver copy* | 0.502 | 4281 | 100 | 12.67 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes.

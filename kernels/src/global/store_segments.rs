@@ -62,6 +62,14 @@
 //!   sector is still in L2, it leaves L2 whole. Here nobody writes the other half.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `partial` | 0.499 | 1076 | 24 | 1.00 |
+//! | `scattered` | 0.318 | 1687 | 37 | 1.57 |
+//! | `half_range` | 0.633 | 848 | 19 | 0.79 |
+//! | `consecutive` | 0.318 | 1687 | 37 | 1.57 |
+//! | *nvcc partial* | 0.500 | 1073 | 23 | 1.00 |
+//! | *nvcc consecutive* | 0.318 | 1687 | 37 | 1.57 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 128 bytes.

@@ -83,6 +83,14 @@
 //!   The compiler would [spill] to [local memory].
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `naive` | 2.794 | 386 | 8 | 1.00 |
+//! | `shared_a` | 3.060 | 352 | 8 | 0.91 |
+//! | `shared_ab` | 2.231 | 483 | 11 | 1.25 |
+//! | `register_tiled` | 0.505 | 2132 | 47 | 5.53 |
+//! | *nvcc shared_ab* | 2.195 | 491 | 11 | 1.27 |
+//! | *cuBLAS sgemm* | 0.645 | 1672 | 37 | 4.33 |
 //! <!-- /measured -->
 //!
 //! Preconditions: N is arbitrary. A grid has at most 65535 blocks in y, so M is at most 65535 tiles

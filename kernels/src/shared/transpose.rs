@@ -106,6 +106,18 @@
 //!   32 bytes.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `column_write` | 4.243 | 506 | 12 | 1.00 |
+//! | `column_read` | 1.122 | 1915 | 45 | 3.78 |
+//! | `tiled` | 1.213 | 1770 | 41 | 3.50 |
+//! | `padded` | 0.606 | 3546 | 83 | 7.01 |
+//! | `swizzled` | 0.607 | 3538 | 82 | 6.99 |
+//! | `vectorized` | 0.531 | 4048 | 94 | 8.00 |
+//! | `block_order` | 0.516 | 4164 | 97 | 8.23 |
+//! | `async_copy` | 0.517 | 4152 | 97 | 8.20 |
+//! | *nvcc padded* | 0.601 | 3571 | 83 | 7.06 |
+//! | *cuBLAS geam* | 0.537 | 4001 | 93 | 7.91 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that are

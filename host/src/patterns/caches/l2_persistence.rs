@@ -99,6 +99,14 @@
 //!   events on another.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `plain` | 0.194 | 2919 | 64 | 1.00 |
+//! | `all_set_aside` | 0.317 | 1788 | 39 | 0.61 |
+//! | `window` | 0.195 | 2910 | 64 | 1.00 |
+//! | `tuned` | 0.177 | 3192 | 70 | 1.09 |
+//! | `launch_window` | 0.178 | 3187 | 70 | 1.09 |
+//! | `evict_first` | 0.194 | 2923 | 64 | 1.00 |
 //! <!-- /measured -->
 //!
 //! Preconditions: table and n at most 2^31, table bytes at most the device's largest window, and a
