@@ -60,6 +60,8 @@ fn a_term_is_explained_and_an_unknown_one_gets_the_nearest() {
     assert!(!all.contains("<!--") && !all.contains("]: "), "{all}");
     let wrong = ["explain", "--glossary", "bank conflct"];
     assert_fails(&wrong, 2, "no term `bank conflct`, the nearest are `bank conflict`");
+    // Another name of a term, which only its explanation has.
+    assert_fails(&["explain", "--glossary", "SM"], 2, "the nearest are `multiprocessor`");
     assert_fails(&["explain"], 2, "PATTERN[/VARIANT]");
 }
 

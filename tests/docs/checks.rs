@@ -28,11 +28,11 @@ pub fn unlinked_terms(doc: &str, glossary: &str) -> Vec<String> {
     let mut taken: Vec<Range<usize>> = Vec::new();
     let mut unlinked = Vec::new();
     for term in core {
-        let uses: Vec<Range<usize>> = uses(&text, term)
+        let uses: Vec<Range<usize>> = uses(&text, &term)
             .filter(|use_of| !taken.iter().any(|taken| taken.contains(&use_of.start)))
             .collect();
         if let Some(first) = uses.first() {
-            let ends = [TARGET, "#"].map(|start| format!("{start}{}", anchor(term)));
+            let ends = [TARGET, "#"].map(|start| format!("{start}{}", anchor(&term)));
             let is_linked = found.links.iter().any(|(at, target)| {
                 at.start <= first.start && first.end <= at.end && ends.contains(target)
             });

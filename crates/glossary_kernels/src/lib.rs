@@ -116,10 +116,10 @@ pub unsafe fn column(source: *const f32, target: *mut f32) {
     }
 }
 
-/// As [`column`], with rows of 33 words.
+/// As `column`, with rows of 33 words.
 ///
 /// # Safety
-/// Launch contract: as for [`column`].
+/// Launch contract: as for `column`.
 #[kernel]
 pub unsafe fn column_padded(source: *const f32, target: *mut f32) {
     #[address_space(shared)]

@@ -1,7 +1,5 @@
 //! The glossary, and what docs owe to it: links to its terms, which a terminal shows as plain text.
 
-use crate::markdown;
-use maud::{Markup, html};
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -55,10 +53,10 @@ pub fn find<'a>(glossary: &'a str, name: &str) -> Option<Term<'a>> {
 }
 
 /// The terms between the lines `<!-- core -->` and `<!-- /core -->`: a doc links each where it uses it first.
-pub fn core(glossary: &str) -> Vec<&str> {
+pub fn core(glossary: &str) -> Vec<String> {
     let block = block(glossary, "core").map(|range| &glossary[range]).unwrap_or_default();
     let items = block.split(['[', ']']).skip(1).step_by(2);
-    items.collect()
+    items.map(|item| item.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// What lies between the lines `<!-- NAME -->` and `<!-- /NAME -->` of a doc.
@@ -188,27 +186,6 @@ fn is_outside(tag: &Tag<'_>, part: Part) -> bool {
     }
 }
 
-/// The content of the report's page.
-pub fn content() -> Markup {
-    let introduction = TEXT.split("\n## ").next().unwrap_or(TEXT);
-    let definitions: String =
-        terms(TEXT).iter().map(|term| format!("[{}]: #{}\n", term.name, term.anchor())).collect();
-    let doc = markdown::doc(&format!("{introduction}\n\n{definitions}"));
-    // What comes after the last term.
-    let end = TEXT.rfind("\n# ").map_or("", |at| &TEXT[at..]);
-    html! {
-        h1 { (doc.title) }
-        div.prose {
-            (doc.body)
-            @for term in terms(TEXT) {
-                h2 id=(term.anchor()) { (term.name) }
-                (markdown::body(&format!("{}\n\n{definitions}", term.text)))
-            }
-            (markdown::body(end))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_term_is_found_by_its_name_in_any_case_and_in_the_plural() {
-        let glossary = "# G\n\nFirst.\n\n<!-- core -->\n[warp], [bank conflict]\n<!-- /core -->\n\n## warp\n\nOne.\n\n## bank conflict\n\nTwo.\n";
+        let glossary = "# G\n\nFirst.\n\n<!-- core -->\n[warp], [bank\nconflict]\n<!-- /core -->\n\n## warp\n\nOne.\n\n## bank conflict\n\nTwo.\n";
         assert_eq!(terms(glossary).len(), 2);
         for name in ["bank conflict", "Bank-conflicts", " bank conflicts"] {
             let found = find(glossary, name).unwrap_or_else(|| panic!("no {name}"));

@@ -7,6 +7,7 @@
 mod cost;
 pub mod glossary;
 mod ladder;
+mod lesson;
 mod machine_code;
 mod markdown;
 pub mod measured;
@@ -85,7 +86,7 @@ fn pages(runs: &Runs, machine_code: &MachineCode) -> Vec<Page> {
     let mut pages =
         vec![Page { file: first.file.clone(), text: page::page(&title, &[], &summary) }];
     let words =
-        page::page(&format!("glossary: {title}"), &[("", first.clone())], &glossary::content());
+        page::page(&format!("glossary: {title}"), &[("", first.clone())], &lesson::content());
     pages.push(Page { file: glossary::PAGE.to_owned(), text: words });
     for (index, subject) in subjects.iter().enumerate() {
         let mut links = vec![("", first.clone())];

@@ -54,13 +54,13 @@ pub fn typed(doc: &str) -> Vec<String> {
         let number =
             doc[at..].split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or("");
         let unit = doc[at + number.len()..].trim_start_matches([' ', '\u{A0}', '\n']);
-        let is_unit = |unit_name: &&str| {
-            let rest = unit.strip_prefix(*unit_name);
+        let is_unit = |unit_name: &str| {
+            let rest = unit.strip_prefix(unit_name);
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '/'))
         };
         let is_start = !doc[..at].ends_with(|c: char| c.is_alphanumeric() || c == '.' || c == '_');
         if is_start
-            && UNITS.iter().any(|unit| is_unit(&unit))
+            && UNITS.iter().any(|unit| is_unit(unit))
             && !filled.iter().any(|range| range.contains(&at))
         {
             let start = doc[..at].rfind('\n').map_or(0, |end| end + 1);

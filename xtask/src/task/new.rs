@@ -49,7 +49,7 @@ fn next_steps(place: &str) -> String {
     format!(
         "
 It runs as it is: a copy, and its own reference. `cargo xtask verify {name}` checks it, `cargo xtask watch {name}` on every save. Next:
-  1. kernels/src/{place}.rs: write the doc (what it shows, the table, what to expect, the source) and a kernel per variant
+  1. kernels/src/{place}.rs: write the doc (its parts are there; docs/style.md says how) and a kernel per variant
   2. host/src/patterns/{place}.rs: inputs, CPU reference, and for each variant its launch and the traffic it should cause
   3. host/src/patterns/mod.rs: move its line in ALL to its place in the teaching order
   4. cargo xtask bless: writes what its kernels consist of and move to kernels/snapshots, to be read and committed

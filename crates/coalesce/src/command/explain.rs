@@ -5,7 +5,8 @@ use super::terminal::{table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::pattern::Size;
 use crate::{count, timeline};
-use ::report::{glossary, picture};
+use ::report::glossary::{self, Term};
+use ::report::picture;
 use ::results::write;
 use anyhow::{Context, Result};
 use cuda_host::{Choice, Gpu, KernelFacts};
@@ -67,12 +68,15 @@ fn explained(term: Option<&str>) -> Result<String, WrongArgument> {
         return Ok(glossary::find(&whole, term.name)
             .map_or_else(String::new, |term| format!("{}\n\n{}", term.name, term.text)));
     }
-    let mut near: Vec<(f64, &str)> = glossary::terms(glossary::TEXT)
-        .iter()
-        .map(|term| {
-            (strsim::jaro_winkler(&name.to_lowercase(), &term.name.to_lowercase()), term.name)
-        })
-        .collect();
+    let wanted = name.to_lowercase();
+    // A word that an explanation has, such as another name of the term, is nearer than one that looks alike.
+    let nearness = |term: &Term<'_>| {
+        let words = term.text.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let is_told = words.take(60).any(|word| word.to_lowercase() == wanted);
+        f64::from(u8::from(is_told)) + strsim::jaro_winkler(&wanted, &term.name.to_lowercase())
+    };
+    let terms = glossary::terms(glossary::TEXT);
+    let mut near: Vec<(f64, &str)> = terms.iter().map(|term| (nearness(term), term.name)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let near: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
     Err(WrongArgument(format!(
