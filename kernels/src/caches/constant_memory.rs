@@ -1,6 +1,6 @@
 //! # Constant memory: made for a word that all lanes read, slow for everything else
 //!
-//! Shows: the constant cache serves one address at a time; it suits words that all [lanes][lane]
+//! Shows: the [constant cache] serves one address at a time; it suits words that all [lanes][lane]
 //! read alike, best where the compiler knows the place of the word.
 //!
 //! The surprise: constant memory is said to be fast, but with a computed index it is the slowest
@@ -109,6 +109,7 @@
 //! "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (a first-level constant
 //! cache of 2 KiB).
 //!
+//! [constant cache]: cuda_std::glossary#constant-cache
 //! [lane]: cuda_std::glossary#lane
 //! [register]: cuda_std::glossary#register
 //! [warp]: cuda_std::glossary#warp

@@ -10,8 +10,8 @@
 //!
 //! Each byte of the input adds 1 to one of 256 counters, by an atomic addition, which no other
 //! thread can interrupt. Additions to one address happen one after the other. In shared memory,
-//! additions of a warp to different words of one bank do, too. So everything depends on the word
-//! and the bank of each lane:
+//! additions of a warp to different words of one bank happen one after the other as well. So
+//! everything depends on the word and the bank of each lane:
 //!
 //! ```text
 //! counter of bin b for lane l        bank            wavefronts per request: random bytes | equal bytes
@@ -30,8 +30,8 @@
 //!    shared memory and adds it to device memory at its end. It costs 1 KiB per block, and n global
 //!    atomics become 256 per block. What remains: 3.2 [wavefronts][wavefront] per request.
 //! 3. `warp_private`. A copy for each warp, so that warps do not meet at a word. It costs 16 KiB.
-//!    The counter still shows 3.2: the 32 lanes of one warp still share one copy, and warps took
-//!    turns anyway.
+//!    The counter still shows 3.2: the 32 lanes of one warp still share one copy, and requests of
+//!    different warps are served one after the other anyway.
 //! 4. `padded`. A copy for each lane, 257 words apart, so that even equal bytes are in different
 //!    banks. It costs 32 KiB. The counter shows 3.5: for random bytes the banks are still random.
 //! 5. `lane_private`. The idea: store the 32 copies of a bin next to each other. Lane l then always
@@ -62,10 +62,11 @@
 //! Expected: the [minimum time] is that of reading the input once, n bytes.
 //! `global_atomic` (132.3 ms) is hundreds of times slower than `block_private` (0.634 ms).
 //! `warp_private` (0.633 ms) equals it, and `padded` (0.668 ms) is even slower for random bytes.
-//! `lane_private` (0.513 ms) takes one wavefront, and `coarsened` (0.243 ms) reaches the minimum
-//! time; `aggregated` (0.248 ms) does not improve on it. From `lane_private` on, all distributions
-//! take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global` (3.048 ms), and
-//! for equal keys by far more, since all of them wait for one address in L2.
+//! `lane_private` (0.513 ms) needs one wavefront per request, and `coarsened` (0.243 ms) reaches
+//! the minimum time; `aggregated` (0.248 ms) does not improve on it. From `lane_private` on, all
+//! distributions take the same time. `large_histogram` (0.445 ms) beats
+//! `large_histogram_global` (3.048 ms), and for equal keys by far more, since all of them wait for
+//! one address in L2.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
 //!

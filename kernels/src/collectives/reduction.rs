@@ -4,9 +4,9 @@
 //! [block] in [shared memory], and only once per block in device memory.
 //!
 //! The surprise: the textbook's first repair of the tree makes it slower. `strided` (1.621 ms)
-//! keeps its threads together, which `interleaved` (1.302 ms) does not, and yet it takes longer.
-//! And the largest gain of all comes from reading more per thread, `vectorized` (0.239 ms), not
-//! from any better tree.
+//! keeps the threads that work together in few warps, which `interleaved` (1.302 ms) does not, and
+//! yet it takes longer. And the largest gain of all comes from reading more per thread,
+//! `vectorized` (0.239 ms), not from any better tree.
 //!
 //! A sum of n elements needs n - 1 additions, however they are arranged. What differs is where two
 //! partial sums meet:
@@ -51,9 +51,9 @@
 //!    32 values in 5 shuffles. Shared memory is used once, for one word per warp, and 1 barrier of
 //!    10 is left. What remains: each thread loads only one word, too few [bytes in flight].
 //! 6. `vectorized`. The idea: start only as many blocks as fit on the device at once, and let each
-//!    thread add many elements in a register, with four 16-byte loads in flight. 2048 threads x 64
-//!    B = 128 KiB are in flight per multiprocessor, and shuffles and barrier are paid once per
-//!    block, not once per 512 elements.
+//!    thread add many elements in a register, with four 16-byte loads in flight. 2048
+//!    threads x 64 B = 128 KiB are in flight per multiprocessor, and shuffles and barrier are paid
+//!    once per block, not once per 512 elements.
 //!
 //! | variant | change from the previous one | sectors per load | shared wavefronts, load / store | global atomics | limited by |
 //! |---|---|---|---|---|---|

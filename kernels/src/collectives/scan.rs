@@ -39,8 +39,8 @@
 //! stores  (16 + 94 + 1 + 2 x 95) / (16 + 19 + 1 + 2 x 20) = 301 / 76 = 3.96
 //! ```
 //!
-//! 1. `hillis_steele`. At distances 1, 2, 4 ... 256, every word adds the word so far before it: 9
-//!    levels, no conflicts, and 4097 additions where 511 would do.
+//! 1. `hillis_steele`. At each of the distances 1, 2, 4 ... 256, every word adds the word that is
+//!    so many places before it: 9 levels, no conflicts, and 4097 additions where 511 would do.
 //! 2. `blelloch`. The idea: add pairs up to the root of a tree, then hand down what is before each
 //!    pair: 510 + 511 + 512 additions. It costs 19 [barriers][barrier] instead of 9, and the words
 //!    of neighbouring lanes are a power of two apart. The counter shows 4.19
@@ -88,11 +88,11 @@
 //! State and value are in one word and are written together, so no [fence] is needed. Each state
 //! also carries the number of the launch, so nobody has to clear the words between launches.
 //!
-//! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice makes that 12
-//! n bytes, so they cannot exceed 2/3 of its speed. `hillis_steele` (1.740 ms),
-//! `blelloch` (2.754 ms), `blelloch_padded` (1.410 ms) and `shuffle` (1.615 ms) stay far below
-//! that. `vectorized` (0.772 ms) comes near. `look_back` (0.705 ms) and
-//! `look_back_async` (0.644 ms) move only what any scan must move.
+//! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice moves 12 n
+//! bytes, so the first five variants cannot exceed 8 / 12 = 2/3 of the speed of a copy.
+//! `hillis_steele` (1.740 ms), `blelloch` (2.754 ms), `blelloch_padded` (1.410 ms) and
+//! `shuffle` (1.615 ms) stay far below that. `vectorized` (0.772 ms) comes near.
+//! `look_back` (0.705 ms) and `look_back_async` (0.644 ms) move only what any scan must move.
 //!
 //! Common misconception: "the scan with the fewest additions is the fastest". Additions are cheap.
 //! Count wavefronts and barriers in shared memory, and bytes in device memory.

@@ -28,9 +28,9 @@
 //! 1. `one_field_aos`. The counter shows 8 sectors per load; the y in them are not used. Per
 //!    element 8 bytes are read and 4 written.
 //! 2. `one_field_soa`. The idea: keep each field in an array of its own. It costs a different
-//!    layout of the data, which the whole program has to share. The counter shows 4 sectors: 4
-//!    bytes are read and 4 written, 8 instead of 12. What remains: one word per lane, too few
-//!    [bytes in flight].
+//!    layout of the data, which the whole program has to share. The counter shows 4 sectors, so the
+//!    load is [coalesced]: 4 bytes are read and 4 written, 8 instead of 12. What remains: one word
+//!    per lane, too few [bytes in flight].
 //! 3. `both_aos`. Now y is used as well. The counter still shows 8 sectors, for two loads, but
 //!    device memory delivers each sector once: the second load finds it in the [L1 cache].
 //! 4. `both_vectorized` loads x and y with one 8-byte load, a [vectorized access]. It costs an
@@ -38,9 +38,9 @@
 //! 5. `both_soa` has 4 sectors for each of its two loads: 8 for the same 64 words. There is nothing
 //!    left to save, because every byte of both layouts is used.
 //! 6. `particle_aos` and `particle_soa`. Seven words are not a size that one load can fetch, so
-//!    there are seven loads. In AoS each of them touches all 28 sectors, 7 x 28 = 196, against 7 x
-//!    4 = 28 in SoA. But 6 of 7 visits to a sector end in L1. Device memory moves the same bytes,
-//!    and it is the limit.
+//!    there are seven loads. In AoS each of them touches all 28 sectors, 7 x 28 = 196, against
+//!    7 x 4 = 28 in SoA. But 6 of 7 visits to a sector end in L1. Device memory moves the same
+//!    bytes, and it is the limit.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
@@ -94,17 +94,17 @@
 //!
 //! Preconditions: buffers aligned to 8 bytes.
 //!
-//! Source: CUDA C++ Best Practices Guide, "[Coalesced] Access to Global Memory"; CUDA C++
-//! Programming Guide, "Device Memory Accesses".
+//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
+//! Guide, "Device Memory Accesses".
 //!
 //! [sector]: cuda_std::glossary#sector
 //! [lane]: cuda_std::glossary#lane
 //! [warp]: cuda_std::glossary#warp
 //! [request]: cuda_std::glossary#request
+//! [coalesced]: cuda_std::glossary#coalesced
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 //! [L1 cache]: cuda_std::glossary#l1-cache
 //! [vectorized access]: cuda_std::glossary#vectorized-access
-//! [coalesced]: cuda_std::glossary#coalesced
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x2;

@@ -4,8 +4,8 @@
 //!
 //! The surprise: a widespread rule says that loads through the L1 cache move 128 bytes and other
 //! loads move 32 bytes, so that random access should leave L1 out. On every GPU since compute
-//! capability 6.0, `random_ca` (1638 us), through L1, and `random_cg` (1638 us), without it, move
-//! the same bytes in the same time.
+//! capability 6.0, `random_ca` (? ms), through L1, and `random_cg` (? ms), without it, move the
+//! same bytes in the same time.
 //!
 //! Global memory moves in sectors of 32 bytes. Four sectors form a [cache line] of 128 bytes. A
 //! line is what a cache keeps an address for; it may hold only some of its sectors. Here five
@@ -31,8 +31,9 @@
 //! 3. `one_address` shows 1 sector: the hardware sends one word to all lanes, which is a broadcast.
 //!    What remains are the stores, 4 sectors each. The low utilization of 12.5 % does no harm here,
 //!    since only one sector moves.
-//! 4. `permuted` and `aligned` show 4 sectors. The order of lanes within a warp does not matter.
-//!    What remains: one word per lane is too few [bytes in flight] to fill device memory.
+//! 4. `permuted` and `aligned` show 4 sectors: both are [coalesced]. The order of lanes within a
+//!    warp does not matter. What remains: one word per lane is too few [bytes in flight] to fill
+//!    device memory.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
@@ -47,11 +48,11 @@
 //! | `aligned_ca` | lane i loads word i of the cache line | 4 | 4 | bytes in flight |
 //! | `aligned_cg` | the same without L1 | 4 | 4 | bytes in flight |
 //!
-//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (199.0 us),
-//! `permuted_ca` (202.7 us) and `misaligned_ca` (205.2 us) are nearly equal;
-//! `one_address_ca` (190.5 us) is a little faster. Only `random_ca` (1638 us) is slow: it moves
-//! 32 / 4 = 8 times the sectors of `aligned_ca`. The bandwidth of every row is computed from the
-//! bytes that `aligned` needs, so that rows can be compared.
+//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (? ms),
+//! `permuted_ca` (? ms) and `misaligned_ca` (? ms) are nearly equal; `one_address_ca` (? ms) is a
+//! little faster. Only `random_ca` (? ms) is slow: it moves 32 / 4 = 8 times the sectors of
+//! `aligned_ca`. The bandwidth of every row is computed from the bytes that `aligned` needs, so
+//! that rows can be compared.
 //!
 //! In CUDA C++ and in Rust, the two ways are one function each:
 //!
@@ -62,8 +63,8 @@
 //!
 //! Common misconception: "random words use 0.02 % of the bytes that move when they are cached in
 //! L1, and 3.9 % when they are not". A request of 32 random words touches at most 32 sectors: 128 /
-//! 1024 = 12.5 %, with L1 or without it. Even if whole lines moved, it would be 128 / 4096 = 3.125
-//! %.
+//! 1024 = 12.5 %, with L1 or without it. Even if whole lines moved, it would be 128 / 4096 =
+//! 3.125 %.
 //!
 //! Common misconception: "a misaligned load uses 50 % with L1 and 80 % without". It uses 80 %
 //! either way. That rule was true for GPUs before compute capability 6.0, which moved whole lines
@@ -95,7 +96,7 @@
 //!
 //! Preconditions: none.
 //!
-//! Source: CUDA C++ Best Practices Guide, "[Coalesced] Access to Global Memory"; PTX ISA, "Cache
+//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "Cache
 //! Operators"; Nsight Compute, Kernel Profiling Guide, "L1/TEX Cache".
 //!
 //! [sector]: cuda_std::glossary#sector
@@ -105,8 +106,8 @@
 //! [L2 cache]: cuda_std::glossary#l2-cache
 //! [request]: cuda_std::glossary#request
 //! [warp]: cuda_std::glossary#warp
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 //! [coalesced]: cuda_std::glossary#coalesced
+//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 
 use cuda_std::memory::{load_ca, load_cg};
 use cuda_std::prelude::*;

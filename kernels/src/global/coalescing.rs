@@ -3,15 +3,15 @@
 //! Shows: memory moves in [sectors][sector] of 32 bytes; a [request] is cheapest when its 32
 //! [lanes][lane] fill whole sectors, in any order.
 //!
-//! The surprise is twofold. Reading a whole array in the order in which a CPU would read it takes
-//! eight times as long as reading it in the order that suits the GPU. And the perfect order is
-//! still not fast: `scalar` wastes no byte, and `vectorized_16` beats it.
+//! The surprise is twofold. Cutting an array into one part per lane, as one would cut it for CPU
+//! [threads][thread], takes eight times as long as giving neighbouring words to neighbouring lanes.
+//! And even then the [kernel] is not fast: `scalar` wastes no byte, and `vectorized_16` beats it.
 //!
-//! Some words first. A [kernel] is a function that thousands of [threads][thread] run at once.
-//! Threads run in groups of 32, called [warps][warp]; the 32 threads of a warp are its lanes. When
-//! a warp executes one load instruction, its 32 lanes ask for 32 addresses together: that is one
-//! request. Memory answers in sectors, aligned blocks of 32 bytes, and always moves whole sectors.
-//! So the cost of a request is the number of different sectors that its lanes touch:
+//! Some words first. A kernel is a function that thousands of threads run at once. Threads run in
+//! groups of 32, called [warps][warp]; the 32 threads of a warp are its lanes. When a warp executes
+//! one load instruction, its 32 lanes ask for 32 addresses together: that is one request. Memory
+//! answers in sectors, aligned blocks of 32 bytes, and always moves whole sectors. So the cost of a
+//! request is the number of different sectors that its lanes touch:
 //!
 //! ```text
 //! one warp loads 32 words of f32          |........| = one sector of 8 words, x = word that is used
@@ -21,9 +21,9 @@
 //!   vectorized_16  lane i -> a[4i..4i+4]  16 sectors in one request, all used      4 times the bytes
 //! ```
 //!
-//! 1. `strided`. The counter shows 32 sectors per request. Each lane walks through a part of the
-//!    array of its own, as a CPU thread would, so the words of neighbouring lanes are n/32 words
-//!    apart and no two lanes share a sector. Of every 32 bytes that move, 4 are used.
+//! 1. `strided`. The counter shows 32 sectors per request. The array is cut into 32 equal parts,
+//!    one for each lane, so the words of neighbouring lanes are n/32 words apart and no two lanes
+//!    share a sector. A request uses 4 of every 32 bytes that it moves.
 //! 2. `permuted`. The idea is to let one warp take 32 neighbouring words: 32 x 4 B = 128 B = 4
 //!    sectors. This costs nothing. The lanes take the words in a scrambled order, and the counter
 //!    shows 4 sectors all the same: such a request is [coalesced].
@@ -43,7 +43,7 @@
 //! ```text
 //! scalar         64 warps x 32 lanes x  4 B     =   8 KiB in flight per multiprocessor
 //! vectorized_8   64 warps x 32 lanes x  8 B     =  16 KiB
-//! vectorized_16  64 warps x 32 lanes x 16 B     =  32 KiB: about what an H200 needs
+//! vectorized_16  64 warps x 32 lanes x 16 B     =  32 KiB: enough for an H200, as its time shows
 //! in_flight      64 warps x 32 lanes x 16 B x 4 = 128 KiB
 //! ```
 //!
@@ -59,7 +59,8 @@
 //! Expected: `strided` (6.355 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.794 ms),
 //! because it moves 8 times the sectors. `permuted` (0.799 ms) is as fast as `scalar`.
 //! `vectorized_8` (0.549 ms) and `vectorized_16` (0.499 ms) move the same sectors as `scalar` in
-//! half and in a quarter of the requests. `in_flight` (0.522 ms) has nothing left to gain.
+//! half and in a quarter of the requests. `in_flight` (0.522 ms) gains nothing more: 32 KiB in
+//! flight were enough.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -108,8 +109,8 @@
 //! [sector]: cuda_std::glossary#sector
 //! [request]: cuda_std::glossary#request
 //! [lane]: cuda_std::glossary#lane
-//! [kernel]: cuda_std::glossary#kernel
 //! [thread]: cuda_std::glossary#thread
+//! [kernel]: cuda_std::glossary#kernel
 //! [warp]: cuda_std::glossary#warp
 //! [coalesced]: cuda_std::glossary#coalesced
 //! [vectorized access]: cuda_std::glossary#vectorized-access

@@ -3,8 +3,8 @@
 //! Shows: a shifted [warp] touches one [sector] more, and over a whole array that is almost
 //! nothing.
 //!
-//! The surprise: the counter shows 5 sectors instead of 4, a quarter more, but `shifted` (207.2 us)
-//! and the aligned `padded` (205.0 us) take nearly the same time.
+//! The surprise: the counter shows 5 sectors instead of 4, a quarter more, but `shifted` (? ms) and
+//! the aligned `padded` (? ms) take nearly the same time.
 //!
 //! Every variant computes `target[i + offset] = source[i + offset]`. Global memory moves in
 //! sectors, aligned blocks of 32 bytes. A warp loads 32 x 4 B = 128 B in one [request]. If these
@@ -47,10 +47,9 @@
 //! | `peeled` | no padding: warps start at cache lines, and the first few threads have nothing to do | 4 | 4 | bytes in flight |
 //! | `staged` | aligned 16-byte loads into shared memory, aligned stores from there | 16 | 4 | device memory |
 //!
-//! Expected: `shifted` (207.2 us), `padded` (205.0 us) and `peeled` (199.8 us) are within a few
-//! percent of each other. `staged` (129.9 us) is much faster, because its loads are four times as
-//! wide. The Best Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an
-//! older GPU.
+//! Expected: `shifted` (? ms), `padded` (? ms) and `peeled` (? ms) are within a few percent of each
+//! other. `staged` (? ms) is much faster, because its loads are four times as wide. The Best
+//! Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an older GPU.
 //!
 //! Common misconception: "a misaligned access halves the bandwidth". For one warp alone, 4 of 5
 //! sectors are useful, which is 80 %. For neighbouring warps that run together, nearly 100 % of
@@ -59,8 +58,9 @@
 //! Questions:
 //! - Why at most 5 sectors? 128 bytes that start inside a sector end inside another: 3 whole
 //!   sectors and 2 parts of sectors.
-//! - When does misalignment matter? When the neighbour does not come: short rows at odd places, or
-//!   warps that take random rows. Then each request pays for its fifth sector alone.
+//! - When does misalignment matter? When no neighbouring warp uses the rest of the fifth sector
+//!   soon: with short rows at odd addresses, or with warps that take random rows. Then each request
+//!   pays for it alone.
 //! - May a 16-byte load start at any word? No. An address that is no multiple of 16 is an error
 //!   that stops the kernel. This is why `staged` starts at a cache line, and not at `offset`.
 //!

@@ -24,8 +24,8 @@
 //!    error correction keeps its check bits for whole sectors. When a half-written sector leaves
 //!    the [L2 cache], the other half must be read first.
 //! 2. `scattered`. The idea: write whole sectors, wherever they are. The counter shows 4 sectors:
-//!    32 words / 8 words per sector. The gaps between them, and the scrambled order of the lanes,
-//!    cost nothing.
+//!    32 words / 8 words per sector. That is as few as possible, so the store is [coalesced]. The
+//!    gaps between the sectors, and the scrambled order of the lanes, cost nothing.
 //! 3. `half_range`. Only 16 lanes store, 2 sectors per request. No byte is wasted, but twice as
 //!    many requests are needed for the same data, and requests are what these kernels wait for.
 //! 4. `consecutive` fills one whole [cache line] with each request, also 4 sectors. What remains:
@@ -74,16 +74,16 @@
 //!
 //! Preconditions: buffers aligned to 128 bytes.
 //!
-//! Source: CUDA C++ Best Practices Guide, "[Coalesced] Access to Global Memory"; CUDA C++
-//! Programming Guide, "Device Memory Accesses".
+//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
+//! Guide, "Device Memory Accesses".
 //!
 //! [sector]: cuda_std::glossary#sector
 //! [request]: cuda_std::glossary#request
 //! [warp]: cuda_std::glossary#warp
 //! [lane]: cuda_std::glossary#lane
 //! [L2 cache]: cuda_std::glossary#l2-cache
-//! [cache line]: cuda_std::glossary#cache-line
 //! [coalesced]: cuda_std::glossary#coalesced
+//! [cache line]: cuda_std::glossary#cache-line
 
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;

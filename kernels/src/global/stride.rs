@@ -29,9 +29,9 @@
 //!    per load.
 //! 3. `staged`. The idea: load whole sectors with 16-byte loads into shared memory and pick every
 //!    s-th word there. It costs shared memory and a [barrier]. The counter shows 16 sectors per
-//!    load, all bytes "used", and a quarter as many requests. But the same sectors cross device
-//!    memory as before, and that is what the time depends on. Beyond s = 8, it even fetches sectors
-//!    that nobody needs.
+//!    load, all of them copied whole, and a quarter as many requests. But device memory delivers
+//!    the same sectors as before, and that is what the time depends on. Beyond s = 8, it even
+//!    fetches sectors that nobody needs.
 //!
 //! What remains in all of them is the stride itself. It is repaired where the data is laid out (see
 //! `aos_soa`), not where it is read.

@@ -4,9 +4,8 @@
 //! works on something else meanwhile.
 //!
 //! The surprise: replacing an ordinary copy into [shared memory] by an asynchronous one gains
-//! nothing by itself, `async_16` (542.6 us) against `registers_16` (545.1 us). It pays once several
-//! tiles are on their way while the block works on another, `pipelined` (534.5 us) and
-//! `bulk` (532.2 us).
+//! nothing by itself, `async_16` (? ms) against `registers_16` (? ms). It pays once several tiles
+//! are on their way while the block works on another, `pipelined` (? ms) and `bulk` (? ms).
 //!
 //! The task is `target[i] = source[i] + source[i ^ 128]`, where elements after the end count as 0.
 //! Each sum needs a word that another [warp] loaded, so each block stages tile after tile of 2048
@@ -32,12 +31,12 @@
 //!    [L1 cache]. The counter shows the same sectors and the same [wavefronts][wavefront]. What
 //!    remains: the block starts its copies and waits for all of them at once, so the waiting is as
 //!    long as before.
-//! 3. `pipelined`. The idea: keep four tiles in shared memory, and start the copy of the fourth
-//!    while working on the first. It costs 32 KiB of shared memory per block instead of 8 KiB.
-//! 4. `bulk`. One thread starts one copy of 8 KiB, and a [barrier] in shared memory counts the
-//!    bytes as they arrive. It frees the other threads from computing addresses and starting
-//!    copies. No lane loads anything, so there are no load requests to count. It needs compute
-//!    capability 9.0.
+//! 3. `pipelined`. The idea: keep four tiles in shared memory, and work on one while the copies of
+//!    the next three are in flight. It costs 32 KiB of shared memory per block instead of 8 KiB.
+//! 4. `bulk`. One thread starts one [bulk copy] of 8 KiB, and an [mbarrier], a [barrier] in shared
+//!    memory that can count bytes, tells when they have arrived. It frees the other threads from
+//!    computing addresses and starting copies. No lane loads anything, so there are no load
+//!    requests to count. It needs compute capability 9.0.
 //!
 //! How many [bytes in flight] each way has, per multiprocessor. On an H200, 32 to 48 KiB are
 //! needed:
@@ -59,12 +58,11 @@
 //! | `bulk` | one thread starts the copy of each whole tile (sm_90) | none | 16 | 4 / none | device memory |
 //!
 //! Expected: the [minimum time] is that of a plain copy: every word is read once and written once,
-//! 8 B x n. `registers_4` (546.3 us), `registers_8` (542.9 us), `registers_16` (545.1 us),
-//! `async_4` (549.1 us), `async_8` (542.1 us) and `async_16` (542.6 us) are nearly equal: 8 blocks
-//! per multiprocessor work at different times and cover each other's waiting.
-//! `pipelined` (534.5 us) and `bulk` (532.2 us) come close to a plain copy. The sweep over n shows
-//! the same without that help: with few blocks each must hide its own waiting, and the last two
-//! variants take about half the time of the others.
+//! 8 B x n. `registers_4` (? ms), `registers_8` (? ms), `registers_16` (? ms), `async_4` (? ms),
+//! `async_8` (? ms) and `async_16` (? ms) are nearly equal: 8 blocks per multiprocessor work at
+//! different times and cover each other's waiting. `pipelined` (? ms) and `bulk` (? ms) come close
+//! to a plain copy. The sweep over n shows the same without that help: with few blocks each must
+//! hide its own waiting, and the last two variants take about half the time of the others.
 //!
 //! The heart of `pipelined` in CUDA C++ (`<cuda_pipeline.h>`), four stages in a ring:
 //!
@@ -117,6 +115,8 @@
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
 //! [L1 cache]: cuda_std::glossary#l1-cache
 //! [wavefront]: cuda_std::glossary#wavefront
+//! [bulk copy]: cuda_std::glossary#bulk-copy
+//! [mbarrier]: cuda_std::glossary#mbarrier
 //! [barrier]: cuda_std::glossary#barrier
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 //! [minimum time]: cuda_std::glossary#minimum-time

@@ -31,7 +31,7 @@
 //! column c of a tile of 32 x 32 words, lane = row
 //!   column     word 32 row + c     bank c                           32
 //!   padded     word 33 row + c     bank (row + c) % 32              1, for 32 more words
-//!   swizzled   32 row + (c ^ row)  bank c ^ row                     1, for one exclusive or
+//!   swizzled   word 32 row + (c ^ row)  bank c ^ row                1, for one exclusive or
 //! ```
 //!
 //! gcd is the greatest common divisor. With stride s, lanes i and j meet in one bank if 32 divides
@@ -71,12 +71,12 @@
 //! | `padded` | tile rows of 33 words: a column is spread over 32 banks | 4 | 4 | 1 / 1 | latency of shared memory |
 //! | `swizzled` | tile rows of 32 words, the columns of each row permuted by the row number | 4 | 4 | 1 / 1 | latency of shared memory |
 //!
-//! Expected: the time follows the wavefronts, once there are more of them than the latency of a
-//! step can hide. `strided_read` (1049 us), `strided_write` (1056 us) and `column` (1045 us) have
-//! 32 wavefronts per step and take the same time. `broadcast` (47.58 us),
-//! `two_lanes_per_word` (47.65 us), `padded` (48.78 us) and `swizzled` (46.24 us) have 1.
-//! `random` (130.5 us) has 3.53. `eight_bytes` (78.45 us) and `sixteen_bytes` (143.4 us) take
-//! longer than `broadcast`, but deliver 2 and 4 times the bytes.
+//! Expected: the time follows the wavefronts, but not from the first on: with 1 wavefront per step,
+//! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1056 us) and
+//! `column` (1045 us) have 32 wavefronts per step and take about 22 times as long as
+//! `broadcast` (47.58 us), `two_lanes_per_word` (47.65 us), `padded` (48.78 us) and
+//! `swizzled` (46.24 us), which have 1. `random` (130.5 us) has 3.53. `eight_bytes` (78.45 us) and
+//! `sixteen_bytes` (143.4 us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
 //!
@@ -93,7 +93,8 @@
 //!
 //! Questions:
 //! - Why 32? The hardware has as many banks as a warp has lanes, so that one word for each lane
-//!   takes one wavefront. That the tile has 32 rows follows: one row or one column per request.
+//!   takes one wavefront. The tile has 32 rows and columns for the same reason: a request covers
+//!   one row or one column.
 //! - Why 33? A column's words are one row length apart. 32 % 32 = 0 keeps the bank, 33 % 32 = 1
 //!   moves on by one bank per row. Any odd row length works, because its gcd with 32 is 1; 33
 //!   wastes the least.

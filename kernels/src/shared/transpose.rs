@@ -15,8 +15,8 @@
 //! Shared memory helps, because it has no sectors. It is a small memory inside each multiprocessor,
 //! divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per [wavefront], a step of
 //! one clock cycle. The 32 lanes get their 32 words in one wavefront if these are in 32 different
-//! banks. If n different words of one request are in the same bank, the request takes n wavefronts:
-//! an n-way bank conflict.
+//! banks. If n different words of one request (one load or store of a warp) are in the same bank,
+//! the request takes n wavefronts: an n-way bank conflict.
 //!
 //! ```text
 //! 1. rows in: lane = column                2. columns out: lane = row
@@ -25,10 +25,10 @@
 //!    ..                                       ..       x . . . .. .    |
 //!    tile[31] . . . . .. .                    tile[31] x . . . .. .    v
 //!
-//! bank of tile[row][column]            the 32 lanes that read a column (row = 0 .. 31)
-//!   tiled     (32 row + column) % 32 = column             all in one bank: 32 wavefronts
-//!   padded    (33 row + column) % 32 = (row + column) % 32   32 different banks: 1 wavefront
-//!   swizzled  column ^ row                                32 different banks: 1 wavefront
+//! bank of tile[row][column]                          the 32 lanes that read a column (row = 0 .. 31)
+//!   tiled     (32 row + column) % 32 = column              all in one bank: 32 wavefronts
+//!   padded    (33 row + column) % 32 = (row + column) % 32 32 different banks: 1 wavefront
+//!   swizzled  column ^ row                                 32 different banks: 1 wavefront
 //! ```
 //!
 //! 1. `column_write`. The counter shows 4 sectors per load and 32 per store: 36 sectors where a

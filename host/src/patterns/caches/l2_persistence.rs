@@ -9,9 +9,9 @@
 //! told to select only a part, `tuned` (0.177 ms).
 //!
 //! The [L2 cache] is shared by all multiprocessors of the device. It keeps what was used last. Data
-//! that [streams][stream] by, each word of it used once, therefore pushes out a table that is used
-//! again and again. Devices of [compute capability] 8.0 or newer can set a part of L2 aside (S
-//! bytes), and an access window chooses whose accesses persist there:
+//! that flows through, each word of it used once, therefore pushes out a table that is used again
+//! and again. Devices of [compute capability] 8.0 or newer can set a part of L2 aside (S bytes),
+//! and an access window chooses whose accesses persist there:
 //!
 //! ```text
 //! target[i] = source[i] + table[i % length]       each word of the table is used n / length times
@@ -24,7 +24,7 @@
 //! ```
 //!
 //! A window has a base address, a length and a hit ratio r: a share r of the accesses to it, chosen
-//! by a hash of their addresses, persists. The window of a stream holds for all later kernels in
+//! by a hash of their addresses, persists. The window of a [stream] holds for all later kernels in
 //! that stream; the window of a launch holds for that launch only.
 //!
 //! 1. `plain` has no window. Between two uses of a table word, the whole table and as many bytes of
@@ -34,8 +34,8 @@
 //! 2. `all_set_aside`. The idea: set aside all the device allows, 37.5 MiB, so that the whole table
 //!    fits. What it costs shows only in the time: source and target are left with too little of L2.
 //! 3. `window`. The idea: set aside less, S = 22.5 MiB. Now the table does not fit. With hit ratio
-//!    1, each [cache line] of the table that is to persist pushes out another one that is needed
-//!    sooner, so nothing is left when it is needed.
+//!    1, each [cache line] of the table that is to persist pushes out another one before that one
+//!    is used again.
 //! 4. `tuned`. The idea: let only S / T = 22.5 / 28 = 80 % of the table's accesses persist. They
 //!    fit, and the rest is cached as usual. It costs knowing both sizes.
 //! 5. `launch_window` is the same window as an attribute of the launch, for one kernel only.
@@ -117,8 +117,8 @@
 //! Window Hit-Ratio"; CUDA C++ Programming Guide, "Device Memory L2 Access Management".
 //!
 //! [L2 cache]: cuda_std::glossary#l2-cache
-//! [stream]: cuda_std::glossary#stream
 //! [compute capability]: cuda_std::glossary#compute-capability
+//! [stream]: cuda_std::glossary#stream
 //! [cache line]: cuda_std::glossary#cache-line
 //! [race]: cuda_std::glossary#race
 
