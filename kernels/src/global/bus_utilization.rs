@@ -3,9 +3,9 @@
 //! Shows: the unit of a load is the 32-byte [sector], with the [L1 cache] or without it.
 //!
 //! The surprise: a widespread rule says that loads through the L1 cache move 128 bytes and other
-//! loads move 32 bytes, so that random access should leave L1 out. On every GPU since compute
-//! capability 6.0, `random_ca` (1.638 ms), through L1, and `random_cg` (1.638 ms), without it, move
-//! the same bytes in the same time.
+//! loads move 32 bytes, so that random access should leave L1 out. Since compute capability 6.0
+//! both move sectors of 32 bytes: `random_ca` (1.638 ms), through L1, and `random_cg` (1.638 ms),
+//! without it, move the same bytes in the same time.
 //!
 //! Global memory moves in sectors of 32 bytes. Four sectors form a [cache line] of 128 bytes. A
 //! line is what a cache keeps an address for; it may hold only some of its sectors. Here five

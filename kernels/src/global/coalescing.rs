@@ -9,9 +9,10 @@
 //!
 //! Some words first. A kernel is a function that thousands of threads run at once. Threads run in
 //! groups of 32, called [warps][warp]; the 32 threads of a warp are its lanes. When a warp executes
-//! one load instruction, its 32 lanes ask for 32 addresses together: that is one request. Memory
-//! answers in sectors, aligned blocks of 32 bytes, and always moves whole sectors. So the cost of a
-//! request is the number of different sectors that its lanes touch:
+//! one load instruction, its 32 lanes ask for 32 addresses together: that is one request. Global
+//! memory, the large memory of the GPU, which is also called device memory, answers in sectors,
+//! aligned blocks of 32 bytes, and always moves whole sectors. So the cost of a request is the
+//! number of different sectors that its lanes touch:
 //!
 //! ```text
 //! one warp loads 32 words of f32          |........| = one sector of 8 words, x = word that is used
@@ -35,10 +36,11 @@
 //! 5. `in_flight` starts four 16-byte loads per thread before it stores the first. More
 //!    [bytes in flight] than are needed bring nothing more.
 //!
-//! Why wider loads help is [Little's law]: bytes in flight = latency x bandwidth. A load takes
-//! hundreds of clock cycles to arrive, whatever its width. To keep memory busy all that time,
-//! enough bytes must be on their way. A multiprocessor runs up to 64 warps at once, and each waits
-//! for its load:
+//! Why wider loads help is [Little's law]: bytes in flight = latency x bandwidth. The latency is
+//! the time until a load arrives, hundreds of clock cycles, whatever its width; the bandwidth is
+//! the bytes that arrive per second. To keep memory busy during the latency, enough bytes must be
+//! on their way. A multiprocessor (an H200 has 132 of them, and each runs a part of the threads)
+//! holds up to 64 warps at once, and each waits for its load:
 //!
 //! ```text
 //! scalar         64 warps x 32 lanes x  4 B     =   8 KiB in flight per multiprocessor

@@ -7,8 +7,9 @@
 //! read words at a distance of 33 cost nothing extra, but at a distance of 32 the same load takes
 //! 32 times as many steps.
 //!
-//! Shared memory is a small, fast memory inside each multiprocessor that the threads of a [block]
-//! share. Its words of 4 bytes are distributed over 32 banks, like cards dealt to 32 players:
+//! Shared memory is a small, fast memory inside each of the GPU's multiprocessors. The threads of a
+//! [block], a group of threads on one multiprocessor, share it. Its words of 4 bytes are
+//! distributed over 32 banks, like cards dealt to 32 players:
 //!
 //! ```text
 //! word   0   1   2 ..  31 |  32  33 ..  63 |  64 ..        word w is in bank w % 32

@@ -12,11 +12,11 @@
 //! copy is not coalesced: its 32 lanes touch 32 different [sectors][sector] of 32 bytes and use 4
 //! bytes of each.
 //!
-//! Shared memory helps, because it has no sectors. It is a small memory inside each multiprocessor,
-//! divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per [wavefront], a step of
-//! one clock cycle. The 32 lanes get their 32 words in one wavefront if these are in 32 different
-//! banks. If n different words of one request (one load or store of a warp) are in the same bank,
-//! the request takes n wavefronts: an n-way bank conflict.
+//! Shared memory helps, because it has no sectors. It is a small memory inside each of the GPU's
+//! multiprocessors, divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per
+//! [wavefront], a step of one clock cycle. The 32 lanes get their 32 words in one wavefront if
+//! these are in 32 different banks. If n different words of one request (one load or store of a
+//! warp) are in the same bank, the request takes n wavefronts: an n-way bank conflict.
 //!
 //! ```text
 //! 1. rows in: lane = column                2. columns out: lane = row
@@ -33,11 +33,12 @@
 //!
 //! 1. `column_write`. The counter shows 4 sectors per load and 32 per store: 36 sectors where a
 //!    copy has 4 + 4 = 8, because every store touches 32 sectors and writes 4 bytes of each. A
-//!    sector that is written in part also has to be completed in the [L2 cache] before device
-//!    memory can take it.
-//! 2. `column_read` moves the 32 sectors to the loads. Reading is more forgiving. The [block] has 8
-//!    warps, and they read 8 neighbouring columns, so the [L1 cache] still holds a sector when the
-//!    other seven warps want its other seven words. What remains: 32 sectors per load through L1.
+//!    sector that is written in part also has to be completed in the [L2 cache], which all
+//!    multiprocessors share, before device memory can take it.
+//! 2. `column_read` moves the 32 sectors to the loads. Reading is more forgiving. A [block], a
+//!    group of warps on one multiprocessor, has 8 warps here, and they read 8 neighbouring columns.
+//!    So the [L1 cache] of the multiprocessor still holds a sector when the other seven warps want
+//!    its other seven words. What remains: 32 sectors per load through L1.
 //! 3. `tiled`. Each block copies a 32 x 32 tile row by row into shared memory, waits at a [barrier]
 //!    until the tile is complete, and writes the tile's columns as rows of the target. Now both
 //!    sides have 4 sectors per request. It costs the barrier, and the counter of shared memory
