@@ -3,7 +3,7 @@
 //! All have the same two parameters and are launched with one block; `tests/glossary.rs` has the launches. After a
 //! change, `cargo xtask bless` writes the glossary anew.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;

@@ -86,7 +86,7 @@ fn times(doc: &str) -> Vec<Time> {
         let Some(before) = before.strip_suffix('`').filter(|_| before.len() < at) else { continue };
         let name = before.rsplit('`').next().unwrap_or_default();
         let inner = doc[at + 1..].split(')').next().unwrap_or_default();
-        let Some((number, unit)) = inner.split_once(' ') else { continue };
+        let Some((number, unit)) = inner.split_once([' ', '\n']) else { continue };
         let is_number = number == "?" || number.parse::<f64>().is_ok();
         if let Some(unit) = TIMES.iter().find(|known| **known == unit && is_number) {
             found.push(Time { name: name.to_owned(), number: at + 1..at + 1 + number.len(), unit });
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_number_that_nothing_fills_is_found() {
-        let doc = "`a` (1.5 ms) and `b`\n(2 us), 3 warps.\n<!-- measured -->\n| 4 ms |\n<!-- /measured -->\n";
+        let doc = "`a` (1.5\nms) and `b`\n(2 us), 3 warps.\n<!-- measured -->\n| 4 ms |\n<!-- /measured -->\n";
         assert_eq!(typed(doc), Vec::<String>::new());
         for fault in [
             "takes 1.5 ms",
