@@ -17,21 +17,6 @@ const REFERENCE: &str = "results/nvidia-h200/reference.json";
 
 /// Patterns whose docs are not yet written in the words of the glossary. No name may be added.
 const NOT_YET: &[&str] = &[
-    "coalescing",
-    "misalignment",
-    "stride",
-    "bus_utilisation",
-    "store_segments",
-    "aos_soa",
-    "bank_conflicts",
-    "transpose",
-    "matmul_ab",
-    "async_copy",
-    "constant_memory",
-    "reduction",
-    "scan",
-    "histogram",
-    "l2_persistence",
     "pinned_memory",
     "batching",
     "overlap",

@@ -165,8 +165,8 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
                 |expected| expected.shared_store_wavefronts,
             ],
         ),
-        ("shared atomic passes", &[|expected| expected.shared_atomic_wavefronts]),
-        ("constant passes", &[|expected| expected.constant_passes]),
+        ("shared atomic wavefronts", &[|expected| expected.shared_atomic_wavefronts]),
+        ("constant wavefronts", &[|expected| expected.constant_passes]),
     ];
     let (mut compared, mut wrong) = (0, Vec::new());
     for pattern in PATTERNS {

@@ -11,6 +11,14 @@ const LONGER: &[(&str, &str)] = &[
         "kernels/src/collectives/scan.rs",
         "a pattern is one file, and its seven variants build on each other",
     ),
+    (
+        "kernels/src/collectives/histogram.rs",
+        "a pattern is one file: nine variants, and the lesson with its measured table on top",
+    ),
+    (
+        "kernels/src/shared/async_copy.rs",
+        "a pattern is one file: eight variants, and the lesson with its measured table on top",
+    ),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
         "crates/cuda_std/src/atomic/instruction.rs",

@@ -218,7 +218,7 @@ pub unsafe fn constant_scattered(_source: *const f32, target: *mut f32) {
 ///
 /// # Safety
 /// Launch contract: as for [`reverse`].
-#[kernel(since = 80)]
+#[kernel(min_compute_capability = 80)]
 pub unsafe fn reverse_asynchronous(source: *const f32, target: *mut f32) {
     #[address_space(shared)]
     static mut TILE: MaybeUninit<[f32; 64]> = MaybeUninit::uninit();

@@ -1,52 +1,125 @@
-//! # Constant memory: one word for all lanes is free, each further word is a pass more
+//! # Constant memory: made for a word that all lanes read, slow for everything else
 //!
-//! Shows: the constant cache serves one address per pass; only a table that all lanes read alike belongs there.
+//! Shows: the [constant cache] serves one address at a time; it suits words that all [lanes][lane]
+//! read alike, best where the compiler knows the place of the word.
 //!
-//! Every lane takes `STEPS` steps through a table of 31 rows of 32 words: what it finds says where
-//! to go next, always three rows on, so that each step waits for the one before and no load can be
-//! left out. Lane i begins in column `i % distinct`: a warp asks for `distinct` different words at a time.
+//! The surprise: constant memory is said to be fast, but with a computed index it is the slowest
+//! memory here, even if all lanes read the same word: `constant` (268.8 us), `global` (173.1 us),
+//! `shared` (141.2 us). It is as fast as a [register] only when no lane has to load from it:
+//! `operand` (73.54 us).
+//!
+//! Constant memory is a part of global memory, at most 64 KiB per module, that kernels can only
+//! read. It has a cache of its own in each multiprocessor. That cache serves one address at a time
+//! and hands the word to all lanes of a [warp] that want it. So a [request] for k different words
+//! takes k [wavefronts][wavefront] of that cache:
 //!
 //! ```text
-//! passes of one request    1 word   2   4   8   16   32 words
-//!   constant, parameter    1        2   4   8   16   32         one address per pass
-//!   shared                 1        1   1   1   1    1          neighbouring words: 32 banks at once
-//!   global                 1        1   1   1   1    1          a row is one line of 128 B, 1 to 4 sectors
+//! different words in a request       1   2   4   8  16  32
+//!   constant, parameter              1   2   4   8  16  32    wavefronts of the constant cache
+//!   shared                           1   1   1   1   1   1    wavefronts: the words are in different banks
+//!   global, read_only                1   1   1   1   2   4    sectors of 8 words, all in one cache line
 //! ```
 //!
-//! A constant whose place the compiler knows is not loaded by any lane: it is an operand of the
-//! instruction that uses it, as a register is. For sm_80 ptxas writes `IMAD R5, R0, R5, c[0x3][0x4]`;
-//! for sm_90 a warp reads it once into a uniform register (`ULDC`), and the operand is that register.
+//! How it is measured: a table of 31 rows of 32 words says for each word where to go next, always
+//! three rows further. Each lane takes `STEPS` = 256 steps, and every step waits for the one
+//! before, so that no load can be left out. Lane i begins in column i % `distinct`, so a warp asks
+//! for `distinct` different words at a time. The times below are for `distinct` = 1, the best case
+//! of constant memory.
 //!
-//! | variant | change from the previous one | sectors per load | sectors per store | constant passes | limited by |
+//! 1. `global`. The table is in global memory. The counter shows 1 to 4 [sectors][sector] per load.
+//!    All loads are served by the [L1 cache].
+//! 2. `read_only` uses the read-only path (`ld.global.nc`, `__ldg` in CUDA C++). The counter and
+//!    the time are the same: on current GPUs that path is the L1 cache.
+//! 3. `shared`. The idea: copy the table into [shared memory] once per block. It costs the copy and
+//!    a [barrier]; a request costs one wavefront.
+//! 4. `parameter` and `constant`. The idea: no copy at all. A parameter by value is in constant
+//!    memory, and so is a constant static that the host writes by its name. The counter shows 1
+//!    wavefront per request, for `distinct` = 1. But such a wavefront takes two clock cycles, and
+//!    each further word takes two more.
+//! 5. `register`. Another task: a polynomial whose 8 coefficients are the same for all lanes and
+//!    known by their place. They are loaded into registers once.
+//! 6. `operand`. The idea: an instruction can name a word of constant memory as its operand, as it
+//!    names a register. For sm_80 the assembler writes `IMAD R5, R0, R5, c[0x3][0x4]`; for sm_90 a
+//!    warp reads the word once into a uniform register (`ULDC`). It costs no registers per lane and
+//!    no load.
+//!
+//! | variant | change from the previous one | sectors per load | sectors per store | constant wavefronts | limited by |
 //! |---|---|---|---|---|---|
-//! | `global` | the table lies in global memory | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
-//! | `read_only` | loads by the read-only path | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
-//! | `shared` | each block copies the table into shared memory and walks there | 4 | 4 | none | latency and requests of shared memory |
-//! | `parameter` | the table comes by value with the launch | none | 4 | distinct | passes of the constant cache |
-//! | `constant` | the table is a static that the host writes by its name | none | 4 | distinct | passes of the constant cache |
-//! | `register` | no walk: every lane uses the same 8 words, `STEPS` times, from registers | 1 | 4 | none | multiply-adds |
+//! | `global` | the table is in global memory | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
+//! | `read_only` | the loads use the read-only path | ceil(distinct / 8) | 4 | none | latency and requests of L1 |
+//! | `shared` | each block copies the table into shared memory and reads it there | 4 | 4 | none | latency and requests of shared memory |
+//! | `parameter` | the table is a kernel parameter, passed by value | none | 4 | distinct | wavefronts of the constant cache |
+//! | `constant` | the table is a constant static that the host writes by its name | none | 4 | distinct | wavefronts of the constant cache |
+//! | `register` | another task: all lanes use the same 8 words, `STEPS` times, from registers | 1 | 4 | none | multiply-adds |
 //! | `operand` | the 8 words are operands in constant memory | none | 4 | 1 | multiply-adds |
 //!
-//! Expected: the time of `constant` and `parameter` is a line over `distinct`; that of `shared`,
-//! `global` and `read_only` is flat, because neighbouring words come in one pass. With one word for all
-//! lanes `constant` is no slower than `shared`; with 32 it is the slowest of all. `operand` equals
-//! `register`: the arithmetic takes as long with the words in constant memory as with the words in
-//! registers.
-//! A parameter with an index is read like constant memory, because that is where parameters lie. Plain
-//! `table[at]` is not that: rustc passes an array as one value, which LLVM copies to local memory for
-//! the sake of the index; `parameter_word` reads where it lies.
-//! Taught but incomplete: constant memory is fast. It is for uniform reads: a table that each lane
-//! reads elsewhere belongs into shared memory.
+//! Expected: the time of `constant` (268.8 us) and `parameter` (268.7 us) is a straight line over
+//! `distinct`, as the sweep shows; that of `global` (173.1 us), `read_only` (172.9 us) and
+//! `shared` (141.2 us) is flat. `register` (74.21 us) and `operand` (73.54 us) are equal: reading
+//! an operand costs nothing.
 //!
-//! Preconditions: `distinct` from 1 to 32. A kernel takes at most 4096 bytes of parameters, which is
-//! why the table has 31 rows: 31 x 128 B and 16 B of other parameters. All constant statics of a module
-//! share 64 KiB; the build refuses more. The walk stays in the first 7 rows, 896 B, which any constant
-//! cache holds.
+//! Where the time of `constant` goes: 2^22 threads / 32 lanes x 256 steps / 132 multiprocessors =
+//! 254 thousand requests for each multiprocessor. At 1.98 GHz, `constant` (268.8 us) lasts 532
+//! thousand clock cycles: 2.1 for each request. `shared` (141.2 us) lasts 280 thousand: 1.1 for
+//! each request.
+//!
+//! A constant static in CUDA C++, and the two ways to read it:
+//!
+//! ```cuda
+//! __constant__ uint32_t table[992];       // #[address_space(constant)] static mut TABLE: [u32; 992]
+//! at = table[at];                         // computed index: a load, one wavefront for each different word
+//! value = value * x + table[3];           // known place, all lanes alike: an operand
+//! ```
+//!
+//! Common misconception: "constant memory is fast". It is fast for uniform reads at a place that is
+//! known when the kernel is compiled. A table in which each lane reads elsewhere belongs in shared
+//! memory.
+//!
+//! Common misconception: "loads with `__ldg` are faster". `read_only` has the same counter and the
+//! same time as `global`.
+//!
+//! Questions:
+//! - Why is the slowest case 32 wavefronts? A warp has 32 lanes, so it can ask for 32 different
+//!   words.
+//! - Is a parameter table read like a plain array in Rust, `table[at]`? Not in a kernel: rustc
+//!   hands over an array as one value, and a computed index makes LLVM copy all 4 KiB to
+//!   [local memory], for each thread. `parameter_word` reads the word where the launch has put it.
+//! - Why 31 rows? A kernel takes at most 4096 bytes of parameters: 31 x 128 B + 16 B of other
+//!   parameters = 3984 B. A 32nd row would be too much.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `global` | 173.1 | 97 |  | 1.00 |
+//! | `read_only` | 172.9 | 97 |  | 1.00 |
+//! | `shared` | 141.2 | 119 |  | 1.23 |
+//! | `parameter` | 268.7 | 62 |  | 0.64 |
+//! | `constant` | 268.8 | 62 |  | 0.64 |
+//! | `register` | 74.21 | 226 |  | 2.33 |
+//! | `operand` | 73.54 | 228 |  | 2.35 |
+//! | *nvcc constant* | 268.0 | 63 |  | 0.65 |
+//! | *nvcc shared* | 145.2 | 116 |  | 1.19 |
+//! <!-- /measured -->
+//!
+//! Preconditions: `distinct` from 1 to 32. All constant statics of a module share 64 KiB; the build
+//! refuses more. Only the first 7 rows are visited, 896 B, which any constant cache holds.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Constant Memory"; CUDA C++ Programming Guide, "Technical
 //! Specifications per Compute Capability" (64 KiB) and "Function Parameters" (4096 B); Jia et al.,
-//! "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (a first-level constant cache
-//! of 2 KiB).
+//! "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (a first-level constant
+//! cache of 2 KiB).
+//!
+//! [constant cache]: cuda_std::glossary#constant-cache
+//! [lane]: cuda_std::glossary#lane
+//! [register]: cuda_std::glossary#register
+//! [warp]: cuda_std::glossary#warp
+//! [request]: cuda_std::glossary#request
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [sector]: cuda_std::glossary#sector
+//! [L1 cache]: cuda_std::glossary#l1-cache
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [barrier]: cuda_std::glossary#barrier
+//! [local memory]: cuda_std::glossary#local-memory
 
 use core::mem::MaybeUninit;
 use cuda_std::memory;
@@ -56,11 +129,11 @@ use cuda_std::prelude::*;
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Dependent reads of the table by each thread.
 pub const STEPS: u32 = 256;
-/// Words of a row: as many as a warp can ask for at a time.
+/// Words of a row: as many different words as a warp can ask for in one request.
 pub const ROW: u32 = 32;
 /// Words of the table.
 pub const TABLE: u32 = 31 * ROW;
-/// Words that the kernels without a walk use.
+/// Words that `register` and `operand` use.
 pub const COEFFICIENTS: u32 = 8;
 
 // The parameters of `constant_memory_parameter`: the table, a pointer and two numbers.
@@ -71,7 +144,7 @@ const _: () = assert!(STEPS.is_multiple_of(COEFFICIENTS));
 #[address_space(constant)]
 pub static mut CONSTANT_MEMORY_TABLE: [u32; TABLE as usize] = [0; TABLE as usize];
 
-/// The word that `STEPS` steps lead to from word `start`.
+/// The index of the word that is reached after `STEPS` steps from word `start`.
 #[inline(always)]
 fn walk(start: u32, entry: impl Fn(usize) -> u32) -> u32 {
     let mut at = start;
@@ -81,13 +154,13 @@ fn walk(start: u32, entry: impl Fn(usize) -> u32) -> u32 {
     at
 }
 
-/// Where this thread begins.
+/// The word in which this thread begins.
 #[inline(always)]
 fn start(distinct: u32) -> u32 {
     thread::thread_idx_x() % ROW % distinct
 }
 
-/// Naive: the table lies in global memory.
+/// Naive: the table is in global memory.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
@@ -101,7 +174,7 @@ pub unsafe fn constant_memory_global(table: *const u32, target: *mut u32, distin
     }
 }
 
-/// Change from `global`: loads by the read-only path.
+/// Change from `global`: the loads use the read-only path.
 ///
 /// # Safety
 /// Launch contract: as for [`constant_memory_global`]; nobody writes the table.
@@ -121,7 +194,7 @@ pub unsafe fn constant_memory_read_only(
     }
 }
 
-/// Change from `read_only`: the block copies the table into shared memory and walks there.
+/// Change from `read_only`: each block copies the table into shared memory and reads it there.
 ///
 /// # Safety
 /// Launch contract: as for [`constant_memory_global`].
@@ -146,10 +219,10 @@ pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distin
     }
 }
 
-/// `table[at]` of the first parameter of `constant_memory_parameter`, read where the launch has put it.
+/// Reads `table[at]` of the first parameter of `constant_memory_parameter` where the launch has put it.
 ///
-/// Plain `table[at]` would not be that: rustc passes an array to a kernel as one value, and an index
-/// that is not known makes LLVM copy that value to local memory, 4 KiB per thread.
+/// Plain `table[at]` would not do that: rustc passes an array to a kernel as one value, and an index
+/// that is computed at run time makes LLVM copy that value to local memory, 4 KiB per thread.
 ///
 /// # Safety
 /// Called by `constant_memory_parameter` only, with its parameter; `at < TABLE`.
@@ -177,7 +250,7 @@ unsafe fn parameter_word(table: &[u32; TABLE as usize], at: usize) -> u32 {
     table[at]
 }
 
-/// Change from `shared`: no copy, the table is a parameter by value.
+/// Change from `shared`: no copy; the table is a parameter, passed by value.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
@@ -197,7 +270,8 @@ pub unsafe fn constant_memory_parameter(
     }
 }
 
-/// Change from `parameter`: the table is a static in constant memory, written once for all launches.
+/// Change from `parameter`: the table is a static in constant memory, which the host writes once for
+/// all launches.
 ///
 /// # Safety
 /// Launch contract: as for [`constant_memory_parameter`], for the words of
@@ -212,8 +286,8 @@ pub unsafe fn constant_memory_constant(target: *mut u32, distinct: u32, n: u32) 
     }
 }
 
-/// The value of a polynomial of degree `STEPS` at `x`, whose coefficients repeat: `STEPS`
-/// multiply-adds that use one coefficient each.
+/// The value at `x` of a polynomial of degree `STEPS` with repeating coefficients: `STEPS`
+/// multiply-adds, each of which uses one coefficient.
 #[inline(always)]
 fn polynomial(x: u32, coefficients: [u32; COEFFICIENTS as usize]) -> u32 {
     let mut value = 1_u32;
@@ -225,8 +299,8 @@ fn polynomial(x: u32, coefficients: [u32; COEFFICIENTS as usize]) -> u32 {
     value
 }
 
-/// Change from `constant`: the place of every word is known beforehand, the same for all lanes, and
-/// the words are loaded into registers.
+/// Change from `constant`: the place of every word is known at compile time and the same for all
+/// lanes; the words are loaded from global memory into registers.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `table` valid for
@@ -243,7 +317,7 @@ pub unsafe fn constant_memory_register(table: *const u32, target: *mut u32, n: u
     }
 }
 
-/// Change from `register`: the words stay in constant memory, as operands of the multiply-adds.
+/// Change from `register`: the words stay in constant memory and are operands of the multiply-adds.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.

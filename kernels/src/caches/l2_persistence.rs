@@ -27,7 +27,7 @@ pub unsafe fn l2_persistence_add(
     unsafe { add::<false>(source, table, target, n, table_len) };
 }
 
-/// The same, with loads and stores of what streams by marked to be evicted first.
+/// The same, but loads from `source` and stores to `target` are marked to be evicted from L2 first.
 ///
 /// # Safety
 /// Launch contract: as for [`l2_persistence_add`].
@@ -43,8 +43,8 @@ pub unsafe fn l2_persistence_add_evict_first(
     unsafe { add::<true>(source, table, target, n, table_len) };
 }
 
-/// A thread's elements: one vector of each array, or element by element where the last vector is not whole or the table
-/// begins anew within a vector.
+/// Computes a thread's elements: one vector of each array, or element by element where the last vector is not whole or
+/// the table starts over within a vector.
 ///
 /// # Safety
 /// As for [`l2_persistence_add`].

@@ -1,58 +1,127 @@
-//! # Histogram: private copies keep lanes from counting at one address
+//! # Histogram: privatization keeps lanes from counting at one address
 //!
-//! Shows: atomics are cheap when lanes have words and banks of their own, and dear when they share.
+//! Shows: shared-memory [atomics][atomic] are fast when each [lane] updates its own [bank], and
+//! slow when lanes contend for a bank; global atomics are slow when they contend for an address.
 //!
-//! Each element adds one to the count of its bin. Atomic additions to one address happen one after the
-//! other, and so do additions of a warp in one bank of shared memory, except that the hardware adds up
-//! lanes that add 1 to the same word. So what counts is which word and which bank each lane gets:
+//! The surprise is twofold. An input whose bytes are all equal is the worst case for counters in
+//! device memory, but not for counters in [shared memory]: there the hardware adds up lanes that
+//! add 1 to the same word. And a copy of the counters for each [warp], `warp_private` (0.633 ms),
+//! gains nothing over one for the whole [block], `block_private` (0.634 ms).
+//!
+//! Each byte of the input adds 1 to one of 256 counters, by an atomic addition, which no other
+//! thread can interrupt. Additions to one address happen one after the other. In shared memory,
+//! additions of a warp to different words of one bank happen one after the other as well. So
+//! everything depends on the word and the bank of each lane:
 //!
 //! ```text
-//! word of lane l that counts bin b     bank           passes: uniform   constant input
-//!   block_copy, warp_copies   b        b % 32         3.2 (two lanes    1 (added up)
-//!                                                     may share a word)
-//!   rows of 256 words   256 l + b      b % 32         3.53              32: why rows are padded
-//!   padded              257 l + b      (l + b) % 32   3.53              1
-//!   lane_copies          32 b + l      l              1                 1: whatever the input
+//! counter of bin b for lane l        bank            wavefronts per request: random bytes | equal bytes
+//!   block_private   word b           b % 32          3.2 (two lanes may share a word)     |  1 (added up)
+//!   warp_private    word b           b % 32          3.2, the lanes of a warp share       |  1
+//!   256 words each  word 256 l + b   b % 32          3.53                                 | 32
+//!   padded          word 257 l + b   (l + b) % 32    3.53                                 |  1
+//!   lane_private    word 32 b + l    l               1                                    |  1
 //! ```
 //!
-//! 256 bins x 32 lanes x 4 B = 32 KiB of shared memory per block hold a copy for each lane. The copies of
-//! a block are added up at its end and go to device memory by one atomic per bin: n global atomics become
-//! 256 per block.
+//! 3.53 is the number of balls in the fullest of 32 boxes, if 32 balls are thrown at random.
 //!
-//! | variant | change from the previous one | sectors per load | shared atomic passes | global atomics | limited by |
+//! 1. `global_atomic`. Every byte is an atomic addition in device memory. The counter shows n
+//!    atomics at 256 addresses, which the [L2 cache] executes one after the other.
+//! 2. `block_private`. The idea, called [privatization]: each block counts in a private copy in
+//!    shared memory and adds it to device memory at its end. It costs 1 KiB per block, and n global
+//!    atomics become 256 per block. What remains: 3.2 [wavefronts][wavefront] per request.
+//! 3. `warp_private`. A copy for each warp, so that warps do not meet at a word. It costs 16 KiB.
+//!    The counter still shows 3.2: the 32 lanes of one warp still share one copy, and requests of
+//!    different warps are served one after the other anyway.
+//! 4. `padded`. A copy for each lane, 257 words apart, so that even equal bytes are in different
+//!    banks. It costs 32 KiB. The counter shows 3.5: for random bytes the banks are still random.
+//! 5. `lane_private`. The idea: store the 32 copies of a bin next to each other. Lane l then always
+//!    uses bank l. The counter shows 1 wavefront, whatever the bytes. What remains: each request
+//!    loads only 32 bytes.
+//! 6. `coarsened`. Each lane loads 16 bytes at once, with four loads in flight. The counter shows
+//!    16 [sectors][sector] per load, and now device memory is the limit.
+//! 7. `aggregated`. Four equal bytes in a word are counted by one addition of 4. This would help if
+//!    additions were the limit. They are not any more, so the test costs more than it gains.
+//! 8. `large_histogram_global` is another task: 32-bit keys and 2^17 bins, 512 KiB of counters,
+//!    which do not fit in shared memory. Each key is an atomic addition in L2 again.
+//! 9. `large_histogram`. The idea: three blocks read the same keys, and each counts a third of the
+//!    bins in shared memory. It costs reading the keys three times from L2, 3 x 4 B = 12 B per key.
+//!    But an atomic in L2 costs more, a sector of 32 B read and written.
+//!
+//! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
 //! |---|---|---|---|---|---|
-//! | `global_atomic` | every byte is an atomic in device memory | 1 | none | n | 256 addresses in L2 |
-//! | `block_private` | the block counts in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
-//! | `warp_private` | each warp has its copy | 1 | 3.2 | 256 x blocks | shared memory banks |
-//! | `padded` | each lane has its copy, in rows of 257 words | 1 | 3.5 | 256 x blocks | shared memory banks |
-//! | `lane_private` | the copies of a bin lie side by side: bank = lane | 1 | 1 | 256 x blocks | requests: a load and an atomic for 32 B |
+//! | `global_atomic` | every byte is an atomic addition in device memory | 1 | none | n | 256 addresses in L2 |
+//! | `block_private` | each block counts in a private copy in shared memory | 1 | 3.2 | 256 x blocks | shared memory banks |
+//! | `warp_private` | each warp has its own copy | 1 | 3.2 | 256 x blocks | shared memory banks |
+//! | `padded` | each lane has its own copy, in rows of 257 words | 1 | 3.5 | 256 x blocks | shared memory banks |
+//! | `lane_private` | the 32 copies of a bin are next to each other: bank = lane | 1 | 1 | 256 x blocks | requests: a load and an atomic for 32 B |
 //! | `coarsened` | 16 bytes per load, four loads in flight | 16 | 1 | 256 x blocks | device memory |
-//! | `aggregated` | four equal neighbours are counted at once | 16 | 1 | 256 x blocks | device memory |
+//! | `aggregated` | four equal neighbouring bytes are counted by one addition | 16 | 1 | 256 x blocks | device memory |
 //! | `large_histogram_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
 //! | `large_histogram` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
 //!
-//! Expected: the floor is the time to read the input once, n bytes over the bandwidth of device memory.
-//! The shared memory of an H200 makes 132 x 32 x 1.98 GHz = 8.36 T additions per second at one pass
-//! each, so 2.6 T at 3.2 passes and 2.37 T at 3.53, one per byte: with random banks a histogram of bytes
-//! is bound by shared memory at half the bandwidth of device memory; with a bank per lane it is bound by
-//! device memory, and every distribution takes the same time from `lane_private` on.
-//! `warp_private` and `padded` take no pass off a uniform input: what they spare is that different warps
-//! meet at a word, which costs nothing while the hardware adds one pass after the other anyway.
-//! `aggregated` makes one addition of four where neighbours are equal, which pays only while additions
-//! are the limit, and with a bank per lane they are not.
-//! 2^17 counters are 512 KiB. A block may have 227 KiB, so three blocks count a third each and all read
-//! the whole input, which comes from device memory once and from L2 three times. That beats an atomic
-//! in L2 for each key: a 4-byte key costs 12 B of L2 reads, or a sector of 32 B read and written; and it
-//! bears a constant input, whose keys would all wait for one address.
+//! Expected: the [minimum time] is that of reading the input once, n bytes.
+//! `global_atomic` (132.3 ms) is hundreds of times slower than `block_private` (0.634 ms).
+//! `warp_private` (0.633 ms) equals it, and `padded` (0.668 ms) is even slower for random bytes.
+//! `lane_private` (0.513 ms) needs one wavefront per request, and `coarsened` (0.243 ms) reaches
+//! the minimum time; `aggregated` (0.248 ms) does not improve on it. From `lane_private` on, all
+//! distributions take the same time. `large_histogram` (0.445 ms) beats
+//! `large_histogram_global` (3.048 ms), and for equal keys by far more, since all of them wait for
+//! one address in L2.
 //!
-//! Taught but wrong: a constant input is the worst case for shared memory (lanes that add 1 to one word
-//! are one pass); it is the worst case for device memory.
+//! The heart of `lane_private` in CUDA C++, and in Rust:
 //!
-//! Preconditions: input aligned to 16 bytes; `distribution` is 0 (uniform), 1 (skewed: x^4 of a uniform
-//! x in [0, 1), so a quarter of the bytes is 0) or 2 (constant).
+//! ```cuda
+//! atomicAdd(&counts[byte * 32 + lane], 1);    // add_shared(words, own_bank(bin, lane), 1);
+//! ```
+//!
+//! Common misconception: "an input of equal bytes is the worst case". It is the worst case for
+//! device memory. In shared memory, lanes that add 1 to the same word take one wavefront together.
+//!
+//! Common misconception: "a copy for each warp removes the contention". Contention inside a warp
+//! decides here, and a copy for each warp does not change it.
+//!
+//! Questions:
+//! - Why 257 words per row? With 256, word 256 l + b is in bank b % 32 for every lane: equal bytes
+//!   would take 32 wavefronts. 257 % 32 = 1 shifts each lane's copy by one bank.
+//! - Why is one wavefront not enough to reach device memory's speed in `lane_private`? A load of
+//!   one byte per lane brings 32 bytes per request, and each of them needs a request for its atomic
+//!   too. `coarsened` brings 512 bytes with one request.
+//! - How much does 32 KiB per block cost? 4 blocks of 512 threads need 128 KiB, which fits, so all
+//!   2048 threads of a multiprocessor are still resident.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `global_atomic` | 132.3 | 8 | 0 | 1.00 |
+//! | `block_private` | 0.634 | 1694 | 38 | 208.68 |
+//! | `warp_private` | 0.633 | 1697 | 38 | 209.10 |
+//! | `padded` | 0.668 | 1607 | 36 | 198.00 |
+//! | `lane_private` | 0.513 | 2092 | 46 | 257.77 |
+//! | `coarsened` | 0.243 | 4421 | 98 | 544.60 |
+//! | `aggregated` | 0.248 | 4324 | 96 | 532.67 |
+//! | `large_histogram_global` | 3.048 | 352 | 8 | 43.40 |
+//! | `large_histogram` | 0.445 | 2414 | 54 | 297.36 |
+//! | *nvcc coarsened* | 0.285 | 3771 | 84 | 464.60 |
+//! | *CUB HistogramEven* | 0.495 | 2169 | 48 | 267.25 |
+//! <!-- /measured -->
+//!
+//! Preconditions: input aligned to 16 bytes; `distribution` is 0 (uniform), 1 (skewed: x^4 of a
+//! uniform x in 0 .. 1, so a quarter of the bytes is 0) or 2 (constant: all bytes are equal).
 //!
 //! Source: Podlozhnyuk, "Histogram calculation in CUDA"; NVIDIA developer blog, "GPU Pro Tip: Fast
 //! Histograms Using Shared Atomics on Maxwell"; CUB, `DeviceHistogram`.
+//!
+//! [atomic]: cuda_std::glossary#atomic
+//! [lane]: cuda_std::glossary#lane
+//! [bank]: cuda_std::glossary#bank
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [warp]: cuda_std::glossary#warp
+//! [block]: cuda_std::glossary#block
+//! [L2 cache]: cuda_std::glossary#l2-cache
+//! [privatization]: cuda_std::glossary#privatization
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [sector]: cuda_std::glossary#sector
+//! [minimum time]: cuda_std::glossary#minimum-time
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
@@ -62,28 +131,28 @@ use cuda_std::vector::U32x4;
 use cuda_std::warp;
 use cuda_std::warp::WARP_SIZE;
 
-/// Bins of a byte.
+/// Bins of the byte histogram: one for each value of a byte.
 pub const BINS: u32 = 256;
-/// Bins of the 32-bit keys: their upper bits.
+/// Bins of the histogram of 32-bit keys: one for each value of their upper bits.
 pub const LARGE_BINS: u32 = 1 << LARGE_BITS;
 /// The bits of a key that choose its bin.
 const LARGE_BITS: u32 = 17;
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 512;
-/// Blocks at most: 4 for each of the 132 multiprocessors of an H200, which is 2048 threads each.
+/// The largest grid: 4 blocks, which are 2048 threads, for each of the 132 multiprocessors of an H200.
 pub const MAX_BLOCKS: u32 = 528;
 /// 16-byte loads that each thread of the coarsened variants starts before it counts.
 pub const LOADS_IN_FLIGHT: u32 = 4;
 /// Bytes that each thread of the other variants loads before it counts them.
 pub const BYTES_IN_FLIGHT: u32 = 8;
-/// Threads per block of `large_histogram`, of which one fits on a multiprocessor.
+/// Threads per block of `large_histogram`; one such block fits on a multiprocessor.
 pub const LARGE_THREADS_PER_BLOCK: u32 = 1024;
 /// Warps per block.
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 /// Words of a padded copy.
 const PADDED: u32 = BINS + 1;
 
-/// Naive: every thread adds one to its bin in device memory.
+/// Naive: every thread adds 1 to the counter of its byte in device memory.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` bytes,
@@ -132,8 +201,8 @@ unsafe fn clear(words: *mut u32, len: u32, threads: u32) {
     thread::sync_threads();
 }
 
-/// Adds up the `copies` of each bin and adds the sums to device memory; `place` says where a copy keeps
-/// a bin.
+/// Adds up the `copies` of each bin and adds the sums to device memory. `place(copy, bin)` is the index
+/// of a counter.
 ///
 /// # Safety
 /// `words` is shared memory in which `place` stays; `target` as for the kernels; all threads of the
@@ -153,8 +222,8 @@ unsafe fn merge(words: *mut u32, target: *mut u32, copies: u32, place: impl Fn(u
     }
 }
 
-/// Counts bytes, one per load and `BYTES_IN_FLIGHT` loads at a time, in the word of shared memory that
-/// `place` gives a bin.
+/// Counts bytes, one per load and `BYTES_IN_FLIGHT` loads at a time, in shared memory. `place(bin)` is the
+/// index of a counter.
 ///
 /// # Safety
 /// 1-D grid of `THREADS_PER_BLOCK` threads; `source` valid for `n` bytes; `words` shared memory in which `place`
@@ -181,8 +250,8 @@ unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn
     }
 }
 
-/// Change from `global_atomic`: the block counts in a copy of its own in shared memory, over many bytes
-/// per thread, and adds it to device memory at the end.
+/// Change from `global_atomic`: each block counts many bytes per thread in a private copy in shared
+/// memory, and adds the copy to device memory at the end.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
@@ -200,7 +269,7 @@ pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u3
     }
 }
 
-/// Change from `block_private`: each warp has a copy, so that warps do not meet at a word.
+/// Change from `block_private`: each warp has its own copy, so that warps do not contend for a word.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
@@ -218,8 +287,8 @@ pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32
     }
 }
 
-/// Change from `warp_private`: lane l of each warp counts in copy l; a row has a word more than bins, so
-/// that equal bins of different copies lie in different banks.
+/// Change from `warp_private`: lane l of each warp counts in copy l. Each copy has one word more than
+/// bins, so that equal bins of different copies are in different banks.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
@@ -237,14 +306,14 @@ pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
     }
 }
 
-/// Where the copy of a lane keeps a bin: in the lane's own bank.
+/// The index of a lane's counter of a bin: it is in bank `lane`.
 #[inline(always)]
 fn own_bank(bin: u32, lane: u32) -> u32 {
-    // What `+` would give; with `|` the machine needs one instruction less.
+    // The same as `bin * WARP_SIZE + lane`, with one instruction less.
     (bin * WARP_SIZE) | lane
 }
 
-/// Adds up the copies of `own_bank`: thread t begins with copy t, so that a warp reads 32 banks.
+/// Adds up the copies of `own_bank`. Thread t begins with copy t, so that a warp reads 32 different banks.
 ///
 /// # Safety
 /// As for [`merge`]; `words` has `BINS * WARP_SIZE` words.
@@ -254,8 +323,8 @@ unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
     unsafe { merge(words, target, WARP_SIZE, |copy, bin| own_bank(bin, (copy + bin) % WARP_SIZE)) };
 }
 
-/// Change from `padded`: the 32 copies of a bin lie side by side, so that lane l only ever touches bank
-/// l: one pass, whatever the bytes.
+/// Change from `padded`: the 32 copies of a bin are next to each other, so that lane l only ever touches
+/// bank l: one wavefront, whatever the bytes.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
@@ -273,8 +342,8 @@ pub unsafe fn histogram_lane_private(source: *const u8, target: *mut u32, n: u32
     }
 }
 
-/// Shows `see` this thread's share of packs of 16 bytes, loaded `LOADS_IN_FLIGHT` at a time, the grid's
-/// threads side by side.
+/// Calls `see` for each vector of 16 bytes in this thread's share. Neighbouring threads load neighbouring
+/// vectors, and each thread starts `LOADS_IN_FLIGHT` loads at a time.
 ///
 /// # Safety
 /// `source` 16-byte aligned and valid for `packs`; `first` is this thread's number among `threads`.
@@ -305,8 +374,8 @@ unsafe fn for_packs(
     }
 }
 
-/// Counts bytes in a copy per lane, four in a word at a time by `count`, which gets the copies, the lane
-/// and the word; adds the copies to `target`.
+/// Counts bytes in a copy per lane and adds the copies to `target`. `count(copies, lane, word)` counts the
+/// four bytes of a word.
 ///
 /// # Safety
 /// As for [`histogram_block_private`]; `words` is shared memory for `BINS * WARP_SIZE` words.
@@ -338,7 +407,8 @@ unsafe fn count_packs(
     }
 }
 
-/// Change from `lane_private`: 16 bytes per load, four loads in flight before the first byte is counted.
+/// Change from `lane_private`: 16 bytes per load, and four loads in flight before the first byte is
+/// counted.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
@@ -356,7 +426,7 @@ pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `coarsened`: a word of four equal bytes adds 4 to its bin, once.
+/// Change from `coarsened`: a word of four equal bytes is counted by one addition of 4.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
@@ -384,8 +454,8 @@ fn bin_of(key: u32) -> u32 {
     key >> (u32::BITS - LARGE_BITS)
 }
 
-/// Change from `aggregated`: 32-bit keys in 2^17 bins, whose counters do not fit into shared memory: each
-/// key is an atomic in device memory.
+/// Change from `aggregated`: 32-bit keys in 2^17 bins, whose counters do not fit in shared memory. Each
+/// key is an atomic addition in device memory.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `keys` 16-byte
@@ -407,8 +477,8 @@ pub unsafe fn histogram_large_histogram_global(keys: *const u32, target: *mut u3
     }
 }
 
-/// Change from `large_histogram_global`: a block counts `part` of the bins in shared memory; the blocks of a
-/// column read the same keys, and each of them sees other bins in them.
+/// Change from `large_histogram_global`: a block counts `part` of the bins in shared memory. The blocks
+/// with equal x read the same keys, and each of them counts other bins.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each;

@@ -1,59 +1,140 @@
-//! # Reduction: one sum of many elements, with as little talk between threads as possible
+//! # Reduction: one sum of many elements, with as little communication between threads as possible
 //!
-//! Shows: threads add in registers first, warps by shuffles, blocks through shared memory, and only
-//! blocks meet at an address in device memory.
+//! Shows: add in registers first, then within [warps][warp] by [shuffles][shuffle], then once per
+//! [block] in [shared memory], and only once per block in device memory.
 //!
-//! A sum of n elements needs n - 1 additions. What differs is where the partial sums meet:
+//! The surprise: the textbook's first repair of the tree makes it slower. `strided` (1.621 ms)
+//! keeps the threads that work together in few warps, which `interleaved` (1.302 ms) does not, and
+//! yet it takes longer. And the largest gain of all comes from reading more per thread,
+//! `vectorized` (0.239 ms), not from any better tree.
+//!
+//! A sum of n elements needs n - 1 additions, however they are arranged. What differs is where two
+//! partial sums meet:
 //!
 //! ```text
-//! where two partial sums meet      how many meet there at a time
-//!   device memory, atomically      1: additions to one address happen one after the other
-//!   shared memory                  32 lanes per pass, with a barrier between the levels of a tree
-//!   registers of a warp, shuffled  32 lanes, no memory, no barrier
-//!   registers of a thread          as many as the thread likes
-//!
-//! tree of 512 words, level s = 1, 2, 4 .. 256: threads at work, and their words
-//!   interleaved  tid % 2s = 0: words tid, tid + s  warps 16 16 16 16 16 8 4 2 1 = 95, conflict-free
-//!   strided      tid < 256/s: words 2s tid + {0,s} warps  8  4  2  1  1 1 1 1 1 = 20
-//!                                                  passes each 2 4 8 16 16 8 4 2 1
-//!   sequential   s = 256 .. 1: words tid, tid + s  warps  8  4  2  1  1 1 1 1 1 = 20, conflict-free
+//! two partial sums meet in ...           how many can meet at a time
+//!   one address of device memory         1: atomic additions to one address happen one after the other
+//!   shared memory of a block             32 lanes per request, and a barrier between the levels of a tree
+//!   registers of a warp, by shuffles     32 lanes, without memory and without a barrier
+//!   registers of one thread              as many as the thread adds, without any communication
 //! ```
 //!
-//! The rung with divergent warps has no bank conflicts: all words of a warp lie within 32. Conflicts
-//! come with the first repair, which packs the threads at work and spreads their words.
+//! The tree of a block of 512 threads has 9 levels with steps s = 1, 2, 4 ... 256. At each level,
+//! words that are s apart are added, and half as many words remain:
+//!
+//! ```text
+//!                                                   level s:  1  2  4  8 16 32 64 128 256
+//! interleaved  threads with tid % 2s = 0            warps    16 16 16 16 16  8  4   2   1   sum 95
+//!              add word tid + s to word tid         wavefronts per access: 1 at every level
+//! strided      threads tid < 256 / s                warps     8  4  2  1  1  1  1   1   1   sum 20
+//!              add word 2s tid + s to word 2s tid   wavefronts 2  4  8 16 16  8  4   2   1   sum of products 95
+//! sequential   s = 256 first; threads tid < s       warps     8  4  2  1  1  1  1   1   1   sum 20
+//!              add word tid + s to word tid         wavefronts per access: 1 at every level
+//! ```
+//!
+//! 1. `global_atomic`. Each thread adds its element to one word of device memory by an [atomic]
+//!    operation. The counter shows n atomics at one address; they happen one after the other,
+//!    whatever the device.
+//! 2. `interleaved`. The idea: add within each block first, in shared memory, and make only one
+//!    atomic per block. It costs 10 [barriers][barrier] per block. What remains: with tid % 2s = 0,
+//!    every second [lane] of a warp is idle, then three of four, but the whole warp still executes:
+//!    95 warp steps.
+//! 3. `strided`. The idea: let the first threads do the work, so that warps are full or have
+//!    finished: 20 warp steps. But now neighbouring lanes access words that are 2s apart, which
+//!    means [bank conflicts][bank conflict]. The counter shows 4.66 [wavefronts][wavefront] per
+//!    load. The sum over all levels is 95 again: nothing was saved in shared memory, and each warp
+//!    waits longer for each access.
+//! 4. `sequential`. The idea: add the upper half to the lower half. Neighbouring lanes then access
+//!    neighbouring words: 20 warp steps with 1 wavefront each. What remains: the barriers between
+//!    the levels.
+//! 5. `shuffle`. The idea: a shuffle lets a lane read a register of another lane. A warp adds its
+//!    32 values in 5 shuffles. Shared memory is used once, for one word per warp, and 1 barrier of
+//!    10 is left. What remains: each thread loads only one word, too few [bytes in flight].
+//! 6. `vectorized`. The idea: start only as many blocks as fit on the device at once, and let each
+//!    thread add many elements in a register, with four 16-byte loads in flight. 2048
+//!    threads x 64 B = 128 KiB are in flight per multiprocessor, and shuffles and barrier are paid
+//!    once per block, not once per 512 elements.
 //!
 //! | variant | change from the previous one | sectors per load | shared wavefronts, load / store | global atomics | limited by |
 //! |---|---|---|---|---|---|
-//! | `global_atomic` | every thread adds to one address | 4 | none | n, 32 passes each request | one address in L2 |
-//! | `interleaved` | a tree in shared memory, one atomic per block | 4 | 1 / 1 | n / 512 | idle lanes, barriers |
-//! | `strided` | the threads at work are the first ones | 4 | 4.66 / 3.08 | n / 512 | bank conflicts, barriers |
-//! | `sequential` | the tree folds the upper half onto the lower | 4 | 1 / 1 | n / 512 | barriers |
-//! | `shuffle` | warps add by shuffles, one shared word per warp | 4 | 1 / 1 | n / 512 | bytes in flight |
-//! | `vectorized` | few blocks, 16-byte loads, four in flight per thread | 16 | 1 / 1 | at most 528 | device memory |
+//! | `global_atomic` | every thread adds its element to one address | 4 | none | n, one after the other | one address in L2 |
+//! | `interleaved` | each block adds in a tree in shared memory, then makes one atomic addition | 4 | 1 / 1 | n / 512 | idle lanes, barriers |
+//! | `strided` | the first threads of the block do the work of each level | 4 | 4.66 / 3.08 | n / 512 | bank conflicts, barriers |
+//! | `sequential` | each level adds the upper half of the words to the lower half | 4 | 1 / 1 | n / 512 | barriers |
+//! | `shuffle` | warps add by shuffles; one shared word per warp | 4 | 1 / 1 | n / 512 | bytes in flight |
+//! | `vectorized` | few blocks; each thread adds many elements, four 16-byte loads in flight | 16 | 1 / 1 | at most 528 | device memory |
 //! | `vectorized_i32` | the same for 32-bit integers | 16 | 1 / 1 | at most 528 | device memory |
 //! | `vectorized_f64` | the same for doubles, two per load | 16 | 1 / 1 | at most 528 | device memory |
 //!
-//! Expected: the floor is the time to read the array once: 4 n bytes over the bandwidth of device
-//! memory, which a kernel that only reads reaches better than a copy does. `global_atomic` is n
-//! additions one after the other. The trees read one word per thread and cannot have more in flight
-//! than the scalar copy of `coalescing`. `vectorized` has 2048 threads x 64 B = 128 KiB in flight per
-//! multiprocessor and spends the shuffles and the barrier once per block, not once per 512 elements:
-//! one launch, one pass, and the device's order of additions is not fixed.
+//! The count of `strided`: two loads and one store per step, and besides one store per warp to fill
+//! the words and one load at the end: loads (2 x 95 + 1) / (2 x 20 + 1) = 4.66, stores (95 + 16) /
+//! (20 + 16) = 3.08.
 //!
-//! Exactness: the inputs are odd multiples of 1/64 in (-1, 1). An addition rounds only when its result
-//! needs more than 24 bits, that is from 2^24 / 64 = 2^18 on; partial sums of n random signs grow like
-//! sqrt(n / 3), about 2^13.2 for n = 2^28. So none of the n - 1 additions rounds, every order has the
-//! same sum, and the tolerance is (n - 1) x 0 = 0. With arbitrary inputs each addition rounds by up to
-//! 2^-24 of its partial sum, so a chain of k additions is off by up to k x 2^-24: the one chain of
-//! `global_atomic` cannot even count ones beyond 2^24, where `vectorized` has chains of n / 270336 in a
-//! thread, 10 in shuffles and at most 528 at the address.
+//! Expected: the [minimum time] is that of reading the array once, 4 n bytes at the [measured peak]
+//! of reading. `global_atomic` (471.0 ms) is hundreds of times slower. `interleaved` (1.302 ms),
+//! `strided` (1.621 ms) and `sequential` (1.280 ms) differ by their trees, `shuffle` (0.973 ms) has
+//! almost none. `vectorized` (0.239 ms) reaches the minimum time, and so do
+//! `vectorized_i32` (0.239 ms) and `vectorized_f64` (0.239 ms).
 //!
-//! Taught but wrong: the divergent tree has bank conflicts.
+//! The sum over a warp in CUDA C++, and in Rust:
+//!
+//! ```cuda
+//! for (int delta = 16; delta > 0; delta /= 2)             // for delta in [16, 8, 4, 2, 1] {
+//!     value += __shfl_down_sync(~0u, value, delta);       //     sum += warp_shuffle_down(FULL_MASK, sum, delta, 32).0;
+//! ```
+//!
+//! Why results can be compared exactly: inputs are odd multiples of 1/64 in (-1, 1), so an f32
+//! addition rounds only if its result reaches 2^24 / 64 = 2^18. Partial sums of n random signs grow
+//! like sqrt(n / 3), about 2^13.2 for n = 2^28; reaching 2^18 would be a 27-sigma event. With
+//! arbitrary inputs the last bits depend on the order of additions, and the device does not fix
+//! that order.
+//!
+//! Common misconception: "the divergent tree has bank conflicts". `interleaved` has none: the words
+//! of a warp are always within 32 neighbouring words. The repair `strided` introduces them.
+//!
+//! Questions:
+//! - Why is `strided` slower with a fifth of the warp steps? Both trees take 95 wavefronts per
+//!   block and access. In `interleaved` 16 warps share them; in `strided` one warp waits for 16 of
+//!   them in a row.
+//! - Why at most 528 blocks? An H200 has 132 multiprocessors, and 4 blocks of 512 threads fill one:
+//!   132 x 4. More blocks would only repeat the work that is done once per block.
+//! - Why 5 shuffles? Each halves the number of partial sums: 32, 16, 8, 4, 2, 1.
+//! - Why is a chain of additions bad for accuracy? Each addition rounds by up to 2^-24 of the
+//!   partial sum. `global_atomic` is one chain of n, while `vectorized` has n / 270336 per thread
+//!   and then 10 shuffles.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `global_atomic` | 471.0 | 2 | 0 | 1.00 |
+//! | `interleaved` | 1.302 | 825 | 18 | 361.90 |
+//! | `strided` | 1.621 | 662 | 15 | 290.58 |
+//! | `sequential` | 1.280 | 839 | 19 | 368.01 |
+//! | `shuffle` | 0.973 | 1104 | 24 | 484.13 |
+//! | `vectorized` | 0.239 | 4495 | 100 | 1971.85 |
+//! | `vectorized_i32` | 0.239 | 4484 | 99 | 1966.98 |
+//! | `vectorized_f64` | 0.239 | 4484 | 99 | 1966.98 |
+//! | *nvcc vectorized* | 0.239 | 4489 | 100 | 1969.21 |
+//! | *CUB DeviceReduce::Sum* | 0.242 | 4441 | 99 | 1948.10 |
+//! <!-- /measured -->
 //!
 //! Preconditions: `source` aligned to 16 bytes.
 //!
-//! Source: Harris, "Optimizing Parallel Reduction in CUDA"; CUDA C++ Programming Guide, "Warp Shuffle
-//! Functions"; CUB, `DeviceReduce`.
+//! Source: Harris, "Optimizing Parallel Reduction in CUDA"; CUDA C++ Programming Guide, "Warp
+//! Shuffle Functions"; CUB, `DeviceReduce`.
+//!
+//! [warp]: cuda_std::glossary#warp
+//! [shuffle]: cuda_std::glossary#warp-shuffle
+//! [block]: cuda_std::glossary#block
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [atomic]: cuda_std::glossary#atomic
+//! [barrier]: cuda_std::glossary#barrier
+//! [lane]: cuda_std::glossary#lane
+//! [bank conflict]: cuda_std::glossary#bank-conflict
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [minimum time]: cuda_std::glossary#minimum-time
+//! [measured peak]: cuda_std::glossary#measured-peak
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
@@ -67,8 +148,8 @@ use cuda_std::warp::{FULL_MASK, WarpShuffleValue, warp_shuffle_down};
 pub const THREADS_PER_BLOCK: u32 = 512;
 /// 16-byte loads that each thread of the vectorized variants starts before it adds.
 pub const LOADS_IN_FLIGHT: u32 = 4;
-/// Blocks of the vectorized variants at most: 4 for each of the 132 multiprocessors of an H200, which
-/// is 2048 threads each.
+/// The largest grid of the vectorized variants: 4 blocks, which are 2048 threads, for each of the 132
+/// multiprocessors of an H200.
 pub const MAX_BLOCKS: u32 = 528;
 /// Warps per block.
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
@@ -102,8 +183,9 @@ unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
     thread::sync_threads();
 }
 
-/// Change from `global_atomic`: a tree in shared memory adds the block's elements, and one thread adds
-/// the block's sum. Every 2nd, 4th, 8th .. thread is at work, so warps run with idle lanes.
+/// Change from `global_atomic`: each block adds its elements in a tree in shared memory, and one thread
+/// adds the block's sum to device memory. Every 2nd, 4th, 8th ... thread works, so warps run with idle
+/// lanes.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -131,8 +213,9 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `interleaved`: the first threads are at work, each on a pair of words further along,
-/// so warps are full or done; the pairs lie `2 step` words apart, and their banks coincide.
+/// Change from `interleaved`: the first threads of the block do the work of each level, so warps are
+/// full or have finished. Neighbouring lanes access words that are `2 step` words apart, which are in
+/// the same few banks.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -161,8 +244,8 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `strided`: each level adds the upper half of the words to the lower half, word by
-/// word, so the lanes of a warp have neighbouring words.
+/// Change from `strided`: each level adds the upper half of the words to the lower half, so
+/// neighbouring lanes access neighbouring words.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -190,15 +273,15 @@ pub unsafe fn reduction_sequential(source: *const f32, target: *mut f32, n: u32)
     }
 }
 
-/// A number that is summed.
+/// A type of numbers that the reduction can add.
 trait Summand: WarpShuffleValue {
-    /// 16 bytes of them.
+    /// The vector of 16 bytes of such numbers.
     type Pack: Vector;
-    /// The sum of nothing.
+    /// Zero: the sum of no numbers.
     const ZERO: Self;
-    /// The sum of two.
+    /// The sum of two numbers.
     fn plus(self, other: Self) -> Self;
-    /// The sum of a pack.
+    /// The sum of the numbers in a vector.
     fn of_pack(pack: Self::Pack) -> Self;
     /// Adds this to a sum in device memory.
     ///
@@ -240,7 +323,7 @@ summands! {
         |a| a.x.wrapping_add(a.y).wrapping_add(a.z.wrapping_add(a.w));
 }
 
-/// The sum over a warp, in lane 0.
+/// Adds the values of a warp's lanes. Lane 0 gets the sum.
 ///
 /// # Safety
 /// All lanes of the warp call.
@@ -254,8 +337,8 @@ unsafe fn warp_sum<T: Summand>(value: T) -> T {
     sum
 }
 
-/// Adds the values of a block's threads to `target`: shuffles within warps, one word of shared memory
-/// per warp, shuffles again, one atomic.
+/// Adds the values of a block's threads to `target`: shuffles within each warp, one word of shared
+/// memory per warp, shuffles in the first warp, one atomic addition.
 ///
 /// # Safety
 /// `words` is shared memory for `WARPS` numbers; `target` as for [`Summand::add_to`]; all threads of
@@ -281,8 +364,8 @@ unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
     }
 }
 
-/// Change from `sequential`: warps add by shuffles from register to register; shared memory carries one
-/// word per warp, once, and one barrier is left of ten.
+/// Change from `sequential`: warps add by shuffles from register to register. Shared memory holds one
+/// word per warp and is used once; of ten barriers one is left.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -298,8 +381,9 @@ pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// The sum of this thread's share: packs of 16 bytes, `LOADS_IN_FLIGHT` at a time, the grid's threads
-/// side by side; what is left of the last pack goes to the first threads.
+/// The sum of this thread's share of the array. Neighbouring threads load neighbouring vectors of 16
+/// bytes, and each thread starts `LOADS_IN_FLIGHT` loads at a time. The first threads take the elements
+/// after the last whole vector.
 ///
 /// # Safety
 /// 1-D grid of `THREADS_PER_BLOCK` threads; `source` 16-byte aligned and valid for `n` numbers.
@@ -311,7 +395,7 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
     let first = thread::index_1d();
     let mut sum = T::ZERO;
     let mut i = first;
-    // SAFETY: every index is checked against the number of packs, or of elements.
+    // SAFETY: every index is checked against the number of vectors, or of elements.
     unsafe {
         let load = |i: u32| *source.cast::<T::Pack>().add(i as usize);
         while i + (LOADS_IN_FLIGHT - 1) * threads < packs {
@@ -334,8 +418,8 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
     sum
 }
 
-/// Change from `shuffle`: no more blocks than the device holds at once; each thread adds many elements in
-/// a register, by 16-byte loads of which four are in flight.
+/// Change from `shuffle`: no more blocks than fit on the device at once. Each thread adds many elements
+/// in a register, with four 16-byte loads in flight.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
@@ -348,7 +432,7 @@ pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32)
     unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
 }
 
-/// Change from `vectorized`: integers, whose sum wraps and has one value in every order.
+/// Change from `vectorized`: integers, whose sum wraps around and is the same in every order.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for i32.
@@ -360,7 +444,7 @@ pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: 
     unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
 }
 
-/// Change from `vectorized_i32`: doubles, two per load; a shuffle moves them in two halves.
+/// Change from `vectorized_i32`: doubles, two per load; a shuffle moves a double as two words.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for f64.

@@ -1,94 +1,149 @@
-//! # Scan: every prefix sum, and where a block learns the sum of all elements before its own
+//! # Scan: every prefix sum, and how a block learns the sum of all elements before its own
 //!
-//! Shows: threads scan in registers first, warps by shuffles, and blocks in one pass by looking back.
+//! Shows: scan in [registers][register] first, then within [warps][warp] by [shuffles][shuffle],
+//! then across [blocks][block] in a single pass in which each block looks back at the blocks before
+//! it.
 //!
-//! `target[i] = source[0] + .. + source[i]`: an inclusive scan. Each element needs the sum of all before it, so
-//! blocks cannot work alone. All variants but the last two scan in two passes: a first kernel, `scan_sums`, writes the
-//! sum of each tile; the sums are scanned by the variant's own kernel, with sums of sums where they are more than one
-//! tile; and that kernel scans the array with what the scanned sums say lies before each tile. The last two variants ask
-//! their neighbours instead:
+//! The surprise: the scan with the fewest additions is the slowest. `blelloch` (2.754 ms) makes
+//! 1533 additions per tile and `hillis_steele` (1.740 ms) makes 4097.
+//! [Bank conflicts][bank conflict] decide: without them, `blelloch_padded` (1.410 ms) is faster
+//! than both.
 //!
-//! ```text
-//!                kernels                      words moved
-//!   two passes   3, and 2 more per level      3 n: read for the sums, read and written by the scan
-//!   look_back    1                            2 n: what any scan must move
-//!
-//! a tile of 512 words       shared requests, load + store  their passes        barriers
-//!   hillis_steele           129 + 144                      129 + 144 = 273      9
-//!   blelloch                 94 +  76                      394 + 301 = 695     19
-//!   blelloch_padded          94 +  76                       94 +  76 = 170     19
-//!   shuffle                  16 +  17                       16 +  17 =  33      2
-//! ```
-//!
-//! Hillis and Steele add at every distance 1, 2, 4 .. 256 for all words: 9 levels of 16 warps, 4097 additions where
-//! 511 would do. Blelloch's tree takes 510 up, 511 down and 512 at the end, but the words of neighbouring lanes lie
-//! 2 s apart at level s = 1, 2 .. 256:
+//! An inclusive scan computes `target[i] = source[0] + ... + source[i]`. Each element needs the sum
+//! of all elements before it, so blocks cannot work independently. There are two ways out:
 //!
 //! ```text
-//! level s                     1   2   4   8  16  32  64 128 256
-//!   warps at work             8   4   2   1   1   1   1   1   1   up 19 without the root, down 20
-//!   passes per access, i      2   4   8  16  16   8   4   2   1   all warps: up 94, down 95
-//!   passes, i + i / 32        1   1   1   1   1   1   1   1   1   all warps: up 19, down 20
-//!
-//! blelloch   loads   2 x 19 + 2 x 20 + 16 = 94 requests, 2 x 94 + 2 x 95 + 16 = 394 passes: 4.19 each
-//!            stores  16 + 19 + 1 + 2 x 20 = 76 requests, 16 + 94 + 1 + 2 x 95 = 301 passes: 3.96 each
+//! array read twice (the first five variants)                  memory traffic: 3 n words
+//!   1. scan_sums: each warp reads a tile and writes its sum      read n
+//!   2. the sums are scanned by the variant's own kernel          almost nothing
+//!   3. each block scans its tile and adds the sum before it      read n, write n
+//! array read once (look_back, look_back_async)                memory traffic: 2 n words
+//!   each block scans its tile and asks the blocks before it      read n, write n
 //! ```
 //!
-//! With a word of padding after every 32, word i lies in bank (i + i / 32) % 32: words 2 s apart meet no more,
-//! whatever the level. The tree with conflicts takes more passes than the wasteful scan without them.
+//! Within a block, a tile of 512 words is scanned in [shared memory]. These are the counts per
+//! tile:
+//!
+//! ```text
+//!                    requests, load + store   wavefronts           barriers
+//!   hillis_steele        129 + 144            129 + 144 = 273       9
+//!   blelloch              94 +  76            394 + 301 = 695      19
+//!   blelloch_padded       94 +  76             94 +  76 = 170      19
+//!   shuffle               16 +  17             16 +  17 =  33       2
+//!
+//! blelloch, level with words 2 s apart, s   1   2   4   8  16  32  64 128 256
+//!   warps that work                         8   4   2   1   1   1   1   1   1   up 19 (no root), down 20
+//!   wavefronts per access, word i at i      2   4   8  16  16   8   4   2   1   up 94, down 95
+//!   wavefronts, word i at i + i / 32        1   1   1   1   1   1   1   1   1   up 19, down 20
+//! loads   (2 x 94 + 2 x 95 + 16) / (2 x 19 + 2 x 20 + 16) = 394 / 94 = 4.19 wavefronts per request
+//! stores  (16 + 94 + 1 + 2 x 95) / (16 + 19 + 1 + 2 x 20) = 301 / 76 = 3.96
+//! ```
+//!
+//! 1. `hillis_steele`. At each of the distances 1, 2, 4 ... 256, every word adds the word that is
+//!    so many places before it: 9 levels, no conflicts, and 4097 additions where 511 would do.
+//! 2. `blelloch`. The idea: add pairs up to the root of a tree, then hand down what is before each
+//!    pair: 510 + 511 + 512 additions. It costs 19 [barriers][barrier] instead of 9, and the words
+//!    of neighbouring lanes are a power of two apart. The counter shows 4.19
+//!    [wavefronts][wavefront] per load.
+//! 3. `blelloch_padded`. The idea: [padding], one unused word after every 32. Word i is then in
+//!    bank (i + i / 32) % 32, and words that are 2 s apart are in different banks. It costs 64
+//!    bytes. What remains: the barriers.
+//! 4. `shuffle`. Warps scan by shuffles from register to register; shared memory holds one word per
+//!    warp. The counter shows 33 wavefronts instead of 170. But each thread now has one element
+//!    where the tree had two: fewer [bytes in flight], and the time grows.
+//! 5. `vectorized`. Each thread loads 8 vectors of 16 bytes and scans 32 elements in registers.
+//!    What remains: the array is read twice, so 3 n words move where 2 n are needed.
+//! 6. `look_back` reads the array once, by a [look-back] as explained below. What remains: a block
+//!    has no load in flight while it waits for the blocks before it and while it stores.
+//! 7. `look_back_async` copies the tile into shared memory by an [asynchronous copy]. A thread
+//!    needs a third fewer registers, so 6 blocks per multiprocessor are resident instead of 4, and
+//!    have 6 x 32 KiB = 192 KiB instead of 4 x 32 KiB = 128 KiB of tiles on their way.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | words moved | limited by |
 //! |---|---|---|---|---|---|---|
-//! | `hillis_steele` | every word adds the word 1, 2, 4 .. before it | 3.0 | 3.8 | 1 / 1 | 3 n | shared requests, barriers |
-//! | `blelloch` | a tree up and down: fewer additions, more barriers | 3.4 | 3.8 | 4.19 / 3.96 | 3 n | bank conflicts, barriers |
-//! | `blelloch_padded` | a word of padding after every 32 | 3.4 | 3.8 | 1 / 1 | 3 n | barriers |
-//! | `shuffle` | warps scan by shuffles, one shared word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
+//! | `hillis_steele` | every word adds the word 1, 2, 4 ... 256 before it | 3.0 | 3.8 | 1 / 1 | 3 n | shared requests, barriers |
+//! | `blelloch` | a tree, up and down: fewer additions, more barriers | 3.4 | 3.8 | 4.19 / 3.96 | 3 n | bank conflicts, barriers |
+//! | `blelloch_padded` | one word of padding after every 32 words | 3.4 | 3.8 | 1 / 1 | 3 n | barriers |
+//! | `shuffle` | warps scan by shuffles; one shared word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
 //! | `vectorized` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
-//! | `look_back` | one pass: a tile asks those before it | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
-//! | `look_back_async` | the tile goes past the registers into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
+//! | `look_back` | one pass: each block looks back at the tiles before its own | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
+//! | `look_back_async` | asynchronous copies bring the tile into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
 //!
-//! The loads are those of all kernels together: a request of `scan_sums` and one of the scan have 4 sectors each (16
-//! in `vectorized`), and one more per warp has the 1 sector of what lies before its tile.
+//! [Sectors][sector] per load are an average over all kernels of a variant: 4 per request of
+//! `scan_sums` and of the scan (16 with 16-byte loads), and 1 for the request that loads the sum
+//! before the tile.
 //!
-//! A look back. A block takes the next tile by a ticket, not by its own number, so all tiles before its own have
-//! blocks that are running or done: nobody waits for a block that has not begun. It publishes the sum of its tile at
-//! once. Then its first warp looks at the 32 tiles before, a lane each, until each of them has published, as far as
-//! the nearest that knows the sum of everything up to its end; adds up; and looks further back if there was none.
-//! At the end the block publishes that sum for its own tile. State and value are one word of 64 bits, written and
-//! read whole by relaxed atomics: nothing else is handed over, so nothing else has to be ordered.
+//! How a block looks back. Each tile has a word of 64 bits in device memory: a state (nothing, sum
+//! of the tile, or prefix: the sum of everything up to the tile's end) and the value. A block takes
+//! its tile number as a ticket from an [atomic] counter, so every earlier tile belongs to a block
+//! that runs or has finished. It publishes the sum of its tile at once. Then its first warp reads
+//! the words of the 32 tiles before, one per lane, and adds the sums back to the nearest prefix:
 //!
 //! ```text
-//! tile            .. 38        39    40    41    42 (ours)
-//! published       .. prefix    sum   sum   sum   sum
-//! the warp adds      prefix  + sum + sum + sum                    then 42 publishes its prefix
+//! tile             ... 38       39    40    41    42 (this block)
+//! published        ... prefix   sum   sum   sum   sum
+//! the warp adds        prefix + sum + sum + sum                  then 42 publishes its own prefix
 //! ```
 //!
-//! The words must be fresh in each launch. CUB starts a small kernel before that clears them, and the last block could
-//! clear them at the end: a launch, or a tail that one block works on alone. Here each state carries the number of
-//! its launch, so the words of the launch before count as not yet written, and nobody clears anything. The tickets
-//! count launches in their upper half: who takes the last one sets the lower half back to 0.
+//! State and value are in one word and are written together, so no [fence] is needed. Each state
+//! also carries the number of the launch, so nobody has to clear the words between launches.
 //!
-//! Expected: the floor is the time to copy the array, 8 n bytes over the bandwidth of a copy in device memory. Two
-//! passes move 12 n bytes and reach 2/3 of it at most, once the array is larger than L2. The variants with one or two
-//! elements per thread have no more in flight than the scalar copy of `coalescing`; the trees wait for barriers
-//! besides. A block of `look_back` has no load in flight while it waits for its neighbours and while it stores, so it
-//! takes more bytes per multiprocessor to keep the memory busy than a copy does: 4 blocks x 256 threads x 128 B = 128
-//! KiB, which is all that the registers hold. `look_back_async` has 6 blocks, 192 KiB, in shared memory. Wide tiles make
-//! few looks: 32768 tiles of 8192 elements at 2^28.
+//! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice moves 12 n
+//! bytes, so the first five variants cannot exceed 8 / 12 = 2/3 of the speed of a copy.
+//! `hillis_steele` (1.740 ms), `blelloch` (2.754 ms), `blelloch_padded` (1.410 ms) and
+//! `shuffle` (1.615 ms) stay far below that. `vectorized` (0.772 ms) comes near.
+//! `look_back` (0.705 ms) and `look_back_async` (0.644 ms) move only what any scan must move.
 //!
-//! Exactness: the inputs are odd multiples of 1/64 in (-1, 1). An addition rounds only when its result needs more
-//! than 24 bits, that is from 2^24 / 64 = 2^18 on. A sum of n random signs grows like sqrt(n / 3), about 2^13.2 for n =
-//! 2^28, and every partial sum of a scan is a difference of two prefixes; 2^18 would be 27 deviations. So no addition
-//! rounds, whatever the order, and the tolerance is exact. With arbitrary inputs a prefix differs by the order of its
-//! additions, and `look_back` differs from run to run: how far back a tile looks is a matter of time.
+//! Common misconception: "the scan with the fewest additions is the fastest". Additions are cheap.
+//! Count wavefronts and barriers in shared memory, and bytes in device memory.
 //!
-//! Taught but wrong: the scan with the fewest additions is the fastest.
+//! Questions:
+//! - Why does a ticket, and not the block's number, choose the tile? Blocks may start in any order.
+//!   If a block waited for one that has not started, and every place on the device were taken by
+//!   waiting blocks, the kernel would never end.
+//! - Why can the results be compared exactly? Inputs are odd multiples of 1/64 in (-1, 1). An f32
+//!   addition rounds only from 2^18 on, and a sum of 2^28 random signs reaches that in a 27-sigma
+//!   event. With arbitrary inputs, `look_back` may differ from run to run, because how far a tile
+//!   looks back is a matter of time.
 //!
-//! Preconditions: arrays aligned to 16 bytes; the words of `look_back` zero before their first launch.
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `hillis_steele` | 1.740 | 1234 | 29 | 1.00 |
+//! | `blelloch` | 2.754 | 780 | 18 | 0.63 |
+//! | `blelloch_padded` | 1.410 | 1523 | 35 | 1.23 |
+//! | `shuffle` | 1.615 | 1330 | 31 | 1.08 |
+//! | `vectorized` | 0.772 | 2783 | 65 | 2.26 |
+//! | `look_back` | 0.705 | 3044 | 71 | 2.47 |
+//! | `look_back_async` | 0.644 | 3334 | 78 | 2.70 |
+//! | *nvcc look_back* | 0.705 | 3047 | 71 | 2.47 |
+//! | *nvcc look_back_async* | 0.653 | 3291 | 77 | 2.67 |
+//! | *CUB InclusiveSum* | 0.677 | 3171 | 74 | 2.57 |
+//! <!-- /measured -->
 //!
-//! Source: Hillis, Steele, "Data Parallel Algorithms"; Blelloch, "Prefix Sums and Their Applications"; Harris, Sengupta,
-//! Owens, "Parallel Prefix Sum (Scan) with CUDA"; Merrill, Garland, "Single-pass Parallel Prefix Scan with Decoupled
-//! Look-back"; CUB, `DeviceScan`.
+//! Preconditions: arrays aligned to 16 bytes; the words of `look_back` zero before their first
+//! launch.
+//!
+//! Source: Hillis, Steele, "Data Parallel Algorithms"; Blelloch, "Prefix Sums and Their
+//! Applications"; Harris, Sengupta, Owens, "Parallel Prefix Sum (Scan) with CUDA"; Merrill,
+//! Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"; CUB, `DeviceScan`.
+//!
+//! [register]: cuda_std::glossary#register
+//! [warp]: cuda_std::glossary#warp
+//! [shuffle]: cuda_std::glossary#warp-shuffle
+//! [block]: cuda_std::glossary#block
+//! [bank conflict]: cuda_std::glossary#bank-conflict
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [barrier]: cuda_std::glossary#barrier
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [padding]: cuda_std::glossary#padding
+//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [look-back]: cuda_std::glossary#look-back
+//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
+//! [sector]: cuda_std::glossary#sector
+//! [atomic]: cuda_std::glossary#atomic
+//! [fence]: cuda_std::glossary#fence
+//! [minimum time]: cuda_std::glossary#minimum-time
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
@@ -126,7 +181,7 @@ const ROW: u32 = WARP_SIZE * 4;
 /// Loads that a lane of `scan_sums` starts before it adds.
 const LOADS_IN_FLIGHT: u32 = 16;
 
-/// What lies before this block's tile: the scanned sum of the tile before it.
+/// The exclusive prefix of this block's tile: the inclusive prefix of the tile before it.
 ///
 /// # Safety
 /// `before` valid for a number per block, except the last.
@@ -137,7 +192,8 @@ unsafe fn before_tile(before: *const f32) -> f32 {
     if block == 0 { 0.0 } else { unsafe { *before.add(block as usize - 1) } }
 }
 
-/// Naive: each word adds the word 1, 2, 4 .. 256 before it, in two halves of shared memory by turns.
+/// Naive: each word adds the word 1, 2, 4 ... 256 before it. Levels write alternately to two halves of
+/// shared memory.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `TILE` threads covering `n` threads; `source` and `target` valid for `n` f32, the
@@ -168,7 +224,7 @@ pub unsafe fn scan_hillis_steele(source: *const f32, before: *const f32, target:
     }
 }
 
-/// Scans a block's tile by a tree, up and down; word `i` lies at `place(i)`.
+/// Scans a block's tile with a tree, up and down; word `i` of the tile is stored at `place(i)`.
 ///
 /// # Safety
 /// As for [`scan_blelloch`]; `words` is shared memory for every place of 0 .. `TILE`, which are distinct.
@@ -202,12 +258,12 @@ unsafe fn tree(
             }
             step *= 2;
         }
-        // Nothing lies before the whole.
+        // The exclusive prefix of the whole tile is zero.
         thread::sync_threads();
         if tid == 0 {
             *words.add(place(TILE - 1)) = 0.0;
         }
-        // Down: the left one gets what lies before the pair, the right one that and the left one's sum.
+        // Down: the left word gets the prefix of the pair, the right word that plus the left word's sum.
         step = TILE / 2;
         while step > 0 {
             thread::sync_threads();
@@ -231,8 +287,9 @@ unsafe fn tree(
     }
 }
 
-/// Change from `hillis_steele`: pairs are added up to a tree's root, and what lies before each pair comes down again,
-/// in place. Only threads with a pair work; their words lie `2 step` apart, and their banks coincide.
+/// Change from `hillis_steele`: pairs are added up to the root of a tree, and then the prefix of each
+/// pair is handed down, in place. Only threads with a pair work; their words are `2 step` apart, which
+/// are in the same few banks.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_hillis_steele`], but `TREE_BLOCK` threads per tile of `TILE`.
@@ -244,7 +301,8 @@ pub unsafe fn scan_blelloch(source: *const f32, before: *const f32, target: *mut
     unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), |i| i as usize) };
 }
 
-/// Change from `blelloch`: a word of padding after every 32, so that words a power of two apart lie in different banks.
+/// Change from `blelloch`: one word of padding after every 32 words, so that words a power of two apart
+/// are in different banks.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_blelloch`].
@@ -263,7 +321,7 @@ pub unsafe fn scan_blelloch_padded(
     unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
 }
 
-/// Inclusive scans over a warp, side by side: none waits for another.
+/// N independent inclusive scans over a warp at once, so that none waits for another.
 ///
 /// # Safety
 /// All lanes of the warp call.
@@ -282,7 +340,7 @@ unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
     sums
 }
 
-/// One of them.
+/// One inclusive scan over a warp.
 ///
 /// # Safety
 /// All lanes of the warp call.
@@ -303,8 +361,8 @@ unsafe fn of_lane<T: cuda_std::warp::WarpShuffleValue>(value: T, lane: u32) -> T
     unsafe { warp_shuffle_idx(FULL_MASK, value, lane, WARP_SIZE) }.0
 }
 
-/// Change from `blelloch_padded`: warps scan by shuffles from register to register; shared memory carries one word per
-/// warp, and two barriers are left of 19.
+/// Change from `blelloch_padded`: warps scan by shuffles from register to register. Shared memory holds
+/// one word per warp, and of 19 barriers two are left.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_hillis_steele`].
@@ -338,17 +396,18 @@ pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut 
     }
 }
 
-/// What a thread has of a wide tile: four neighbours of each of its warp's rows.
+/// The elements of a thread in a tile of the vectorized variants: four neighbours from each row of its
+/// warp.
 type TileRows = [[f32; 4]; ROWS as usize];
 
-/// The first element of this thread in a wide tile; its next row is `ROW` further.
+/// The index of this thread's first element in such a tile; its elements in the next row are `ROW` further.
 #[inline(always)]
 fn first_element() -> u32 {
     let tid = thread::thread_idx_x();
     tid / WARP_SIZE * (ROWS * ROW) + tid % WARP_SIZE * 4
 }
 
-/// Loads this thread's elements of a wide tile, and zeros beyond the last.
+/// Loads this thread's elements of such a tile, and zeros beyond the last element.
 ///
 /// # Safety
 /// `source` 16-byte aligned and valid for `n` f32.
@@ -379,7 +438,7 @@ unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
     rows
 }
 
-/// Stores this thread's elements of a wide tile, each plus `before`.
+/// Stores this thread's elements of such a tile, each plus `before`.
 ///
 /// # Safety
 /// `target` 16-byte aligned and valid for `n` f32.
@@ -430,7 +489,8 @@ unsafe fn scan_rows(rows: &mut TileRows) -> f32 {
     sum
 }
 
-/// From the sum of this lane's elements of each row: the sum of the warp's elements before them, and of all.
+/// Takes the sum of this lane's elements in each row. Returns, for each row, the sum of all elements of
+/// the warp before this lane's, and the sum of the whole warp.
 ///
 /// # Safety
 /// All lanes of the warp call.
@@ -449,7 +509,7 @@ unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize]
     (before, before_row)
 }
 
-/// From the sum of each warp: the sum of the warps before this one, and that of the block.
+/// Takes the sum of each warp. Returns the sum of the warps before this one, and the sum of the block.
 ///
 /// # Safety
 /// `words` is shared memory for `VECTORIZED_WARPS` f32, used once; all threads of the block call.
@@ -471,8 +531,8 @@ unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
     }
 }
 
-/// Change from `shuffle`: 16-byte loads, eight in flight per thread; a warp's word in shared memory stands for 1024
-/// elements.
+/// Change from `shuffle`: 16-byte loads, eight in flight per thread, so that one shared word per warp
+/// stands for 1024 elements.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
@@ -491,8 +551,8 @@ pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *m
     }
 }
 
-/// A wide tile in shared memory, aligned to lines as the source is: copies from one line to parts of two take longer.
-/// Of devices with asynchronous copies.
+/// A tile in shared memory, aligned to 128 bytes as cache lines are, because an asynchronous copy from
+/// one cache line into parts of two takes longer. Only used on devices with asynchronous copies.
 #[allow(dead_code)]
 #[repr(align(128))]
 struct Lines([f32; VECTORIZED_TILE as usize]);
@@ -504,7 +564,7 @@ struct Shared {
     before: f32,
 }
 
-/// The tile of this block, and the number of this launch.
+/// Returns the number of this block's tile, and the number of this launch.
 ///
 /// # Safety
 /// `shared` is shared memory; `state` as for [`scan_look_back`]; all threads of the block call, once.
@@ -520,8 +580,8 @@ unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
     }
 }
 
-/// The sum of all elements before this warp's, from the sum of the warp's: publishes that of the tile, and what is learnt
-/// of those before.
+/// Takes the sum of this warp's elements and returns the sum of all elements before them. Publishes the
+/// sum of the tile and, after looking back, its prefix.
 ///
 /// # Safety
 /// As for [`next_tile`], which gave `tile` and `launch`; all threads of the block call, once.
@@ -554,7 +614,7 @@ unsafe fn before_warp(
     }
 }
 
-/// A ticket: the next tile in its lower half, and the number of this launch in its upper half.
+/// Takes a ticket: its lower half is the number of the next tile, its upper half that of this launch.
 ///
 /// # Safety
 /// `tickets` is accessed by this function only; one thread of each block calls, once.
@@ -571,13 +631,13 @@ unsafe fn take_ticket(tickets: *mut u64) -> u64 {
     ticket
 }
 
-/// A tile's word: its state in this launch, and the value that belongs to it.
+/// The word that a tile publishes: its state in this launch, and the value that belongs to the state.
 #[inline(always)]
 fn word(launch: u32, state: u32, value: f32) -> u64 {
     u64::from(launch.wrapping_mul(2).wrapping_add(state)) << 32 | u64::from(value.to_bits())
 }
 
-/// The sum of all tiles before one, in each lane.
+/// Looks back: returns, in each lane, the sum of all tiles before `tile`.
 ///
 /// # Safety
 /// `tiles` valid for a word per tile up to this one, accessed by atomics only; blocks that run or have ended publish
@@ -625,7 +685,8 @@ unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
     sum
 }
 
-/// Change from `vectorized`: one pass. A block learns what lies before its tile from the blocks of the tiles before.
+/// Change from `vectorized`: one pass over the array. A block learns the sum before its tile from the
+/// blocks of the tiles before.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
@@ -647,8 +708,9 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
     }
 }
 
-/// Change from `look_back`: the tile goes into shared memory by asynchronous copies, past the registers. A thread then
-/// needs a third fewer registers, and 6 blocks instead of 4 have their tiles under way.
+/// Change from `look_back`: asynchronous copies bring the tile into shared memory without passing
+/// through registers. A thread needs a third fewer registers, so 6 blocks instead of 4 are resident per
+/// multiprocessor.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_look_back`]; `source` readable up to a multiple of 16 bytes.
@@ -708,7 +770,8 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     }
 }
 
-/// The first pass of all variants that do not look back: a warp adds the elements of each tile, 16 loads in flight per lane.
+/// The first pass of all variants that do not look back: one warp per tile adds its elements, with 16
+/// loads in flight per lane.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `SUMS_THREADS_PER_BLOCK` threads with a warp per `tile` elements; 512 divides `tile`; `source` valid

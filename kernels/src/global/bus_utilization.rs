@@ -1,46 +1,113 @@
-//! # Bus utilisation: how much of what is moved was asked for
+//! # Bus utilization: which part of the bytes that move was asked for
 //!
-//! Shows: the unit of a load is the 32-byte sector, with the first-level cache or without it.
+//! Shows: the unit of a load is the 32-byte [sector], with the [L1 cache] or without it.
 //!
-//! Five shapes of a load, one word per lane. `ld.ca` caches in L1 and L2, `ld.cg` in L2 only:
+//! The surprise: a widespread rule says that loads through the L1 cache move 128 bytes and other
+//! loads move 32 bytes, so that random access should leave L1 out. Since compute capability 6.0
+//! both move sectors of 32 bytes: `random_ca` (1.638 ms), through L1, and `random_cg` (1.638 ms),
+//! without it, move the same bytes in the same time.
+//!
+//! Global memory moves in sectors of 32 bytes. Four sectors form a [cache line] of 128 bytes. A
+//! line is what a cache keeps an address for; it may hold only some of its sectors. Here five
+//! shapes of a load, one word of 4 bytes per [lane], are read in two ways: `ld.ca` caches in L1 and
+//! in the [L2 cache], `ld.cg` caches in L2 only. For each [request] of a [warp]:
 //!
 //! ```text
-//! shape         word of lane i                    sectors  lines  used of sectors  used of lines
-//!   aligned     32 w + i, w = warp                      4      1         100 %          100 %
-//!   permuted    32 w + p(i)                             4      1         100 %          100 %
-//!   misaligned  32 w + i + 1                            5      2          80 %           50 %
-//!   one address 32 w                                    1      1        12.5 %        3.125 %
-//!   random      a random word of the i-th 32nd         32     32        12.5 %        3.125 %
+//! shape         word of lane i of warp w           sectors  lines  used of sectors       used of lines
+//!   aligned     32 w + i                                4      1   128 / 128 = 100 %     128 / 128 = 100 %
+//!   permuted    32 w + p(i), a scrambled order          4      1   128 / 128 = 100 %     128 / 128 = 100 %
+//!   misaligned  32 w + i + 1                            5      2   128 / 160 =  80 %     128 / 256 =  50 %
+//!   one address 32 w                                    1      1     4 /  32 = 12.5 %      4 / 128 = 3.125 %
+//!   random      a random word of the i-th 32nd         32     32   128 / 1024 = 12.5 %   128 / 4096 = 3.125 %
 //! ```
 //!
-//! used = bytes of the distinct words asked for / bytes of the sectors or lines touched.
+//! used = bytes of the different words asked for / bytes of the sectors (or lines) touched.
+//!
+//! 1. `random_ca`. The counter shows 32 sectors for 32 lanes: 4 bytes of each 32 are used.
+//!    `random_cg` leaves L1 out. The counter shows the same 32 sectors, because L1 fetches single
+//!    sectors too.
+//! 2. `misaligned` shows 5 sectors. The fifth is the first sector of the next warp. With `ca` the
+//!    next warp may find it in L1, with `cg` it comes from L2 once more. Neither costs much.
+//! 3. `one_address` shows 1 sector: the hardware sends one word to all lanes, which is a broadcast.
+//!    What remains are the stores, 4 sectors each. The low utilization of 12.5 % does no harm here,
+//!    since only one sector moves.
+//! 4. `permuted` and `aligned` show 4 sectors: both are [coalesced]. The order of lanes within a
+//!    warp does not matter. What remains: one word per lane is too few [bytes in flight] to fill
+//!    device memory.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `random_ca` | a random word of the 32nd of the array that is the lane's | 32 | 4 | sectors, each for one word |
-//! | `random_cg` | without L1 | 32 | 4 | sectors, each for one word |
-//! | `misaligned_ca` | 32 neighbouring words, one off the line | 5 | 4 | bytes in flight |
-//! | `misaligned_cg` | without L1: the neighbour's sector comes from L2 once more | 5 | 4 | bytes in flight |
-//! | `one_address_ca` | all lanes load the line's first word | 1 | 4 | stores |
-//! | `one_address_cg` | without L1 | 1 | 4 | stores |
-//! | `permuted_ca` | each lane a word of the line, in a scrambled order | 4 | 4 | bytes in flight |
-//! | `permuted_cg` | without L1 | 4 | 4 | bytes in flight |
-//! | `aligned_ca` | lane order = word order | 4 | 4 | bytes in flight |
-//! | `aligned_cg` | without L1 | 4 | 4 | bytes in flight |
+//! | `random_ca` | lane i loads a random word of the i-th 32nd of the array | 32 | 4 | sectors, each for one word |
+//! | `random_cg` | the same without L1 | 32 | 4 | sectors, each for one word |
+//! | `misaligned_ca` | a warp loads 32 neighbouring words, starting one word after a cache line | 5 | 4 | bytes in flight |
+//! | `misaligned_cg` | without L1: the sector shared with the next warp comes from L2 twice | 5 | 4 | bytes in flight |
+//! | `one_address_ca` | all lanes load the first word of a cache line | 1 | 4 | stores |
+//! | `one_address_cg` | the same without L1 | 1 | 4 | stores |
+//! | `permuted_ca` | a warp loads the 32 words of a cache line, in a scrambled order | 4 | 4 | bytes in flight |
+//! | `permuted_cg` | the same without L1 | 4 | 4 | bytes in flight |
+//! | `aligned_ca` | lane i loads word i of the cache line | 4 | 4 | bytes in flight |
+//! | `aligned_cg` | the same without L1 | 4 | 4 | bytes in flight |
 //!
-//! Taught but wrong, or dated: "cached loads move 128 bytes, uncached ones 32", and so 100, 100, 50,
-//! 3.125 and 0.02 % of the cached bus, 100, 100, 80, 12.5 and 3.9 % of the uncached one. Since compute
-//! capability 6.0 both move sectors, and the 80 and 12.5 % hold either way. Random words use 4 B of
-//! 32 B = 12.5 % of their sectors and 4 B of 128 B = 3.125 % of their lines: not 3.9 and not
-//! 0.02 %.
+//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (0.199 ms),
+//! `permuted_ca` (0.203 ms) and `misaligned_ca` (0.205 ms) are nearly equal;
+//! `one_address_ca` (0.191 ms) is a little faster. Only `random_ca` (1.638 ms) is slow: it moves
+//! 32 / 4 = 8 times the sectors of `aligned_ca`. The bandwidth of every row is computed from the
+//! bytes that `aligned` needs, so that rows can be compared.
 //!
-//! Expected: each `ca` is about as fast as its `cg`. `misaligned` is nearly as fast as `aligned`, as
-//! in `misalignment`. The stated bytes are those of `aligned`.
+//! In CUDA C++ and in Rust, the two ways are one function each:
+//!
+//! ```cuda
+//! target[i] = __ldca(&source[word]);   // load_ca(source.add(word)): in L1 and L2
+//! target[i] = __ldcg(&source[word]);   // load_cg(source.add(word)): in L2 only
+//! ```
+//!
+//! Common misconception: "random words use 0.02 % of the bytes that move when they are cached in
+//! L1, and 3.9 % when they are not". A request of 32 random words touches at most 32 sectors: 128 /
+//! 1024 = 12.5 %, with L1 or without it. Even if whole lines moved, it would be 128 / 4096 =
+//! 3.125 %.
+//!
+//! Common misconception: "a misaligned load uses 50 % with L1 and 80 % without". It uses 80 %
+//! either way. That rule was true for GPUs before compute capability 6.0, which moved whole lines
+//! into L1.
+//!
+//! Questions:
+//! - When should a kernel leave L1 out? When the data is used once and other data in L1 should
+//!   survive. It does not change how many sectors move.
+//! - Why can utilization never be below 12.5 %? A sector that moves has at least one of its 8 words
+//!   used, if words have 4 bytes: 4 / 32 = 12.5 %. With single bytes it could be 1 / 32.
+//! - Is utilization the same as speed? No. `one_address` has 12.5 % and is the fastest shape here.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `random_ca` | 1.638 | 328 | 8 | 1.00 |
+//! | `random_cg` | 1.638 | 328 | 8 | 1.00 |
+//! | `misaligned_ca` | 0.205 | 2616 | 61 | 7.98 |
+//! | `misaligned_cg` | 0.205 | 2622 | 61 | 8.00 |
+//! | `one_address_ca` | 0.191 | 2818 | 66 | 8.60 |
+//! | `one_address_cg` | 0.191 | 2818 | 66 | 8.60 |
+//! | `permuted_ca` | 0.203 | 2649 | 62 | 8.08 |
+//! | `permuted_cg` | 0.202 | 2652 | 62 | 8.09 |
+//! | `aligned_ca` | 0.199 | 2698 | 63 | 8.23 |
+//! | `aligned_cg` | 0.199 | 2695 | 63 | 8.22 |
+//! | *nvcc random_ca* | 1.639 | 328 | 8 | 1.00 |
+//! | *nvcc random_cg* | 1.638 | 328 | 8 | 1.00 |
+//! <!-- /measured -->
 //!
 //! Preconditions: none.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "Cache
 //! Operators"; Nsight Compute, Kernel Profiling Guide, "L1/TEX Cache".
+//!
+//! [sector]: cuda_std::glossary#sector
+//! [L1 cache]: cuda_std::glossary#l1-cache
+//! [cache line]: cuda_std::glossary#cache-line
+//! [lane]: cuda_std::glossary#lane
+//! [L2 cache]: cuda_std::glossary#l2-cache
+//! [request]: cuda_std::glossary#request
+//! [warp]: cuda_std::glossary#warp
+//! [coalesced]: cuda_std::glossary#coalesced
+//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 
 use cuda_std::memory::{load_ca, load_cg};
 use cuda_std::prelude::*;
@@ -48,10 +115,10 @@ use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
-/// Words that `source` has beyond `n`: the reach of `misaligned`.
+/// Words that `source` has beyond `n`, because `misaligned` reads so many words further.
 pub const REACH: u32 = 1;
 
-/// A random word of the 32nd of the array that belongs to the thread's lane.
+/// The index of a random word in the i-th 32nd of the array, where i is the thread's lane.
 #[inline(always)]
 fn random_word(i: u32, n: u32) -> u32 {
     let rows = n.div_ceil(WARP_SIZE);
@@ -61,7 +128,7 @@ fn random_word(i: u32, n: u32) -> u32 {
     (i % WARP_SIZE * rows + bits % rows) % n
 }
 
-/// Naive: each lane loads a random word of a 32nd of the array, so no two share a sector.
+/// Naive: lane i loads a random word of the i-th 32nd of the array, so no two lanes share a sector.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n + REACH`
@@ -75,7 +142,7 @@ pub unsafe fn bus_utilization_random_ca(source: *const f32, target: *mut f32, n:
     }
 }
 
-/// Change from `random_ca`: L1 is left out.
+/// Change from `random_ca`: the same load without L1.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -88,7 +155,8 @@ pub unsafe fn bus_utilization_random_cg(source: *const f32, target: *mut f32, n:
     }
 }
 
-/// Change from `random_cg`: with L1, 32 neighbouring words that begin one word behind a line's start.
+/// Change from `random_cg`: with L1, a warp loads 32 neighbouring words, starting one word after the
+/// start of a cache line.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -101,7 +169,7 @@ pub unsafe fn bus_utilization_misaligned_ca(source: *const f32, target: *mut f32
     }
 }
 
-/// Change from `misaligned_ca`: L1 is left out.
+/// Change from `misaligned_ca`: the same load without L1.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -114,7 +182,7 @@ pub unsafe fn bus_utilization_misaligned_cg(source: *const f32, target: *mut f32
     }
 }
 
-/// Change from `misaligned_cg`: with L1, all lanes load the first word of their warp's line.
+/// Change from `misaligned_cg`: with L1, all lanes load the first word of their warp's cache line.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -127,7 +195,7 @@ pub unsafe fn bus_utilization_one_address_ca(source: *const f32, target: *mut f3
     }
 }
 
-/// Change from `one_address_ca`: L1 is left out.
+/// Change from `one_address_ca`: the same load without L1.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -140,7 +208,8 @@ pub unsafe fn bus_utilization_one_address_cg(source: *const f32, target: *mut f3
     }
 }
 
-/// The word of a line that a lane of `permuted` loads; the last word when the line ends early.
+/// The word of a cache line that a lane of `permuted` loads, or the last word of the array if it ends
+/// before.
 #[inline(always)]
 fn permuted_word(i: u32, n: u32) -> u32 {
     // Multiplying by an odd number permutes the lanes.
@@ -148,7 +217,7 @@ fn permuted_word(i: u32, n: u32) -> u32 {
     if word < n { word } else { n - 1 }
 }
 
-/// Change from `one_address_cg`: with L1, each lane loads another word of the line.
+/// Change from `one_address_cg`: with L1, each lane loads a different word of the cache line.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -161,7 +230,7 @@ pub unsafe fn bus_utilization_permuted_ca(source: *const f32, target: *mut f32, 
     }
 }
 
-/// Change from `permuted_ca`: L1 is left out.
+/// Change from `permuted_ca`: the same load without L1.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -174,7 +243,7 @@ pub unsafe fn bus_utilization_permuted_cg(source: *const f32, target: *mut f32, 
     }
 }
 
-/// Change from `permuted_cg`: with L1, lane i loads word i of the line.
+/// Change from `permuted_cg`: with L1, lane i loads word i of the cache line.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
@@ -187,7 +256,7 @@ pub unsafe fn bus_utilization_aligned_ca(source: *const f32, target: *mut f32, n
     }
 }
 
-/// Change from `aligned_ca`: L1 is left out.
+/// Change from `aligned_ca`: the same load without L1.
 ///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].

@@ -1,32 +1,119 @@
 //! # C = A B with a short inner dimension: reuse, first in shared memory, then in registers
 //!
-//! Shows: shared memory saves trips to device memory, registers save trips to shared memory.
+//! Shows: [shared memory] saves requests to L1 and device memory; [registers][register] save
+//! requests to shared memory, and here that is what pays.
 //!
-//! A is M x 32, B is 32 x N. Each element of C takes 32 multiplications and 64 loads; the loads, not
-//! the multiplications, are the cost. Per warp of 32 results and per step of the inner loop:
+//! The surprise: staging A in shared memory, the classic first step, makes the product slower,
+//! `shared_a` (3.060 ms) against `naive` (2.794 ms). Staging both matrices gains little,
+//! `shared_ab` (2.231 ms). What makes the difference is reuse in registers,
+//! `register_tiled` (0.505 ms).
+//!
+//! A is M x 32, B is 32 x N, so each element of C is a sum of 32 products. Each product needs one
+//! multiply-add and two operands. The arithmetic is cheap; fetching the operands is the cost. A
+//! [warp] of 32 [lanes][lane] computes 32 neighbouring elements of one row of C: all lanes need the
+//! same word of A, and each lane needs its own word of B:
 //!
 //! ```text
-//! simple        1 broadcast load of A (1 sector) + 1 coalesced load of B (4 sectors)   from L1
-//! a_in_shared   1 shared broadcast of A          + 1 coalesced load of B (4 sectors)
-//! ab_in_shared  1 shared broadcast of A          + 1 shared row of B                    2 passes
-//! registers     8 x 8 results per thread: 4 reads of 16 bytes for 64 multiplications
+//! per warp and step of the inner loop (32 multiply-adds; 32 steps in all)
+//!   naive      1 load of A, one word for all lanes: 1 sector    1 load of B: 32 x 4 B / 32 B = 4 sectors
+//!   shared_a   1 shared read of A: 1 wavefront                  1 load of B: 4 sectors
+//!   shared_ab  1 shared read of A: 1 wavefront                  1 shared read of B: 1 wavefront
+//! per warp and step of register_tiled (2048 multiply-adds)
+//!              2 shared reads of A: 2 x 2 wavefronts            2 shared reads of B: 2 x 4 wavefronts
 //! ```
 //!
-//! | variant | change from the previous one | sectors per load | sectors per store | L1 sectors per warp, whole kernel | shared wavefronts per warp | limited by |
+//! 1. `naive`. The counter shows 2.5 [sectors][sector] per load: (1 + 4) / 2. For 32 results a warp
+//!    makes 64 requests with 32 x (1 + 4) = 160 sectors. Nearly all of them are served by the
+//!    [L1 cache], so L1 is what limits it, not device memory.
+//! 2. `shared_a`. The idea: a row of A is used by the whole warp, so stage it in shared memory
+//!    once, with one [coalesced] load. It saves the 32 requests for single words of A, and 160
+//!    sectors become 4 + 128 = 132. It costs a store, a warp [barrier] and 32 shared reads instead,
+//!    and more registers, so that only half as many warps are resident. A broadcast from L1 costs
+//!    about the same as one from shared memory, so nothing is gained for that price.
+//! 3. `shared_ab`. The block stages its tile of B too, and 132 sectors become 4 + 4 = 8. It costs a
+//!    barrier for the whole block. What remains: 2 shared reads for every 32 multiply-adds. Shared
+//!    memory is now as busy as L1 was.
+//! 4. `register_tiled`. The idea, called [thread coarsening]: let each thread compute 8 x 8 results
+//!    instead of one. It reads 8 words of A and 8 of B into registers and makes 64 multiply-adds
+//!    from them. A step of a warp takes 12 [wavefronts][wavefront] for 2048 multiply-adds, where
+//!    `shared_ab` takes 2 for 32, which is 128 for 2048. It costs 64 registers for the sums, and so
+//!    [occupancy]: 31 % instead of 100 %.
+//!
+//! | variant | change from the previous one | sectors per load | sectors per store | L1 sectors per 32 results | shared wavefronts per 32 results | limited by |
 //! |---|---|---|---|---|---|---|
-//! | `naive` | one thread per element, both operands from device memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
-//! | `shared_a` | each warp keeps its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 | L1 requests |
-//! | `shared_ab` | the block keeps the tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
-//! | `register_tiled` | 8 x 8 results per thread, operands reused from registers | 21.3 | 16 | 2 per 32 results | 1.5 per 32 results | fused multiply-adds |
+//! | `naive` | one thread per element, both operands from global memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
+//! | `shared_a` | each warp stages its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 = 33 | L1 requests |
+//! | `shared_ab` | the block stages its tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
+//! | `register_tiled` | each thread computes 8 x 8 results and reuses the operands from registers | 21.3 | 16 | (4 x 32 + 8 x 16) / 64 = 4 | (32 x 12 + 48) / 64 = 6.75 | multiply-adds |
 //!
-//! Expected: the Best Practices Guide measured 119.9, 144.4 and 195.5 GB/s on a V100. On a recent L1
-//! the first three nearly tie: a broadcast from L1 costs about what one from shared memory costs.
-//! Registers make the difference.
+//! In the last row, a warp computes 2048 results, which are 64 times 32. It loads A with 4 requests
+//! of 32 sectors (each lane a different row) and B with 8 requests of 16.
 //!
-//! Preconditions: N is arbitrary. M is at most 65535 tiles of rows, because a grid has no more blocks in y:
-//! 2097120 rows, and 4194240 for `register_tiled`. `register_tiled` needs buffers aligned to 16 bytes.
+//! Expected: `shared_a` (3.060 ms) is slower than `naive` (2.794 ms), and `shared_ab` (2.231 ms)
+//! somewhat faster. `register_tiled` (0.505 ms) is several times as fast. On a V100, the Best
+//! Practices Guide measured 1.2 times the speed of `naive` for `shared_a` and 1.6 times for
+//! `shared_ab`.
+//!
+//! The key kernel of `shared_ab` in CUDA C++:
+//!
+//! ```cuda
+//! __shared__ float left[32][32], right[32][32];          // a tile of A and a tile of B
+//! left[y][x] = a[row * 32 + x];   right[y][x] = b[y * n + column];
+//! __syncthreads();
+//! for (uint32_t step = 0; step < 32; step++) sum += left[y][step] * right[step][x];
+//! ```
+//!
+//! Common misconception: "data that is used more than once belongs in shared memory". L1 keeps such
+//! data too, and a warp that reads one word costs one sector there. Shared memory pays when L1
+//! would have to serve many more requests or sectors, or when the order of the data must change, as
+//! in `transpose`.
+//!
+//! Common misconception: "higher occupancy is faster". `register_tiled` has 31 % occupancy, the
+//! lowest of all four, and is the fastest. Its 64 independent sums per thread give each warp work
+//! to do while it waits: this is [latency hiding] without many warps.
+//!
+//! Questions:
+//! - Why 21.3 sectors per load in the fastest variant? (4 x 32 + 8 x 16) sectors / 12 requests.
+//!   Sectors per request tell how a request is spread, not how many requests there are: 12 instead
+//!   of 64, for 64 times the results.
+//! - Does `right[step][x]` have [bank conflicts][bank conflict]? No. Neighbouring lanes read
+//!   neighbouring words, and `left[y][step]` is one word for all lanes, a broadcast. All 66
+//!   wavefronts are needed.
+//! - Why 8 x 8 and not 16 x 16? The sums alone would need 256 registers, and a thread can have 255.
+//!   The compiler would [spill] to [local memory].
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `naive` | 2.794 | 386 | 8 | 1.00 |
+//! | `shared_a` | 3.060 | 352 | 8 | 0.91 |
+//! | `shared_ab` | 2.231 | 483 | 11 | 1.25 |
+//! | `register_tiled` | 0.505 | 2132 | 47 | 5.53 |
+//! | *nvcc shared_ab* | 2.195 | 491 | 11 | 1.27 |
+//! | *cuBLAS sgemm* | 0.645 | 1672 | 37 | 4.33 |
+//! <!-- /measured -->
+//!
+//! Preconditions: N is arbitrary. A grid has at most 65535 blocks in y, so M is at most 65535 tiles
+//! of rows: 2097120 rows, and 4194240 for `register_tiled`, which also needs buffers aligned to 16
+//! bytes.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AB)".
+//!
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [register]: cuda_std::glossary#register
+//! [warp]: cuda_std::glossary#warp
+//! [lane]: cuda_std::glossary#lane
+//! [sector]: cuda_std::glossary#sector
+//! [L1 cache]: cuda_std::glossary#l1-cache
+//! [coalesced]: cuda_std::glossary#coalesced
+//! [barrier]: cuda_std::glossary#barrier
+//! [thread coarsening]: cuda_std::glossary#thread-coarsening
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [occupancy]: cuda_std::glossary#occupancy
+//! [latency hiding]: cuda_std::glossary#latency-hiding
+//! [bank conflict]: cuda_std::glossary#bank-conflict
+//! [spill]: cuda_std::glossary#spill
+//! [local memory]: cuda_std::glossary#local-memory
 
 use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
@@ -41,11 +128,11 @@ pub const TILE: u32 = 32;
 pub const BLOCK_TILE_ROWS: u32 = 64;
 /// Columns of C that a block of `register_tiled` computes.
 pub const BLOCK_TILE_COLUMNS: u32 = 128;
-/// Rows and columns of C that a thread of `register_tiled` computes, as two halves of four.
+/// Rows and columns of C that a thread of `register_tiled` computes, as two groups of four.
 pub const THREAD_TILE: u32 = 8;
-/// The rows from a thread's upper four rows to its lower four.
+/// The distance in rows from a thread's upper four rows to its lower four.
 const LOWER: u32 = BLOCK_TILE_ROWS / 2;
-/// The columns from a thread's near four columns to its far four.
+/// The distance in columns from a thread's near four columns to its far four.
 const FAR: u32 = BLOCK_TILE_COLUMNS / 2;
 /// Threads per block of `register_tiled`.
 pub const REGISTERS_BLOCK: u32 =
@@ -54,20 +141,20 @@ pub const REGISTERS_BLOCK: u32 =
 /// multiply. 65536 registers / (5 x 128 threads) = 102 per thread.
 const REGISTERS_BLOCKS_PER_MULTIPROCESSOR: u32 = 5;
 
-/// A row or column clamped into the matrix: threads outside compute with their neighbour's data
-/// and store nothing, so that no lane leaves the warp before a barrier.
+/// A row or column clamped into the matrix: threads outside compute with the data of the last row or
+/// column and store nothing, so that all threads of a block reach its barrier.
 #[inline(always)]
 fn clamped(index: u32, len: u32) -> u32 {
     if index < len { index } else { len - 1 }
 }
 
-/// The index of an element of A, which has up to 2^31 x `INNER` of them: more than 32 bits can count.
+/// The index of an element of A, which has up to 2^31 x `INNER` elements: more than 32 bits can count.
 #[inline(always)]
 fn in_a(row: u32, step: u32) -> usize {
     row as usize * INNER as usize + step as usize
 }
 
-/// Naive: one thread per element of C, both operands from device memory.
+/// Naive: one thread per element of C, both operands from global memory.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at
@@ -89,8 +176,8 @@ pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32,
     }
 }
 
-/// Change from `naive`: a warp computes 32 results of one row, so each warp keeps that row of A in
-/// shared memory. Only the warp itself reads it: a warp barrier is enough.
+/// Change from `naive`: a warp computes 32 results of one row, so each warp stages that row of A in
+/// shared memory. Only the warp itself reads it, so a barrier for the warp is enough.
 ///
 /// # Safety
 /// Launch contract: as for [`matmul_ab_naive`].
@@ -118,7 +205,7 @@ pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u
     }
 }
 
-/// Change from `shared_a`: the block's tile of B is kept in shared memory as well.
+/// Change from `shared_a`: the block stages its tile of B in shared memory as well.
 ///
 /// # Safety
 /// Launch contract: as for [`matmul_ab_naive`].
@@ -152,9 +239,9 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
 /// Change from `shared_ab`: a block computes 64 x 128 results, a thread 8 x 8 of them, and each
 /// operand read from shared memory is used eight times from a register.
 ///
-/// A is stored turned, so that the eight rows of a thread are two 16-byte reads; a thread's rows and
-/// columns are two groups of four, half a tile apart, so that the lanes of a read lie in different
-/// banks.
+/// A is stored transposed, so that the eight rows of a thread are two 16-byte reads. A thread's rows
+/// and columns are two groups of four, half a tile apart, so that the lanes of a read touch
+/// different banks.
 ///
 /// # Safety
 /// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one
@@ -179,7 +266,7 @@ pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32
         load_right(b, right, first_column, n, thread);
         thread::sync_threads();
 
-        // A warp covers 2 x 16 pieces of 4 x 4 results, in each quarter of the tile.
+        // A warp covers 2 x 16 sub-tiles of 4 x 4 results, in each quarter of the tile.
         let (x, y) = (thread % 16, thread / 16);
         let mut sums = [[0.0_f32; THREAD_TILE as usize]; THREAD_TILE as usize];
         for step in 0..INNER {
@@ -196,7 +283,7 @@ pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32
                 }
             }
         }
-        // Written out: an index that is no constant would keep `sums` in local memory.
+        // Written out: indexing by a variable would put `sums` into local memory.
         let first_column = first_column + x * 4;
         let store = |row: u32, [s0, s1, s2, s3, s4, s5, s6, s7]: [f32; THREAD_TILE as usize]| {
             if row < m {
@@ -217,14 +304,14 @@ pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32
     }
 }
 
-/// Loads the block's rows of A, turned: `left[step * BLOCK_TILE_ROWS + row]`.
+/// Loads the block's rows of A and stores them transposed: `left[step * BLOCK_TILE_ROWS + row]`.
 ///
 /// # Safety
 /// As for [`matmul_ab_register_tiled`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
 #[inline(always)]
 unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, thread: u32) {
-    // One row of A is 8 pieces of 16 bytes; lanes run along rows of the tile, so that the turned
-    // stores of a warp go to neighbouring banks.
+    // One row of A is 8 vectors of 16 bytes. Neighbouring lanes take neighbouring rows, so that the
+    // transposed stores of a warp go to neighbouring banks.
     let row = thread % BLOCK_TILE_ROWS;
     let source_row = clamped(first_row + row, m);
     for round in 0..INNER / 4 * BLOCK_TILE_ROWS / REGISTERS_BLOCK {
@@ -267,15 +354,15 @@ unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, 
     }
 }
 
-/// Stores four results of a row of C, with one access where that is possible.
+/// Stores four results of a row of C, with one 16-byte store where that is possible.
 ///
 /// # Safety
 /// `target` is the start of a row of `n` f32 in a 16-byte aligned matrix of `n` columns; 4 divides
 /// `column`.
 #[inline(always)]
 unsafe fn store_quad(target: *mut f32, column: u32, n: u32, values: F32x4) {
-    // SAFETY: words are stored only below n; the wide store only where all four exist and rows are
-    // multiples of 16 bytes.
+    // SAFETY: words are stored only below n; the 16-byte store is used only where all four exist and
+    // rows are multiples of 16 bytes.
     unsafe {
         if n.is_multiple_of(4) && column + 3 < n {
             *target.add(column as usize).cast::<F32x4>() = values;

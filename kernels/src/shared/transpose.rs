@@ -1,40 +1,151 @@
-//! # Transpose: reads and writes that cannot both be coalesced, unless shared memory turns them
+//! # Transpose: reads and writes that cannot both be coalesced, unless shared memory reorders them
 //!
-//! Shows: shared memory is a place to change the order of data, and its banks have a price too.
+//! Shows: a tile in [shared memory] makes both global reads and writes [coalesced]; it only pays
+//! once the [bank conflicts][bank conflict] that it brings are gone.
 //!
-//! `target[column * rows + row] = source[row * columns + column]`: neighbouring words of a source
-//! row lie `rows` words apart in the target. A 32 x 32 tile in shared memory takes rows in and gives
-//! columns out; its 32 banks of 4 bytes serve 32 lanes at once only if no two lanes want different
-//! words of one bank:
+//! The surprise: the textbook solution, `tiled` (1.213 ms), is slower than simply reading columns,
+//! `column_read` (1.122 ms), until its bank conflicts are gone, `padded` (0.606 ms).
+//!
+//! The task is `target[column * rows + row] = source[row * columns + column]`. Words that are
+//! neighbours in a source row are `rows` words apart in the target. A [warp] of 32 [lanes][lane]
+//! can follow the rows of the source or those of the target, but not both, so one side of a plain
+//! copy is not coalesced: its 32 lanes touch 32 different [sectors][sector] of 32 bytes and use 4
+//! bytes of each.
+//!
+//! Shared memory helps, because it has no sectors. It is a small memory inside each of the GPU's
+//! multiprocessors, divided into 32 [banks][bank]. Each bank delivers one word of 4 bytes per
+//! [wavefront], a step of one clock cycle. The 32 lanes get their 32 words in one wavefront if
+//! these are in 32 different banks. If n different words of one request (one load or store of a
+//! warp) are in the same bank, the request takes n wavefronts: an n-way bank conflict.
 //!
 //! ```text
-//! bank of tile[row][column]          lanes reading a column (row = lane)
-//!   tiled     (32 row + column) % 32 = column          one bank for all: 32 passes
-//!   padded    (33 row + column) % 32 = row + column    32 banks: 1 pass, 128 B more shared memory
-//!   swizzled  column ^ row                             32 banks: 1 pass, no memory
+//! 1. rows in: lane = column                2. columns out: lane = row
+//!    tile[0]  x x x x .. x  <- one request    tile[0]  x . . . .. .    ^
+//!    tile[1]  . . . . .. .                    tile[1]  x . . . .. .    | one request
+//!    ..                                       ..       x . . . .. .    |
+//!    tile[31] . . . . .. .                    tile[31] x . . . .. .    v
+//!
+//! bank of tile[row][column]                          the 32 lanes that read a column (row = 0 .. 31)
+//!   tiled     (32 row + column) % 32 = column              all in one bank: 32 wavefronts
+//!   padded    (33 row + column) % 32 = (row + column) % 32 32 different banks: 1 wavefront
+//!   swizzled  column ^ row                                 32 different banks: 1 wavefront
 //! ```
+//!
+//! 1. `column_write`. The counter shows 4 sectors per load and 32 per store: 36 sectors where a
+//!    copy has 4 + 4 = 8, because every store touches 32 sectors and writes 4 bytes of each. A
+//!    sector that is written in part also has to be completed in the [L2 cache], which all
+//!    multiprocessors share, before device memory can take it.
+//! 2. `column_read` moves the 32 sectors to the loads. Reading is more forgiving. A [block], a
+//!    group of warps on one multiprocessor, has 8 warps here, and they read 8 neighbouring columns.
+//!    So the [L1 cache] of the multiprocessor still holds a sector when the other seven warps want
+//!    its other seven words. What remains: 32 sectors per load through L1.
+//! 3. `tiled`. Each block copies a 32 x 32 tile row by row into shared memory, waits at a [barrier]
+//!    until the tile is complete, and writes the tile's columns as rows of the target. Now both
+//!    sides have 4 sectors per request. It costs the barrier, and the counter of shared memory
+//!    shows the rest: 32 wavefronts per load, because a column of the tile is in one bank.
+//! 4. `padded` stores 33 words per row, of which one is never used. This [padding] shifts each row
+//!    by one bank, so a column touches 32 different banks. It costs 32 x 4 B = 128 B per block.
+//! 5. `swizzled` gets the same without the extra bytes: row r keeps its column c at place c ^ r.
+//!    This [swizzle] costs one exclusive or per address. What remains in both: each lane moves only
+//!    4 bytes at a time, so too few [bytes in flight], as in the pattern `coalescing`.
+//! 6. `vectorized`. Each thread loads four rows of 16 bytes, transposes this 4 x 4 sub-tile in
+//!    [registers][register], and stores 16 bytes at a time. It costs registers, and so [occupancy].
+//!    The 4 wavefronts per request are no conflict: 32 x 16 B = 512 B, and a wavefront carries at
+//!    most 32 x 4 B = 128 B.
+//! 7. `block_order` changes only which block takes which tile. Blocks that run concurrently now
+//!    write adjacent parts of the same target rows, instead of parts of rows that are far apart.
+//! 8. `async_copy` copies the tile from global to shared memory without passing through registers;
+//!    the 4 x 4 transpose happens on the way out. It gains nothing here: the block still waits for
+//!    the whole tile before it writes any of it.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
-//! | `column_write` | lanes run along a source row; their stores lie `rows` words apart | 4 | 32 | none | partly written sectors |
-//! | `column_read` | the lanes run along the target's rows instead | 32 | 4 | none | sectors through L1 |
-//! | `tiled` | a tile in shared memory: both sides coalesced, the column in one bank | 4 | 4 | 32 / 1 | shared memory banks |
-//! | `padded` | rows of 33 words: a column lies in 32 banks | 4 | 4 | 1 / 1 | bytes in flight, barrier |
-//! | `swizzled` | rows of 32 words, columns permuted by the row | 4 | 4 | 1 / 1 | bytes in flight, barrier |
-//! | `vectorized` | 16 bytes per lane, 4 x 4 words turned in registers | 16 | 16 | 4 / 4 | device memory |
-//! | `block_order` | the grid runs down the columns, so that blocks at work together write whole rows | 16 | 16 | 4 / 4 | device memory |
-//! | `async_copy` | `cp.async` fills the tile, past the registers; the turn comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
+//! | `column_write` | lanes follow a source row; their stores are `rows` words apart | 4 | 32 | none | partly written sectors |
+//! | `column_read` | lanes follow a target row instead; their loads are `columns` words apart | 32 | 4 | none | sectors through L1 |
+//! | `tiled` | a tile in shared memory: both sides coalesced, a column in one bank | 4 | 4 | 32 / 1 | shared memory banks |
+//! | `padded` | tile rows of 33 words: a column is spread over 32 banks | 4 | 4 | 1 / 1 | bytes in flight, barrier |
+//! | `swizzled` | tile rows of 32 words, the columns of each row permuted by the row number | 4 | 4 | 1 / 1 | bytes in flight, barrier |
+//! | `vectorized` | 16 bytes per lane; each thread transposes a 4 x 4 sub-tile in registers | 16 | 16 | 4 / 4 | device memory |
+//! | `block_order` | concurrent blocks write adjacent parts of the same target rows | 16 | 16 | 4 / 4 | device memory |
+//! | `async_copy` | `cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
-//! Expected: `column_write` at most a third of a copy. `padded` and `swizzled` are equal, and limited like
-//! the scalar copy of `coalescing`. `vectorized` carries four times as many bytes per request, and `block_order`
-//! comes close to the copy.
+//! Expected: `column_write` (4.243 ms) is by far the slowest. `column_read` (1.122 ms) beats
+//! `tiled` (1.213 ms). `padded` (0.606 ms) and `swizzled` (0.607 ms) are equal.
+//! `vectorized` (0.531 ms) has four times the bytes per request, and `block_order` (0.516 ms) and
+//! `async_copy` (0.517 ms) come close to a plain copy.
 //!
-//! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that 4 divides; buffers 16-byte
-//! aligned. A grid has at most 65535 blocks in y, so the dimension that runs along y (the columns for
-//! `column_read`, `block_order` and `async_copy`, else the rows) has at most 65535 tiles.
+//! The key kernel in CUDA C++; only the 33 separates it from `tiled`:
+//!
+//! ```cuda
+//! __shared__ float tile[32][33];                                  // 32 x 8 threads, 4 rows per thread
+//! tile[threadIdx.y + step][threadIdx.x] = source[(row + step) * columns + column];  // lanes: a tile row
+//! __syncthreads();
+//! target[(new_row + step) * rows + new_column] = tile[threadIdx.x][threadIdx.y + step];   // a column
+//! ```
+//!
+//! Common misconception: "a tile in shared memory makes a transpose fast". It moves the strided
+//! access from global to shared memory. The access must still be repaired there.
+//!
+//! Common misconception: "higher occupancy is faster". `vectorized` and the variants after it run
+//! with fewer resident warps than `padded`, and are faster, because each warp has more bytes in
+//! flight.
+//!
+//! Questions:
+//! - Why is `tiled` slower than `column_read`? Both read columns, one in shared memory and one
+//!   through L1, and in current multiprocessors these share one memory. 32 wavefronts for 32 words
+//!   are one word per clock cycle. 2^28 words / 132 multiprocessors = 2.03 million cycles, and
+//!   `tiled` (1.213 ms) at 1.98 GHz lasts 2.40 million: the conflicts fill 85 % of it.
+//!   `column_read` does not pay for filling a tile and for waiting at a barrier; `tiled` pays for
+//!   both and keeps the problem.
+//! - Why 32? A warp has 32 lanes, and shared memory has 32 banks, so one word for each lane fits in
+//!   one wavefront. The tile has 32 rows and columns, so that a warp covers one of them.
+//! - Why 33? With rows of 32 words, going down one row adds 32, and 32 % 32 = 0: the bank stays the
+//!   same. With 33, it adds 33 % 32 = 1: the next bank. 34 would use every second bank: 2-way
+//!   conflicts.
+//! - Why are writes of 32 sectors slower than reads of 32 sectors? A read can find its sector in
+//!   L1, where a neighbouring warp has brought it. A write goes through to L2 each time, with 4 of
+//!   32 bytes.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `column_write` | 4.243 | 506 | 12 | 1.00 |
+//! | `column_read` | 1.122 | 1915 | 45 | 3.78 |
+//! | `tiled` | 1.213 | 1770 | 41 | 3.50 |
+//! | `padded` | 0.606 | 3546 | 83 | 7.01 |
+//! | `swizzled` | 0.607 | 3538 | 82 | 6.99 |
+//! | `vectorized` | 0.531 | 4048 | 94 | 8.00 |
+//! | `block_order` | 0.516 | 4164 | 97 | 8.23 |
+//! | `async_copy` | 0.517 | 4152 | 97 | 8.20 |
+//! | *nvcc padded* | 0.601 | 3571 | 83 | 7.06 |
+//! | *cuBLAS geam* | 0.537 | 4001 | 93 | 7.91 |
+//! <!-- /measured -->
+//!
+//! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that are
+//! multiples of 4, and buffers aligned to 16 bytes. A grid has at most 65535 blocks in y, so the
+//! dimension along y (the columns for `column_read`, `block_order` and `async_copy`, else the rows)
+//! has at most 65535 tiles.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
+//!
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [coalesced]: cuda_std::glossary#coalesced
+//! [bank conflict]: cuda_std::glossary#bank-conflict
+//! [warp]: cuda_std::glossary#warp
+//! [lane]: cuda_std::glossary#lane
+//! [sector]: cuda_std::glossary#sector
+//! [bank]: cuda_std::glossary#bank
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [L2 cache]: cuda_std::glossary#l2-cache
+//! [block]: cuda_std::glossary#block
+//! [L1 cache]: cuda_std::glossary#l1-cache
+//! [barrier]: cuda_std::glossary#barrier
+//! [padding]: cuda_std::glossary#padding
+//! [swizzle]: cuda_std::glossary#swizzle
+//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [register]: cuda_std::glossary#register
+//! [occupancy]: cuda_std::glossary#occupancy
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
@@ -46,10 +157,11 @@ pub const TILE: u32 = 32;
 pub const BLOCK_ROWS: u32 = 8;
 /// Rows and columns of a tile of the 16-byte variants.
 pub const VECTORIZED_TILE: u32 = 64;
-/// Threads per block in x and y of the 16-byte variants: one 4 x 4 piece of the tile each.
+/// Threads per block in x and y of the 16-byte variants: each has a 4 x 4 sub-tile.
 pub const VECTORIZED_THREADS: u32 = VECTORIZED_TILE / 4;
 
-/// The tile's place in the matrix, and this thread's place in the tile. x is the fastest axis.
+/// Where the block's tile begins in the matrix, and which thread of the block this is. Neighbouring
+/// lanes have neighbouring x.
 struct TilePosition {
     column: u32,
     row: u32,
@@ -58,7 +170,7 @@ struct TilePosition {
 }
 
 impl TilePosition {
-    /// Of a block whose grid runs down the columns first.
+    /// For a grid whose neighbouring blocks take tiles below each other in the source.
     #[inline(always)]
     fn down_first(tile: u32) -> Self {
         Self {
@@ -69,7 +181,7 @@ impl TilePosition {
         }
     }
 
-    /// Of a block that handles `tile` x `tile` words.
+    /// For a grid whose neighbouring blocks take tiles beside each other in the source.
     #[inline(always)]
     fn new(tile: u32) -> Self {
         Self {
@@ -87,7 +199,7 @@ fn at(row: u32, column: u32, width: u32) -> usize {
     row as usize * width as usize + column as usize
 }
 
-/// Naive: lanes run along a source row, so their stores lie `rows` words apart.
+/// Naive: lanes follow a source row, so their stores are `rows` words apart.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `BLOCK_ROWS` threads, one `TILE` x `TILE` tile per block,
@@ -111,8 +223,7 @@ pub unsafe fn transpose_column_write(
     }
 }
 
-/// Change from `column_write`: lanes run along a target row, so their loads lie `columns` words
-/// apart.
+/// Change from `column_write`: lanes follow a target row, so their loads are `columns` words apart.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
@@ -129,7 +240,7 @@ pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: 
     }
 }
 
-/// A tile through shared memory; `word` says where the tile keeps a row and column.
+/// Transposes a tile through shared memory; `word(row, column)` is the index of an element in the tile.
 ///
 /// # Safety
 /// As for [`transpose_column_write`]; `words` is shared memory in which `word` is in bounds and
@@ -165,8 +276,9 @@ unsafe fn through_tile(
     }
 }
 
-/// Change from `column_read`: rows go into a tile in shared memory, columns come out, and both
-/// sides of device memory are coalesced. The column comes out of one bank.
+/// Change from `column_read`: each block stages a tile in shared memory and writes it back transposed,
+/// so that global loads and stores are both coalesced. All 32 lanes that read a column of the tile hit
+/// the same bank: a 32-way bank conflict.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
@@ -182,7 +294,8 @@ pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, c
     }
 }
 
-/// Change from `tiled`: one unused word per row moves each row on by one bank.
+/// Change from `tiled`: padding each row by one word shifts consecutive rows by one bank, so a column
+/// touches 32 different banks.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
@@ -198,7 +311,8 @@ pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, 
     }
 }
 
-/// Change from `padded`: no unused word; each row keeps its columns in an order of its own.
+/// Change from `padded`: no unused word; row r stores its column c at index c ^ r, so that a column
+/// still touches 32 different banks.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
@@ -214,7 +328,7 @@ pub unsafe fn transpose_swizzled(source: *const f32, target: *mut f32, rows: u32
     }
 }
 
-/// The transpose of a 4 x 4 piece held in registers.
+/// The transpose of a 4 x 4 sub-tile held in registers.
 #[inline(always)]
 fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
     [
@@ -225,7 +339,7 @@ fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
     ]
 }
 
-/// A tile of 4 x 4 pieces through shared memory: 16 bytes per access everywhere.
+/// Transposes a tile of 4 x 4 sub-tiles through shared memory, with 16-byte accesses throughout.
 ///
 /// # Safety
 /// As for [`transpose_vectorized`]; `quads` is shared memory for a tile; `place` is the thread's own.
@@ -238,9 +352,9 @@ unsafe fn through_pieces(
     quads: *mut F32x4,
     TilePosition { column, row, x, y }: TilePosition,
 ) {
-    // SAFETY: 4 divides rows and columns, so a piece whose first word lies in the matrix lies in it
-    // whole, 16-byte aligned; a tile row holds VECTORIZED_THREADS pieces and the swizzle permutes them. A
-    // piece read after the barrier was written before it: both sides skip what lies outside.
+    // SAFETY: 4 divides rows and columns, so a sub-tile whose first word is in the matrix is wholly in
+    // it, 16-byte aligned; a tile row holds VECTORIZED_THREADS vectors and the swizzle permutes them. A vector
+    // read after the barrier was written before it: both sides skip what is outside the matrix.
     unsafe {
         let (piece_row, piece_column) = (row + y * 4, column + x * 4);
         if piece_row < rows && piece_column < columns {
@@ -250,7 +364,7 @@ unsafe fn through_pieces(
                 *words = *first.cast::<F32x4>();
             }
             for (line, words) in turned(piece).iter().enumerate() {
-                // Row `x * 4 + line` of the turned tile; its pieces are permuted by x.
+                // Row `x * 4 + line` of the transposed tile; its vectors are permuted by x.
                 *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize) =
                     *words;
             }
@@ -266,8 +380,8 @@ unsafe fn through_pieces(
     }
 }
 
-/// Change from `swizzled`: each thread loads four rows of four words, turns them in registers, and
-/// stores 16 bytes at a time. The swizzle permutes 16-byte pieces instead of words.
+/// Change from `swizzled`: each thread loads four rows of four words, transposes this 4 x 4 sub-tile in
+/// registers, and stores 16 bytes at a time. The swizzle permutes vectors of 16 bytes instead of words.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE`
@@ -283,8 +397,8 @@ pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
 
-/// Change from `vectorized`: neighbouring blocks lie below each other in the source, so that the blocks at
-/// work together write whole target rows. A write that leaves a row half done is the dearer one.
+/// Change from `vectorized`: neighbouring blocks take tiles below each other in the source, so that
+/// blocks that run concurrently write adjacent parts of the same target rows.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
@@ -298,8 +412,8 @@ pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: 
     unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
 }
 
-/// Change from `block_order`: `cp.async` brings the tile into shared memory as it is, and the turn happens
-/// on the way out.
+/// Change from `block_order`: `cp.async` copies the tile from global to shared memory without passing
+/// through registers; the 4 x 4 transpose happens on the way out.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_block_order`].
@@ -325,7 +439,7 @@ pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u
         cuda_std::async_copy::commit_group();
         cuda_std::async_copy::wait_all();
         thread::sync_threads();
-        // Thread (x, y) takes the 4 x 4 piece of tile rows 4x.. and tile columns 4y..: 16 lanes
+        // Thread (x, y) takes the 4 x 4 sub-tile of tile rows 4x.. and tile columns 4y..: 16 lanes
         // store 256 neighbouring bytes of a target row.
         let (piece_row, piece_column) = (row + x * 4, column + y * 4);
         if piece_row < rows && piece_column < columns {

@@ -44,7 +44,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::kernel("global", "the table lies in global memory", |launcher, arrays, size| {
+        Variant::kernel("global", "the table is in global memory", |launcher, arrays, size| {
             walk(launcher, arrays, size, device::constant_memory_global)
         })
         .only_when(distinct_fits)
@@ -52,9 +52,13 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(sectors(size)),
             ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
         }),
-        Variant::kernel("read_only", "loads by the read-only path", |launcher, arrays, size| {
-            walk(launcher, arrays, size, device::constant_memory_read_only)
-        })
+        Variant::kernel(
+            "read_only",
+            "the loads use the read-only path",
+            |launcher, arrays, size| {
+                walk(launcher, arrays, size, device::constant_memory_read_only)
+            },
+        )
         .only_when(distinct_fits)
         .expecting(|size| Expectation {
             load_sectors: Some(sectors(size)),
@@ -62,7 +66,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "shared",
-            "each block copies the table into shared memory and walks there",
+            "each block copies the table into shared memory and reads it there",
             |launcher, arrays, size| walk(launcher, arrays, size, device::constant_memory_shared),
         )
         .only_when(distinct_fits)
@@ -72,7 +76,7 @@ pub const PATTERN: Pattern = Pattern {
             shared_store_wavefronts: Some(1.0),
             ..stores("neighbouring words lie in different banks: 1 pass; the copy has 4 sectors")
         }),
-        Variant::kernel("parameter", "the table comes by value with the launch", parameter)
+        Variant::kernel("parameter", "the table is a kernel parameter, passed by value", parameter)
             .only_when(distinct_fits)
             .expecting(|size| Expectation {
                 constant_passes: Some(distinct(size)),
@@ -80,7 +84,7 @@ pub const PATTERN: Pattern = Pattern {
             }),
         Variant::kernel(
             "constant",
-            "the table is a static that the host writes by its name",
+            "the table is a constant static that the host writes by its name",
             constant,
         )
         .only_when(distinct_fits)
@@ -91,7 +95,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "register",
-            "no walk: every lane uses the same 8 words, `STEPS` times, from registers",
+            "another task: all lanes use the same 8 words, `STEPS` times, from registers",
             register,
         )
         .writing(&[1])

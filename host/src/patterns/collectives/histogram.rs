@@ -61,7 +61,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "global_atomic",
-            "every byte is an atomic in device memory",
+            "every byte is an atomic addition in device memory",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::histogram_global_atomic, 0, all_blocks(size))
             },
@@ -76,7 +76,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "block_private",
-            "the block counts in shared memory",
+            "each block counts in a private copy in shared memory",
             |launcher, arrays, size| {
                 launch(
                     launcher,
@@ -96,7 +96,7 @@ pub const PATTERN: Pattern = Pattern {
                 "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
             )
         }),
-        Variant::kernel("warp_private", "each warp has its copy", |launcher, arrays, size| {
+        Variant::kernel("warp_private", "each warp has its own copy", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::histogram_warp_private, 0, scalar_blocks(size))
         })
         .expecting(|size| {
@@ -105,7 +105,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "padded",
-            "each lane has its copy, in rows of 257 words",
+            "each lane has its own copy, in rows of 257 words",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::histogram_padded, 0, scalar_blocks(size))
             },
@@ -124,7 +124,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "lane_private",
-            "the copies of a bin lie side by side: bank = lane",
+            "the 32 copies of a bin are next to each other: bank = lane",
             |launcher, arrays, size| {
                 launch(
                     launcher,
@@ -150,7 +150,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "aggregated",
-            "four equal neighbours are counted at once",
+            "four equal neighbouring bytes are counted by one addition",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::histogram_aggregated, 0, wide_blocks(size))
             },

@@ -47,7 +47,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "global_atomic",
-            "every thread adds to one address",
+            "every thread adds its element to one address",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::reduction_global_atomic, 0, blocks(size))
             },
@@ -62,7 +62,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "interleaved",
-            "a tree in shared memory, one atomic per block",
+            "each block adds in a tree in shared memory, then makes one atomic addition",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::reduction_interleaved, 0, blocks(size))
             },
@@ -72,7 +72,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "strided",
-            "the threads at work are the first ones",
+            "the first threads of the block do the work of each level",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::reduction_strided, 0, blocks(size))
             },
@@ -90,7 +90,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "sequential",
-            "the tree folds the upper half onto the lower",
+            "each level adds the upper half of the words to the lower half",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::reduction_sequential, 0, blocks(size))
             },
@@ -104,7 +104,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "shuffle",
-            "warps add by shuffles, one shared word per warp",
+            "warps add by shuffles; one shared word per warp",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::reduction_shuffle, 0, blocks(size))
             },
@@ -114,7 +114,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "vectorized",
-            "few blocks, 16-byte loads, four in flight per thread",
+            "few blocks; each thread adds many elements, four 16-byte loads in flight",
             |launcher, arrays, size| {
                 launch(
                     launcher,

@@ -67,7 +67,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "hillis_steele",
-            "every word adds the word 1, 2, 4 .. before it",
+            "every word adds the word 1, 2, 4 ... 256 before it",
             |launcher, arrays, size| {
                 launch_two_passes(
                     launcher,
@@ -92,7 +92,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "blelloch",
-            "a tree up and down: fewer additions, more barriers",
+            "a tree, up and down: fewer additions, more barriers",
             |launcher, arrays, size| {
                 launch_two_passes(
                     launcher,
@@ -125,7 +125,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "blelloch_padded",
-            "a word of padding after every 32",
+            "one word of padding after every 32 words",
             |launcher, arrays, size| {
                 launch_two_passes(
                     launcher,
@@ -150,7 +150,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "shuffle",
-            "warps scan by shuffles, one shared word per warp",
+            "warps scan by shuffles; one shared word per warp",
             |launcher, arrays, size| {
                 launch_two_passes(launcher, arrays, size, device::scan_shuffle, (TILE, TILE), SUMS)
             },
@@ -193,7 +193,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "look_back",
-            "one pass: a tile asks those before it",
+            "one pass: each block looks back at the tiles before its own",
             |launcher, arrays, size| {
                 launch_look_back(launcher, arrays, size, device::scan_look_back)
             },
@@ -209,7 +209,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "look_back_async",
-            "the tile goes past the registers into shared memory",
+            "asynchronous copies bring the tile into shared memory",
             |launcher, arrays, size| {
                 launch_look_back(launcher, arrays, size, device::scan_look_back_async)
             },

@@ -43,7 +43,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "one_field_aos",
-            "x of each point, from an array of points",
+            "x of each point is used, from an array of structures",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::aos_soa_one_field_aos, 0, 0)
             },
@@ -51,7 +51,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")),
         Variant::kernel(
             "one_field_soa",
-            "the fields lie in arrays of their own",
+            "each field is in an array of its own",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::aos_soa_one_field_soa, 1, 0)
             },
@@ -59,7 +59,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
         Variant::kernel(
             "both_aos",
-            "both fields are used, again from an array of structures",
+            "x and y are used, from an array of structures again",
             |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_aos, 0, 1),
         )
         .writing(&[1])
@@ -69,7 +69,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "both_vectorized",
-            "both fields with one 8-byte load",
+            "x and y with one 8-byte load",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::aos_soa_both_vectorized, 0, 1)
             },
@@ -79,21 +79,25 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
         Variant::kernel(
             "both_soa",
-            "the fields lie in arrays of their own",
+            "each field is in an array of its own",
             |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_soa, 1, 1),
         )
         .writing(&[1])
         .moving(both)
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
-        Variant::kernel("particle_aos", "seven fields, in structures", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
-        })
+        Variant::kernel(
+            "particle_aos",
+            "seven fields are used, from an array of structures",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
+            },
+        )
         .writing(&[2])
         .moving(particle)
         .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
         Variant::kernel(
             "particle_soa",
-            "seven fields, in arrays of their own",
+            "each field is in an array of its own",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::aos_soa_particle_soa, 3, 2)
             },

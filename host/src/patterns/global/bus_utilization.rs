@@ -42,21 +42,21 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "random_ca",
-            "a random word of the 32nd of the array that is the lane's",
+            "lane i loads a random word of the i-th 32nd of the array",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilization_random_ca, 4)
             },
         )
         .writing(&[4])
         .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
-        Variant::kernel("random_cg", "without L1", |launcher, arrays, size| {
+        Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilization_random_cg, 4)
         })
         .writing(&[4])
         .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
         Variant::kernel(
             "misaligned_ca",
-            "32 neighbouring words, one off the line",
+            "a warp loads 32 neighbouring words, starting one word after a cache line",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilization_misaligned_ca, 2)
             },
@@ -65,7 +65,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
         Variant::kernel(
             "misaligned_cg",
-            "without L1: the neighbour's sector comes from L2 once more",
+            "without L1: the sector shared with the next warp comes from L2 twice",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilization_misaligned_cg, 2)
             },
@@ -74,37 +74,41 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
         Variant::kernel(
             "one_address_ca",
-            "all lanes load the line's first word",
+            "all lanes load the first word of a cache line",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilization_one_address_ca, 3)
             },
         )
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
-        Variant::kernel("one_address_cg", "without L1", |launcher, arrays, size| {
+        Variant::kernel("one_address_cg", "the same without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilization_one_address_cg, 3)
         })
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
         Variant::kernel(
             "permuted_ca",
-            "each lane a word of the line, in a scrambled order",
+            "a warp loads the 32 words of a cache line, in a scrambled order",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bus_utilization_permuted_ca, 1)
             },
         )
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("permuted_cg", "without L1", |launcher, arrays, size| {
+        Variant::kernel("permuted_cg", "the same without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilization_permuted_cg, 1)
         })
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("aligned_ca", "lane order = word order", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_aligned_ca, 0)
-        })
+        Variant::kernel(
+            "aligned_ca",
+            "lane i loads word i of the cache line",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bus_utilization_aligned_ca, 0)
+            },
+        )
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("aligned_cg", "without L1", |launcher, arrays, size| {
+        Variant::kernel("aligned_cg", "the same without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilization_aligned_cg, 0)
         })
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),

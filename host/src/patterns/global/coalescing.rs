@@ -39,27 +39,35 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "strided",
-            "the lanes of a warp lie n / 32 words apart",
+            "neighbouring lanes access words that are n / 32 words apart",
             |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_strided, 1),
         )
         .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
         Variant::kernel(
             "permuted",
-            "a warp's lanes cover 32 neighbouring words, in a scrambled order",
+            "the lanes of a warp access 32 neighbouring words, in a scrambled order",
             |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_permuted, 1),
         )
         .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("scalar", "lane order = word order", |launcher, arrays, size| {
+        Variant::kernel("scalar", "lane i accesses word i", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::coalescing_scalar, 1)
         })
         .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("vectorized_8", "8 bytes per lane", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coalescing_vectorized_8, 2)
-        })
+        Variant::kernel(
+            "vectorized_8",
+            "each lane copies 8 bytes with one load and one store",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::coalescing_vectorized_8, 2)
+            },
+        )
         .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
-        Variant::kernel("vectorized_16", "16 bytes per lane", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coalescing_vectorized_16, 4)
-        })
+        Variant::kernel(
+            "vectorized_16",
+            "each lane copies 16 bytes with one load and one store",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::coalescing_vectorized_16, 4)
+            },
+        )
         .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
         Variant::kernel(
             "in_flight",

@@ -46,21 +46,21 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("shifted", "lane i touches word i + offset", shifted).expecting(|size| {
+        Variant::kernel("shifted", "lane i accesses word i + offset", shifted).expecting(|size| {
             let [_, offset] = size.get();
             let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
             copy(sectors, "128 B from word `offset` on: 4 sectors if 8 divides the offset, else 5")
         }),
         Variant::kernel(
             "padded",
-            "element `offset` starts a line, because the buffer has words in front",
+            "unused words in front: element `offset` starts a cache line",
             padded,
         )
         .writing(&[1])
         .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
         Variant::kernel(
             "peeled",
-            "no padding: lanes line up with lines, the first few have nothing to do",
+            "no padding: warps start at cache lines, and the first few threads have nothing to do",
             peeled,
         )
         .expecting(|_| {
@@ -68,7 +68,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "staged",
-            "aligned 16-byte loads into shared memory, aligned stores out of it",
+            "aligned 16-byte loads into shared memory, aligned stores from there",
             staged,
         )
         .expecting(|_| Expectation {

@@ -42,7 +42,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "partial",
-            "each warp fills the first half of eight sectors",
+            "each warp writes the first half of eight sectors",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::store_segments_partial, 2, THREADS_PER_BLOCK)
             },
@@ -51,7 +51,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors")),
         Variant::kernel(
             "scattered",
-            "four whole sectors of a range of six, lanes in a scrambled order",
+            "each warp writes four whole sectors of a range of six, in a scrambled order",
             |launcher, arrays, size| {
                 launch(
                     launcher,
@@ -67,7 +67,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1")),
         Variant::kernel(
             "half_range",
-            "16 lanes fill one aligned range of 64 bytes",
+            "16 lanes write one aligned range of 64 bytes, the other 16 nothing",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::store_segments_half_range, 0, HALVES)
             },
@@ -75,7 +75,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
         Variant::kernel(
             "consecutive",
-            "32 lanes fill one aligned line",
+            "32 lanes write one aligned cache line",
             |launcher, arrays, size| {
                 launch(
                     launcher,

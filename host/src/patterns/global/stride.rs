@@ -57,16 +57,20 @@ pub const PATTERN: Pattern = Pattern {
                 ..Expectation::default()
             },
         ),
-        Variant::kernel("gather", "the results are packed: only the loads are strided", gather)
-            .expecting(|size| Expectation {
-                load_sectors: Some(sectors(size)),
-                store_sectors: Some(4.0),
-                arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
-                ..Expectation::default()
-            }),
+        Variant::kernel(
+            "gather",
+            "the results are stored next to each other: only the loads are strided",
+            gather,
+        )
+        .expecting(|size| Expectation {
+            load_sectors: Some(sectors(size)),
+            store_sectors: Some(4.0),
+            arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
+            ..Expectation::default()
+        }),
         Variant::kernel(
             "staged",
-            "the block loads whole sectors into shared memory and picks there",
+            "the block loads whole sectors into shared memory and picks the words there",
             staged,
         )
         .only_when(|size| {

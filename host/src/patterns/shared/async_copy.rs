@@ -49,7 +49,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "registers_4",
-            "through registers, 4 bytes per lane",
+            "each lane copies 4 bytes at a time through a register",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_4),
         )
         .expecting(|_| {
@@ -57,39 +57,41 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "registers_8",
-            "8 bytes per lane on the way in",
+            "8 bytes at a time into shared memory",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_8),
         )
         .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes")),
-        Variant::kernel("registers_16", "16 bytes per lane", |launcher, arrays, size| {
+        Variant::kernel("registers_16", "16 bytes at a time", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_registers_16)
         })
         .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes")),
-        Variant::kernel("async_4", "`cp.async`, again of 4 bytes", |launcher, arrays, size| {
+        Variant::kernel("async_4", "`cp.async` of 4 bytes at a time", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_4)
         })
         .min_compute_capability(80)
         .expecting(|_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass")),
-        Variant::kernel("async_8", "8 bytes per lane", |launcher, arrays, size| {
+        Variant::kernel("async_8", "8 bytes at a time", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_8)
         })
         .min_compute_capability(80)
         .expecting(|_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines")),
-        Variant::kernel("async_16", "16 bytes per lane, past L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_async_16)
-        })
+        Variant::kernel(
+            "async_16",
+            "16 bytes at a time, bypassing L1",
+            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_async_16),
+        )
         .min_compute_capability(80)
         .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
         Variant::kernel(
             "pipelined",
-            "four tiles of shared memory: three are on their way while one is worked on",
+            "four tiles of shared memory: three are being copied while the block works on one",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
         )
         .min_compute_capability(80)
         .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
         Variant::kernel(
             "bulk",
-            "one thread has each tile copied whole",
+            "one thread starts the copy of each whole tile",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_bulk),
         )
         .min_compute_capability(90)

@@ -50,11 +50,15 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel("strided_read", "the lanes begin `stride` words apart", strided_read)
-            .only_when(stride_fits)
-            .expecting(|size| {
-                read(conflicts_of_stride(size), "32 / gcd(s, 32) banks for 32 words: gcd(s, 32)")
-            }),
+        Variant::kernel(
+            "strided_read",
+            "neighbouring lanes read words that are `stride` words apart",
+            strided_read,
+        )
+        .only_when(stride_fits)
+        .expecting(|size| {
+            read(conflicts_of_stride(size), "32 / gcd(s, 32) banks for 32 words: gcd(s, 32)")
+        }),
         Variant::kernel(
             "strided_write",
             "the same words are written instead of read",
@@ -67,35 +71,41 @@ pub const PATTERN: Pattern = Pattern {
             shared_store_wavefronts: Some(conflicts_of_stride(size)),
             ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32)")
         }),
-        Variant::kernel("broadcast", "all lanes read one word", |launcher, arrays, size| {
+        Variant::kernel("broadcast", "all lanes read the same word", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bank_conflicts_broadcast, 2)
         })
         .writing(&[2])
         .expecting(|_| read(1.0, "one word for all lanes: 1")),
         Variant::kernel(
             "two_lanes_per_word",
-            "two neighbouring lanes read one word",
+            "two neighbouring lanes read the same word",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bank_conflicts_two_lanes_per_word, 3)
             },
         )
         .writing(&[3])
         .expecting(|_| read(1.0, "16 words in 16 banks: 1")),
-        Variant::kernel("random", "each lane reads a random bank", random).writing(&[4]).expecting(
-            |size| read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53"),
-        ),
+        Variant::kernel("random", "each lane reads a word in a random bank", random)
+            .writing(&[4])
+            .expecting(|size| {
+                read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53")
+            }),
         Variant::kernel(
             "eight_bytes",
-            "neighbouring words, two per lane",
+            "each lane reads two neighbouring words with one load",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bank_conflicts_eight_bytes, 5)
             },
         )
         .writing(&[5])
         .expecting(|_| read(2.0, "32 x 8 B / 128 B = 2 passes, no conflict")),
-        Variant::kernel("sixteen_bytes", "four words per lane", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bank_conflicts_sixteen_bytes, 6)
-        })
+        Variant::kernel(
+            "sixteen_bytes",
+            "each lane reads four neighbouring words with one load",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_sixteen_bytes, 6)
+            },
+        )
         .writing(&[6])
         .expecting(|_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict")),
         Variant::kernel(
@@ -107,14 +117,18 @@ pub const PATTERN: Pattern = Pattern {
         )
         .writing(&[7])
         .expecting(|_| read(32.0, "bank (32 row + column) % 32, one for all: 32")),
-        Variant::kernel("padded", "rows of 33 words", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bank_conflicts_padded, 7)
-        })
+        Variant::kernel(
+            "padded",
+            "tile rows of 33 words: a column is spread over 32 banks",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_padded, 7)
+            },
+        )
         .writing(&[7])
         .expecting(|_| read(1.0, "bank (33 row + column) % 32, all different: 1")),
         Variant::kernel(
             "swizzled",
-            "rows of 32 words, columns permuted by the row",
+            "tile rows of 32 words, the columns of each row permuted by the row number",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::bank_conflicts_swizzled, 7)
             },

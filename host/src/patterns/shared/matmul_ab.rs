@@ -45,7 +45,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "naive",
-            "one thread per element, both operands from device memory",
+            "one thread per element, both operands from global memory",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::matmul_ab_naive, (TILE, TILE), (TILE, TILE))
             },
@@ -59,7 +59,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "shared_a",
-            "each warp keeps its row of A in shared memory",
+            "each warp stages its row of A in shared memory",
             |launcher, arrays, size| {
                 launch(
                     launcher,
@@ -83,7 +83,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "shared_ab",
-            "the block keeps the tile of B in shared memory too",
+            "the block stages its tile of B in shared memory too",
             |launcher, arrays, size| {
                 launch(
                     launcher,
@@ -107,7 +107,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "register_tiled",
-            "8 x 8 results per thread, operands reused from registers",
+            "each thread computes 8 x 8 results and reuses the operands from registers",
             |launcher, arrays, size| {
                 launch(
                     launcher,

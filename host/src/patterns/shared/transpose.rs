@@ -49,7 +49,7 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         Variant::kernel(
             "column_write",
-            "lanes run along a source row; their stores lie `rows` words apart",
+            "lanes follow a source row; their stores are `rows` words apart",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_column_write, SCALAR)
             },
@@ -63,7 +63,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "column_read",
-            "the lanes run along the target's rows instead",
+            "lanes follow a target row instead; their loads are `columns` words apart",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_column_read, SCALAR_DOWN)
             },
@@ -77,7 +77,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "tiled",
-            "a tile in shared memory: both sides coalesced, the column in one bank",
+            "a tile in shared memory: both sides coalesced, a column in one bank",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_tiled, SCALAR)
             },
@@ -92,7 +92,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "padded",
-            "rows of 33 words: a column lies in 32 banks",
+            "tile rows of 33 words: a column is spread over 32 banks",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_padded, SCALAR)
             },
@@ -107,7 +107,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "swizzled",
-            "rows of 32 words, columns permuted by the row",
+            "tile rows of 32 words, the columns of each row permuted by the row number",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_swizzled, SCALAR)
             },
@@ -118,7 +118,7 @@ pub const PATTERN: Pattern = Pattern {
         }),
         Variant::kernel(
             "vectorized",
-            "16 bytes per lane, 4 x 4 words turned in registers",
+            "16 bytes per lane; each thread transposes a 4 x 4 sub-tile in registers",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_vectorized, VECTORIZED)
             },
@@ -127,7 +127,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| wide_tile()),
         Variant::kernel(
             "block_order",
-            "the grid runs down the columns, so that blocks at work together write whole rows",
+            "concurrent blocks write adjacent parts of the same target rows",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_block_order, VECTORIZED_DOWN)
             },
@@ -136,7 +136,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| wide_tile()),
         Variant::kernel(
             "async_copy",
-            "`cp.async` fills the tile, past the registers; the turn comes after it",
+            "`cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it",
             |launcher, arrays, size| {
                 launch(launcher, arrays, size, device::transpose_async_copy, VECTORIZED_DOWN)
             },
