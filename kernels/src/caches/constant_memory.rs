@@ -169,7 +169,7 @@ fn start(distinct: u32) -> u32 {
 pub unsafe fn constant_memory_global(table: *const u32, target: *mut u32, distinct: u32, n: u32) {
     let i = thread::index_1d();
     if i < n {
-        // SAFETY: the start and every entry lie in the table; i < n.
+        // SAFETY: the start and every entry are in the table; i < n.
         unsafe { *target.add(i as usize) = walk(start(distinct), |at| *table.add(at)) };
     }
 }
@@ -187,7 +187,7 @@ pub unsafe fn constant_memory_read_only(
 ) {
     let i = thread::index_1d();
     if i < n {
-        // SAFETY: the start and every entry lie in the table; i < n.
+        // SAFETY: the start and every entry are in the table; i < n.
         unsafe {
             *target.add(i as usize) = walk(start(distinct), |at| memory::load_nc(table.add(at)));
         }
@@ -206,7 +206,7 @@ pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distin
     let i = thread::index_1d();
     let mut word = thread::thread_idx_x();
     // SAFETY: word < TABLE, each word has one writer, and readers come after the barrier; the start
-    // and every entry lie in the table; i < n.
+    // and every entry are in the table; i < n.
     unsafe {
         while word < TABLE {
             *words.add(word as usize) = *table.add(word as usize);
@@ -265,7 +265,7 @@ pub unsafe fn constant_memory_parameter(
 ) {
     let i = thread::index_1d();
     if i < n {
-        // SAFETY: the start and every entry lie in the table; i < n.
+        // SAFETY: the start and every entry are in the table; i < n.
         unsafe { *target.add(i as usize) = walk(start(distinct), |at| parameter_word(&table, at)) };
     }
 }
@@ -281,7 +281,7 @@ pub unsafe fn constant_memory_constant(target: *mut u32, distinct: u32, n: u32) 
     let table = (&raw const CONSTANT_MEMORY_TABLE).cast::<u32>();
     let i = thread::index_1d();
     if i < n {
-        // SAFETY: the start and every entry lie in the table; i < n.
+        // SAFETY: the start and every entry are in the table; i < n.
         unsafe { *target.add(i as usize) = walk(start(distinct), |at| *table.add(at)) };
     }
 }

@@ -195,8 +195,8 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
     static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
     let tid = thread::thread_idx_x();
-    // SAFETY: 2 step divides tid and THREADS_PER_BLOCK, so tid + step < THREADS_PER_BLOCK; no other thread at work has
-    // either word; barriers lie between the levels.
+    // SAFETY: 2 step divides tid and THREADS_PER_BLOCK, so tid + step < THREADS_PER_BLOCK; no other thread that works has
+    // either word; barriers are between the levels.
     unsafe {
         fill(source, words, n);
         let mut step = 1;
@@ -226,7 +226,7 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
     let words = (&raw mut WORDS).cast::<f32>();
     let tid = thread::thread_idx_x();
     // SAFETY: `first` is a multiple of 2 step below THREADS_PER_BLOCK, so first + step < THREADS_PER_BLOCK; the pairs are
-    // disjoint; barriers lie between the levels.
+    // disjoint; barriers are between the levels.
     unsafe {
         fill(source, words, n);
         let mut step = 1;
@@ -256,7 +256,7 @@ pub unsafe fn reduction_sequential(source: *const f32, target: *mut f32, n: u32)
     let words = (&raw mut WORDS).cast::<f32>();
     let tid = thread::thread_idx_x();
     // SAFETY: tid + step < 2 step <= THREADS_PER_BLOCK; words from `step` on are only read at this level;
-    // barriers lie between the levels.
+    // barriers are between the levels.
     unsafe {
         fill(source, words, n);
         let mut step = THREADS_PER_BLOCK / 2;

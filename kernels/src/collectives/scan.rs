@@ -204,7 +204,7 @@ pub unsafe fn scan_hillis_steele(source: *const f32, before: *const f32, target:
     static mut WORDS: MaybeUninit<[f32; 2 * TILE as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<f32>();
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
-    // SAFETY: i < n; each thread stores to its word of a half, and tid - step is another thread's; a barrier lies
+    // SAFETY: i < n; each thread stores to its word of a half, and tid - step is another thread's; a barrier is
     // between the two, and the next one before the half is written again.
     unsafe {
         let mut sum = if i < n { *source.add(i as usize) } else { 0.0 };
@@ -240,7 +240,7 @@ unsafe fn tree(
     let (first, tid) = (thread::block_idx_x() * TILE, thread::thread_idx_x());
     let halves = [tid, tid + TREE_BLOCK];
     // SAFETY: elements are checked against n. 2 step divides TILE, so `right` is below TILE where `left` is; the
-    // pairs of a level are disjoint, and barriers lie between the levels.
+    // pairs of a level are disjoint, and barriers are between the levels.
     unsafe {
         let elements = halves.map(|word| {
             let i = first + word;
@@ -593,7 +593,7 @@ unsafe fn before_warp(
     sum: f32,
 ) -> f32 {
     let tid = thread::thread_idx_x();
-    // SAFETY: `state` begins with the tickets, and has a word for each tile behind them. Tickets are handed out in order,
+    // SAFETY: `state` begins with the tickets, and has a word for each tile after them. Tickets are handed out in order,
     // so the blocks of all tiles before have begun. One thread writes `before`, and all read it after a barrier.
     unsafe {
         let (before, sum) = scan_warps((&raw mut (*shared).words).cast(), sum);

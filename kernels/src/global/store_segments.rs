@@ -129,7 +129,7 @@ pub unsafe fn store_segments_scattered(target: *mut u32, n: u32) {
         // 0, 1, 2, 3 become 0, 2, 3, 5.
         let sector = (place / SECTOR * 3).div_ceil(2);
         let word = i / WARP_SIZE * RANGE + sector * SECTOR + place % SECTOR;
-        // SAFETY: sector < 6, so the word lies in the warp's range (launch contract).
+        // SAFETY: sector < 6, so the word is in the warp's range (launch contract).
         unsafe { *target.add(word as usize) = word };
     }
 }

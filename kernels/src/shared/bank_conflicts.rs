@@ -179,7 +179,7 @@ unsafe fn fill(next: *const u32, table: *mut u32) {
 unsafe fn walk(table: *const u32, start: u32) -> u32 {
     let mut at = start;
     for _ in 0..STEPS {
-        // SAFETY: the start and every entry lie in the table.
+        // SAFETY: the start and every entry are in the table.
         at = unsafe { *table.add(at as usize) };
     }
     at
@@ -197,7 +197,7 @@ pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, st
     static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
     let table = (&raw mut WORDS).cast::<u32>();
     let i = thread::index_1d();
-    // SAFETY: starts and entries lie in the table; i < n, the length of `target`.
+    // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
         fill(next, table);
         if i < n {
@@ -240,7 +240,7 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
     static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
     let table = (&raw mut WORDS).cast::<u32>();
     let i = thread::index_1d();
-    // SAFETY: starts and entries lie in the table; i < n, the length of `target`.
+    // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
         fill(next, table);
         if i < n {
@@ -259,7 +259,7 @@ pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u
     static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
     let table = (&raw mut WORDS).cast::<u32>();
     let i = thread::index_1d();
-    // SAFETY: starts and entries lie in the table; i < n, the length of `target`.
+    // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
         fill(next, table);
         if i < n {
@@ -278,7 +278,7 @@ pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target:
     static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
     let table = (&raw mut WORDS).cast::<u32>();
     let i = thread::index_1d();
-    // SAFETY: starts and entries lie in the table; i < n, the length of `banks` and `target`.
+    // SAFETY: starts and entries are in the table; i < n, the length of `banks` and `target`.
     unsafe {
         fill(next, table);
         if i < n {

@@ -164,7 +164,7 @@ pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32,
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     if row < m && column < n {
         let mut sum = 0.0_f32;
-        // SAFETY: row < m, column < n and step < INNER lie in the matrices (launch contract).
+        // SAFETY: row < m, column < n and step < INNER are in the matrices (launch contract).
         unsafe {
             for step in 0..INNER {
                 let left = *a.add(in_a(row, step));
@@ -188,7 +188,7 @@ pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u
     let rows = (&raw mut ROWS).cast::<f32>();
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
-    // SAFETY: clamped rows and columns lie in the matrices; y * INNER + x lies in ROWS; the words
+    // SAFETY: clamped rows and columns are in the matrices; y * INNER + x is in ROWS; the words
     // that a warp reads it wrote itself before its barrier.
     unsafe {
         *rows.add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));
@@ -218,7 +218,7 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
     let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
-    // SAFETY: clamped rows and columns lie in the matrices; y * 32 + x lies in both tiles; every
+    // SAFETY: clamped rows and columns are in the matrices; y * 32 + x is in both tiles; every
     // word read after the barrier was written before it.
     unsafe {
         *left.add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));

@@ -217,7 +217,7 @@ pub unsafe fn transpose_column_write(
     for step in 0..TILE / BLOCK_ROWS {
         let row = row + y + step * BLOCK_ROWS;
         if row < rows && column < columns {
-            // SAFETY: row and column lie in the matrix (launch contract).
+            // SAFETY: row and column are in the matrix (launch contract).
             unsafe { *target.add(at(column, row, rows)) = *source.add(at(row, column, columns)) };
         }
     }
@@ -234,7 +234,7 @@ pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: 
     for step in 0..TILE / BLOCK_ROWS {
         let column = column + y + step * BLOCK_ROWS;
         if row < rows && column < columns {
-            // SAFETY: row and column lie in the matrix (launch contract).
+            // SAFETY: row and column are in the matrix (launch contract).
             unsafe { *target.add(at(column, row, rows)) = *source.add(at(row, column, columns)) };
         }
     }
@@ -256,7 +256,7 @@ unsafe fn through_tile(
 ) {
     let TilePosition { column, row, x, y } = TilePosition::new(TILE);
     // SAFETY: rows and columns are checked against the matrix; `word` stays in the tile. Every word
-    // read after the barrier was written before it: both loops skip what lies outside the matrix.
+    // read after the barrier was written before it: both loops skip what is outside the matrix.
     unsafe {
         for step in 0..TILE / BLOCK_ROWS {
             let tile_row = y + step * BLOCK_ROWS;
