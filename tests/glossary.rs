@@ -236,27 +236,6 @@ fn the_glossary_shows_what_was_compiled_and_counted() {
 }
 
 #[test]
-fn the_report_has_a_page_on_which_every_link_to_a_term_leads_somewhere() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (output, results) =
-        (folder.path().join("r"), root().join("results/nvidia-h200/reference.json"));
-    report::write(&[results], host::CATALOGUE.renamed, None, None, &output).expect("a report");
-    let read = |name: &str| std::fs::read_to_string(output.join(name)).expect("a page");
-    let page = read("glossary.html");
-    for term in terms(TEXT) {
-        assert!(page.contains(&format!("<h2 id=\"{}\">", term.anchor())), "{}", term.name);
-    }
-    let links: Vec<&str> =
-        page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    for link in &links {
-        assert!(page.contains(&format!(" id=\"{link}\"")), "nothing has the id {link}");
-    }
-    assert!(links.len() > 100, "only {} links were read", links.len());
-    assert!(!page.contains("&lt;!--"), "comments are not shown");
-    assert!(read("index.html").contains("href=\"glossary.html\""));
-}
-
-#[test]
 fn every_metric_that_the_glossary_names_is_one_of_nsight_compute() {
     let mut named = 0;
     for word in TEXT.split('`').skip(1).step_by(2) {

@@ -24,3 +24,23 @@ pub fn content() -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_term_has_its_place_and_every_link_leads_to_one() {
+        let page = content().into_string();
+        for term in terms(TEXT) {
+            assert!(page.contains(&format!("<h2 id=\"{}\">", term.anchor())), "{}", term.name);
+        }
+        let links = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next());
+        let links: Vec<&str> = links.collect();
+        for link in &links {
+            assert!(page.contains(&format!(" id=\"{link}\"")), "nothing has the id {link}");
+        }
+        assert!(links.len() > 100, "only {} links were read", links.len());
+        assert!(!page.contains("&lt;!--"), "comments are not shown");
+    }
+}
