@@ -294,14 +294,19 @@ fn references_know_no_device() {
 }
 
 #[test]
-fn the_readme_has_the_table_of_the_committed_measurement() {
+fn documents_have_the_tables_of_the_committed_measurement() {
     let path = "results/nvidia-h200/reference.json";
     let results =
         Results::load(&root().join(path), host::CATALOGUE.renamed).expect("it is committed");
-    assert!(
-        read("README.md").contains(&report::tabulate::markdown(&results)),
-        "README.md is stale: `coalesce results {path} --splice README.md`"
-    );
+    for document in ["README.md", "results/nvidia-h200/README.md"] {
+        let text = read(document);
+        let filled = report::tabulate::splice(&text, path, &results).expect("sound markers");
+        let filled = filled.unwrap_or_else(|| panic!("{document} has no markers for {path}"));
+        assert!(
+            filled == text,
+            "{document} is stale: `coalesce results {path} --splice {document}`"
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use results::{Resource, Results, Row, RowOutcome, Spread};
+use std::fmt::Write as _;
 
 /// The columns of a table that people read.
 pub const COLUMNS: [&str; 13] = [
@@ -79,6 +80,64 @@ pub fn markdown(results: &Results) -> String {
     }
     out.push_str(&format!("\n{}\n", circumstances(results)));
     out
+}
+
+/// A few rows of a run, `pattern/variant` each, beside the naive variant and what NVIDIA's compiler and libraries make of
+/// the same task.
+///
+/// # Errors
+/// A row that was not measured.
+pub fn headlines(results: &Results, names: &[&str]) -> Result<String> {
+    let mut out =
+        "| kernel | time | % of peak | naive | nvcc, same algorithm | NVIDIA's library |\n\
+                   |---|--:|--:|--:|--:|--:|\n"
+            .to_owned();
+    let time = |row: &Row| Some(format!("{:.3} ms", row.measured()?.time_ms.median));
+    for name in names {
+        let row = results.ladders().find(|row| !row.peer && row.name() == *name);
+        let row = row.with_context(|| format!("the file has no row `{name}`"))?;
+        let of = |wanted: &dyn Fn(&Row) -> bool| {
+            let same = |other: &&Row| other.pattern == row.pattern && wanted(other);
+            results.ladders().find(same).and_then(time).unwrap_or_default()
+        };
+        let naive = of(&|_| true);
+        let twin = of(&|other| other.peer && other.twin() == Some(row.variant.as_str()));
+        let library = of(&|other| other.peer && other.twin().is_none());
+        let own = time(row).with_context(|| format!("`{name}` was not measured"))?;
+        let percent = row.measured().and_then(|measured| measured.minimum_time);
+        let percent =
+            percent.map_or_else(String::new, |minimum| format!("{:.0} %", minimum.percent));
+        let _ = writeln!(out, "| `{name}` | {own} | {percent} | {naive} | {twin} | {library} |");
+    }
+    let environment = &results.environment;
+    let (device, commit) = (&environment.device.name, &environment.commit);
+    let _ = writeln!(out, "\nMedians of one run on an {device}, commit {commit}.");
+    Ok(out)
+}
+
+/// A document with the tables that its markers ask for: all rows of the file, or those that the marker lists after
+/// `rows:`. `None` when no marker names the file.
+///
+/// # Errors
+/// A marker without its end, or one with a row that was not measured.
+pub fn splice(document: &str, file: &str, results: &Results) -> Result<Option<String>> {
+    let begin = format!("<!-- BEGIN results: coalesce results {file} ");
+    let mut parts = document.split(begin.as_str());
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    let mut is_named = false;
+    for part in parts {
+        is_named = true;
+        let (marker, rest) = part.split_once("-->\n").context("a marker has no `-->`")?;
+        let end = rest.find("<!-- END results -->").context("a marker has no END")?;
+        let table = match marker.split_once("rows:") {
+            Some((_, rows)) => {
+                headlines(results, &rows.split(',').map(str::trim).collect::<Vec<_>>())?
+            }
+            None => markdown(results),
+        };
+        out += &format!("{begin}{marker}-->\n{table}{}", &rest[end..]);
+    }
+    Ok(is_named.then_some(out))
 }
 
 /// Where and with what a run was made, as sentences.
@@ -207,4 +266,42 @@ fn record(row: &Row) -> Vec<String> {
         show(traffic.and_then(|traffic| traffic.efficiency_percent)),
     ]);
     record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn committed() -> Results {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
+        Results::load(path.as_ref(), &[]).expect("it is committed")
+    }
+
+    #[test]
+    fn markers_of_the_file_are_filled_and_no_others() {
+        let results = committed();
+        let all = "a\n<!-- BEGIN results: coalesce results x.json --splice R.md -->\nold\n<!-- END results -->\nb\n";
+        let filled =
+            splice(all, "x.json", &results).expect("sound markers").expect("they are there");
+        assert_eq!(filled, all.replace("old\n", &markdown(&results)));
+        assert_eq!(splice(all, "y.json", &results).expect("sound markers"), None);
+
+        let row = results.ladders().find(|row| row.measured().is_some()).expect("a row").name();
+        let few = all.replace("R.md", &format!("R.md rows: {row}"));
+        let filled =
+            splice(&few, "x.json", &results).expect("sound markers").expect("they are there");
+        assert_eq!(filled.matches(&format!("| `{row}` |")).count(), 1);
+        assert_eq!(filled.lines().filter(|line| line.starts_with('|')).count(), 3);
+    }
+
+    #[test]
+    fn a_marker_without_end_and_a_row_that_is_not_there_are_errors() {
+        let results = committed();
+        for text in [
+            "<!-- BEGIN results: coalesce results x.json -->\n",
+            "<!-- BEGIN results: coalesce results x.json rows: no/such -->\n<!-- END results -->",
+        ] {
+            assert!(splice(text, "x.json", &results).is_err(), "{text}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::catalogue::Catalogue;
 use ::report::tabulate;
 use ::results::{Results, write};
 use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Show a result file as a Markdown table, or write it into a document.
@@ -35,21 +35,23 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         print!("{}", ::results::json_schema());
         return Ok(ExitCode::SUCCESS);
     };
-    let table = tabulate::markdown(&Results::load(file, catalogue.renamed)?);
+    let results = Results::load(file, catalogue.renamed)?;
     if arguments.splice.is_none() && arguments.plots.is_none() {
         if arguments.check {
             bail!("--check compares with something: add --splice DOCUMENT or --plots FOLDER");
         }
-        print!("{table}");
+        print!("{}", tabulate::markdown(&results));
         return Ok(ExitCode::SUCCESS);
     }
     let mut wanted = Vec::new();
     if let Some(document) = &arguments.splice {
         let text = std::fs::read_to_string(document)
             .with_context(|| format!("cannot read {}", document.display()))?;
-        let spliced = splice(&text, file, &table).with_context(|| {
-            format!("{} has no markers for {}", document.display(), file.display())
-        })?;
+        let spliced = tabulate::splice(&text, &file.to_string_lossy(), &results)
+            .with_context(|| format!("cannot fill the tables of {}", document.display()))?
+            .with_context(|| {
+                format!("{} has no markers for {}", document.display(), file.display())
+            })?;
         wanted.push((document.clone(), spliced));
     }
     if let Some(folder) = &arguments.plots {
@@ -70,25 +72,4 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         write(&path, text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The document with `table` between the markers that name `file`.
-fn splice(text: &str, file: &Path, table: &str) -> Option<String> {
-    let begin = text.find(&format!("<!-- BEGIN results: coalesce results {} ", file.display()))?;
-    let start = begin + text[begin..].find("-->\n")? + "-->\n".len();
-    let end = start + text[start..].find("<!-- END results -->")?;
-    Some(format!("{}{table}{}", &text[..start], &text[end..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_markers_of_the_file_are_filled() {
-        let text = "a\n<!-- BEGIN results: coalesce results x.json --splice R.md -->\nold\n<!-- END results -->\nb\n";
-        let spliced = splice(text, Path::new("x.json"), "new\n").expect("the markers are there");
-        assert_eq!(spliced, text.replace("old\n", "new\n"));
-        assert_eq!(splice(text, Path::new("y.json"), "new\n"), None);
-    }
 }
