@@ -85,8 +85,7 @@ impl Machine<'_> {
                     estimator.read(request, !access.strong);
                 }
                 if self.observers.checking {
-                    let kind = (access.strong, access.read_only);
-                    self.check_global_read(block, warp, request, kind);
+                    self.check_global_read(block, warp, request, access.read_only);
                 }
                 if !window.grain.is_one(access.bytes) {
                     load_parts(&window, warp, mask, access);
@@ -117,7 +116,7 @@ impl Machine<'_> {
                     self.observers.count_shared(request);
                 }
                 if self.observers.checking {
-                    self.check_shared_read(block, warp, request, access.strong);
+                    self.check_shared_read(block, warp, request);
                 }
                 let shared = &block.shared[..];
                 if access.bytes == 4
@@ -179,7 +178,7 @@ impl Machine<'_> {
         request: Request<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, false, |machine, block, warp, request| {
+        self.in_blocks(block, warp, request, |machine, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
             machine.load_in(block, warp, pc, mask, access, (Space::Shared, all))
         })
@@ -194,7 +193,7 @@ impl Machine<'_> {
         request: Request<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+        self.in_blocks(block, warp, request, |machine, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
             machine.store_in(block, warp, pc, mask, access, (Space::Shared, all))
         })
@@ -272,7 +271,7 @@ impl Machine<'_> {
                     estimator.write(request);
                 }
                 if self.observers.checking {
-                    self.check_global_write(block, warp, request, access.strong);
+                    self.check_global_write(block, warp, request, access);
                     self.check_conflicting(block, warp, request, access);
                 }
                 if !window.grain.is_one(access.bytes) {
@@ -293,7 +292,7 @@ impl Machine<'_> {
                     self.observers.count_shared(request);
                 }
                 if self.observers.checking {
-                    self.check_shared_write(block, warp, request, access.strong);
+                    self.check_shared_write(block, warp, request, Some(access));
                     self.check_conflicting(block, warp, request, access);
                 }
                 let shared = &mut block.shared[..];

@@ -121,7 +121,7 @@ impl Machine<'_> {
         let bytes = atomic.t.bytes();
         let request = Request { pc, mask, all, bytes: bytes * elements };
         if space == Space::Shared && self.reaches_blocks(request) {
-            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+            return self.in_blocks(block, warp, request, |machine, block, warp, request| {
                 machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
             });
         }
@@ -153,7 +153,7 @@ impl Machine<'_> {
                     }
                 }
                 if self.observers.checking {
-                    self.check_shared_atomic(block, warp, request);
+                    self.check_shared_write(block, warp, request, None);
                 }
                 for lane in lanes(mask) {
                     for element in 0..elements as usize {

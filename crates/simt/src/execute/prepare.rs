@@ -2,12 +2,13 @@
 
 use super::device::Grain;
 use super::run::Run;
+use super::shadow::event::{kinds, scope_of};
 use crate::doubt::Doubt;
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
-use crate::operation::{Operation, Row, Space};
+use crate::operation::{Operation, Row, Scope, Space};
 use crate::options::Options;
 use crate::program::{Constant, Program};
 use std::sync::Mutex;
@@ -71,6 +72,8 @@ pub(crate) fn prepare<'r>(
         long_constants,
         shared_bytes,
         granule: shadow_granule(program),
+        kinds: if options.checks.any() { kinds(program) } else { Vec::new() },
+        narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
         grain: Grain::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),

@@ -207,7 +207,7 @@ impl Machine<'_> {
                 if !self.together(block, warp, split, mask, *members) {
                     return Ok(Flow::Left);
                 }
-                self.warp_synchronised(warp);
+                self.warp_synchronised(warp, mask);
             }
             Operation::Shuffle { operands, .. }
             | Operation::Vote { operands, .. }
@@ -226,7 +226,9 @@ impl Machine<'_> {
                     .filter(|(lane, _)| mask >> lane & 1 != 0)
                     .for_each(|(_, word)| *word = mask);
             }
-            Operation::Fence { proxy } => self.fence(block, *proxy),
+            Operation::Fence { proxy, semantics } => {
+                self.fence(block, warp, mask, *proxy, *semantics);
+            }
             Operation::ReadClock { clock, destination } => {
                 let value = match clock {
                     Clock::Cycles => self.steps * 4,
@@ -251,9 +253,10 @@ impl Machine<'_> {
                 self.mbarrier(block, warp, pc, mask, *target, operation)?;
             }
             Operation::BulkCopy(copy) => self.bulk_copy(block, warp, pc, mask, copy)?,
-            Operation::BulkCommit => {}
-            Operation::BulkWait => {
+            Operation::BulkCommit => self.bulk_committed(block, warp),
+            Operation::BulkWait { pending } => {
                 self.deliver_bulk(block)?;
+                self.bulk_awaited(block, warp, mask, *pending);
             }
             Operation::LoadMatrix { access, transpose } => {
                 self.load_matrix(block, warp, pc, mask, access, *transpose)?;
@@ -261,10 +264,10 @@ impl Machine<'_> {
             Operation::StoreMatrix { access, transpose } => {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
-            Operation::ClusterBarrier { arrives: true } => {
-                self.arrive_at_cluster(block, warp, pc, mask)?;
+            Operation::ClusterBarrier { arrives: true, relaxed } => {
+                self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;
             }
-            Operation::ClusterBarrier { arrives: false } => {
+            Operation::ClusterBarrier { arrives: false, .. } => {
                 return Ok(self.wait_for_cluster(block, warp, split, mask));
             }
             Operation::Nothing => {}
@@ -382,8 +385,8 @@ impl Machine<'_> {
             barrier.held += held.count_ones();
             barrier.voted += mask.count_ones();
         }
-        self.barrier_arrived(block, warp, number);
         if kind == BarrierKind::Arrive {
+            self.barrier_arrived(block, warp, mask, number);
             return Ok(Flow::Next);
         }
         let rest = split.mask & !mask;
