@@ -14,7 +14,6 @@ impl Machine<'_> {
     pub fn start_block(&mut self, linear: u64) -> Block {
         let run = self.run;
         let index = run.block_index(linear);
-        let place = run.place_in_cluster(index);
         let threads = run.launch.threads() as u32;
         let mut warps = Vec::with_capacity(run.warps_per_block as usize);
         for w in 0..run.warps_per_block {
@@ -40,7 +39,6 @@ impl Machine<'_> {
             linear,
             index,
             rank: run.rank(index),
-            leader: run.linear(std::array::from_fn(|axis| index[axis] - place[axis])),
             warps,
             shared: vec![POISON; run.shared_bytes.next_multiple_of(16) as usize],
             barriers: [Barrier::default(); BARRIERS],

@@ -14,7 +14,7 @@ use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
-use crate::operation::{Access, BulkDirection};
+use crate::operation::{Access, BulkDirection, Scope};
 use crate::registers::LANES;
 
 impl Machine<'_> {
@@ -114,9 +114,13 @@ impl Machine<'_> {
                 writes,
                 epoch,
                 floor: 0,
+                reaches: run.kinds[request.pc].semantics.strong == Some(Scope::Device),
                 shift,
                 races: Vec::new(),
                 breaks: false,
+                is_shared: false,
+                unwritten: None,
+                pending: None,
             };
             let at = ((first - chunk_start) >> shift) as usize;
             // A row that reaches into the next chunk goes lane by lane, in both.
@@ -126,11 +130,7 @@ impl Machine<'_> {
                 && at.is_multiple_of(LINE)
                 && !read_only
             {
-                let shape = (request.bytes >> shift).trailing_zeros();
-                for (index, line) in chunk.lines[at / LINE..][..1 << shape].iter_mut().enumerate() {
-                    let lane = index * (LINE >> shape);
-                    check.row(line, cells, (lane, shape), request.all[lane & 31]);
-                }
+                check.rows(request, &mut chunk.lines, cells, chunk_start);
                 rest = 0;
             } else {
                 let mut here = 0;

@@ -1,11 +1,12 @@
 //! One access of a warp compared with those before it, and remembered.
 
 use super::event::{Epoch, Event, Kind};
-use super::lines::{Cell, Cells, LINE, Line};
+use super::lines::{Cell, Cells, FULL, LINE, Line};
 use super::order::{Observed, Order};
 use super::sync::{Words, includes};
 use crate::execute::request::{Request, lanes};
 use crate::execute::run::Run;
+use crate::registers::LANES;
 
 /// Two accesses that nothing orders.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +32,19 @@ pub(crate) struct Check<'a> {
     pub epoch: u32,
     /// Events below this number happened before.
     pub floor: u32,
+    /// The access is strong, and its scope includes all who can reach this memory.
+    pub reaches: bool,
     /// Bytes of a granule, as a power of two.
     pub shift: u32,
     pub races: Vec<Race>,
     /// A weak write came after a strong one, so that what that handed on is no longer there.
     pub breaks: bool,
+    /// Written bytes, and those that copies are about to write, are remembered in the lines.
+    pub is_shared: bool,
+    /// A lane, and the address, that reads what nobody wrote.
+    pub unwritten: Option<(usize, u64)>,
+    /// A lane, and the address, that a copy is about to write.
+    pub pending: Option<(usize, u64)>,
 }
 
 impl Check<'_> {
@@ -69,32 +78,101 @@ impl Check<'_> {
             || self.order.is_after(self.epoch_of(before), before, lane)
     }
 
-    /// A line that all lanes of the warp access side by side, `1 << shape` granules each.
+    /// A row that all lanes of the warp access side by side, from the beginning of a line on.
     #[inline]
-    pub fn row(
+    pub fn rows(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+    ) {
+        let shape = (request.bytes >> self.shift).trailing_zeros();
+        let first = ((request.all[0] - start) >> self.shift) as usize / LINE;
+        let count = LANES * (request.bytes >> self.shift) as usize / LINE;
+        for (index, line) in lines[first..first + count].iter_mut().enumerate() {
+            let lane = index * LINE >> shape;
+            let now = Event::row(self.epoch, self.pc, lane, shape);
+            self.line(line, cells, (FULL, now, 0), request.all[lane]);
+        }
+    }
+
+    /// Lanes access some granules of a line, which begins at an address. Each granule has a lane of its own, or `many`
+    /// lanes read all of them.
+    #[inline(always)]
+    fn line(
         &mut self,
         line: &mut Line,
         cells: &mut Cells,
-        (lane, shape): (usize, u32),
+        (mask, now, many): (u8, Event, u32),
         address: u64,
     ) {
-        let now = Event::row(self.epoch, self.pc, lane, shape);
-        if line.split == 0 && self.whole(&mut line.cell, now) {
-            return;
+        if line.latest < self.floor && line.latest != 0 {
+            cells.unite(line, Cell::default(), mask);
         }
+        line.latest = self.epoch;
+        if self.is_shared {
+            self.mark(line, (mask, now), address);
+        }
+        if line.split == 0 {
+            if line.mask != mask && line.cell == Cell::default() {
+                line.mask = mask;
+            }
+            if line.mask == mask && self.whole(&mut line.cell, now) {
+                return;
+            }
+        }
+        self.granules(line, cells, (mask, now, many), address);
+    }
+
+    /// What was written, and what a copy is about to write.
+    #[inline(always)]
+    fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
+        let needs = !self.writes || self.kind.updates;
+        if line.pending & mask != 0 || (needs && line.written & mask != mask) {
+            let missing = if line.pending & mask != 0 { line.pending } else { !line.written };
+            let granule = (missing & mask).trailing_zeros() as usize;
+            let at = (now.at(granule).lane(), address + ((granule as u64) << self.shift));
+            if line.pending & mask != 0 {
+                self.pending.get_or_insert(at);
+            } else {
+                self.unwritten.get_or_insert(at);
+            }
+        }
+        if self.writes {
+            line.written |= mask;
+        }
+    }
+
+    /// The same, granule by granule.
+    fn granules(
+        &mut self,
+        line: &mut Line,
+        cells: &mut Cells,
+        (mask, now, many): (u8, Event, u32),
+        address: u64,
+    ) {
         let split = cells.of(line);
-        let mut quiet = true;
+        let found = self.races.len();
         for (granule, cell) in split.iter_mut().enumerate() {
-            let lane = lane + (granule >> shape);
-            let found = self.races.len();
-            self.compare(cell, lane, address + ((granule as u64) << self.shift));
-            quiet &= self.races.len() == found;
-            let event = now.at(granule);
-            if self.writes { self.write(cell, event) } else { self.read(cell, event, lane) }
+            if mask >> granule & 1 == 0 {
+                continue;
+            }
+            let (event, at) = (now.at(granule), address + ((granule as u64) << self.shift));
+            if many == 0 {
+                self.compare(cell, event.lane(), at);
+            } else if !self.is_settled(cell.write, event) || !cell.earlier.is_none() {
+                lanes(many).for_each(|lane| self.compare(cell, lane, at));
+            }
+            if self.writes {
+                self.write(cell, event);
+            } else {
+                self.read(cell, event, event.lane());
+            }
         }
         let clean = |cell: &Cell| cell.earlier.is_none() && cell.reads == [Event::default(); 2];
-        if self.writes && quiet && split.iter().all(clean) {
-            cells.unite(line, Cell { write: now, ..Cell::default() });
+        if self.writes && mask == FULL && self.races.len() == found && split.iter().all(clean) {
+            cells.unite(line, Cell { write: now, ..Cell::default() }, FULL);
         }
     }
 
@@ -138,7 +216,7 @@ impl Check<'_> {
     /// Compares an access of a lane with those before it.
     #[inline(always)]
     pub fn compare(&mut self, cell: &Cell, lane: usize, address: u64) {
-        if !self.is_before(cell.write, lane) {
+        if !self.is_same_update(cell.write) && !self.is_before(cell.write, lane) {
             self.conflict(cell.write, cell, lane, address, true);
         }
         if !cell.earlier.is_none() && !self.is_before(cell.earlier, lane) {
@@ -151,6 +229,19 @@ impl Check<'_> {
                 }
             }
         }
+    }
+
+    /// Whether an access was of the same instruction, which is an atomic that reaches everybody.
+    #[inline(always)]
+    fn is_same_update(&mut self, before: Event) -> bool {
+        if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
+            return false;
+        }
+        if self.kind.observes && before.epoch() != self.epoch {
+            let block = self.epoch_of(before).block;
+            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block });
+        }
+        true
     }
 
     /// Two accesses without an order: a race unless they are morally strong.
@@ -167,6 +258,12 @@ impl Check<'_> {
             return;
         }
         self.note(before, epoch, wrote);
+        // What a fence came after is not stale where a volatile load reads it: NVIDIA's guide has its last block read
+        // so what the others wrote before their `__threadfence()`, without a fence of its own.
+        let is_volatile_load = self.kind.semantics.volatile && !self.writes;
+        if is_volatile_load && self.order.is_after_fence(epoch, before, lane) {
+            return;
+        }
         // A thread that has read a strong write by a strong read comes after that write.
         let observed = |read: &Event| {
             if read.is_none() || !self.is_strong(*read) {
@@ -201,9 +298,14 @@ impl Check<'_> {
             return;
         }
         let old = cell.write;
+        if self.reaches && self.kind.updates && old.pc() == self.pc && !old.is_none() {
+            // The one before says the same.
+            cell.write = now;
+            return;
+        }
         let is_weak = !old.is_none() && !self.is_strong(old);
         let lane = now.lane();
-        if is_weak || (!self.kind.updates && !self.is_before(old, lane)) {
+        if (is_weak && old.epoch() >= self.floor) || (!self.kind.updates && !self.is_before(old, lane)) {
             cell.earlier = old;
         }
         for read in &mut cell.reads {
@@ -247,54 +349,87 @@ impl Check<'_> {
         cells: &mut Cells,
         start: u64,
     ) {
-        let granules = (request.bytes >> self.shift).max(1) as usize;
         // Lanes of one store that reach one place do not race with themselves here.
-        let apart = !self.writes || is_ascending(request);
-        for pass in if apart { 2..3 } else { 0..2 } {
-            let mut rest = request.mask;
-            while rest != 0 {
-                let lane = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let address = request.all[lane];
-                let mut members = 1u32 << lane;
-                if !self.writes {
-                    while rest != 0 && request.all[rest.trailing_zeros() as usize] == address {
-                        members |= rest & rest.wrapping_neg();
+        if self.writes && !self.kind.updates && !is_ascending(request) {
+            return self.overlapping(request, lines, cells, start);
+        }
+        let granules = (request.bytes >> self.shift).clamp(1, LINE as u32);
+        let element = FULL >> (LINE as u32 - granules);
+        let shift = self.shift;
+        let place = |lane: usize| ((request.all[lane].wrapping_sub(start)) >> shift) as usize;
+        let mut rest = request.mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = place(lane);
+            let (number, first) = (at / LINE, at % LINE);
+            let (mut mask, mut shape, mut many) = (element << first, LINE.trailing_zeros(), 0);
+            // Lanes that follow in the same line at one distance, or at the same address.
+            let next = rest.trailing_zeros() as usize;
+            if next == lane + 1 && next < LANES && place(next) / LINE == number {
+                let step = place(next).wrapping_sub(at);
+                if step == 0 && !self.writes {
+                    many = 1 << lane;
+                    while rest != 0 && request.all[rest.trailing_zeros() as usize] == request.all[lane] {
+                        many |= rest & rest.wrapping_neg();
                         rest &= rest - 1;
                     }
+                } else if step.is_power_of_two() && step >= granules as usize {
+                    shape = step.trailing_zeros();
+                    let mut last = lane;
+                    while last + 1 < LANES
+                        && rest >> (last + 1) & 1 != 0
+                        && place(last + 1) == at + (last + 1 - lane) * step
+                        && place(last + 1) / LINE == number
+                    {
+                        last += 1;
+                        mask |= element << (place(last) % LINE);
+                        rest &= !(1 << last);
+                    }
                 }
+            }
+            let Some(line) = lines.get_mut(number) else { continue };
+            let lane = lane.wrapping_sub(first >> shape) & 31;
+            let mut now = Event::row(self.epoch, self.pc, lane, shape);
+            if many != 0 {
+                now = now.of_many();
+            }
+            let address = start + (((number * LINE) as u64) << self.shift);
+            self.line(line, cells, (mask, now, many), address);
+        }
+    }
+
+    /// A store of lanes that may reach the same place: all are compared before any is remembered.
+    fn overlapping(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+    ) {
+        let granules = (request.bytes >> self.shift).max(1) as usize;
+        for remember in [false, true] {
+            for lane in lanes(request.mask) {
+                let address = request.all[lane];
                 let at = ((address - start) >> self.shift) as usize;
                 let Some(line) = lines.get_mut(at / LINE) else { continue };
-                let split = cells.of(line);
+                line.latest = self.epoch;
+                let now = Event::point(self.epoch, self.pc, lane);
                 let first = at % LINE;
-                let mut now = Event::point(self.epoch, request.pc, lane);
-                let is_many = members & (members - 1) != 0;
-                if is_many {
-                    now = now.of_many();
+                if self.is_shared {
+                    let mask = FULL >> (LINE - granules.min(LINE)) << first;
+                    let address = start + (((at / LINE * LINE) as u64) << self.shift);
+                    self.mark(line, (mask, now), address);
                 }
-                for (index, cell) in split[first..LINE.min(first + granules)].iter_mut().enumerate()
-                {
-                    if pass != 1 {
-                        let address = address + ((index as u64) << self.shift);
-                        if !is_many {
-                            self.compare(cell, lane, address);
-                        } else if !self.is_settled(cell.write, now) || !cell.earlier.is_none() {
-                            for lane in lanes(members) {
-                                self.compare(cell, lane, address);
-                            }
-                        }
-                    }
-                    if pass != 0 {
-                        if !self.writes {
-                            self.read(cell, now, lane);
-                        } else if pass == 1
-                            && cell.write.epoch() == now.epoch()
-                            && cell.write.pc() == now.pc()
-                        {
-                            cell.write = now.of_many();
-                        } else {
-                            self.write(cell, now);
-                        }
+                let split = &mut cells.of(line)[first..LINE.min(first + granules)];
+                for (index, cell) in split.iter_mut().enumerate() {
+                    let before = cell.write;
+                    if !remember {
+                        self.compare(cell, lane, address + ((index as u64) << self.shift));
+                    } else if before.epoch() == now.epoch() && before.pc() == now.pc() {
+                        cell.write = now.of_many();
+                    } else {
+                        self.write(cell, now);
                     }
                 }
             }

@@ -17,7 +17,7 @@ const LANE_SHIFT: u32 = 4;
 const POINT: u32 = 5;
 
 impl Event {
-    /// The accesses of a whole line by lanes from `lane` on, `1 << shape` granules each.
+    /// The accesses of a line by lanes from `lane` on, `1 << shape` granules apart.
     pub fn row(epoch: u32, pc: usize, lane: usize, shape: u32) -> Event {
         let pc = pc as u64 & PC_MASK;
         Event(
@@ -43,7 +43,7 @@ impl Event {
         if self.is_none() {
             return self;
         }
-        let lane = self.lane() + (granule >> self.shape());
+        let lane = self.lane() + (granule >> self.shape()) & 31;
         Event::point(self.epoch(), self.pc(), lane).with_many(self.is_many())
     }
 

@@ -1,6 +1,6 @@
 //! What is remembered of global memory: who reached which bytes, and what they held.
 
-use super::event::{Epoch, Event, Kind};
+use super::event::{Epoch, Kind};
 use super::lines::{Cell, Cells, LINE, Line};
 use super::sync::Words;
 use crate::memory::Memory;
@@ -48,10 +48,6 @@ impl GlobalShadow {
             self.epochs.push(epoch);
         }
         self.epochs.len() as u32
-    }
-
-    pub fn epoch(&self, event: Event) -> Epoch {
-        self.epochs[event.epoch() as usize - 1]
     }
 
     /// Whether blocks of one worker touched what blocks of another did.

@@ -219,6 +219,13 @@ impl Order {
         })
     }
 
+    /// Whether the access came before a sequentially consistent fence whose thread wrote what this lane, or one that
+    /// it comes after, has read.
+    pub fn is_after_fence(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
+        let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
+        self.pending_sequential.of(lane).covers(thread, epoch.time)
+    }
+
     /// What a lane knows besides its own accesses.
     fn known_of(&self, lane: usize) -> Known {
         let mut known = self.known.of(lane);
@@ -274,11 +281,6 @@ impl Order {
     /// Whether strong writes of the warp hand anything on without being releases.
     pub fn has_fenced(&self) -> bool {
         !self.fenced.is_empty() || !self.sequential.is_empty() || self.sequential_times.is_some()
-    }
-
-    /// Whether a lane has executed a fence.
-    pub fn has_fenced_lane(&self, lane: usize) -> bool {
-        self.fenced.iter().any(|fenced| fenced.lanes >> lane & 1 != 0)
     }
 
     /// What came before sequentially consistent fences, as a strong write of a lane shows it.

@@ -75,11 +75,7 @@ impl Machine<'_> {
         if let (Some(at), true) = (shown.unwritten, checks.uninitialised) {
             self.report(Hazard::UninitialisedShared, site(at));
         }
-        let pending = shown.pending.is_some();
         for race in shown.races {
-            if pending && race.epoch.warp >= super::known::WARPS {
-                continue;
-            }
             let shared = Some(&block.shared[..]);
             let same = race.both_store
                 && store.is_some_and(|access| self.stores_again(warp, request, access, race, shared));

@@ -3,7 +3,7 @@
 use super::check::{Check, Race};
 use super::event::{Epoch, Event};
 use super::known::{BlockTimes, Known, WARPS};
-use super::lines::{Cells, LINE, Line};
+use super::lines::{Cells, FULL, LINE, Line};
 use super::order::{Arrival, Order};
 use super::sync::{Strong, Words};
 use crate::execute::request::{Request, lanes};
@@ -53,7 +53,6 @@ pub(crate) struct SharedShadow {
 }
 
 /// What an access of shared memory showed.
-#[derive(Default)]
 pub(crate) struct Shown {
     pub races: Vec<Race>,
     /// A lane, and the address, that reads what nobody wrote.
@@ -99,10 +98,6 @@ impl SharedShadow {
         self.epochs.len() as u32 + 1
     }
 
-    pub fn epoch(&self, event: Event) -> Epoch {
-        self.epochs[event.epoch() as usize - 1]
-    }
-
     fn number_of(&mut self, epoch: Epoch) -> u32 {
         if self.epochs.last() != Some(&epoch) {
             self.epochs.push(epoch);
@@ -110,27 +105,15 @@ impl SharedShadow {
         self.epochs.len() as u32
     }
 
-    fn line(&mut self, address: u64) -> Option<(&mut Line, u32)> {
-        let at = (address >> self.shift) as usize;
-        Some((self.lines.get_mut(at / LINE)?, 1 << (at % LINE)))
-    }
-
-    /// The bits of an element's granules in its line.
-    fn bits(&self, address: u64, bytes: u32) -> u32 {
-        let granules = (bytes >> self.shift).max(1);
-        let first = (address >> self.shift) as u32 % LINE as u32;
-        (u32::MAX >> (32 - granules.min(32))) << first
-    }
-
     /// Calls `f` with the lines of a range and the granules in each.
-    fn each_line(&mut self, address: u64, bytes: u32, mut f: impl FnMut(&mut Line, u32)) {
+    fn each_line(&mut self, address: u64, bytes: u32, mut f: impl FnMut(&mut Line, u8)) {
         let first = (address >> self.shift) as usize;
         let end = ((address + bytes as u64).div_ceil(1 << self.shift)) as usize;
         let mut at = first;
         while at < end {
             let next = (at / LINE + 1) * LINE;
             let count = next.min(end) - at;
-            let bits = (u32::MAX >> (32 - count)) << (at % LINE);
+            let bits = (FULL >> (LINE - count)) << (at % LINE);
             if let Some(line) = self.lines.get_mut(at / LINE) {
                 f(line, bits);
             }
@@ -170,7 +153,6 @@ impl SharedShadow {
         request: Request<'_>,
         writes: bool,
     ) -> Shown {
-        let mut shown = Shown::default();
         if order.shared_epoch == 0 {
             order.shared_epoch = self.number_of(order.epoch());
         }
@@ -179,78 +161,41 @@ impl SharedShadow {
         // Barriers do not settle what copies do, nor what other blocks do here.
         let is_alone = run.blocks_per_cluster() == 1 && !self.has_copies;
         let floor = if is_alone { order.floor } else { 0 };
-        let row = request.row_bytes().filter(|_| request.all[0] >> shift & 31 == 0);
-        self.marks(request, writes, kind.updates, row, &mut shown);
-        if run.options.checks.shared_races {
-            let mut check = Check {
-                run,
-                epochs: &self.epochs,
-                order,
-                words: &mut self.words,
-                pc: request.pc,
-                kind,
-                writes,
-                epoch,
-                floor,
-                shift,
-                races: Vec::new(),
-                breaks: false,
-            };
-            if row.is_some() {
-                let shape = (request.bytes >> shift).trailing_zeros();
-                let first = (request.all[0] >> shift) as usize / LINE;
-                // A row of lanes fills as many lines as each lane has granules.
-                for (index, line) in self.lines[first..][..1 << shape].iter_mut().enumerate() {
-                    let lane = index * (LINE >> shape);
-                    let address = request.all[lane & 31];
-                    check.row(line, &mut self.cells, (lane, shape), address);
-                }
-            } else {
-                check.scattered(request, &mut self.lines, &mut self.cells, 0);
-            }
-            let breaks = check.breaks;
-            shown.races = check.races;
-            if breaks && !self.words.is_empty() {
-                lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
-            }
+        let row = request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
+        let mut check = Check {
+            run,
+            epochs: &self.epochs,
+            order,
+            words: &mut self.words,
+            pc: request.pc,
+            kind,
+            writes,
+            epoch,
+            floor,
+            reaches: kind.semantics.strong.is_some() && is_alone,
+            shift,
+            races: Vec::new(),
+            breaks: false,
+            is_shared: true,
+            unwritten: None,
+            pending: None,
+        };
+        if row.is_some() {
+            check.rows(request, &mut self.lines, &mut self.cells, 0);
+        } else {
+            check.scattered(request, &mut self.lines, &mut self.cells, 0);
+        }
+        let breaks = check.breaks;
+        let Check { races, unwritten, pending, .. } = check;
+        let mut shown = Shown { races, unwritten, pending };
+        if !run.options.checks.shared_races {
+            shown.races.clear();
+        }
+        if breaks && !self.words.is_empty() {
+            lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
         }
         strong(run, order, &mut self.words, live, request, writes);
         shown
-    }
-
-    /// What was written, and what a copy is about to write.
-    fn marks(
-        &mut self,
-        request: Request<'_>,
-        writes: bool,
-        updates: bool,
-        row: Option<u64>,
-        shown: &mut Shown,
-    ) {
-        if let Some(bytes) = row {
-            let first = (request.all[0] >> self.shift) as usize / LINE;
-            let count = (bytes >> self.shift) as usize / LINE;
-            let lines = &mut self.lines[first..][..count];
-            let written = lines.iter().all(|line| line.written == u32::MAX);
-            let pending = lines.iter().any(|line| line.pending != 0);
-            if !pending && (writes || written) {
-                lines.iter_mut().for_each(|line| line.written = u32::MAX);
-                return;
-            }
-        }
-        for lane in lanes(request.mask) {
-            let address = request.all[lane];
-            let bits = self.bits(address, request.bytes);
-            let Some((line, _)) = self.line(address) else { continue };
-            if line.pending & bits != 0 {
-                shown.pending.get_or_insert((lane, address));
-            } else if (!writes || updates) && line.written & bits != bits {
-                shown.unwritten.get_or_insert((lane, address));
-            }
-            if writes {
-                line.written |= bits;
-            }
-        }
     }
 
     /// Compares the whole of a bulk copy's part of shared memory with accesses before, as if the lane that asks for it
@@ -280,14 +225,19 @@ impl SharedShadow {
             writes,
             epoch: mine,
             floor: 0,
+            reaches: false,
             shift: self.shift,
             races: Vec::new(),
             breaks: false,
+            is_shared: true,
+            unwritten: None,
+            pending: None,
         };
         let first = (address >> self.shift) as usize;
         let end = first + (bytes >> self.shift) as usize;
         for granule in first..end {
             let Some(line) = self.lines.get_mut(granule / LINE) else { break };
+            line.latest = number.max(mine);
             let cell = &mut self.cells.of(line)[granule % LINE];
             check.compare(cell, lane, (granule as u64) << self.shift);
             let now = Event::point(number, pc, lane);
