@@ -65,6 +65,8 @@ pub enum Hazard {
     GlobalRaceInWarp,
     /// Several threads store the same value to the same bytes. That is a note, not a finding.
     SameValue,
+    /// A shared address was formed from one array, but lies outside of it.
+    SharedOverrun,
     /// Two lanes of one instruction stored different values to the same bytes.
     ConflictingStore,
     /// The lanes of a warp wait at different instructions of an aligned barrier.
@@ -99,6 +101,7 @@ impl Hazard {
                 "use atomics, or split the work into two launches, or let each block own its bytes"
             }
             Hazard::SameValue => "nothing has to be fixed; let one thread store to save the traffic",
+            Hazard::SharedOverrun => "check the index against the array's length",
             Hazard::ConflictingStore => "let one lane store, or use an atomic",
             Hazard::DivergentBarrier => "move the barrier out of the branch",
             Hazard::MemberMask => "pass the mask of the lanes that execute the instruction",

@@ -5,7 +5,7 @@ use super::bytes::{read_bytes, write_bytes};
 use super::device::Window;
 use super::machine::Machine;
 use super::request::{Request, addresses, by_space};
-use super::warp::{Warp, read_local, write_local};
+use super::warp::{Polled, Warp, read_local, write_local};
 use crate::error::Error;
 use crate::operation::{Access, Base, Row, Space};
 use crate::registers::LANES;
@@ -76,6 +76,7 @@ impl Machine<'_> {
         match space {
             Space::Global | Space::Constant | Space::Generic => {
                 let window = self.window(block, warp, request, false)?;
+                self.polls(warp, request, access.bytes, false);
                 if self.observers.counting {
                     self.observers.count_global(request, space == Space::Constant);
                 }
@@ -115,6 +116,7 @@ impl Machine<'_> {
                 if self.observers.counting {
                     self.observers.count_shared(request);
                 }
+                self.polls(warp, request, access.bytes, true);
                 if self.observers.checking {
                     self.check_shared_read(block, warp, request);
                 }
@@ -167,6 +169,14 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Remembers the last load, in case it is what a loop waits for.
+    #[inline(always)]
+    pub fn polls(&self, warp: &mut Warp, request: Request<'_>, bytes: u32, is_shared: bool) {
+        let Request { pc, mask, all, .. } = request;
+        let address = all[mask.trailing_zeros() as usize & 31];
+        warp.polled = Polled { pc: pc as u32, mask, address, bytes, is_shared, turn: self.steps };
     }
 
     /// A load of shared memory of several blocks.

@@ -152,6 +152,7 @@ impl Machine<'_> {
                         self.observers.record(Side::Shared, request, counts, passes);
                     }
                 }
+                self.polls(warp, request, bytes, true);
                 if self.observers.checking {
                     self.check_shared_write(block, warp, request, None);
                 }
@@ -173,6 +174,7 @@ impl Machine<'_> {
             }
             Space::Global | Space::Generic => {
                 let window = self.window(block, warp, request, true)?;
+                self.polls(warp, request, bytes, false);
                 if self.observers.counting {
                     self.observers.count_global_atomic(request);
                     if let Some(estimator) = &mut self.observers.estimator {

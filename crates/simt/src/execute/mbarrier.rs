@@ -101,6 +101,7 @@ impl Machine<'_> {
             }
             self.check_shared_write(block, warp, request, None);
         }
+        self.polls(warp, request, 8, true);
         let mut passed = 0;
         for lane in lanes(mask) {
             let at = all[lane] as usize;

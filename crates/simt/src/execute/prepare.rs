@@ -3,6 +3,7 @@
 use super::device::Grain;
 use super::run::Run;
 use super::shadow::event::{kinds, scope_of};
+use super::shadow::provenance::arrays;
 use crate::doubt::Doubt;
 use crate::error::Error;
 use crate::launch::Launch;
@@ -34,6 +35,9 @@ pub(crate) fn prepare<'r>(
     for (row, constant) in &program.constants {
         let value = match constant {
             Constant::Value(value) => *value,
+            Constant::Shared { start, offset } => {
+                i64::from(*start).wrapping_add(*offset) as u64
+            }
             Constant::Symbol { name, offset } => {
                 let Some((address, _)) = symbols.and_then(|s| s.get(name)) else {
                     let message = format!("variable `{name}` is declared but not defined");
@@ -73,6 +77,7 @@ pub(crate) fn prepare<'r>(
         shared_bytes,
         granule: shadow_granule(program),
         kinds: if options.checks.any() { kinds(program) } else { Vec::new() },
+        arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
         narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
         grain: Grain::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,

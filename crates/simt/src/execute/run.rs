@@ -34,6 +34,8 @@ pub(crate) struct Run<'r> {
     pub granule: u32,
     /// What each instruction means for the order of memory, when that is checked.
     pub kinds: Vec<Kind>,
+    /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
+    pub arrays: Vec<Option<(u32, u32)>>,
     /// Some strong access or fence reaches less than the device.
     pub narrow_scopes: bool,
     /// The size of the workers' atomics on device memory.

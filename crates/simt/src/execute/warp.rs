@@ -40,6 +40,18 @@ impl Split {
     }
 }
 
+/// The last load or atomic of a warp: what it waits for, if it waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Polled {
+    pub pc: u32,
+    pub mask: u32,
+    pub address: u64,
+    pub bytes: u32,
+    pub is_shared: bool,
+    /// Steps of the worker at the beginning of the turn.
+    pub turn: u64,
+}
+
 /// One warp.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warp {
@@ -61,6 +73,7 @@ pub(crate) struct Warp {
     pub defined_words: Vec<u32>,
     pub defined_longs: Vec<u32>,
     pub defined_predicates: Vec<u32>,
+    pub polled: Polled,
     /// What happened before what its lanes do now, for the check of races.
     pub order: Order,
     /// Lanes that have arrived at the barrier of their cluster, which is not complete yet.

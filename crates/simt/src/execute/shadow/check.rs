@@ -154,24 +154,26 @@ impl Check<'_> {
     ) {
         let split = cells.of(line);
         let found = self.races.len();
-        for (granule, cell) in split.iter_mut().enumerate() {
-            if mask >> granule & 1 == 0 {
-                continue;
-            }
-            let (event, at) = (now.at(granule), address + ((granule as u64) << self.shift));
+        let mut rest = mask;
+        while rest != 0 {
+            let granule = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let cell = &mut split[granule];
+            let event = now.at(granule);
+            let (lane, at) = (event.lane(), address + ((granule as u64) << self.shift));
             if many == 0 {
-                self.compare(cell, event.lane(), at);
+                if self.is_same_update(cell.write) && cell.is_plain() {
+                    cell.write = event;
+                    continue;
+                }
+                self.compare(cell, lane, at);
             } else if !self.is_settled(cell.write, event) || !cell.earlier.is_none() {
                 lanes(many).for_each(|lane| self.compare(cell, lane, at));
             }
-            if self.writes {
-                self.write(cell, event);
-            } else {
-                self.read(cell, event, event.lane());
-            }
+            if self.writes { self.write(cell, event) } else { self.read(cell, event, lane) }
         }
-        let clean = |cell: &Cell| cell.earlier.is_none() && cell.reads == [Event::default(); 2];
-        if self.writes && mask == FULL && self.races.len() == found && split.iter().all(clean) {
+        let quiet = self.races.len() == found && !self.kind.is_strong();
+        if self.writes && mask == FULL && quiet {
             cells.unite(line, Cell { write: now, ..Cell::default() }, FULL);
         }
     }

@@ -27,6 +27,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    /// Whether a write is all that is remembered.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.earlier.is_none() && self.reads[0].is_none() && self.reads[1].is_none()
+    }
+
     /// The cell of one granule of the line that this one stands for.
     pub fn at(&self, granule: usize) -> Cell {
         Cell {

@@ -10,6 +10,7 @@ mod known;
 mod lines;
 pub(crate) mod order;
 mod private;
+pub(crate) mod provenance;
 mod races;
 pub(crate) mod shared;
 mod sync;

@@ -47,6 +47,9 @@ impl Machine<'_> {
         writes: bool,
         store: Option<&Access>,
     ) {
+        if !self.run.arrays.is_empty() {
+            self.check_array(block, warp, request);
+        }
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
         shadow.unfenced |= writes;
