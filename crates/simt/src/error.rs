@@ -145,6 +145,8 @@ pub enum Error {
         place: Box<Place>,
         /// Warp-instructions that were allowed.
         fuel: u64,
+        /// What it seems to wait for, and what would fix it.
+        message: String,
     },
     /// An instruction was executed in a way that its definition forbids.
     IllegalInstruction {
@@ -210,9 +212,10 @@ impl fmt::Display for Error {
             Error::Trap { place, message } if message.is_empty() => write!(f, "trap by {place}"),
             Error::Trap { place, message } => write!(f, "assertion failed by {place}: {message}"),
             Error::Deadlock { place, message } => write!(f, "deadlock: {place}: {message}"),
-            Error::OutOfFuel { place, fuel } => {
-                write!(f, "still running after {fuel} warp-instructions, spinning near {place}")
-            }
+            Error::OutOfFuel { place, fuel, message } => write!(
+                f,
+                "still running after {fuel} warp-instructions, spinning near {place}: {message}"
+            ),
             Error::IllegalInstruction { place, message } => {
                 write!(f, "illegal instruction: {place}: {message}")
             }

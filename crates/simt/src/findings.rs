@@ -59,8 +59,14 @@ pub enum Hazard {
     SharedRace,
     /// As `SharedRace`, between lanes of one warp.
     SharedRaceInWarp,
-    /// Global bytes were written by one block and accessed by another.
+    /// Global bytes were accessed by threads of different warps, one of them writing, and nothing orders the two.
     GlobalRace,
+    /// As `GlobalRace`, between lanes of one warp.
+    GlobalRaceInWarp,
+    /// Several threads store the same value to the same bytes. That is a note, not a finding.
+    SameValue,
+    /// A shared address was formed from one array, but lies outside of it.
+    SharedOverrun,
     /// Two lanes of one instruction stored different values to the same bytes.
     ConflictingStore,
     /// The lanes of a warp wait at different instructions of an aligned barrier.
@@ -88,12 +94,14 @@ impl Hazard {
             Hazard::UninitialisedLocal => "initialise the local array",
             Hazard::UninitialisedGlobal => "copy to or fill the allocation before the launch",
             Hazard::SharedRace => "put a block barrier between the two accesses",
-            Hazard::SharedRaceInWarp => {
+            Hazard::SharedRaceInWarp | Hazard::GlobalRaceInWarp => {
                 "put a warp barrier (bar.warp.sync) between the two accesses"
             }
             Hazard::GlobalRace => {
                 "use atomics, or split the work into two launches, or let each block own its bytes"
             }
+            Hazard::SameValue => "nothing has to be fixed; let one thread store to save the traffic",
+            Hazard::SharedOverrun => "check the index against the array's length",
             Hazard::ConflictingStore => "let one lane store, or use an atomic",
             Hazard::DivergentBarrier => "move the barrier out of the branch",
             Hazard::MemberMask => "pass the mask of the lanes that execute the instruction",

@@ -42,6 +42,32 @@ impl Row {
     }
 }
 
+/// The threads that a strong operation or a fence reaches. One device is all there is, so `.gpu`
+/// and `.sys` are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Scope {
+    /// `.cta`
+    Block,
+    /// `.cluster`
+    Cluster,
+    /// `.gpu` and `.sys`
+    #[default]
+    Device,
+}
+
+/// What an access or a fence means for the order of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Semantics {
+    /// The scope of a strong operation; a weak one has none.
+    pub strong: Option<Scope>,
+    pub acquire: bool,
+    pub release: bool,
+    /// A fence of `.sc`.
+    pub sequential: bool,
+    /// `.volatile`: relaxed at system scope.
+    pub volatile: bool,
+}
+
 /// A load or a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
@@ -55,6 +81,7 @@ pub(crate) struct Access {
     pub rows: Vec<Option<Row>>,
     /// `volatile`, or an ordered access: other threads may change or await the value.
     pub strong: bool,
+    pub semantics: Semantics,
     /// `ld.global.nc`: the data must not change during the launch.
     pub read_only: bool,
 }
@@ -98,6 +125,9 @@ pub(crate) struct Atomic {
     /// Adds the constant one to `u32` without a result, which hardware does in one pass for any
     /// number of lanes.
     pub counts_by_one: bool,
+    pub semantics: Semantics,
+    /// Written as `atom`: it observes what it replaces, also when nobody reads the result.
+    pub observes: bool,
     /// Elements of a vector reduction beyond the first.
     pub more_sources: Vec<Row>,
     pub more_destinations: Vec<Row>,
@@ -204,6 +234,7 @@ pub(crate) enum MbarrierOperation {
         count: Option<u32>,
         drop: bool,
         expect: Option<u32>,
+        semantics: Semantics,
     },
     ExpectTransaction {
         bytes: u32,
@@ -215,6 +246,7 @@ pub(crate) enum MbarrierOperation {
         result: u32,
         state: Option<u32>,
         parity: Option<u32>,
+        semantics: Semantics,
     },
     /// The arrival of `cp.async.mbarrier.arrive`, when the lane's copies have landed.
     AsyncArrive {
@@ -332,6 +364,7 @@ pub(crate) enum Operation {
     },
     Fence {
         proxy: bool,
+        semantics: Semantics,
     },
     ReadClock {
         clock: Clock,
@@ -353,7 +386,10 @@ pub(crate) enum Operation {
     },
     BulkCopy(Box<BulkCopy>),
     BulkCommit,
-    BulkWait,
+    BulkWait {
+        /// Groups that may still be under way.
+        pending: u32,
+    },
     LoadMatrix {
         access: Box<Access>,
         transpose: bool,
@@ -367,5 +403,7 @@ pub(crate) enum Operation {
     /// Arrival at the barrier of a cluster, or waiting there.
     ClusterBarrier {
         arrives: bool,
+        /// Hands on nothing: `.relaxed`.
+        relaxed: bool,
     },
 }

@@ -38,6 +38,11 @@ pub(crate) enum Constant {
         name: String,
         offset: i64,
     },
+    /// An address in the static shared array that starts at `start`.
+    Shared {
+        start: u32,
+        offset: i64,
+    },
     /// Dynamic shared memory starts here, plus an offset.
     DynamicShared {
         offset: i64,

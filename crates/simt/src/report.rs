@@ -77,6 +77,8 @@ pub struct Report {
     pub instructions: Vec<InstructionReport>,
     /// Hazards.
     pub findings: Vec<Finding>,
+    /// What is no error, but worth knowing: the same value stored by several threads.
+    pub notes: Vec<Finding>,
     /// What the kernel printed.
     pub printed: String,
     /// Blocks that ran.

@@ -1,6 +1,6 @@
 //! The modifiers that accesses of memory share: hints, scopes, state spaces, what an atomic does.
 
-use crate::operation::{AtomicOperation, Space};
+use crate::operation::{AtomicOperation, Scope, Semantics, Space};
 use crate::syntax::modifiers::Modifiers;
 
 /// Cache and eviction hints, which change no result.
@@ -13,6 +13,36 @@ pub(super) fn is_hint(modifier: &str) -> bool {
 
 pub(super) fn is_scope(modifier: &str) -> bool {
     matches!(modifier, "cta" | "cluster" | "gpu" | "sys")
+}
+
+/// Takes the scope; `default` when none is named.
+pub(super) fn take_scope(modifiers: &mut Modifiers<'_>, default: Scope) -> Scope {
+    match modifiers.take_any(&["cta", "cluster", "gpu", "sys", "gl"]) {
+        Some("cta") => Scope::Block,
+        Some("cluster") => Scope::Cluster,
+        Some(_) => Scope::Device,
+        None => default,
+    }
+}
+
+/// Takes what an access orders, and how far. Without any of these modifiers a load or a store is
+/// weak, and an atomic relaxed.
+pub(super) fn take_semantics(modifiers: &mut Modifiers<'_>, is_atomic: bool) -> Semantics {
+    let volatile = modifiers.take_any(&["volatile", "mmio"]);
+    let order = modifiers.take_any(&["relaxed", "acquire", "release", "acq_rel"]);
+    let scope = take_scope(modifiers, Scope::Device);
+    let strong = match (volatile, order) {
+        (Some(_), _) => Some(Scope::Device),
+        (None, Some(_)) => Some(scope),
+        (None, None) => is_atomic.then_some(scope),
+    };
+    Semantics {
+        strong,
+        acquire: matches!(order, Some("acquire" | "acq_rel")),
+        release: matches!(order, Some("release" | "acq_rel")),
+        sequential: false,
+        volatile: volatile == Some("volatile"),
+    }
 }
 
 /// Elements of a vector access.

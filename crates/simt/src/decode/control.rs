@@ -293,8 +293,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             if !arrives && !modifiers.take("wait") {
                 return Ok(false);
             }
-            modifiers.take_where(|m| matches!(m, "aligned" | "release" | "acquire" | "relaxed"));
-            self.emit(Operation::ClusterBarrier { arrives });
+            let relaxed = modifiers.take("relaxed");
+            modifiers.take_where(|m| matches!(m, "aligned" | "release" | "acquire"));
+            self.emit(Operation::ClusterBarrier { arrives, relaxed });
             return Ok(true);
         }
         // `bar` is `barrier.aligned`; only an explicit `barrier` without it may diverge.

@@ -1,11 +1,11 @@
 //! Decoding of asynchronous copies and the mbarrier objects that say when they have landed.
 
-use super::access::{is_hint, is_scope, take_operation, take_space};
+use super::access::{is_hint, take_operation, take_scope, take_space};
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{
     AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, Operation, Row,
-    Space,
+    Scope, Semantics, Space,
 };
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::Operand;
@@ -111,10 +111,11 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         if modifiers.take("wait_group") {
             modifiers.take("read");
-            if !matches!(operands, [Operand::Integer(_)]) {
+            let [Operand::Integer(pending)] = operands else {
                 return self.invalid("wait_group has a constant");
-            }
-            self.emit(Operation::BulkWait);
+            };
+            let pending = *pending as u32;
+            self.emit(Operation::BulkWait { pending });
             return Ok(true);
         }
         if modifiers.take("prefetch") {
@@ -196,9 +197,15 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         take_space(modifiers);
         modifiers.types.clear();
-        modifiers.take_where(|m| {
-            is_scope(m) || matches!(m, "release" | "acquire" | "relaxed" | "cta" | "cluster")
-        });
+        // Arrivals release and waits acquire unless they say `.relaxed`.
+        let relaxed = modifiers.take("relaxed");
+        modifiers.take_where(|m| matches!(m, "release" | "acquire"));
+        let semantics = Semantics {
+            strong: Some(take_scope(modifiers, Scope::Block)),
+            acquire: !relaxed,
+            release: !relaxed,
+            ..Semantics::default()
+        };
         self.program.polls |= name.ends_with("wait");
         if name == "pending_count" {
             let [result, state] = operands else {
@@ -242,7 +249,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 };
                 let drop = name == "arrive_drop";
                 let (count, expect) = if expect { (None, count) } else { (count, None) };
-                (address, MbarrierOperation::Arrive { state, count, drop, expect })
+                (address, MbarrierOperation::Arrive { state, count, drop, expect, semantics })
             }
             (_, [result, address, state] | [result, address, state, _]) => {
                 let (state, parity) = if parity {
@@ -251,7 +258,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                     (Some(self.source(state, Type::B64)?.index()), None)
                 };
                 let result = self.destination(result, Type::Pred)?.index();
-                (address, MbarrierOperation::Test { result, state, parity })
+                (address, MbarrierOperation::Test { result, state, parity, semantics })
             }
             _ => return self.invalid("wrong operands of an mbarrier instruction"),
         };

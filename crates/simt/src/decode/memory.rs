@@ -1,10 +1,14 @@
 //! Decoding of loads, stores, atomics, fences and asynchronous copies.
 
-use super::access::{is_hint, is_scope, take_elements, take_operation, take_space};
+use super::access::{
+    is_hint, is_scope, take_elements, take_operation, take_scope, take_semantics, take_space,
+};
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::error::Error;
-use crate::operation::{Access, Atomic, AtomicOperation, Operation, Row, Space};
+use crate::operation::{
+    Access, Atomic, AtomicOperation, Operation, Row, Scope, Semantics, Space,
+};
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;
@@ -25,12 +29,21 @@ impl<'a> Decoder<'_, '_, 'a> {
             "red" => self.atomic(operands, modifiers, true),
             "membar" | "fence" => {
                 let proxy = modifiers.take("proxy");
+                let (acquire, release) = (modifiers.has("acquire"), modifiers.has("release"));
+                // `membar` is `fence.sc`, and a fence without an order is `.acq_rel`.
+                let sequential = modifiers.take("sc") || instruction.opcode == "membar";
+                let semantics = Semantics {
+                    strong: Some(take_scope(modifiers, Scope::Device)),
+                    acquire: acquire || !release,
+                    release: release || !acquire,
+                    sequential,
+                    volatile: false,
+                };
                 modifiers.take_where(|m| {
                     is_scope(m)
                         || matches!(
                             m,
-                            "gl" | "sc"
-                                | "acq_rel"
+                            "acq_rel"
                                 | "acquire"
                                 | "release"
                                 | "relaxed"
@@ -45,7 +58,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                                 | "sync_restrict::shared::cluster"
                         )
                 });
-                self.emit(Operation::Fence { proxy });
+                self.emit(Operation::Fence { proxy, semantics });
                 Ok(true)
             }
             "prefetch" | "prefetchu" | "applypriority" | "discard" => {
@@ -102,7 +115,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         if matches!(t, Type::Pred) {
             return Ok(None);
         }
-        let strong = modifiers.take_any(&["volatile", "relaxed", "acquire", "release", "mmio"]);
+        let semantics = take_semantics(modifiers, false);
+        let strong = semantics.strong.is_some();
         modifiers.take("weak");
         let elements = take_elements(modifiers);
         let space = take_space(modifiers);
@@ -113,7 +127,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(None);
         }
         let (base, offset) = self.address(address)?;
-        self.program.polls |= strong.is_some();
+        self.program.polls |= strong;
         let access = Access {
             space,
             base,
@@ -121,7 +135,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             bytes: t.bytes().min(8),
             signed: t.is_signed(),
             rows: Vec::new(),
-            strong: strong.is_some(),
+            strong,
+            semantics,
             read_only,
         };
         Ok(Some((access, t, elements)))
@@ -230,9 +245,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         let elements = take_elements(modifiers);
         let space = take_space(modifiers);
         modifiers.take("noftz");
-        modifiers.take_where(|m| {
-            is_scope(m) || is_hint(m) || matches!(m, "relaxed" | "acquire" | "release" | "acq_rel")
-        });
+        let semantics = take_semantics(modifiers, true);
+        modifiers.take_where(|m| is_scope(m) || is_hint(m));
+        let observes = !is_reduction;
         if t == Type::B128 || t.bytes() == 1 {
             return Ok(false);
         }
@@ -299,6 +314,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             source,
             second,
             is_reduction,
+            semantics,
+            observes,
             counts_by_one: is_one
                 && is_reduction
                 && operation == AtomicOperation::Add

@@ -97,8 +97,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                     Ok(self.constant(is_long(t), Constant::Value(value)))
                 }
                 Symbol::Shared { offset: base } => {
-                    let value = base.wrapping_add(offset) as u64;
-                    Ok(self.constant(is_long(t), Constant::Value(value)))
+                    Ok(self.shared_constant(is_long(t), base, offset))
                 }
             };
         }
@@ -107,6 +106,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             return self.fit_source(row, Type::U32, t);
         }
         self.module_symbol(name, offset, is_long(t))
+    }
+
+    /// An address in a static shared array; it counts as read, so that what is formed from it can be followed.
+    fn shared_constant(&mut self, long: bool, base: i64, offset: i64) -> Row {
+        let row = self.constant(long, Constant::Shared { start: base as u32, offset });
+        self.reads.push(row);
+        row
     }
 
     /// The address of a module variable or function, as a constant row.
@@ -121,8 +127,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 return Ok(self.constant(long, Constant::DynamicShared { offset }));
             }
             let base = self.allocate_shared(name.into(), bytes, alignment)?;
-            let value = base.wrapping_add(offset) as u64;
-            return Ok(self.constant(long, Constant::Value(value)));
+            return Ok(self.shared_constant(long, base, offset));
         }
         if let Some(index) = self.context.functions.get(name).copied() {
             let value = self.context.function_address(index);

@@ -4,7 +4,7 @@ use super::decoder::Decoder;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::operation::{
-    Access, Operation, ReduceMode, Row, ShuffleMode, Space, VoteMode, WarpOperands,
+    Access, Operation, ReduceMode, Row, Semantics, ShuffleMode, Space, VoteMode, WarpOperands,
 };
 use crate::program::{Constant, Special};
 use crate::syntax::modifiers::Modifiers;
@@ -249,6 +249,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             signed: false,
             rows,
             strong: false,
+            semantics: Semantics::default(),
             read_only: false,
         });
         self.emit(if load {

@@ -5,7 +5,7 @@ use super::bytes::{read_bytes, write_bytes};
 use super::device::Window;
 use super::machine::Machine;
 use super::request::{Request, addresses, by_space};
-use super::warp::{Warp, read_local, write_local};
+use super::warp::{Polled, Warp, read_local, write_local};
 use crate::error::Error;
 use crate::operation::{Access, Base, Row, Space};
 use crate::registers::LANES;
@@ -76,6 +76,7 @@ impl Machine<'_> {
         match space {
             Space::Global | Space::Constant | Space::Generic => {
                 let window = self.window(block, warp, request, false)?;
+                self.polls(warp, request, access.bytes, false);
                 if self.observers.counting {
                     self.observers.count_global(request, space == Space::Constant);
                 }
@@ -85,8 +86,7 @@ impl Machine<'_> {
                     estimator.read(request, !access.strong);
                 }
                 if self.observers.checking {
-                    let kind = (access.strong, access.read_only);
-                    self.check_global_read(block, warp, request, kind);
+                    self.check_global_read(block, warp, request, access.read_only);
                 }
                 if !window.grain.is_one(access.bytes) {
                     load_parts(&window, warp, mask, access);
@@ -116,8 +116,9 @@ impl Machine<'_> {
                 if self.observers.counting {
                     self.observers.count_shared(request);
                 }
+                self.polls(warp, request, access.bytes, true);
                 if self.observers.checking {
-                    self.check_shared_read(block, warp, request, access.strong);
+                    self.check_shared_read(block, warp, request);
                 }
                 let shared = &block.shared[..];
                 if access.bytes == 4
@@ -170,6 +171,14 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Remembers the last load, in case it is what a loop waits for.
+    #[inline(always)]
+    pub fn polls(&self, warp: &mut Warp, request: Request<'_>, bytes: u32, is_shared: bool) {
+        let Request { pc, mask, all, .. } = request;
+        let address = all[mask.trailing_zeros() as usize & 31];
+        warp.polled = Polled { pc: pc as u32, mask, address, bytes, is_shared, turn: self.steps };
+    }
+
     /// A load of shared memory of several blocks.
     #[cold]
     fn load_across(
@@ -179,7 +188,7 @@ impl Machine<'_> {
         request: Request<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, false, |machine, block, warp, request| {
+        self.in_blocks(block, warp, request, |machine, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
             machine.load_in(block, warp, pc, mask, access, (Space::Shared, all))
         })
@@ -194,7 +203,7 @@ impl Machine<'_> {
         request: Request<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+        self.in_blocks(block, warp, request, |machine, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
             machine.store_in(block, warp, pc, mask, access, (Space::Shared, all))
         })
@@ -272,7 +281,7 @@ impl Machine<'_> {
                     estimator.write(request);
                 }
                 if self.observers.checking {
-                    self.check_global_write(block, warp, request, access.strong);
+                    self.check_global_write(block, warp, request, access);
                     self.check_conflicting(block, warp, request, access);
                 }
                 if !window.grain.is_one(access.bytes) {
@@ -293,7 +302,7 @@ impl Machine<'_> {
                     self.observers.count_shared(request);
                 }
                 if self.observers.checking {
-                    self.check_shared_write(block, warp, request, access.strong);
+                    self.check_shared_write(block, warp, request, Some(access));
                     self.check_conflicting(block, warp, request, access);
                 }
                 let shared = &mut block.shared[..];

@@ -75,11 +75,12 @@ impl Machine<'_> {
         if self.observers.checking {
             for lane in lanes(reads) {
                 let from = Request { mask: 1 << lane, bytes: source_bytes[lane], ..from };
-                self.check_global_read(block, warp, from, (false, false));
+                self.check_global_read(block, warp, from, false);
             }
             self.check_async_issue(block, warp, to);
         }
         warp.copies.push(PendingCopy {
+            pc,
             group: warp.copy_group,
             mask,
             target: target.map(|a| a as u32),
@@ -107,7 +108,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn land(&mut self, block: &mut Block, warp: &Warp, copy: &PendingCopy) -> Result<(), Error> {
+    fn land(&mut self, block: &mut Block, warp: &mut Warp, copy: &PendingCopy) -> Result<(), Error> {
         for lane in lanes(copy.mask) {
             for at in (0..copy.bytes).step_by(AsyncCopy::STEP as usize) {
                 let value = match copy.source_bytes[lane].saturating_sub(at) {
@@ -122,7 +123,7 @@ impl Machine<'_> {
             }
         }
         if self.observers.checking {
-            self.async_landed(block, warp, copy.mask, &copy.target, copy.bytes);
+            self.async_landed(block, warp, (copy.pc, copy.mask), &copy.target, copy.bytes);
         }
         Ok(())
     }
@@ -232,15 +233,17 @@ impl Machine<'_> {
                 }
             }
             if self.observers.checking {
+                let mbarrier = mbarriers.map(|m| shared_offset(m[lane]));
                 self.check_bulk_issue(
                     block,
                     warp,
-                    pc,
-                    lane,
+                    (pc, lane),
                     copy.direction,
                     (target, source),
                     bytes,
+                    mbarrier,
                 );
+                self.check_bulk_global(block, warp, (pc, lane), global, bytes, copy.direction);
             }
             block.bulk.push(PendingBulk {
                 direction: copy.direction,
@@ -270,15 +273,20 @@ impl Machine<'_> {
                 };
                 self.put(block, &copy, at, step, value);
             }
+            let mut completes = false;
             if let Some(address) = copy.mbarrier {
                 let word = read_bytes(&block.shared, address as usize, 8);
                 let mut barrier = Mbarrier::from_word(word);
                 barrier.transactions -= copy.bytes as i64;
+                let phase = barrier.phase;
                 barrier.advance();
+                completes = barrier.phase != phase;
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
             if self.observers.checking {
-                self.bulk_landed(block, copy.direction, copy.target, copy.bytes);
+                let mbarrier = copy.mbarrier.map(u64::from);
+                let target = (copy.target, copy.bytes);
+                self.bulk_landed(block, copy.direction, target, mbarrier, completes);
             }
         }
         Ok(any)

@@ -121,7 +121,7 @@ impl Machine<'_> {
         let bytes = atomic.t.bytes();
         let request = Request { pc, mask, all, bytes: bytes * elements };
         if space == Space::Shared && self.reaches_blocks(request) {
-            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+            return self.in_blocks(block, warp, request, |machine, block, warp, request| {
                 machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
             });
         }
@@ -152,8 +152,9 @@ impl Machine<'_> {
                         self.observers.record(Side::Shared, request, counts, passes);
                     }
                 }
+                self.polls(warp, request, bytes, true);
                 if self.observers.checking {
-                    self.check_shared_atomic(block, warp, request);
+                    self.check_shared_write(block, warp, request, None);
                 }
                 for lane in lanes(mask) {
                     for element in 0..elements as usize {
@@ -173,6 +174,7 @@ impl Machine<'_> {
             }
             Space::Global | Space::Generic => {
                 let window = self.window(block, warp, request, true)?;
+                self.polls(warp, request, bytes, false);
                 if self.observers.counting {
                     self.observers.count_global_atomic(request);
                     if let Some(estimator) = &mut self.observers.estimator {

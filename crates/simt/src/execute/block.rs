@@ -25,8 +25,6 @@ pub(crate) struct Block {
     pub index: [u32; 3],
     /// Its number in its cluster.
     pub rank: u32,
-    /// The linear index of its cluster's first block.
-    pub leader: u64,
     pub warps: Vec<Warp>,
     pub shared: Vec<u8>,
     pub barriers: [Barrier; BARRIERS],

@@ -78,6 +78,7 @@ impl Machine<'_> {
         warp: &mut Warp,
         pc: usize,
         mask: u32,
+        relaxed: bool,
     ) -> Result<(), Error> {
         let again = warp.at_cluster & mask;
         if again != 0 {
@@ -87,7 +88,11 @@ impl Machine<'_> {
             });
         }
         warp.at_cluster |= mask;
-        self.barrier_arrived(block, warp, CLUSTER_BARRIER);
+        if relaxed {
+            self.barrier_arrived_relaxed(block, warp, mask, CLUSTER_BARRIER);
+        } else {
+            self.barrier_arrived(block, warp, mask, CLUSTER_BARRIER);
+        }
         Ok(())
     }
 
@@ -100,7 +105,7 @@ impl Machine<'_> {
         mask: u32,
     ) -> Flow {
         if warp.at_cluster & mask == 0 {
-            self.barrier_passed(block, warp, CLUSTER_BARRIER);
+            self.cluster_passed(block, warp, mask);
             return Flow::Next;
         }
         let (pc, frames) = (split.pc, split.frames.clone());
@@ -121,10 +126,10 @@ impl Machine<'_> {
             return false;
         }
         let mut cluster = std::mem::take(&mut self.cluster);
+        if self.observers.checking {
+            self.join_cluster(&mut cluster, CLUSTER_BARRIER);
+        }
         for block in cluster.iter_mut().flatten() {
-            if self.observers.checking {
-                self.join_clocks(block, CLUSTER_BARRIER);
-            }
             for warp in &mut block.warps {
                 warp.at_cluster = 0;
                 let waiting = |split: &&mut Split| split.state == State::AtBarrier(CLUSTER_BARRIER);
@@ -141,13 +146,12 @@ impl Machine<'_> {
     /// Runs an access to shared memory once for each block of the cluster that the lanes address, with addresses in
     /// that block's shared memory and that memory in the place of the own.
     ///
-    /// Accesses to another block's memory are not checked for races. What they write counts as written there.
+    /// The same goes for what is remembered of it: the accesses are compared there.
     pub fn in_blocks(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
         request: Request<'_>,
-        writes: bool,
         mut access: impl FnMut(&mut Self, &mut Block, &mut Warp, Request<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut left = request.mask;
@@ -177,13 +181,13 @@ impl Machine<'_> {
                 });
             };
             std::mem::swap(&mut block.shared, &mut other.shared);
-            let own = block.shadow.take();
+            std::mem::swap(&mut block.shadow, &mut other.shadow);
+            // Epochs have another number there.
+            warp.order.shared_epoch = 0;
             let done = access(self, block, warp, request);
-            block.shadow = own;
+            warp.order.shared_epoch = 0;
+            std::mem::swap(&mut block.shadow, &mut other.shadow);
             std::mem::swap(&mut block.shared, &mut other.shared);
-            if writes {
-                self.mark_written(&mut other, request);
-            }
             self.cluster[rank as usize] = Some(other);
             done?;
         }

@@ -374,7 +374,7 @@ impl Estimator {
                 start = start.max(clocks.copies);
                 1
             }
-            Operation::Mbarrier { .. } | Operation::BulkWait => {
+            Operation::Mbarrier { .. } | Operation::BulkWait { .. } => {
                 start = start.max(self.bulk);
                 latencies.shared
             }

@@ -3,6 +3,7 @@
 use super::block::Cluster;
 use super::observers::Observers;
 use super::run::Run;
+use super::shadow::shared::SharedShadow;
 use super::warp::Warp;
 
 /// One worker: runs blocks, keeps its own counts.
@@ -13,6 +14,7 @@ pub(crate) struct Machine<'r> {
     /// The region that each instruction last found its addresses in.
     pub regions: Vec<u32>,
     pub spare_warps: Vec<Warp>,
+    pub spare_shadows: Vec<Box<SharedShadow>>,
     /// The cluster that runs.
     pub cluster: Cluster,
     pub printed: Vec<(u64, String)>,
@@ -33,6 +35,7 @@ impl<'r> Machine<'r> {
             last_region: 0,
             regions: vec![0; count],
             spare_warps: Vec::new(),
+            spare_shadows: Vec::new(),
             cluster: Cluster::new(),
             printed: Vec::new(),
             wide: crate::cpu::has_wide(),

@@ -57,7 +57,7 @@ impl Machine<'_> {
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.observers.checking {
             let request = Request { pc, mask: used, all: &all, bytes: 16 };
-            self.check_shared_read(block, warp, request, false);
+            self.check_shared_read(block, warp, request);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
             let element = |r: usize, c: usize| {
@@ -91,7 +91,7 @@ impl Machine<'_> {
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.observers.checking {
             let request = Request { pc, mask: used, all: &all, bytes: 16 };
-            self.check_shared_write(block, warp, request, false);
+            self.check_shared_write(block, warp, request, None);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
             let Some(Row::Word(index)) = row else {

@@ -70,7 +70,7 @@ impl Machine<'_> {
                 | MbarrierOperation::CompleteTransaction { .. }
         );
         if arrives && self.reaches_blocks(request) {
-            return self.in_blocks(block, warp, request, true, |machine, block, warp, request| {
+            return self.in_blocks(block, warp, request, |machine, block, warp, request| {
                 machine.mbarrier_in(block, warp, request, operation)
             });
         }
@@ -94,11 +94,21 @@ impl Machine<'_> {
             warp.copy_group += 1;
             self.async_wait(block, warp, 0)?;
         }
+        if self.observers.checking && !matches!(operation, MbarrierOperation::Invalidate) {
+            if let (MbarrierOperation::Initialise { .. }, Some(shadow)) = (operation, &mut block.shadow)
+            {
+                lanes(mask).for_each(|lane| shadow.mark_written(all[lane], 8));
+            }
+            self.check_shared_write(block, warp, request, None);
+        }
+        self.polls(warp, request, 8, true);
+        let mut passed = 0;
         for lane in lanes(mask) {
             let at = all[lane] as usize;
             let mut barrier = Mbarrier::from_word(read_bytes(&block.shared, at, 8));
             let word = |row: u32| warp.registers.words[row as usize][lane];
-            let mut arrive = None;
+            let (mut arrive, mut releases) = (None, true);
+            let phase = barrier.phase;
             match *operation {
                 MbarrierOperation::Initialise { count } => {
                     let count = word(count);
@@ -109,7 +119,8 @@ impl Machine<'_> {
                     write_bytes(&mut block.shared, at, 8, u64::MAX);
                     continue;
                 }
-                MbarrierOperation::Arrive { state, count, drop, expect } => {
+                MbarrierOperation::Arrive { state, count, drop, expect, semantics } => {
+                    releases = semantics.release;
                     let before = barrier.word();
                     barrier.transactions += expect.map_or(0, |row| word(row) as i64);
                     let count = count.map_or(1, word);
@@ -143,9 +154,7 @@ impl Machine<'_> {
                     let done = barrier.phase != old_phase;
                     let row = &mut warp.registers.predicates[result as usize];
                     *row = *row & !(1 << lane) | (done as u32) << lane;
-                    if done && self.observers.checking {
-                        self.mbarrier_passed(block, warp, at as u32);
-                    }
+                    passed |= u32::from(done) << lane;
                     continue;
                 }
                 MbarrierOperation::PendingCount { .. } => continue,
@@ -162,13 +171,27 @@ impl Machine<'_> {
                 }
                 barrier.pending -= count;
                 barrier.advance();
-                if self.observers.checking {
-                    self.mbarrier_arrived(block, warp, at as u32);
-                }
+            }
+            let completes = barrier.phase != phase;
+            if self.observers.checking && (arrive.is_some() || completes) {
+                let releases = releases && arrive.is_some();
+                let at = (at as u64, lane);
+                self.mbarrier_arrived(block, warp, at, releases, completes);
             }
             write_bytes(&mut block.shared, at, 8, barrier.word());
-            if self.observers.checking {
-                self.mark_mbarrier(block, at as u32);
+        }
+        if self.observers.checking {
+            warp.order.tick();
+        }
+        if let (true, MbarrierOperation::Test { semantics, .. }) =
+            (self.observers.checking, operation)
+        {
+            while passed != 0 {
+                let at = all[passed.trailing_zeros() as usize];
+                let same = lanes(passed).filter(|lane| all[*lane] == at);
+                let same = same.fold(0u32, |mask, lane| mask | 1 << lane);
+                passed &= !same;
+                self.mbarrier_passed(block, warp, same, at, *semantics);
             }
         }
         Ok(())

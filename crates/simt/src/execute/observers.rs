@@ -29,6 +29,8 @@ pub(crate) struct Observers<'r> {
     pub tallies: Vec<Tally>,
     pub memos: Vec<Memo>,
     pub findings: Vec<Finding>,
+    /// What is found but no error.
+    pub notes: Vec<Finding>,
     pub seen: HashSet<(Hazard, u32)>,
     pub counting: bool,
     pub checking: bool,
@@ -52,6 +54,7 @@ impl<'r> Observers<'r> {
             tallies: vec![Tally::default(); count],
             memos: vec![Memo::default(); count],
             findings: Vec::new(),
+            notes: Vec::new(),
             seen: HashSet::new(),
             counting: run.options.counters,
             checking: run.options.checks.any(),
@@ -72,11 +75,10 @@ impl<'r> Observers<'r> {
 
     /// Records a finding once per hazard and instruction.
     pub fn find(&mut self, hazard: Hazard, pc: usize, make: impl FnOnce(&Run<'_>) -> Finding) {
-        if self.findings.len() < self.run.options.findings_max
-            && self.seen.insert((hazard, pc as u32))
-        {
-            let finding = make(self.run);
-            self.findings.push(finding);
+        let is_note = hazard == Hazard::SameValue;
+        let list = if is_note { &mut self.notes } else { &mut self.findings };
+        if list.len() < self.run.options.findings_max && self.seen.insert((hazard, pc as u32)) {
+            list.push(make(self.run));
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::types::Type;
 /// A `cp.async` that has not landed.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingCopy {
+    pub pc: usize,
     pub group: u32,
     pub mask: u32,
     pub target: [u32; LANES],

@@ -2,12 +2,14 @@
 
 use super::device::Grain;
 use super::run::Run;
+use super::shadow::event::{kinds, scope_of};
+use super::shadow::provenance::arrays;
 use crate::doubt::Doubt;
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
-use crate::operation::{Operation, Row, Space};
+use crate::operation::{Operation, Row, Scope, Space};
 use crate::options::Options;
 use crate::program::{Constant, Program};
 use std::sync::Mutex;
@@ -33,6 +35,9 @@ pub(crate) fn prepare<'r>(
     for (row, constant) in &program.constants {
         let value = match constant {
             Constant::Value(value) => *value,
+            Constant::Shared { start, offset } => {
+                i64::from(*start).wrapping_add(*offset) as u64
+            }
             Constant::Symbol { name, offset } => {
                 let Some((address, _)) = symbols.and_then(|s| s.get(name)) else {
                     let message = format!("variable `{name}` is declared but not defined");
@@ -71,6 +76,9 @@ pub(crate) fn prepare<'r>(
         long_constants,
         shared_bytes,
         granule: shadow_granule(program),
+        kinds: if options.checks.any() { kinds(program) } else { Vec::new() },
+        arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
+        narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
         grain: Grain::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),

@@ -27,6 +27,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
         report.blocks += machine.blocks;
         report.warps += machine.warps;
         report.findings.extend(machine.observers.findings);
+        report.notes.extend(machine.observers.notes);
         printed.extend(machine.printed);
     }
     let (estimate, body) = Estimator::join(estimators.into_iter()).unzip();
@@ -35,15 +36,17 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     printed.sort_by_key(|(block, _)| *block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
     // Several workers may have found the same; the first block in order speaks for all.
-    report.findings.sort_by(|a, b| {
-        let key = |f: &Finding| {
-            let [x, y, z] = f.place.block;
-            (f.place.ptx_line, f.hazard, [z, y, x], f.place.warp)
-        };
-        key(a).cmp(&key(b))
-    });
-    report.findings.dedup_by(|a, b| a.hazard == b.hazard && a.place.ptx_line == b.place.ptx_line);
-    report.findings.truncate(options.findings_max);
+    for found in [&mut report.findings, &mut report.notes] {
+        found.sort_by(|a, b| {
+            let key = |f: &Finding| {
+                let [x, y, z] = f.place.block;
+                (f.place.ptx_line, f.hazard, [z, y, x], f.place.warp)
+            };
+            key(a).cmp(&key(b))
+        });
+        found.dedup_by(|a, b| a.hazard == b.hazard && a.place.ptx_line == b.place.ptx_line);
+        found.truncate(options.findings_max);
+    }
     for (pc, tally) in tallies.iter().enumerate() {
         let detail = &program.details[pc];
         if tally.warps == 0 || detail.synthetic {

@@ -1,6 +1,7 @@
 //! One launch: what its workers share.
 
 use super::device::Grain;
+use super::shadow::event::Kind;
 use super::shadow::global::Undo;
 use crate::doubt::Doubt;
 use crate::error::{Error, Place};
@@ -31,6 +32,12 @@ pub(crate) struct Run<'r> {
     pub sample: Option<Vec<u64>>,
     /// Bytes per entry of the race shadows.
     pub granule: u32,
+    /// What each instruction means for the order of memory, when that is checked.
+    pub kinds: Vec<Kind>,
+    /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
+    pub arrays: Vec<Option<(u32, u32)>>,
+    /// Some strong access or fence reaches less than the device.
+    pub narrow_scopes: bool,
     /// The size of the workers' atomics on device memory.
     pub grain: Grain,
     pub fuel: AtomicU64,

@@ -14,7 +14,6 @@ impl Machine<'_> {
     pub fn start_block(&mut self, linear: u64) -> Block {
         let run = self.run;
         let index = run.block_index(linear);
-        let place = run.place_in_cluster(index);
         let threads = run.launch.threads() as u32;
         let mut warps = Vec::with_capacity(run.warps_per_block as usize);
         for w in 0..run.warps_per_block {
@@ -29,12 +28,17 @@ impl Machine<'_> {
         }
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
-        let shadow = self.observers.checking.then(|| Box::new(SharedShadow::new(run)));
+        let shadow = self.observers.checking.then(|| match self.spare_shadows.pop() {
+            Some(mut shadow) => {
+                shadow.restart();
+                shadow
+            }
+            None => Box::new(SharedShadow::new(run)),
+        });
         Block {
             linear,
             index,
             rank: run.rank(index),
-            leader: run.linear(std::array::from_fn(|axis| index[axis] - place[axis])),
             warps,
             shared: vec![POISON; run.shared_bytes.next_multiple_of(16) as usize],
             barriers: [Barrier::default(); BARRIERS],
@@ -49,6 +53,7 @@ impl Machine<'_> {
             block.warps.iter_mut().for_each(|warp| estimator.end_warp(&mut warp.clocks));
         }
         self.spare_warps.extend(block.warps);
+        self.spare_shadows.extend(block.shadow);
     }
 
     fn start_warp(&self, warp: &mut Warp, w: u32, lanes: u32, block: [u32; 3]) {
@@ -95,10 +100,7 @@ impl Machine<'_> {
             if !run.doubt.instructions.is_empty() {
                 run.start_definedness(warp);
             }
-            warp.settled = 0;
-            warp.clock.clear();
-            warp.clock.resize(run.warps_per_block as usize, 0);
-            warp.clock[w as usize] = 1;
+            warp.order.start(run.linear(block) as u32, w as u8);
         }
     }
 

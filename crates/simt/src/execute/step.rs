@@ -1,9 +1,10 @@
 //! The inner loop: one instruction for all lanes that are together.
 
 use super::block::{Block, Flow, Stop};
+use super::bytes::read_bytes;
 use super::machine::Machine;
 use super::request::space_of;
-use super::warp::{Split, State, Warp, read_row, write_row};
+use super::warp::{Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, Operation};
@@ -29,9 +30,7 @@ impl Machine<'_> {
         let used = quantum - left;
         self.steps += used;
         if !self.run.burn(used) {
-            let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
-            let place = self.run.place(block.index, warp.index, warp.live, pc);
-            return Err(Error::OutOfFuel { place: Box::new(place), fuel: self.run.options.fuel });
+            return Err(self.out_of_fuel(block, warp, self.steps - used));
         }
         let stop = result?;
         // Lanes of this warp may wait for each other without a common instruction.
@@ -42,6 +41,34 @@ impl Machine<'_> {
             0
         };
         Ok(stop)
+    }
+
+    /// The error of a launch that does not end: the last load or atomic of the turn is what it waits for.
+    #[cold]
+    fn out_of_fuel(&mut self, block: &Block, warp: &Warp, turn: u64) -> Error {
+        let fuel = self.run.options.fuel;
+        let polled = warp.polled;
+        let lanes = polled.mask & warp.live;
+        if polled.turn != turn || polled.mask == 0 || lanes == 0 {
+            let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
+            let place = Box::new(self.run.place(block.index, warp.index, warp.live, pc));
+            let message = "it loads nothing that could end the loop; to fix it: check the loop's condition".into();
+            return Error::OutOfFuel { place, fuel, message };
+        }
+        let Polled { address, bytes, .. } = polled;
+        let (value, what) = if polled.is_shared {
+            let value = read_bytes(&block.shared, address as usize, bytes);
+            (value, self.run.describe_shared(address))
+        } else {
+            (self.device_load(address, bytes), self.run.memory.describe(address))
+        };
+        let place = self.run.place(block.index, warp.index, lanes, polled.pc as usize);
+        let message = format!(
+            "it waits for the {bytes} bytes at {address:#x} to change, which are {value:#x}; {what}; to fix it: let \
+             another thread write them that does not itself wait for this one, nor for a block that cannot start before \
+             this one ends"
+        );
+        Error::OutOfFuel { place: Box::new(place), fuel, message }
     }
 
     /// The inner loop with the widest instructions that the CPU has.
@@ -207,7 +234,7 @@ impl Machine<'_> {
                 if !self.together(block, warp, split, mask, *members) {
                     return Ok(Flow::Left);
                 }
-                self.warp_synchronised(warp);
+                self.warp_synchronised(warp, mask);
             }
             Operation::Shuffle { operands, .. }
             | Operation::Vote { operands, .. }
@@ -226,7 +253,9 @@ impl Machine<'_> {
                     .filter(|(lane, _)| mask >> lane & 1 != 0)
                     .for_each(|(_, word)| *word = mask);
             }
-            Operation::Fence { proxy } => self.fence(block, *proxy),
+            Operation::Fence { proxy, semantics } => {
+                self.fence(block, warp, mask, *proxy, *semantics);
+            }
             Operation::ReadClock { clock, destination } => {
                 let value = match clock {
                     Clock::Cycles => self.steps * 4,
@@ -251,9 +280,10 @@ impl Machine<'_> {
                 self.mbarrier(block, warp, pc, mask, *target, operation)?;
             }
             Operation::BulkCopy(copy) => self.bulk_copy(block, warp, pc, mask, copy)?,
-            Operation::BulkCommit => {}
-            Operation::BulkWait => {
+            Operation::BulkCommit => self.bulk_committed(block, warp),
+            Operation::BulkWait { pending } => {
                 self.deliver_bulk(block)?;
+                self.bulk_awaited(block, warp, mask, *pending);
             }
             Operation::LoadMatrix { access, transpose } => {
                 self.load_matrix(block, warp, pc, mask, access, *transpose)?;
@@ -261,10 +291,10 @@ impl Machine<'_> {
             Operation::StoreMatrix { access, transpose } => {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
-            Operation::ClusterBarrier { arrives: true } => {
-                self.arrive_at_cluster(block, warp, pc, mask)?;
+            Operation::ClusterBarrier { arrives: true, relaxed } => {
+                self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;
             }
-            Operation::ClusterBarrier { arrives: false } => {
+            Operation::ClusterBarrier { arrives: false, .. } => {
                 return Ok(self.wait_for_cluster(block, warp, split, mask));
             }
             Operation::Nothing => {}
@@ -382,8 +412,8 @@ impl Machine<'_> {
             barrier.held += held.count_ones();
             barrier.voted += mask.count_ones();
         }
-        self.barrier_arrived(block, warp, number);
         if kind == BarrierKind::Arrive {
+            self.barrier_arrived(block, warp, mask, number);
             return Ok(Flow::Next);
         }
         let rest = split.mask & !mask;

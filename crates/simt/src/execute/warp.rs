@@ -2,6 +2,7 @@
 
 use super::clocks::Clocks;
 use super::pending::PendingCopy;
+use super::shadow::order::Order;
 use crate::operation::Row;
 use crate::registers::{LANES, Registers};
 
@@ -39,6 +40,18 @@ impl Split {
     }
 }
 
+/// The last load or atomic of a warp: what it waits for, if it waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Polled {
+    pub pc: u32,
+    pub mask: u32,
+    pub address: u64,
+    pub bytes: u32,
+    pub is_shared: bool,
+    /// Steps of the worker at the beginning of the turn.
+    pub turn: u64,
+}
+
 /// One warp.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warp {
@@ -60,10 +73,9 @@ pub(crate) struct Warp {
     pub defined_words: Vec<u32>,
     pub defined_longs: Vec<u32>,
     pub defined_predicates: Vec<u32>,
-    /// Vector clock of the race check: what this warp knows of every warp's time.
-    pub clock: Vec<u32>,
-    /// All warps' accesses up to this time happened before what this warp does now.
-    pub settled: u32,
+    pub polled: Polled,
+    /// What happened before what its lanes do now, for the check of races.
+    pub order: Order,
     /// Lanes that have arrived at the barrier of their cluster, which is not complete yet.
     pub at_cluster: u32,
     /// Lets another split run first after a turn that made no progress.
@@ -132,19 +144,6 @@ impl Warp {
             .filter(|position| *position > pc)
             .min()
             .unwrap_or(u32::MAX)
-    }
-
-    /// The warp's own time in the race check; 0 when nothing is checked.
-    #[inline(always)]
-    pub fn time(&self) -> u32 {
-        self.clock.get(self.index as usize).copied().unwrap_or(0)
-    }
-
-    /// The warp's own time moves on.
-    pub fn tick(&mut self) {
-        if let Some(time) = self.clock.get_mut(self.index as usize) {
-            *time += 1;
-        }
     }
 
     /// All lanes of the warp that are in some split.

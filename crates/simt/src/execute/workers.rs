@@ -113,9 +113,10 @@ fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Machine<'r>>
 fn disturbed(machines: &[Machine<'_>]) -> bool {
     let shadows: Vec<&GlobalShadow> =
         machines.iter().filter_map(|m| m.observers.global.as_deref()).collect();
+    let kinds = machines.first().map_or(&[][..], |machine| &machine.run.kinds);
     let pairs = shadows.iter().enumerate();
     shadows.iter().any(|shadow| shadow.disturbed)
-        || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b)))
+        || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b, kinds)))
 }
 
 impl Machine<'_> {

@@ -1,91 +1,90 @@
-//! Hazards in global memory: bytes that nobody wrote, and blocks that reach the same bytes.
+//! Hazards in global memory: bytes that nobody wrote, and accesses that nothing orders.
 //!
 //! Each worker remembers what its own blocks did. Blocks run in parallel on the assumption that
 //! none disturbs another. When the workers' memories show that one did, what was written is undone
 //! and the launch runs again, block after block, to say exactly where; so what is found does not
 //! depend on the number of threads.
 
-use super::global::{
-    BLOCK_FIELD, CHUNK, GlobalAccess, GlobalShadow, MANY_WRITERS, PLAIN, READER_SHIFT, chunk,
-    settle, touch,
-};
+use super::check::Check;
+use super::global::{CHUNK, GlobalShadow, chunk};
+use super::lines::LINE;
+use super::shared::strong;
 use crate::execute::block::Block;
 use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
-use std::collections::HashSet;
+use crate::operation::{Access, BulkDirection, Scope};
+use crate::registers::LANES;
 
 impl Machine<'_> {
     pub fn check_global_read(
         &mut self,
         block: &mut Block,
-        warp: &Warp,
+        warp: &mut Warp,
         request: Request<'_>,
-        (strong, read_only): (bool, bool),
+        read_only: bool,
     ) {
-        if let (true, Some(shadow)) = (strong, &mut block.shadow) {
-            shadow.acquired = true;
-        }
         if self.run.options.checks.uninitialised {
             self.check_initialised(block, warp, request);
         }
-        self.global_event(block, warp, request, GlobalAccess::Read, read_only);
+        self.global_event(block, warp, request, (false, read_only), None);
     }
 
     pub fn check_global_write(
         &mut self,
         block: &mut Block,
-        warp: &Warp,
+        warp: &mut Warp,
         request: Request<'_>,
-        strong: bool,
+        access: &Access,
     ) {
-        let kind = if strong { GlobalAccess::Atomic } else { GlobalAccess::Write };
-        self.global_event(block, warp, request, kind, false);
-        self.mark_initialised(request);
-        if strong {
-            self.release_block(block);
-        }
-    }
-
-    pub fn check_global_atomic(&mut self, block: &mut Block, warp: &Warp, request: Request<'_>) {
-        if let Some(shadow) = &mut block.shadow {
-            shadow.acquired = true;
-        }
-        self.release_block(block);
-        self.global_event(block, warp, request, GlobalAccess::Atomic, false);
+        self.global_event(block, warp, request, (true, false), Some(access));
         self.mark_initialised(request);
     }
 
-    fn release_block(&mut self, block: &Block) {
-        let fenced = block.shadow.as_ref().is_some_and(|s| s.fenced);
-        if let (true, Some(shadow)) = (fenced, &mut self.observers.global) {
-            shadow.released.insert(block.leader);
-        }
+    pub fn check_global_atomic(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+    ) {
+        self.global_event(block, warp, request, (true, false), None);
+        self.mark_initialised(request);
     }
 
     fn global_event(
         &mut self,
         block: &Block,
-        warp: &Warp,
+        warp: &mut Warp,
         request: Request<'_>,
-        kind: GlobalAccess,
-        read_only: bool,
+        (writes, read_only): (bool, bool),
+        store: Option<&Access>,
     ) {
         let Some(mut shadow) = self.observers.global.take() else { return };
+        if warp.order.global_epoch == 0 {
+            warp.order.global_epoch = shadow.number_of(warp.order.epoch());
+        }
+        let epoch = warp.order.global_epoch;
+        self.global_cells(&mut shadow, block, warp, request, (writes, read_only), (epoch, store));
+        strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
+        self.observers.global = Some(shadow);
+    }
+
+    /// Compares with the accesses before, and remembers.
+    fn global_cells(
+        &mut self,
+        shadow: &mut GlobalShadow,
+        block: &Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        (writes, read_only): (bool, bool),
+        (epoch, store): (u32, Option<&Access>),
+    ) {
         let run = self.run;
-        // The blocks of a cluster may wait for each other: they count as one.
-        let me = (block.leader + 1) & BLOCK_FIELD;
-        // The entry of a granule that only this block accesses, all in this way.
-        let settled = match kind {
-            GlobalAccess::Read => me << READER_SHIFT,
-            GlobalAccess::Write => me | PLAIN,
-            GlobalAccess::Atomic => me,
-        };
         let shift = run.granule.trailing_zeros();
-        let granules = (request.bytes.div_ceil(run.granule)).max(1) as usize;
         let row = request.row_bytes();
         let mut rest = request.mask;
+        let mut races = Vec::new();
         while rest != 0 {
             let first = request.all[rest.trailing_zeros() as usize];
             let Some(index) = self.region_of(request.pc, first, request.bytes as u64) else {
@@ -96,93 +95,107 @@ impl Machine<'_> {
             let number = (first / CHUNK - region.base / CHUNK) as usize;
             let end = (chunk_start + CHUNK).min(region.base + region.bytes);
             let start = chunk_start.max(region.base);
-            let GlobalShadow { regions, released, parallel, .. } = &mut *shadow;
+            let GlobalShadow { regions, epochs, cells, words, disturbed, .. } = &mut *shadow;
             let chunk = chunk(&mut regions[index], run.granule, region, number);
-            let mut disturbs = false;
-            if let (false, Some(undo)) = (chunk.saved || kind == GlobalAccess::Read, &run.undo) {
+            if let (false, true, Some(undo)) = (chunk.saved, writes, &run.undo) {
                 // Mapped memory belongs to others, too: it must not be written back.
-                disturbs = region.is_mapped();
+                *disturbed |= region.is_mapped();
                 // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
                 unsafe { undo.save(run.memory, index, number) };
                 chunk.saved = true;
             }
+            let mut check = Check {
+                run,
+                epochs,
+                order: &mut warp.order,
+                words,
+                pc: request.pc,
+                kind: run.kinds[request.pc],
+                writes,
+                epoch,
+                floor: 0,
+                reaches: run.kinds[request.pc].semantics.strong == Some(Scope::Device),
+                shift,
+                races: Vec::new(),
+                breaks: false,
+                is_shared: false,
+                unwritten: None,
+                pending: None,
+            };
+            let at = ((first - chunk_start) >> shift) as usize;
             // A row that reaches into the next chunk goes lane by lane, in both.
             if let Some(bytes) = row
                 && rest == u32::MAX
                 && first + bytes <= end
+                && at.is_multiple_of(LINE)
+                && !read_only
             {
-                let at = ((first - chunk_start) >> shift) as usize;
-                let entries = &mut chunk.entries[at..at + (bytes >> shift) as usize];
-                if settle(entries, settled, kind) {
-                    shadow.disturbed |= disturbs;
-                    break;
+                check.rows(request, &mut chunk.lines, cells, chunk_start);
+                rest = 0;
+            } else {
+                let mut here = 0;
+                for lane in lanes(rest) {
+                    if request.all[lane].wrapping_sub(start) < end - start {
+                        here |= 1 << lane;
+                    }
+                }
+                rest &= !here;
+                let part = Request { mask: here, ..request };
+                check.scattered(part, &mut chunk.lines, cells, chunk_start);
+            }
+            let breaks = check.breaks;
+            races.append(&mut check.races);
+            if breaks && !words.is_empty() {
+                lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
+            }
+            if read_only {
+                let line = |lane: &usize| {
+                    let granule = (request.all[*lane].wrapping_sub(chunk_start) >> shift) as usize;
+                    let line = chunk.lines.get(granule / LINE);
+                    line.is_some_and(|line| !cells.get(line, granule % LINE).write.is_none())
+                };
+                if let Some(lane) = lanes(request.mask).find(line) {
+                    let address = request.all[lane];
+                    self.report_read_only((block, warp.index, request.pc, lane, address));
                 }
             }
-            for lane in lanes(rest) {
-                let address = request.all[lane];
-                if address.wrapping_sub(start) >= end - start {
-                    continue;
-                }
-                rest &= !(1 << lane);
-                let at = ((address - chunk_start) >> shift) as usize;
-                for entry in chunk.entries.get_mut(at..at + granules).unwrap_or_default() {
-                    let value = *entry;
-                    if value == settled {
-                        continue;
-                    }
-                    if value == 0 {
-                        *entry = settled;
-                        continue;
-                    }
-                    let (new, conflict) = touch(value, me, kind);
-                    *entry = new;
-                    let place = (block, warp.index, request.pc, lane, address);
-                    if *parallel {
-                        let unordered = kind == GlobalAccess::Write && value & MANY_WRITERS != 0;
-                        disturbs |= conflict.is_some() || unordered;
-                    } else if let Some(other) = conflict {
-                        self.report_global_race(released, place, other);
-                    }
-                    if read_only && value & BLOCK_FIELD != 0 {
-                        self.report_read_only(place);
-                    }
-                }
-            }
-            shadow.disturbed |= disturbs;
         }
-        self.observers.global = Some(shadow);
+        for race in races {
+            if shadow.parallel && race.epoch.block != warp.order.block {
+                shadow.disturbed = true;
+                continue;
+            }
+            let same = race.both_store
+                && store.is_some_and(|access| self.stores_again(warp, request, access, race, None));
+            self.report_race(block, warp, request.pc, race, same, false);
+        }
     }
 
-    #[cold]
-    fn report_global_race(
+    /// The global side of a bulk copy: a read by the lane that asks for it, or a write that lands later.
+    pub fn check_bulk_global(
         &mut self,
-        released: &HashSet<u64>,
-        (block, w, pc, lane, address): (&Block, u32, usize, usize, u64),
-        other: u64,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        global: Option<u64>,
+        bytes: u32,
+        direction: BulkDirection,
     ) {
-        let acquired = block.shadow.as_ref().is_some_and(|s| s.acquired);
-        let has_released = match other.checked_sub(1) {
-            Some(other) => released.contains(&other),
-            None => !released.is_empty(),
-        };
-        if acquired && has_released {
-            return;
+        let Some(start) = global else { return };
+        let writes = direction == BulkDirection::SharedToGlobal;
+        // 16 bytes at a time for each of the lanes, as if they were of one warp request.
+        const STEP: u32 = 16;
+        for at in (0..bytes).step_by(STEP as usize) {
+            let mut all = [0; LANES];
+            all[lane] = start + u64::from(at);
+            let request = Request { pc, mask: 1 << lane, all: &all, bytes: STEP };
+            if writes {
+                self.global_event(block, warp, request, (true, false), None);
+                self.mark_initialised(request);
+            } else {
+                self.check_global_read(block, warp, request, false);
+            }
         }
-        let index = block.index;
-        let who = match other.checked_sub(1) {
-            Some(other) => format!("block {other} (linear index)"),
-            None => "another block".into(),
-        };
-        self.observers.find(Hazard::GlobalRace, pc, |run| Finding {
-            hazard: Hazard::GlobalRace,
-            place: run.place(index, w, 1 << lane, pc),
-            other: None,
-            address: Some(address),
-            message: format!(
-                "{who} accessed {address:#x} in the same launch, without order; {}",
-                run.memory.describe(address)
-            ),
-        });
     }
 
     #[cold]

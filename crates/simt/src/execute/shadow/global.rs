@@ -1,100 +1,30 @@
-//! What is remembered of global memory: which blocks reached which bytes, and what they held.
+//! What is remembered of global memory: who reached which bytes, and what they held.
 
+use super::event::{Epoch, Kind};
+use super::lines::{Cell, Cells, LINE, Line};
+use super::sync::Words;
 use crate::memory::Memory;
+use crate::operation::Scope;
 use crate::region::{Region, Saved};
-use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Bytes of device memory that one chunk of the shadow stands for.
 pub(super) const CHUNK: u64 = 1 << 16;
 
-/// How a request touches global memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GlobalAccess {
-    Read,
-    Write,
-    Atomic,
-}
-
 /// What the blocks of one worker did to the granules of a chunk.
-///
-/// An entry holds the last writer's block plus one (28 bits), the first reader's block plus one
-/// (28 bits), and the flags below. Zero is an untouched granule.
 pub(crate) struct Chunk {
-    pub entries: Vec<u64>,
+    pub lines: Vec<Line>,
     /// The bytes were saved before the first write.
     pub saved: bool,
-}
-
-pub(super) const BLOCK_FIELD: u64 = (1 << 28) - 1;
-pub(super) const READER_SHIFT: u32 = 28;
-/// The writer wrote plainly, not only by atomics.
-pub(super) const PLAIN: u64 = 1 << 56;
-/// Several blocks have read.
-pub(super) const MANY_READERS: u64 = 1 << 57;
-/// Several blocks have written, all by atomics.
-pub(super) const MANY_WRITERS: u64 = 1 << 58;
-
-/// The entry after an access of block `me`, and the other block when the two conflict (zero when
-/// it is one of several).
-pub(super) fn touch(value: u64, me: u64, kind: GlobalAccess) -> (u64, Option<u64>) {
-    let (writer, reader) = (value & BLOCK_FIELD, value >> READER_SHIFT & BLOCK_FIELD);
-    let foreign = |other: u64| (other != 0 && other != me).then_some(other);
-    // A plain read of what others update atomically sees some value of theirs, which is how
-    // compare-and-swap loops start; only plain writes conflict with reads.
-    let plain_writer = if value & PLAIN != 0 { foreign(writer) } else { None };
-    match kind {
-        GlobalAccess::Read => {
-            let new = match reader {
-                0 => value | me << READER_SHIFT,
-                _ if reader != me => value | MANY_READERS,
-                _ => value,
-            };
-            (new, plain_writer)
-        }
-        GlobalAccess::Write => {
-            let many = (value & MANY_READERS != 0).then_some(0);
-            (me | PLAIN, foreign(writer).or(foreign(reader)).or(many))
-        }
-        GlobalAccess::Atomic => {
-            let new = match writer {
-                0 => value | me,
-                _ if writer != me => value & !(BLOCK_FIELD | PLAIN) | me | MANY_WRITERS,
-                _ => value,
-            };
-            (new, plain_writer)
-        }
-    }
-}
-
-/// Brings untouched entries to what an access makes of them; whether that is all there was to do.
-pub(super) fn settle(entries: &mut [u64], settled: u64, kind: GlobalAccess) -> bool {
-    let (mut any, mut every, mut differs) = (0, u64::MAX, 0);
-    for entry in entries.iter() {
-        any |= *entry;
-        every &= *entry;
-        differs |= *entry ^ settled;
-    }
-    if any == 0 {
-        entries.fill(settled);
-        return true;
-    }
-    let only_read = any & BLOCK_FIELD == 0 && every & MANY_READERS != 0;
-    differs == 0 || (kind == GlobalAccess::Read && only_read)
-}
-
-/// Whether entries of two workers, whose blocks differ, show that the order mattered.
-fn disturbed(a: u64, b: u64) -> bool {
-    let wrote = |entry: u64| entry & BLOCK_FIELD != 0;
-    let only_atomics = |entry: u64| entry & PLAIN == 0 && entry >> READER_SHIFT & BLOCK_FIELD == 0;
-    (wrote(a) && b != 0 || wrote(b) && a != 0) && !(only_atomics(a) && only_atomics(b))
 }
 
 /// What one worker's blocks did to global memory.
 pub(crate) struct GlobalShadow {
     pub regions: Vec<Vec<Option<Box<Chunk>>>>,
-    /// Blocks that handed on what they did.
-    pub released: HashSet<u64>,
+    pub cells: Cells,
+    /// The epochs that accesses are named by.
+    pub epochs: Vec<Epoch>,
+    pub words: Words,
     /// Other workers run blocks at the same time.
     pub parallel: bool,
     /// The order of blocks may have mattered.
@@ -103,21 +33,62 @@ pub(crate) struct GlobalShadow {
 
 impl GlobalShadow {
     pub fn new(memory: &Memory, parallel: bool) -> GlobalShadow {
-        let regions = (0..memory.region_count()).map(|_| Vec::new()).collect();
-        GlobalShadow { regions, released: HashSet::new(), parallel, disturbed: false }
+        GlobalShadow {
+            regions: (0..memory.region_count()).map(|_| Vec::new()).collect(),
+            cells: Cells::default(),
+            epochs: Vec::new(),
+            words: Words::default(),
+            parallel,
+            disturbed: false,
+        }
+    }
+
+    pub fn number_of(&mut self, epoch: Epoch) -> u32 {
+        if self.epochs.last() != Some(&epoch) {
+            self.epochs.push(epoch);
+        }
+        self.epochs.len() as u32
     }
 
     /// Whether blocks of one worker touched what blocks of another did.
-    pub fn disturbs(&self, other: &GlobalShadow) -> bool {
+    pub fn disturbs(&self, other: &GlobalShadow, kinds: &[Kind]) -> bool {
+        let lines = |pair: (&Line, &Line)| {
+            let (a, b) = pair;
+            if a.split == 0 && b.split == 0 {
+                return disturbed(&a.cell, &b.cell, kinds);
+            }
+            (0..LINE).any(|granule| {
+                disturbed(&self.cells.get(a, granule), &other.cells.get(b, granule), kinds)
+            })
+        };
         self.regions.iter().zip(&other.regions).any(|(mine, theirs)| {
             mine.iter().zip(theirs).any(|pair| match pair {
-                (Some(a), Some(b)) => {
-                    a.entries.iter().zip(&b.entries).any(|(a, b)| disturbed(*a, *b))
-                }
+                (Some(a), Some(b)) => a.lines.iter().zip(&b.lines).any(lines),
                 _ => false,
             })
         })
     }
+}
+
+/// Whether cells of two workers, whose blocks differ, show that the order mattered.
+fn disturbed(a: &Cell, b: &Cell, kinds: &[Kind]) -> bool {
+    let wrote = |cell: &Cell| !cell.write.is_none() || !cell.earlier.is_none();
+    let touched = |cell: &Cell| *cell != Cell::default();
+    if !(wrote(a) && touched(b) || wrote(b) && touched(a)) {
+        return false;
+    }
+    let size = kinds.get(a.write.pc()).map(|kind| kind.bytes);
+    let only_updates = |cell: &Cell| {
+        [cell.write, cell.earlier, cell.reads[0], cell.reads[1]].iter().all(|event| {
+            event.is_none()
+                || kinds.get(event.pc()).is_some_and(|kind| {
+                    kind.updates
+                        && kind.semantics.strong == Some(Scope::Device)
+                        && Some(kind.bytes) == size
+                })
+        })
+    };
+    !(only_updates(a) && only_updates(b))
 }
 
 /// The chunk of a region with a number, made when it is first touched.
@@ -131,8 +102,8 @@ pub(super) fn chunk<'c>(
         chunks.resize_with((region.bytes / CHUNK) as usize + 2, || None);
     }
     chunks[number].get_or_insert_with(|| {
-        let entries = vec![0; (CHUNK / granule as u64) as usize];
-        Box::new(Chunk { entries, saved: false })
+        let lines = vec![Line::default(); (CHUNK / granule as u64) as usize / LINE];
+        Box::new(Chunk { lines, saved: false })
     })
 }
 

@@ -1,57 +1,16 @@
-//! Hazards in shared memory.
-//!
-//! Races are found with vector clocks of warps: an access happened before another when a chain of
-//! barriers leads from one to the other. Lanes of one warp are ordered by warp barriers. Atomics
-//! and volatile accesses order what is around them, as they do in practice when they are
-//! accompanied by fences.
-//!
-//! A barrier of the whole block gives all warps one time. What happened before it is then known to
-//! everybody, so one comparison of times settles nearly all accesses.
+//! Hazards in shared memory, and what orders the warps of a block: barriers, mbarriers, fences.
 
-use super::shared::{ATOMIC, Event, Granule, PLAIN, join, unread};
+use super::check::Race;
+use super::order::Arrival;
+use super::shared::Shown;
 use crate::execute::block::Block;
+use crate::execute::bytes::read_bytes;
 use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
-use crate::execute::warp::{State, Warp};
+use crate::execute::warp::{State, Warp, read_row};
 use crate::findings::{Finding, Hazard};
-use crate::operation::BulkDirection;
+use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
-
-/// The hazard of an access after another to the same bytes, one of them a write.
-#[inline]
-fn race(clock: &[u32], before: Event, now: Event) -> Option<Hazard> {
-    if before.is_none() || (before.is_atomic() && now.is_atomic()) {
-        return None;
-    }
-    if before.warp() == now.warp() {
-        let ordered =
-            before.lane() == now.lane() || before.time() < now.time() || before.pc() == now.pc();
-        return (!ordered).then_some(Hazard::SharedRaceInWarp);
-    }
-    let known = clock.get(before.warp() as usize).copied().unwrap_or(0);
-    (known < before.time()).then_some(Hazard::SharedRace)
-}
-
-/// Neighbouring lanes of a mask that reach the same address: the first, the last, all of them.
-fn runs(request: Request<'_>) -> impl Iterator<Item = (usize, usize, u32)> {
-    let mut rest = request.mask;
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let first = rest.trailing_zeros() as usize;
-        let (mut last, mut members) = (first, 0);
-        loop {
-            let lane = rest.trailing_zeros() as usize;
-            if lane >= LANES || request.all[lane] != request.all[first] {
-                return Some((first, last, members));
-            }
-            last = lane;
-            members |= 1 << lane;
-            rest &= rest - 1;
-        }
-    })
-}
 
 /// Where something was found: block, warp, instruction, lane, address.
 #[derive(Clone, Copy)]
@@ -63,53 +22,10 @@ struct Site {
     address: u64,
 }
 
-fn site(block: &Block, warp: &Warp, request: Request<'_>, lane: usize) -> Site {
-    let address = request.all[lane];
-    Site { block: block.index, warp: warp.index, pc: request.pc, lane, address }
-}
-
 impl Machine<'_> {
     /// Reads of shared memory.
-    pub fn check_shared_read(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        request: Request<'_>,
-        strong: bool,
-    ) {
-        let Some(mut shadow) = block.shadow.take() else { return };
-        if strong {
-            lanes(request.mask).for_each(|lane| shadow.acquire(warp, request.all[lane]));
-        }
-        let checks = self.run.options.checks;
-        let now = Event::new(warp, request.pc, if strong { ATOMIC } else { PLAIN });
-        for (first, last, members) in runs(request) {
-            for granule in shadow.touched(request.all[first], request.bytes) {
-                let before = *granule;
-                if granule.first_read.is_none() {
-                    granule.first_read = now.of_lane(first);
-                }
-                granule.last_read = now.of_lane(last);
-                if before.written && !before.pending && before.write.time() <= warp.settled {
-                    continue;
-                }
-                let place = site(block, warp, request, first);
-                if before.pending && checks.async_copies {
-                    self.report(Hazard::AsyncCopyNotAwaited, place, None);
-                } else if !before.written && checks.uninitialised {
-                    self.report(Hazard::UninitialisedShared, place, None);
-                }
-                if checks.shared_races {
-                    for lane in lanes(members) {
-                        if let Some(hazard) = race(&warp.clock, before.write, now.of_lane(lane)) {
-                            let place = Site { lane, ..place };
-                            self.report(hazard, place, Some(before.write));
-                        }
-                    }
-                }
-            }
-        }
-        block.shadow = Some(shadow);
+    pub fn check_shared_read(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
+        self.shared_event(block, warp, request, false, None);
     }
 
     /// Writes of shared memory.
@@ -118,72 +34,82 @@ impl Machine<'_> {
         block: &mut Block,
         warp: &mut Warp,
         request: Request<'_>,
-        strong: bool,
+        store: Option<&Access>,
     ) {
-        self.shared_write(block, warp, request, if strong { ATOMIC } else { PLAIN });
-        if let (true, Some(shadow)) = (strong, &mut block.shadow) {
-            shadow.release(warp, lanes(request.mask).map(|lane| request.all[lane]));
-        }
+        self.shared_event(block, warp, request, true, store);
     }
 
-    /// Atomics on shared memory also order what is around them.
-    pub fn check_shared_atomic(
+    fn shared_event(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
         request: Request<'_>,
+        writes: bool,
+        store: Option<&Access>,
     ) {
-        if let Some(shadow) = &mut block.shadow {
-            lanes(request.mask).for_each(|lane| shadow.acquire(warp, request.all[lane]));
+        if !self.run.arrays.is_empty() {
+            self.check_array(block, warp, request);
         }
-        self.shared_write(block, warp, request, ATOMIC);
-        if let Some(shadow) = &mut block.shadow {
-            shadow.release(warp, lanes(request.mask).map(|lane| request.all[lane]));
+        let Some(shadow) = &mut block.shadow else { return };
+        let live = warp.live;
+        shadow.unfenced |= writes;
+        let shown = shadow.access(self.run, &mut warp.order, live, request, writes);
+        if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
+            self.report_shared(block, warp, request, shown, store);
         }
-    }
-
-    fn shared_write(&mut self, block: &mut Block, warp: &Warp, request: Request<'_>, kind: u64) {
-        let Some(mut shadow) = block.shadow.take() else { return };
-        let checks = self.run.options.checks;
-        shadow.unfenced = true;
-        let now = Event::new(warp, request.pc, kind);
-        for lane in lanes(request.mask) {
-            for granule in shadow.touched(request.all[lane], request.bytes) {
-                let before = *granule;
-                *granule = Granule {
-                    write: now.of_lane(lane),
-                    written: true,
-                    pending: before.pending,
-                    ..Granule::default()
-                };
-                let others = [before.write, before.first_read, before.last_read];
-                let latest = others[0].0.max(others[1].0).max(others[2].0);
-                let only_atomics = kind == ATOMIC && before.write.is_atomic() && unread(before);
-                if !before.pending && (only_atomics || Event(latest).time() <= warp.settled) {
-                    continue;
-                }
-                let place = site(block, warp, request, lane);
-                if before.pending && checks.async_copies {
-                    self.report(Hazard::AsyncCopyNotAwaited, place, None);
-                }
-                if checks.shared_races {
-                    for other in others {
-                        if let Some(hazard) = race(&warp.clock, other, now.of_lane(lane)) {
-                            self.report(hazard, place, Some(other));
-                        }
-                    }
-                }
-            }
-        }
-        block.shadow = Some(shadow);
     }
 
     #[cold]
-    fn report(&mut self, hazard: Hazard, site: Site, before: Option<Event>) {
+    fn report_shared(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        request: Request<'_>,
+        shown: Shown,
+        store: Option<&Access>,
+    ) {
+        let checks = self.run.options.checks;
+        let site = |(lane, address)| {
+            Site { block: block.index, warp: warp.index, pc: request.pc, lane, address }
+        };
+        if let (Some(at), true) = (shown.pending, checks.async_copies) {
+            self.report(Hazard::AsyncCopyNotAwaited, site(at));
+        }
+        if let (Some(at), true) = (shown.unwritten, checks.uninitialised) {
+            self.report(Hazard::UninitialisedShared, site(at));
+        }
+        for race in shown.races {
+            let shared = Some(&block.shared[..]);
+            let same = race.both_store
+                && store.is_some_and(|access| self.stores_again(warp, request, access, race, shared));
+            self.report_race(block, warp, request.pc, race, same, true);
+        }
+    }
+
+    /// Whether a lane stores to a place what is there already.
+    pub(super) fn stores_again(
+        &mut self,
+        warp: &Warp,
+        request: Request<'_>,
+        access: &Access,
+        race: Race,
+        shared: Option<&[u8]>,
+    ) -> bool {
+        let each = u64::from(access.bytes);
+        let element = (race.address - request.all[race.lane]) / each;
+        let Some(Some(row)) = access.rows.get(element as usize) else { return false };
+        let field = if each == 8 { u64::MAX } else { (1 << (8 * each)) - 1 };
+        let address = request.all[race.lane] + element * each;
+        let there = match shared {
+            Some(shared) => read_bytes(shared, address as usize, access.bytes),
+            None => self.device_load(address, access.bytes),
+        };
+        read_row(warp, *row, race.lane) & field == there
+    }
+
+    #[cold]
+    fn report(&mut self, hazard: Hazard, site: Site) {
         self.observers.find(hazard, site.pc, |run| {
-            let other = before.map(|event| {
-                run.place(site.block, event.warp(), 1 << event.lane(), event.pc() as usize)
-            });
             let address = site.address;
             let what = match hazard {
                 Hazard::AsyncCopyNotAwaited => format!(
@@ -192,153 +118,213 @@ impl Machine<'_> {
                 Hazard::UninitialisedShared => {
                     format!("shared address {address:#x} is read but was never written")
                 }
-                Hazard::MissingProxyFence => {
-                    "a bulk copy reads shared memory that was written without a proxy fence".into()
-                }
-                _ => format!("conflicting accesses to shared address {address:#x}"),
+                _ => "a bulk copy reads shared memory that was written without a proxy fence".into(),
             };
             let message = format!("{what}; {}", run.describe_shared(address));
             Finding {
                 hazard,
                 place: run.place(site.block, site.warp, 1 << site.lane, site.pc),
-                other,
+                other: None,
                 address: Some(address),
                 message,
             }
         });
     }
 
-    /// A warp barrier orders the lanes of a warp.
-    pub fn warp_synchronised(&mut self, warp: &mut Warp) {
+    /// A warp barrier orders its lanes.
+    pub fn warp_synchronised(&mut self, warp: &mut Warp, mask: u32) {
         if self.observers.checking {
-            warp.tick();
+            warp.order.meet(mask, warp.live, warp.lanes);
         }
     }
 
-    /// A warp hands its clock to a block barrier.
-    pub fn barrier_arrived(&mut self, block: &mut Block, warp: &mut Warp, id: u32) {
+    /// Lanes arrive at a block's barrier without waiting there.
+    pub fn barrier_arrived(&mut self, block: &mut Block, warp: &mut Warp, mask: u32, id: u32) {
         let Some(shadow) = &mut block.shadow else { return };
-        let clock = shadow.barrier_clocks.entry(id).or_default();
-        clock.resize(warp.clock.len(), 0);
-        join(clock, &warp.clock);
-        warp.tick();
+        let arrival = warp.order.arrive(mask, warp.lanes);
+        shadow.barriers.entry(id).or_default().join(&arrival);
     }
 
-    /// A warp that passes a barrier without waiting learns what those who arrived knew.
-    pub fn barrier_passed(&mut self, block: &mut Block, warp: &mut Warp, id: u32) {
+    /// Lanes arrive at the cluster's barrier, handing on only what fences before did.
+    pub fn barrier_arrived_relaxed(&mut self, block: &mut Block, warp: &Warp, mask: u32, id: u32) {
         let Some(shadow) = &mut block.shadow else { return };
-        if let Some(joined) = shadow.barrier_clocks.get(&id) {
-            join(&mut warp.clock, joined);
+        let arrival = shadow.barriers.entry(id).or_default();
+        for lane in lanes(mask) {
+            for (scope, known) in warp.order.fenced_by(lane) {
+                if scope >= Scope::Cluster {
+                    arrival.add(&known);
+                }
+            }
         }
     }
 
-    /// Another block of the cluster wrote.
-    pub fn mark_written(&mut self, block: &mut Block, request: Request<'_>) {
-        let Some(shadow) = &mut block.shadow else { return };
-        for lane in lanes(request.mask) {
-            let granules = shadow.touched(request.all[lane], request.bytes);
-            granules.fill(Granule { written: true, ..Granule::default() });
+    /// Lanes that need not wait at the cluster's barrier learn what all who arrived knew.
+    pub fn cluster_passed(&mut self, block: &mut Block, warp: &mut Warp, mask: u32) {
+        if let Some(shadow) = &block.shadow {
+            warp.order.pass(mask, warp.live, &shadow.cluster);
         }
     }
 
-    /// The warps that waited at a barrier learn what all who arrived knew.
+    /// All lanes that wait at a barrier of the block go on, and know what all who arrived knew.
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
         let Some(shadow) = &mut block.shadow else { return };
-        let Some(joined) = shadow.barrier_clocks.get(&id) else { return };
-        let waits = |warp: &Warp| warp.splits.iter().any(|s| s.state == State::AtBarrier(id));
-        for warp in block.warps.iter_mut().filter(|warp| waits(warp)) {
-            join(&mut warp.clock, joined);
-        }
-        // When all that live have arrived, they go on at one time, later than all before.
-        let together = |warp: &Warp| warp.splits.iter().all(|s| s.state == State::AtBarrier(id));
-        if !block.warps.iter().all(together) {
+        let mut all = shadow.barriers.remove(&id).unwrap_or_default();
+        let waits = |warp: &Warp| warp.splits.iter().all(|s| s.state == State::AtBarrier(id));
+        let complete = |warp: &Warp| !warp.is_finished() && warp.live == warp.lanes && waits(warp);
+        if block.warps.iter().all(complete) {
+            // One time for the whole block says it all, as long as nothing is known of others.
+            if block.warps.iter().any(|warp| warp.order.knows_others()) {
+                for warp in &mut block.warps {
+                    all.join(&warp.order.others(warp.live));
+                }
+                for warp in &mut block.warps {
+                    warp.order.pass(u32::MAX, warp.live, &all);
+                }
+            }
+            let time = block.warps.iter().map(|warp| warp.order.time).max().unwrap_or(0);
+            let floor = shadow.next_epoch();
+            block.warps.iter_mut().for_each(|warp| warp.order.settle(time, floor));
             return;
         }
-        let gone: Vec<bool> = block.warps.iter().map(Warp::is_finished).collect();
-        let time = block.warps.iter().map(Warp::time).max().unwrap_or(0);
-        for warp in block.warps.iter_mut().filter(|warp| !warp.is_finished()) {
-            let own = warp.index as usize;
-            for (known, gone) in warp.clock.iter_mut().zip(&gone) {
-                // What a warp that has ended did after its last barrier remains unknown.
-                *known = if *gone { *known } else { time };
+        let at_barrier = |warp: &Warp| {
+            let at = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
+            at.fold(0, |mask, split| mask | split.mask)
+        };
+        for warp in &mut block.warps {
+            let mask = at_barrier(warp);
+            if mask != 0 {
+                all.join(&warp.order.arrive(mask, warp.lanes));
             }
-            warp.settled = warp.clock.iter().copied().min().unwrap_or(0);
-            warp.clock[own] = time + 1;
+        }
+        for warp in &mut block.warps {
+            let mask = at_barrier(warp);
+            if mask != 0 {
+                warp.order.pass(mask, warp.live, &all);
+            }
         }
     }
 
-    pub fn mbarrier_arrived(&mut self, block: &mut Block, warp: &mut Warp, address: u32) {
-        if let Some(shadow) = &mut block.shadow {
-            shadow.release(warp, std::iter::once(address as u64));
+    /// The cluster's barrier is complete: those who wait go on, and those who come later find what it hands on.
+    pub fn join_cluster(&mut self, blocks: &mut [Option<Block>], id: u32) {
+        let mut all = Arrival::default();
+        for shadow in blocks.iter_mut().flatten().filter_map(|block| block.shadow.as_mut()) {
+            all.join(&shadow.barriers.remove(&id).unwrap_or_default());
+        }
+        for block in blocks.iter_mut().flatten() {
+            let Some(shadow) = &mut block.shadow else { return };
+            shadow.cluster = all.clone();
+            for warp in &mut block.warps {
+                let at = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
+                let mask = at.fold(0, |mask, split| mask | split.mask);
+                if mask != 0 {
+                    warp.order.pass(mask, warp.live, &all);
+                }
+            }
         }
     }
 
-    pub fn mbarrier_passed(&mut self, block: &mut Block, warp: &mut Warp, address: u32) {
-        if let Some(shadow) = &mut block.shadow {
-            shadow.acquire(warp, address as u64);
-        }
+    /// A lane arrives at an mbarrier.
+    pub fn mbarrier_arrived(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (address, lane): (u64, usize),
+        releases: bool,
+        completes: bool,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let known = releases.then(|| warp.order.released_by(lane));
+        shadow.arrived_at(address, known.as_ref(), completes);
     }
 
-    pub fn mark_mbarrier(&mut self, block: &mut Block, address: u32) {
-        if let Some(shadow) = &mut block.shadow {
-            shadow.touched(address as u64, 8).iter_mut().for_each(|granule| granule.written = true);
+    /// Lanes have seen a phase of an mbarrier complete.
+    pub fn mbarrier_passed(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        mask: u32,
+        address: u64,
+        semantics: Semantics,
+    ) {
+        let Some(shadow) = &block.shadow else { return };
+        let known = shadow.completed_at(address);
+        if semantics.acquire {
+            warp.order.learn(mask, warp.live, &known);
+        } else {
+            warp.order.learn_later(mask, warp.live, Scope::Block, &known);
         }
     }
 
     /// The target of an asynchronous copy must not be touched until it has landed.
-    pub fn check_async_issue(&mut self, block: &mut Block, warp: &Warp, request: Request<'_>) {
-        self.shared_write(block, warp, request, PLAIN);
+    pub fn check_async_issue(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
+        self.shared_event(block, warp, request, true, None);
         let Some(shadow) = &mut block.shadow else { return };
         for lane in lanes(request.mask) {
-            for granule in shadow.touched(request.all[lane], request.bytes) {
-                granule.pending = true;
-            }
+            shadow.mark_pending(request.all[lane], request.bytes, true);
         }
     }
 
     pub fn async_landed(
         &mut self,
         block: &mut Block,
-        warp: &Warp,
-        mask: u32,
+        warp: &mut Warp,
+        (pc, mask): (usize, u32),
         target: &[u32; LANES],
         bytes: u32,
     ) {
         let Some(shadow) = &mut block.shadow else { return };
         for lane in lanes(mask) {
-            for granule in shadow.touched(target[lane] as u64, bytes) {
-                granule.pending = false;
-                // The write happens now, whenever it was asked for.
-                let rest = granule.write.0 & ((1 << 34) - 1);
-                granule.write = Event((warp.time() as u64) << 34 | rest);
-            }
+            shadow.mark_pending(target[lane] as u64, bytes, false);
         }
+        // The write happens now, whenever it was asked for; it was compared then.
+        let all = target.map(u64::from);
+        let request = Request { pc, mask, all: &all, bytes };
+        shadow.access(self.run, &mut warp.order, warp.live, request, true);
     }
 
     #[allow(clippy::too_many_arguments)]
     pub fn check_bulk_issue(
         &mut self,
         block: &mut Block,
-        warp: &Warp,
-        pc: usize,
-        lane: usize,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
         direction: BulkDirection,
         (target, source): (u64, u64),
         bytes: u32,
+        mbarrier: Option<u64>,
     ) {
         let place = Site { block: block.index, warp: warp.index, pc, lane, address: source };
         let Some(shadow) = &mut block.shadow else { return };
+        let checks = self.run.options.checks;
+        let copies = match mbarrier {
+            Some(mbarrier) => shadow.copy_to(mbarrier),
+            None => shadow.copy_of(warp.index as u8),
+        };
+        let mut races = Vec::new();
+        let mut access = |shadow: &mut super::shared::SharedShadow, address, writes| {
+            if checks.shared_races {
+                let at = ((pc, lane), (address, bytes), writes, copies);
+                races.append(&mut shadow.bulk(self.run, &mut warp.order, at.0, at.1, at.2, at.3));
+            }
+        };
+        let (mut unwritten, mut unfenced) = (false, false);
+        if direction != BulkDirection::GlobalToShared {
+            access(shadow, source, false);
+            unwritten = !shadow.is_written(source, bytes);
+            unfenced = direction == BulkDirection::SharedToGlobal && shadow.unfenced;
+        }
         if direction != BulkDirection::SharedToGlobal {
-            shadow.touched(target, bytes).iter_mut().for_each(|granule| granule.pending = true);
-            return;
+            access(shadow, target, true);
+            shadow.mark_pending(target, bytes, true);
         }
-        let unwritten = shadow.touched(source, bytes).iter().any(|granule| !granule.written);
-        let unfenced = shadow.unfenced;
-        if unwritten && self.run.options.checks.uninitialised {
-            self.report(Hazard::UninitialisedShared, place, None);
+        for race in races {
+            self.report_race(block, warp, pc, race, false, true);
         }
-        if unfenced && self.run.options.checks.async_copies {
-            self.report(Hazard::MissingProxyFence, place, None);
+        if unwritten && checks.uninitialised {
+            self.report(Hazard::UninitialisedShared, place);
+        }
+        if unfenced && checks.async_copies {
+            self.report(Hazard::MissingProxyFence, place);
         }
     }
 
@@ -346,22 +332,55 @@ impl Machine<'_> {
         &mut self,
         block: &mut Block,
         direction: BulkDirection,
-        target: u64,
-        bytes: u32,
+        (target, bytes): (u64, u32),
+        mbarrier: Option<u64>,
+        completes: bool,
     ) {
+        let number = block.linear as u32;
         let Some(shadow) = &mut block.shadow else { return };
-        if direction == BulkDirection::SharedToGlobal {
-            return;
+        if direction != BulkDirection::SharedToGlobal {
+            shadow.mark_pending(target, bytes, false);
         }
-        // Who waits on the mbarrier sees the bytes; who does not is caught by timing alone.
-        shadow.touched(target, bytes).fill(Granule { written: true, ..Granule::default() });
+        if let Some(mbarrier) = mbarrier {
+            shadow.landed_at(number, mbarrier, completes);
+        }
     }
 
-    /// A fence makes later atomics of the block a release.
-    pub fn fence(&mut self, block: &mut Block, proxy: bool) {
+    /// A warp's bulk copies up to now are a group.
+    pub fn bulk_committed(&mut self, block: &mut Block, warp: &Warp) {
         if let Some(shadow) = &mut block.shadow {
-            shadow.fenced |= !proxy;
-            shadow.unfenced &= !proxy;
+            shadow.commit_copies(warp.index as u8);
+        }
+    }
+
+    /// Lanes have waited for all groups of bulk copies but the latest.
+    pub fn bulk_awaited(&mut self, block: &Block, warp: &mut Warp, mask: u32, pending: u32) {
+        if let Some(shadow) = &block.shadow {
+            let known = shadow.awaited(warp.order.block, warp.index as u8, pending);
+            warp.order.learn(mask, warp.live, &known);
+        }
+    }
+
+    /// A fence: see [`Order`](super::order::Order).
+    pub fn fence(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        mask: u32,
+        proxy: bool,
+        semantics: Semantics,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        shadow.unfenced &= !proxy;
+        if proxy {
+            return;
+        }
+        let scope = semantics.strong.unwrap_or(Scope::Device);
+        if semantics.acquire {
+            warp.order.acquire_fence(mask, warp.live, scope, semantics.sequential);
+        }
+        if semantics.release {
+            warp.order.release_fence(mask, warp.live, scope, semantics.sequential);
         }
     }
 }

@@ -1,185 +1,361 @@
-//! What is remembered of shared memory: accesses, and the clocks that order them.
+//! What is remembered of a block's shared memory, and of what its warps and copies hand on there.
 
+use super::check::{Check, Race};
+use super::event::{Epoch, Event};
+use super::known::{BlockTimes, Known, WARPS};
+use super::lines::{Cells, FULL, LINE, Line};
+use super::order::{Arrival, Order};
+use super::sync::{Strong, Words};
+use crate::execute::request::{Request, lanes};
 use crate::execute::run::Run;
-use crate::execute::warp::Warp;
-use crate::registers::LANES;
 use std::collections::HashMap;
 
-/// One remembered access: its time in the warp (30 bits), instruction (22), warp (5), lane (5) and
-/// kind (2). Zero is no access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event(pub u64);
+/// The first of the numbers that stand for the groups of bulk copies of a warp.
+const FIRST_GROUPS: u8 = 224;
 
-pub(super) const PLAIN: u64 = 1;
-pub(super) const ATOMIC: u64 = 2;
-
-impl Event {
-    /// The access of lane 0.
-    pub fn new(warp: &Warp, pc: usize, kind: u64) -> Event {
-        let time = warp.time() as u64;
-        Event(time << 34 | (pc as u64 & 0x3f_ffff) << 12 | (warp.index as u64 & 31) << 7 | kind)
-    }
-
-    pub fn of_lane(self, lane: usize) -> Event {
-        Event(self.0 | (lane as u64) << 2)
-    }
-
-    pub fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    pub fn time(self) -> u32 {
-        (self.0 >> 34) as u32
-    }
-
-    pub fn pc(self) -> u32 {
-        (self.0 >> 12) as u32 & 0x3f_ffff
-    }
-
-    pub fn warp(self) -> u32 {
-        (self.0 >> 7) as u32 & 31
-    }
-
-    pub fn lane(self) -> u32 {
-        (self.0 >> 2) as u32 & 31
-    }
-
-    pub fn is_atomic(self) -> bool {
-        self.0 & 3 == ATOMIC
-    }
+/// An mbarrier: who arrived in the present phase, and what its completed phases hand on.
+#[derive(Debug, Default)]
+struct Phases {
+    arrived: Arrival,
+    done: Arrival,
+    /// Stands for the copies that complete here, as if they were a warp.
+    copies: u8,
+    /// Copies so far.
+    count: u32,
 }
 
-/// What is known of one granule of shared memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Granule {
-    pub write: Event,
-    pub first_read: Event,
-    pub last_read: Event,
-    pub written: bool,
-    pub pending: bool,
-}
-
-/// Whether nobody has read since the last write.
-pub(super) fn unread(granule: Granule) -> bool {
-    granule.first_read.is_none()
-}
-
-/// Who last released a location: a warp, at a time, with the clock it had then.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Release {
-    pub warp: u32,
-    /// Who knows this time of the warp knows the whole clock; `u32::MAX` when nobody can tell.
-    pub time: u32,
-    /// Number of the clock among the clocks plus one; 0 is no release.
-    pub clock: u32,
+/// The bulk copies of a warp that are awaited in groups.
+#[derive(Debug, Default)]
+struct Groups {
+    count: u32,
+    /// Copies before each commit.
+    commits: Vec<u32>,
 }
 
 /// What is known of a block's shared memory.
 #[derive(Debug)]
 pub(crate) struct SharedShadow {
-    pub granule: u32,
-    pub granules: Vec<Granule>,
-    /// Clocks that barriers hand on.
-    pub barrier_clocks: HashMap<u32, Vec<u32>>,
-    /// The last release of each granule; empty before the first.
-    pub releases: Vec<Release>,
-    /// The clocks of releases, one after the other.
-    pub clocks: Vec<u32>,
-    pub warps: usize,
+    shift: u32,
+    lines: Vec<Line>,
+    cells: Cells,
+    /// The epochs that accesses here are named by.
+    epochs: Vec<Epoch>,
+    pub words: Words,
+    /// What was brought to barriers whose arrivals do not wait.
+    pub barriers: HashMap<u32, Arrival>,
+    /// What the last barrier of the cluster handed on.
+    pub cluster: Arrival,
+    mbarriers: HashMap<u64, Phases>,
+    groups: HashMap<u8, Groups>,
+    has_copies: bool,
     /// Plain writes since the last proxy fence.
     pub unfenced: bool,
-    /// The block has executed a fence, and an atomic that may acquire.
-    pub fenced: bool,
-    pub acquired: bool,
+}
+
+/// What an access of shared memory showed.
+pub(crate) struct Shown {
+    pub races: Vec<Race>,
+    /// A lane, and the address, that reads what nobody wrote.
+    pub unwritten: Option<(usize, u64)>,
+    /// A lane, and the address, that a copy is about to write.
+    pub pending: Option<(usize, u64)>,
 }
 
 impl SharedShadow {
     pub fn new(run: &Run<'_>) -> SharedShadow {
+        let granules = run.shared_bytes.div_ceil(run.granule) as usize;
         SharedShadow {
-            granule: run.granule,
-            granules: vec![Granule::default(); run.shared_bytes.div_ceil(run.granule) as usize],
-            barrier_clocks: HashMap::new(),
-            releases: Vec::new(),
-            clocks: Vec::new(),
-            warps: run.warps_per_block as usize,
+            shift: run.granule.trailing_zeros(),
+            lines: vec![Line::default(); granules.div_ceil(LINE)],
+            cells: Cells::default(),
+            epochs: Vec::new(),
+            words: Words::default(),
+            barriers: HashMap::new(),
+            cluster: Arrival::default(),
+            mbarriers: HashMap::new(),
+            groups: HashMap::new(),
+            has_copies: false,
             unfenced: false,
-            fenced: false,
-            acquired: false,
         }
     }
 
-    #[inline(always)]
-    pub fn touched(&mut self, address: u64, bytes: u32) -> &mut [Granule] {
-        // A granule is 1, 2 or 4 bytes.
-        let shift = self.granule.trailing_zeros();
-        let first = (address >> shift) as usize;
-        let last = ((address + bytes as u64 + self.granule as u64 - 1) >> shift) as usize;
-        let last = last.min(self.granules.len());
-        self.granules.get_mut(first..last).unwrap_or_default()
+    /// Of the next block, with the memory of one that has ended.
+    pub fn restart(&mut self) {
+        self.lines.fill(Line::default());
+        self.cells.reset();
+        self.epochs.clear();
+        self.words = Words::default();
+        self.barriers.clear();
+        self.cluster = Arrival::default();
+        self.mbarriers.clear();
+        self.groups.clear();
+        self.has_copies = false;
+        self.unfenced = false;
     }
 
-    /// The warp learns what was known at the last release of a location.
-    pub fn acquire(&mut self, warp: &mut Warp, address: u64) {
-        let at = (address >> self.granule.trailing_zeros()) as usize;
-        let Some(release) = self.releases.get(at).copied() else { return };
-        let Some(number) = (release.clock as usize).checked_sub(1) else { return };
-        if !knows(warp, release) {
-            let start = number * self.warps;
-            join(&mut warp.clock, &self.clocks[start..start + self.warps]);
+    /// The number above all epochs so far.
+    pub fn next_epoch(&self) -> u32 {
+        self.epochs.len() as u32 + 1
+    }
+
+    fn number_of(&mut self, epoch: Epoch) -> u32 {
+        if self.epochs.last() != Some(&epoch) {
+            self.epochs.push(epoch);
+        }
+        self.epochs.len() as u32
+    }
+
+    /// Calls `f` with the lines of a range and the granules in each.
+    fn each_line(&mut self, address: u64, bytes: u32, mut f: impl FnMut(&mut Line, u8)) {
+        let first = (address >> self.shift) as usize;
+        let end = ((address + bytes as u64).div_ceil(1 << self.shift)) as usize;
+        let mut at = first;
+        while at < end {
+            let next = (at / LINE + 1) * LINE;
+            let count = next.min(end) - at;
+            let bits = (FULL >> (LINE - count)) << (at % LINE);
+            if let Some(line) = self.lines.get_mut(at / LINE) {
+                f(line, bits);
+            }
+            at = next;
         }
     }
 
-    /// Locations pass on what the warp knows, and what they passed on before.
-    pub fn release(&mut self, warp: &mut Warp, addresses: impl Iterator<Item = u64>) {
-        if self.releases.is_empty() {
-            self.releases.resize(self.granules.len(), Release::default());
+    /// Marks a range as written.
+    pub fn mark_written(&mut self, address: u64, bytes: u32) {
+        self.each_line(address, bytes, |line, bits| line.written |= bits);
+    }
+
+    /// Marks a range as the target of a copy that has begun, or that has landed.
+    pub fn mark_pending(&mut self, address: u64, bytes: u32, pending: bool) {
+        self.each_line(address, bytes, |line, bits| {
+            line.pending &= !bits;
+            if pending {
+                line.pending |= bits;
+            } else {
+                line.written |= bits;
+            }
+        });
+    }
+
+    pub fn is_written(&mut self, address: u64, bytes: u32) -> bool {
+        let mut written = true;
+        self.each_line(address, bytes, |line, bits| written &= line.written & bits == bits);
+        written
+    }
+
+    /// Compares and remembers an access of a warp.
+    pub fn access(
+        &mut self,
+        run: &Run<'_>,
+        order: &mut Order,
+        live: u32,
+        request: Request<'_>,
+        writes: bool,
+    ) -> Shown {
+        if order.shared_epoch == 0 {
+            order.shared_epoch = self.number_of(order.epoch());
         }
-        self.collect();
-        let release =
-            Release { warp: warp.index, time: warp.time(), clock: self.keep(&warp.clock) };
-        let shift = self.granule.trailing_zeros();
-        for address in addresses {
-            let at = (address >> shift) as usize;
-            let Some(before) = self.releases.get(at).copied() else { continue };
-            self.releases[at] = release;
-            if before.clock != 0 && before.clock != release.clock && !knows(warp, before) {
-                let start = (before.clock as usize - 1) * self.warps;
-                let mut both = self.clocks[start..start + self.warps].to_vec();
-                join(&mut both, &warp.clock);
-                self.releases[at] = Release { time: u32::MAX, clock: self.keep(&both), ..release };
+        let kind = run.kinds[request.pc];
+        let (shift, epoch) = (self.shift, order.shared_epoch);
+        // Barriers do not settle what copies do, nor what other blocks do here.
+        let is_alone = run.blocks_per_cluster() == 1 && !self.has_copies;
+        let floor = if is_alone { order.floor } else { 0 };
+        let row = request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
+        let mut check = Check {
+            run,
+            epochs: &self.epochs,
+            order,
+            words: &mut self.words,
+            pc: request.pc,
+            kind,
+            writes,
+            epoch,
+            floor,
+            reaches: kind.semantics.strong.is_some() && is_alone,
+            shift,
+            races: Vec::new(),
+            breaks: false,
+            is_shared: true,
+            unwritten: None,
+            pending: None,
+        };
+        if row.is_some() {
+            check.rows(request, &mut self.lines, &mut self.cells, 0);
+        } else {
+            check.scattered(request, &mut self.lines, &mut self.cells, 0);
+        }
+        let breaks = check.breaks;
+        let Check { races, unwritten, pending, .. } = check;
+        let mut shown = Shown { races, unwritten, pending };
+        if !run.options.checks.shared_races {
+            shown.races.clear();
+        }
+        if breaks && !self.words.is_empty() {
+            lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
+        }
+        strong(run, order, &mut self.words, live, request, writes);
+        shown
+    }
+
+    /// Compares the whole of a bulk copy's part of shared memory with accesses before, as if the lane that asks for it
+    /// did it, and remembers it as done by the copy.
+    #[allow(clippy::too_many_arguments)]
+    pub fn bulk(
+        &mut self,
+        run: &Run<'_>,
+        order: &mut Order,
+        (pc, lane): (usize, usize),
+        (address, bytes): (u64, u32),
+        writes: bool,
+        copies: (u8, u32),
+    ) -> Vec<Race> {
+        self.has_copies = true;
+        let by = Epoch { block: order.block, warp: copies.0, time: copies.1 };
+        let number = self.number_of(by);
+        order.shared_epoch = 0;
+        let mine = self.number_of(order.epoch());
+        let mut check = Check {
+            run,
+            epochs: &self.epochs,
+            order,
+            words: &mut self.words,
+            pc,
+            kind: run.kinds[pc],
+            writes,
+            epoch: mine,
+            floor: 0,
+            reaches: false,
+            shift: self.shift,
+            races: Vec::new(),
+            breaks: false,
+            is_shared: true,
+            unwritten: None,
+            pending: None,
+        };
+        let first = (address >> self.shift) as usize;
+        let end = first + (bytes >> self.shift) as usize;
+        for granule in first..end {
+            let Some(line) = self.lines.get_mut(granule / LINE) else { break };
+            line.latest = number.max(mine);
+            let cell = &mut self.cells.of(line)[granule % LINE];
+            check.compare(cell, lane, (granule as u64) << self.shift);
+            let now = Event::point(number, pc, lane);
+            if writes {
+                check.write(cell, now);
+            } else if cell.reads[0].is_none() {
+                cell.reads[0] = now;
+            } else {
+                cell.reads[1] = now;
             }
         }
-        warp.tick();
+        check.races
     }
 
-    pub fn keep(&mut self, clock: &[u32]) -> u32 {
-        self.clocks.extend_from_slice(clock);
-        (self.clocks.len() / self.warps) as u32
+    /// Names the next copy that will complete at an mbarrier.
+    pub fn copy_to(&mut self, mbarrier: u64) -> (u8, u32) {
+        let next = WARPS + (self.mbarriers.len() as u8).min(FIRST_GROUPS - WARPS - 2);
+        let phases = self.mbarriers.entry(mbarrier).or_default();
+        if phases.copies == 0 {
+            phases.copies = next;
+        }
+        phases.count += 1;
+        (phases.copies, phases.count)
     }
 
-    /// Drops clocks that no location refers to, when there are many.
-    pub fn collect(&mut self) {
-        if self.clocks.len() < 2 * self.warps * (self.releases.len() + 2 * LANES) {
-            return;
+    /// Names the next copy of a warp's groups.
+    pub fn copy_of(&mut self, warp: u8) -> (u8, u32) {
+        let groups = self.groups.entry(warp).or_default();
+        groups.count += 1;
+        (FIRST_GROUPS + (warp & 31), groups.count)
+    }
+
+    pub fn commit_copies(&mut self, warp: u8) {
+        let groups = self.groups.entry(warp).or_default();
+        groups.commits.push(groups.count);
+    }
+
+    /// What a warp knows when at most `pending` of its groups are under way.
+    pub fn awaited(&self, block: u32, warp: u8, pending: u32) -> Known {
+        let Some(groups) = self.groups.get(&warp) else { return Known::default() };
+        let landed = groups.commits.len().checked_sub(pending as usize + 1);
+        let Some(at) = landed else { return Known::default() };
+        let mut times = BlockTimes::default();
+        times.add_warp(FIRST_GROUPS + (warp & 31), groups.commits[at]);
+        Known::of_block(block, times)
+    }
+
+    /// A copy has landed at an mbarrier.
+    pub fn landed_at(&mut self, block: u32, mbarrier: u64, completes: bool) {
+        let Some(phases) = self.mbarriers.get_mut(&mbarrier) else { return };
+        if phases.copies != 0 {
+            let mut times = BlockTimes::default();
+            times.add_warp(phases.copies, phases.count);
+            phases.arrived.add(&Known::of_block(block, times));
         }
-        let old = std::mem::take(&mut self.clocks);
-        let mut numbers = HashMap::new();
-        for release in self.releases.iter_mut().filter(|release| release.clock != 0) {
-            let start = (release.clock as usize - 1) * self.warps;
-            release.clock = *numbers.entry(start).or_insert_with(|| {
-                self.clocks.extend_from_slice(&old[start..start + self.warps]);
-                (self.clocks.len() / self.warps) as u32
-            });
+        if completes {
+            phases.complete();
         }
+    }
+
+    /// Somebody has arrived at an mbarrier with what they know.
+    pub fn arrived_at(&mut self, mbarrier: u64, known: Option<&Known>, completes: bool) {
+        let phases = self.mbarriers.entry(mbarrier).or_default();
+        if let Some(known) = known {
+            phases.arrived.add(known);
+        }
+        if completes {
+            phases.complete();
+        }
+    }
+
+    /// What the completed phases of an mbarrier hand on.
+    pub fn completed_at(&self, mbarrier: u64) -> Known {
+        self.mbarriers.get(&mbarrier).map(|phases| phases.done.known.clone()).unwrap_or_default()
     }
 }
 
-pub(super) fn knows(warp: &Warp, release: Release) -> bool {
-    warp.clock.get(release.warp as usize).is_some_and(|known| *known >= release.time)
+impl Phases {
+    fn complete(&mut self) {
+        let arrived = std::mem::take(&mut self.arrived);
+        self.done.join(&arrived);
+    }
 }
 
-pub(super) fn join(clock: &mut [u32], other: &[u32]) {
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
+/// What strong accesses hand on and learn, lane after lane.
+pub(super) fn strong(
+    run: &Run<'_>,
+    order: &mut Order,
+    words: &mut Words,
+    live: u32,
+    request: Request<'_>,
+    writes: bool,
+) {
+    let kind = run.kinds[request.pc];
+    let Some(scope) = kind.semantics.strong else { return };
+    let semantics = kind.semantics;
+    let hands_on = writes && (semantics.release || order.has_fenced());
+    if !hands_on && words.is_empty() {
+        return;
+    }
+    let elements = (request.bytes / u32::from(kind.bytes.max(1))).max(1);
+    for lane in lanes(request.mask) {
+        for element in 0..elements {
+            let access = Strong {
+                address: request.all[lane] + u64::from(element * u32::from(kind.bytes)),
+                lane,
+                live,
+                scope,
+                acquire: semantics.acquire,
+                release: semantics.release,
+                reads: !writes || kind.observes,
+                writes,
+                updates: kind.updates,
+            };
+            words.access(run, order, access);
+        }
+    }
+    if semantics.release {
+        order.tick();
     }
 }

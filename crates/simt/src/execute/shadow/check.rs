@@ -1,0 +1,448 @@
+//! One access of a warp compared with those before it, and remembered.
+
+use super::event::{Epoch, Event, Kind};
+use super::lines::{Cell, Cells, FULL, LINE, Line};
+use super::order::{Observed, Order};
+use super::sync::{Words, includes};
+use crate::execute::request::{Request, lanes};
+use crate::execute::run::Run;
+use crate::registers::LANES;
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Race {
+    pub before: Event,
+    pub epoch: Epoch,
+    pub lane: usize,
+    pub address: u64,
+    /// Both are stores, so that equal values do no harm.
+    pub both_store: bool,
+}
+
+/// What an access is compared with, and what it brings.
+pub(crate) struct Check<'a> {
+    pub run: &'a Run<'a>,
+    pub epochs: &'a [Epoch],
+    pub order: &'a mut Order,
+    pub words: &'a mut Words,
+    pub pc: usize,
+    pub kind: Kind,
+    pub writes: bool,
+    /// The number of the present epoch plus one.
+    pub epoch: u32,
+    /// Events below this number happened before.
+    pub floor: u32,
+    /// The access is strong, and its scope includes all who can reach this memory.
+    pub reaches: bool,
+    /// Bytes of a granule, as a power of two.
+    pub shift: u32,
+    pub races: Vec<Race>,
+    /// A weak write came after a strong one, so that what that handed on is no longer there.
+    pub breaks: bool,
+    /// Written bytes, and those that copies are about to write, are remembered in the lines.
+    pub is_shared: bool,
+    /// A lane, and the address, that reads what nobody wrote.
+    pub unwritten: Option<(usize, u64)>,
+    /// A lane, and the address, that a copy is about to write.
+    pub pending: Option<(usize, u64)>,
+}
+
+impl Check<'_> {
+    fn kind_of(&self, event: Event) -> Kind {
+        self.run.kinds.get(event.pc()).copied().unwrap_or_default()
+    }
+
+    fn is_strong(&self, event: Event) -> bool {
+        self.kind_of(event).is_strong()
+    }
+
+    fn epoch_of(&self, event: Event) -> Epoch {
+        self.epochs[event.epoch() as usize - 1]
+    }
+
+    /// Whether the accesses of a whole line, or none, happened before those of now to it.
+    #[inline(always)]
+    fn is_settled(&self, before: Event, now: Event) -> bool {
+        before.is_none()
+            || before.epoch() < self.floor
+            || before.is_same_lanes(now)
+            || self.order.is_after_all(self.epoch_of(before))
+    }
+
+    /// Whether an access happened before what a lane does now.
+    #[inline(always)]
+    fn is_before(&self, before: Event, lane: usize) -> bool {
+        before.is_none()
+            || before.epoch() < self.floor
+            || (before.epoch() == self.epoch && before.lane() == lane && !before.is_many())
+            || self.order.is_after(self.epoch_of(before), before, lane)
+    }
+
+    /// A row that all lanes of the warp access side by side, from the beginning of a line on.
+    #[inline]
+    pub fn rows(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+    ) {
+        let shape = (request.bytes >> self.shift).trailing_zeros();
+        let first = ((request.all[0] - start) >> self.shift) as usize / LINE;
+        let count = LANES * (request.bytes >> self.shift) as usize / LINE;
+        for (index, line) in lines[first..first + count].iter_mut().enumerate() {
+            let lane = index * LINE >> shape;
+            let now = Event::row(self.epoch, self.pc, lane, shape);
+            self.line(line, cells, (FULL, now, 0), request.all[lane]);
+        }
+    }
+
+    /// Lanes access some granules of a line, which begins at an address. Each granule has a lane of its own, or `many`
+    /// lanes read all of them.
+    #[inline(always)]
+    fn line(
+        &mut self,
+        line: &mut Line,
+        cells: &mut Cells,
+        (mask, now, many): (u8, Event, u32),
+        address: u64,
+    ) {
+        if line.latest < self.floor && line.latest != 0 {
+            cells.unite(line, Cell::default(), mask);
+        }
+        line.latest = self.epoch;
+        if self.is_shared {
+            self.mark(line, (mask, now), address);
+        }
+        if line.split == 0 {
+            if line.mask != mask && line.cell == Cell::default() {
+                line.mask = mask;
+            }
+            if line.mask == mask && self.whole(&mut line.cell, now) {
+                return;
+            }
+        }
+        self.granules(line, cells, (mask, now, many), address);
+    }
+
+    /// What was written, and what a copy is about to write.
+    #[inline(always)]
+    fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
+        let needs = !self.writes || self.kind.updates;
+        if line.pending & mask != 0 || (needs && line.written & mask != mask) {
+            let missing = if line.pending & mask != 0 { line.pending } else { !line.written };
+            let granule = (missing & mask).trailing_zeros() as usize;
+            let at = (now.at(granule).lane(), address + ((granule as u64) << self.shift));
+            if line.pending & mask != 0 {
+                self.pending.get_or_insert(at);
+            } else {
+                self.unwritten.get_or_insert(at);
+            }
+        }
+        if self.writes {
+            line.written |= mask;
+        }
+    }
+
+    /// The same, granule by granule.
+    fn granules(
+        &mut self,
+        line: &mut Line,
+        cells: &mut Cells,
+        (mask, now, many): (u8, Event, u32),
+        address: u64,
+    ) {
+        let split = cells.of(line);
+        let found = self.races.len();
+        let mut rest = mask;
+        while rest != 0 {
+            let granule = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let cell = &mut split[granule];
+            let event = now.at(granule);
+            let (lane, at) = (event.lane(), address + ((granule as u64) << self.shift));
+            if many == 0 {
+                if self.is_same_update(cell.write) && cell.is_plain() {
+                    cell.write = event;
+                    continue;
+                }
+                self.compare(cell, lane, at);
+            } else if !self.is_settled(cell.write, event) || !cell.earlier.is_none() {
+                lanes(many).for_each(|lane| self.compare(cell, lane, at));
+            }
+            if self.writes { self.write(cell, event) } else { self.read(cell, event, lane) }
+        }
+        let quiet = self.races.len() == found && !self.kind.is_strong();
+        if self.writes && mask == FULL && quiet {
+            cells.unite(line, Cell { write: now, ..Cell::default() }, FULL);
+        }
+    }
+
+    /// The access to a line that is not split, when one cell can stand for it after as before.
+    #[inline(always)]
+    fn whole(&mut self, cell: &mut Cell, now: Event) -> bool {
+        if !self.is_settled(cell.write, now) || !cell.earlier.is_none() {
+            return false;
+        }
+        let [first, last] = cell.reads;
+        if self.writes {
+            if !self.is_settled(first, now) || !self.is_settled(last, now) {
+                return false;
+            }
+            let after_strong = !self.words.is_empty() && self.is_strong(cell.write);
+            if self.kind.is_strong() || after_strong {
+                return false;
+            }
+            *cell = Cell { write: now, ..Cell::default() };
+            return true;
+        }
+        if first == now || last == now {
+            return true;
+        }
+        if first.is_none() || (self.is_settled(first, now) && !self.weakens(first)) {
+            cell.reads[0] = now;
+            if self.is_settled(last, now) {
+                cell.reads[1] = Event::default();
+            }
+        } else {
+            cell.reads[1] = now;
+        }
+        true
+    }
+
+    /// Whether to remember the access of now instead of one before it would forget a weak one.
+    fn weakens(&self, before: Event) -> bool {
+        self.kind.is_strong() && !self.is_strong(before)
+    }
+
+    /// Compares an access of a lane with those before it.
+    #[inline(always)]
+    pub fn compare(&mut self, cell: &Cell, lane: usize, address: u64) {
+        if !self.is_same_update(cell.write) && !self.is_before(cell.write, lane) {
+            self.conflict(cell.write, cell, lane, address, true);
+        }
+        if !cell.earlier.is_none() && !self.is_before(cell.earlier, lane) {
+            self.conflict(cell.earlier, cell, lane, address, true);
+        }
+        if self.writes {
+            for read in cell.reads {
+                if !self.is_before(read, lane) {
+                    self.conflict(read, cell, lane, address, false);
+                }
+            }
+        }
+    }
+
+    /// Whether an access was of the same instruction, which is an atomic that reaches everybody.
+    #[inline(always)]
+    fn is_same_update(&mut self, before: Event) -> bool {
+        if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
+            return false;
+        }
+        if self.kind.observes && before.epoch() != self.epoch {
+            let block = self.epoch_of(before).block;
+            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block });
+        }
+        true
+    }
+
+    /// Two accesses without an order: a race unless they are morally strong.
+    #[cold]
+    fn conflict(&mut self, before: Event, cell: &Cell, lane: usize, address: u64, wrote: bool) {
+        let (epoch, kind) = (self.epoch_of(before), self.kind_of(before));
+        let me = self.order.block;
+        if let (Some(mine), Some(theirs)) = (self.kind.semantics.strong, kind.semantics.strong)
+            && self.kind.bytes == kind.bytes
+            && includes(self.run, mine, me, epoch.block)
+            && includes(self.run, theirs, epoch.block, me)
+        {
+            self.note(before, epoch, wrote);
+            return;
+        }
+        self.note(before, epoch, wrote);
+        // What a fence came after is not stale where a volatile load reads it: NVIDIA's guide has its last block read
+        // so what the others wrote before their `__threadfence()`, without a fence of its own.
+        let is_volatile_load = self.kind.semantics.volatile && !self.writes;
+        if is_volatile_load && self.order.is_after_fence(epoch, before, lane) {
+            return;
+        }
+        // A thread that has read a strong write by a strong read comes after that write.
+        let observed = |read: &Event| {
+            if read.is_none() || !self.is_strong(*read) {
+                return false;
+            }
+            let by = self.epoch_of(*read);
+            (by.block, by.warp) == (me, self.order.warp)
+                && (read.lane() == lane || read.is_many())
+                && self.kind_of(*read).bytes == kind.bytes
+        };
+        if wrote && kind.is_strong() && before == cell.write && cell.reads.iter().any(observed) {
+            return;
+        }
+        let both_store = wrote && self.writes && !kind.updates && !self.kind.updates;
+        self.races.push(Race { before, epoch, lane, address, both_store });
+    }
+
+    /// Remembers for messages which write of another thread was read by which strong read.
+    fn note(&mut self, before: Event, epoch: Epoch, wrote: bool) {
+        if wrote && self.kind.is_strong() && self.kind.observes {
+            let observed = Observed { read: self.pc, write: before.pc(), block: epoch.block };
+            self.order.observed = Some(observed);
+        }
+    }
+
+    /// Remembers a write.
+    #[inline(always)]
+    pub fn write(&mut self, cell: &mut Cell, now: Event) {
+        if !self.kind.is_strong() {
+            self.breaks |= !cell.write.is_none() && self.is_strong(cell.write);
+            *cell = Cell { write: now, ..Cell::default() };
+            return;
+        }
+        let old = cell.write;
+        if self.reaches && self.kind.updates && old.pc() == self.pc && !old.is_none() {
+            // The one before says the same.
+            cell.write = now;
+            return;
+        }
+        let is_weak = !old.is_none() && !self.is_strong(old);
+        let lane = now.lane();
+        if (is_weak && old.epoch() >= self.floor) || (!self.kind.updates && !self.is_before(old, lane)) {
+            cell.earlier = old;
+        }
+        for read in &mut cell.reads {
+            let keep = !read.is_none()
+                && !self.run.kinds.get(read.pc()).is_some_and(|kind| kind.is_strong());
+            if !keep {
+                *read = Event::default();
+            }
+        }
+        cell.write = now;
+    }
+
+    /// Remembers a read.
+    #[inline(always)]
+    pub fn read(&mut self, cell: &mut Cell, now: Event, lane: usize) {
+        let [first, last] = cell.reads;
+        if first == now || last == now {
+            return;
+        }
+        if first.is_none() || (self.is_before(first, lane) && !self.weakens(first)) {
+            cell.reads[0] = now;
+            if !last.is_none() && self.is_before(last, lane) && !self.weakens(last) {
+                cell.reads[1] = Event::default();
+            }
+        } else if first.epoch() == now.epoch() && first.pc() == now.pc() {
+            cell.reads[0] = first.of_many();
+        } else {
+            cell.reads[1] = if last.epoch() == now.epoch() && last.pc() == now.pc() {
+                last.of_many()
+            } else {
+                now
+            };
+        }
+    }
+
+    /// An access of lanes anywhere in lines that stand for memory from `start` on.
+    pub fn scattered(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+    ) {
+        // Lanes of one store that reach one place do not race with themselves here.
+        if self.writes && !self.kind.updates && !is_ascending(request) {
+            return self.overlapping(request, lines, cells, start);
+        }
+        let granules = (request.bytes >> self.shift).clamp(1, LINE as u32);
+        let element = FULL >> (LINE as u32 - granules);
+        let shift = self.shift;
+        let place = |lane: usize| ((request.all[lane].wrapping_sub(start)) >> shift) as usize;
+        let mut rest = request.mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = place(lane);
+            let (number, first) = (at / LINE, at % LINE);
+            let (mut mask, mut shape, mut many) = (element << first, LINE.trailing_zeros(), 0);
+            // Lanes that follow in the same line at one distance, or at the same address.
+            let next = rest.trailing_zeros() as usize;
+            if next == lane + 1 && next < LANES && place(next) / LINE == number {
+                let step = place(next).wrapping_sub(at);
+                if step == 0 && !self.writes {
+                    many = 1 << lane;
+                    while rest != 0 && request.all[rest.trailing_zeros() as usize] == request.all[lane] {
+                        many |= rest & rest.wrapping_neg();
+                        rest &= rest - 1;
+                    }
+                } else if step.is_power_of_two() && step >= granules as usize {
+                    shape = step.trailing_zeros();
+                    let mut last = lane;
+                    while last + 1 < LANES
+                        && rest >> (last + 1) & 1 != 0
+                        && place(last + 1) == at + (last + 1 - lane) * step
+                        && place(last + 1) / LINE == number
+                    {
+                        last += 1;
+                        mask |= element << (place(last) % LINE);
+                        rest &= !(1 << last);
+                    }
+                }
+            }
+            let Some(line) = lines.get_mut(number) else { continue };
+            let lane = lane.wrapping_sub(first >> shape) & 31;
+            let mut now = Event::row(self.epoch, self.pc, lane, shape);
+            if many != 0 {
+                now = now.of_many();
+            }
+            let address = start + (((number * LINE) as u64) << self.shift);
+            self.line(line, cells, (mask, now, many), address);
+        }
+    }
+
+    /// A store of lanes that may reach the same place: all are compared before any is remembered.
+    fn overlapping(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+    ) {
+        let granules = (request.bytes >> self.shift).max(1) as usize;
+        for remember in [false, true] {
+            for lane in lanes(request.mask) {
+                let address = request.all[lane];
+                let at = ((address - start) >> self.shift) as usize;
+                let Some(line) = lines.get_mut(at / LINE) else { continue };
+                line.latest = self.epoch;
+                let now = Event::point(self.epoch, self.pc, lane);
+                let first = at % LINE;
+                if self.is_shared {
+                    let mask = FULL >> (LINE - granules.min(LINE)) << first;
+                    let address = start + (((at / LINE * LINE) as u64) << self.shift);
+                    self.mark(line, (mask, now), address);
+                }
+                let split = &mut cells.of(line)[first..LINE.min(first + granules)];
+                for (index, cell) in split.iter_mut().enumerate() {
+                    let before = cell.write;
+                    if !remember {
+                        self.compare(cell, lane, address + ((index as u64) << self.shift));
+                    } else if before.epoch() == now.epoch() && before.pc() == now.pc() {
+                        cell.write = now.of_many();
+                    } else {
+                        self.write(cell, now);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether every active lane's address is above that of the active lane before.
+#[inline(always)]
+fn is_ascending(request: Request<'_>) -> bool {
+    let mut before = None;
+    lanes(request.mask)
+        .all(|lane| before.replace(request.all[lane]).is_none_or(|b| b < request.all[lane]))
+}

@@ -1,0 +1,322 @@
+//! What a thread knows: up to which time it comes after the accesses of every other thread.
+//!
+//! This is a vector clock, but not one number per thread: a grid has millions. It is a tree. Its
+//! inner nodes lead to blocks; a block has one time for all of its warps, and further times only for
+//! warps of which more is known; a warp likewise has one time for all lanes. Trees share what they
+//! have in common, so that a copy costs nothing, and joining two of them visits only the blocks in
+//! which they differ.
+
+use std::sync::Arc;
+
+/// Children of an inner node, as a power of two.
+const FAN_BITS: u32 = 4;
+const FAN: usize = 1 << FAN_BITS;
+/// Warps of a block at most. Higher numbers stand for asynchronous copies, which no barrier awaits.
+pub(crate) const WARPS: u8 = 32;
+
+/// One lane, or what is done in the name of no lane, of one warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Thread {
+    pub block: u32,
+    pub warp: u8,
+    pub lane: u8,
+}
+
+/// Times of one warp: that of all lanes, and later ones of single lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WarpTimes {
+    warp: u8,
+    all: u32,
+    lanes: Vec<(u8, u32)>,
+}
+
+/// Times of one block: that of all warps, and later ones of single warps, by warp.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BlockTimes {
+    all: u32,
+    warps: Vec<WarpTimes>,
+}
+
+impl BlockTimes {
+    pub fn of_all(time: u32) -> BlockTimes {
+        BlockTimes { all: time, warps: Vec::new() }
+    }
+
+    fn warp_mut(&mut self, warp: u8) -> &mut WarpTimes {
+        let at = self.warps.partition_point(|w| w.warp < warp);
+        if self.warps.get(at).is_none_or(|w| w.warp != warp) {
+            self.warps.insert(at, WarpTimes { warp, all: 0, lanes: Vec::new() });
+        }
+        &mut self.warps[at]
+    }
+
+    /// The time of all warps as far as this one is concerned: copies have times of their own.
+    fn all_of(&self, warp: u8) -> u32 {
+        if warp < WARPS { self.all } else { 0 }
+    }
+
+    /// All lanes of a warp up to a time.
+    pub fn add_warp(&mut self, warp: u8, time: u32) {
+        if time > self.all_of(warp) {
+            let times = self.warp_mut(warp);
+            times.all = times.all.max(time);
+            let all = times.all;
+            times.lanes.retain(|(_, time)| *time > all);
+        }
+    }
+
+    /// Lanes of a warp up to a time.
+    pub fn add_lanes(&mut self, warp: u8, lanes: u32, time: u32) {
+        if time <= self.all_of(warp) || lanes == 0 {
+            return;
+        }
+        let times = self.warp_mut(warp);
+        if time <= times.all {
+            return;
+        }
+        for lane in (0..32u8).filter(|lane| lanes >> lane & 1 != 0) {
+            match times.lanes.iter_mut().find(|(l, _)| *l == lane) {
+                Some((_, known)) => *known = (*known).max(time),
+                None => times.lanes.push((lane, time)),
+            }
+        }
+        times.lanes.sort_unstable();
+    }
+
+    fn join(&mut self, other: &BlockTimes) {
+        if other.all > self.all {
+            self.all = other.all;
+            let all = self.all;
+            self.warps.retain_mut(|warp| {
+                if warp.warp >= WARPS {
+                    return true;
+                }
+                warp.lanes.retain(|(_, time)| *time > all);
+                warp.all > all || !warp.lanes.is_empty()
+            });
+        }
+        for warp in &other.warps {
+            self.add_warp(warp.warp, warp.all);
+            for (lane, time) in &warp.lanes {
+                self.add_lanes(warp.warp, 1 << lane, *time);
+            }
+        }
+    }
+
+    fn covers(&self, warp: u8, lane: u8, time: u32) -> bool {
+        time <= self.all_of(warp)
+            || self.warps.iter().find(|w| w.warp == warp).is_some_and(|w| {
+                time <= w.all || w.lanes.iter().any(|(l, t)| *l == lane && time <= *t)
+            })
+    }
+
+    fn covers_warp(&self, warp: u8, time: u32) -> bool {
+        time <= self.all_of(warp)
+            || self.warps.iter().any(|w| w.warp == warp && time <= w.all)
+    }
+}
+
+#[derive(Debug)]
+enum Node {
+    Inner(Vec<Option<Arc<Node>>>),
+    Block(BlockTimes),
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    root: Option<Arc<Node>>,
+    /// Levels of inner nodes.
+    height: u32,
+}
+
+impl Known {
+    /// What is known of one block.
+    pub fn of_block(block: u32, times: BlockTimes) -> Known {
+        let mut node = Arc::new(Node::Block(times));
+        let mut height = 0;
+        // The lowest digit of the block's number is next to it.
+        while height < 8 && block >> (FAN_BITS * height) != 0 {
+            let mut children = vec![None; FAN];
+            children[(block >> (FAN_BITS * height)) as usize % FAN] = Some(node);
+            node = Arc::new(Node::Inner(children));
+            height += 1;
+        }
+        Known { root: Some(node), height }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+
+    fn block(&self, block: u32) -> Option<&BlockTimes> {
+        let mut node = self.root.as_deref()?;
+        if self.height < 8 && block >> (FAN_BITS * self.height) != 0 {
+            return None;
+        }
+        let mut level = self.height;
+        loop {
+            match node {
+                Node::Block(times) => return Some(times),
+                Node::Inner(children) => {
+                    level -= 1;
+                    let digit = block >> (FAN_BITS * level) & (FAN as u32 - 1);
+                    node = children[digit as usize].as_deref()?;
+                }
+            }
+        }
+    }
+
+    /// Whether the thread's accesses up to the time are known.
+    pub fn covers(&self, thread: Thread, time: u32) -> bool {
+        self.block(thread.block).is_some_and(|b| b.covers(thread.warp, thread.lane, time))
+    }
+
+    /// Whether the accesses of all lanes of the warp up to the time are known.
+    pub fn covers_warp(&self, block: u32, warp: u8, time: u32) -> bool {
+        self.block(block).is_some_and(|b| b.covers_warp(warp, time))
+    }
+
+    /// Learns what another knows.
+    pub fn join(&mut self, other: &Known) {
+        let Some(theirs) = &other.root else { return };
+        let Some(mine) = &self.root else {
+            *self = other.clone();
+            return;
+        };
+        if self.height == other.height {
+            self.root = Some(join(mine, theirs));
+            return;
+        }
+        let height = self.height.max(other.height);
+        let (mine, theirs) = (self.raise(height), other.raise(height));
+        if let (Some(a), Some(b)) = (&mine, &theirs) {
+            *self = Known { root: Some(join(a, b)), height };
+        }
+    }
+
+    /// The root of the same tree with more levels.
+    fn raise(&self, height: u32) -> Option<Arc<Node>> {
+        let mut root = self.root.clone();
+        for _ in self.height..height {
+            let mut children = vec![None; FAN];
+            children[0] = root;
+            root = Some(Arc::new(Node::Inner(children)));
+        }
+        root
+    }
+
+    /// Whether both are the same tree, or both empty.
+    pub fn is_same(&self, other: &Known) -> bool {
+        match (&self.root, &other.root) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The join of two trees of one height; one of them itself where it holds the other.
+fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
+    if Arc::ptr_eq(a, b) {
+        return a.clone();
+    }
+    match (&**a, &**b) {
+        (Node::Block(x), Node::Block(y)) => {
+            let mut both = x.clone();
+            both.join(y);
+            if both == *x {
+                a.clone()
+            } else if both == *y {
+                b.clone()
+            } else {
+                Arc::new(Node::Block(both))
+            }
+        }
+        (Node::Inner(x), Node::Inner(y)) => {
+            let (mut is_a, mut is_b) = (true, true);
+            let children = x.iter().zip(y).map(|pair| match pair {
+                (Some(x), Some(y)) => {
+                    let both = join(x, y);
+                    is_a &= Arc::ptr_eq(&both, x);
+                    is_b &= Arc::ptr_eq(&both, y);
+                    Some(both)
+                }
+                (Some(x), None) => {
+                    is_b = false;
+                    Some(x.clone())
+                }
+                (None, Some(y)) => {
+                    is_a = false;
+                    Some(y.clone())
+                }
+                (None, None) => None,
+            });
+            let children: Vec<_> = children.collect();
+            match (is_a, is_b) {
+                (true, _) => a.clone(),
+                (_, true) => b.clone(),
+                _ => Arc::new(Node::Inner(children)),
+            }
+        }
+        // Trees of one height have blocks at one level.
+        _ => a.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BlockTimes, Known, Thread};
+
+    fn lane(block: u32, warp: u8, lane: u8, time: u32) -> Known {
+        let mut times = BlockTimes::default();
+        times.add_lanes(warp, 1 << lane, time);
+        Known::of_block(block, times)
+    }
+
+    /// Joins of many blocks know exactly what was put into them.
+    #[test]
+    fn a_join_knows_what_its_parts_know() {
+        let blocks = [0, 1, 15, 16, 17, 255, 256, 4097, 65536, 1 << 31, u32::MAX];
+        let mut all = Known::default();
+        for (i, block) in blocks.into_iter().enumerate() {
+            all.join(&lane(block, i as u8, 3, 10));
+            all.join(&Known::of_block(block, BlockTimes::of_all(2)));
+        }
+        for (i, block) in blocks.into_iter().enumerate() {
+            let thread = |warp, lane| Thread { block, warp, lane };
+            assert!(all.covers(thread(i as u8, 3), 10));
+            assert!(!all.covers(thread(i as u8, 3), 11));
+            assert!(!all.covers(thread(i as u8, 4), 3));
+            assert!(all.covers(thread(31, 4), 2));
+            assert!(!all.covers(Thread { block: block ^ 2, warp: 0, lane: 0 }, 1));
+        }
+    }
+
+    /// What adds nothing leaves the tree as it is, so that the next join with it costs nothing.
+    #[test]
+    fn a_join_with_less_shares_the_tree() {
+        let mut big = lane(7, 0, 0, 5);
+        big.join(&lane(300, 1, 1, 5));
+        let before = big.clone();
+        big.join(&lane(300, 1, 1, 4));
+        assert!(big.is_same(&before));
+        let mut small = lane(7, 0, 0, 5);
+        small.join(&big);
+        assert!(small.covers(Thread { block: 300, warp: 1, lane: 1 }, 5));
+        small.join(&big);
+        big.join(&small);
+        assert!(small.is_same(&big) || big.is_same(&before));
+    }
+
+    #[test]
+    fn a_time_of_all_replaces_those_of_some() {
+        let mut times = BlockTimes::default();
+        times.add_lanes(2, 0b101, 7);
+        times.add_warp(2, 9);
+        assert_eq!(times.warps[0].lanes, []);
+        let mut known = Known::of_block(3, times);
+        known.join(&Known::of_block(3, BlockTimes::of_all(9)));
+        assert!(known.block(3).unwrap().warps.is_empty());
+    }
+}

@@ -1,0 +1,137 @@
+//! The shadow of memory: the last accesses of every word, kept for whole lines at once where a
+//! warp's lanes lie side by side.
+//!
+//! A line is 8 granules, mostly a sector of 32 bytes, so that rows of 8 lanes and more fill lines. As
+//! long as the same granules of a line were accessed, by lanes that follow each other at one distance,
+//! one [`Cell`] stands for all of them; the first access that differs splits the line into a cell for
+//! each. What a barrier of the block has settled is forgotten, and the line is whole again.
+
+use super::event::Event;
+
+/// Granules of a line.
+pub(crate) const LINE: usize = 8;
+/// All granules of a line.
+pub(crate) const FULL: u8 = u8::MAX;
+
+/// The accesses that later ones are compared with.
+///
+/// `write` is the last one. Those before it need not be remembered, since they happened before it,
+/// with one exception: what happens after a strong write need not be ordered after it, so that a
+/// weaker access before it stays of interest: that is `earlier` for writes, and `reads` are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub write: Event,
+    pub earlier: Event,
+    /// The first and the last of reads that are not ordered among themselves.
+    pub reads: [Event; 2],
+}
+
+impl Cell {
+    /// Whether a write is all that is remembered.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.earlier.is_none() && self.reads[0].is_none() && self.reads[1].is_none()
+    }
+
+    /// The cell of one granule of the line that this one stands for.
+    pub fn at(&self, granule: usize) -> Cell {
+        Cell {
+            write: self.write.at(granule),
+            earlier: self.earlier.at(granule),
+            reads: self.reads.map(|read| read.at(granule)),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Line {
+    /// Stands for the granules of `mask`, unless the line is split.
+    pub cell: Cell,
+    /// The number of its cells plus one; 0 while it is whole.
+    pub split: u32,
+    /// The number of the last epoch in which it was accessed.
+    pub latest: u32,
+    /// The granules that its cell stands for.
+    pub mask: u8,
+    /// Granules that were written, in shared memory.
+    pub written: u8,
+    /// Granules that an asynchronous copy is about to write.
+    pub pending: u8,
+}
+
+impl Line {
+    /// The cell of a granule while the line is whole.
+    fn whole_at(&self, granule: usize) -> Cell {
+        if self.mask >> granule & 1 == 0 { Cell::default() } else { self.cell.at(granule) }
+    }
+}
+
+/// The cells of split lines.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    all: Vec<[Cell; LINE]>,
+    /// How many of them have been handed out.
+    used: usize,
+    free: Vec<u32>,
+}
+
+impl Cells {
+    /// The cells of a line, which is split if it was not.
+    #[inline(always)]
+    pub fn of(&mut self, line: &mut Line) -> &mut [Cell; LINE] {
+        if line.split == 0 {
+            self.split_up(line);
+        }
+        &mut self.all[line.split as usize - 1]
+    }
+
+    #[inline(never)]
+    fn split_up(&mut self, line: &mut Line) {
+        let cells = if line.cell == Cell::default() {
+            [Cell::default(); LINE]
+        } else {
+            std::array::from_fn(|granule| line.whole_at(granule))
+        };
+        line.split = match self.free.pop() {
+            Some(number) => number,
+            None => {
+                self.used += 1;
+                self.used as u32
+            }
+        };
+        match self.all.get_mut(line.split as usize - 1) {
+            Some(place) => *place = cells,
+            None => self.all.push(cells),
+        }
+    }
+
+    /// The cells of a split line.
+    pub fn split(&self, line: &Line) -> Option<&[Cell; LINE]> {
+        self.all.get((line.split as usize).wrapping_sub(1))
+    }
+
+    /// Makes a line whole again.
+    pub fn unite(&mut self, line: &mut Line, cell: Cell, mask: u8) {
+        if line.split != 0 {
+            self.free.push(line.split);
+            line.split = 0;
+        }
+        line.cell = cell;
+        line.mask = mask;
+    }
+
+    /// Gives the cells of lines back that nobody needs any more.
+    pub fn reset(&mut self) {
+        self.used = 0;
+        self.free.clear();
+    }
+
+    /// The cell of one granule.
+    pub fn get(&self, line: &Line, granule: usize) -> Cell {
+        match self.split(line) {
+            Some(cells) => cells[granule],
+            None => line.whole_at(granule),
+        }
+    }
+}
