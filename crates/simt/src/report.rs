@@ -4,6 +4,7 @@ use crate::counters::Counters;
 use crate::findings::Finding;
 use crate::model::Estimate;
 use crate::requests::RequestRecord;
+use std::fmt;
 
 /// Where an instruction comes from in the source that was compiled to PTX.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +24,14 @@ impl SourceLocation {
             Some((file, line)) => (file, *line),
             None => (&self.file, self.line),
         }
+    }
+}
+
+/// The line, then the call sites that it was inlined into, up to the kernel's own.
+impl fmt::Display for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        self.inlined_at.iter().try_for_each(|(file, line)| write!(f, ", inlined at {file}:{line}"))
     }
 }
 

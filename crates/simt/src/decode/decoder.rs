@@ -40,6 +40,8 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     pub shared: HashMap<String, i64>,
     pub texts: HashMap<String, u32>,
     pub locations: HashMap<tree::Location<'a>, u32>,
+    /// The call sites that the last `.loc` of a file and line was inlined into.
+    pub call_sites: HashMap<(u64, u32), Vec<(tree::Site<'a>, u32)>>,
     pub labels: Vec<Option<u32>>,
     /// Registers of the current function that hold nothing but the integer one.
     pub ones: HashSet<&'a str>,
@@ -83,6 +85,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             shared: HashMap::new(),
             texts: HashMap::new(),
             locations: HashMap::new(),
+            call_sites: HashMap::new(),
             labels: Vec::new(),
             ones: HashSet::new(),
             unread: HashSet::new(),

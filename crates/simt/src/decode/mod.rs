@@ -32,6 +32,9 @@ use mentions::{count_mentions, find_ones};
 use scope::{Scope, Symbol};
 use std::collections::{HashMap, HashSet};
 
+/// Call sites that are told of an instruction: an input of n lines cannot have chains of n sites each.
+const MAX_CALL_SITES: usize = 30;
+
 /// Decodes one kernel with everything it reaches.
 pub(crate) fn decode(context: &Context<'_, '_>, kernel: usize) -> Result<Program, Error> {
     let function = &context.tree.functions[kernel];
@@ -154,7 +157,16 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         Ok(())
     }
 
+    /// nvcc names only the nearest call site of inlined code: the `.loc` of that site, which it writes before, has the
+    /// next one, and so on. Sites beyond [`MAX_CALL_SITES`] are left out.
     fn locate(&mut self, location: &tree::Location<'a>) {
+        let mut location = location.clone();
+        if let [(tree::Site::Number(file), line)] = location.inlined_at[..]
+            && let Some(further) = self.call_sites.get(&(file, line))
+        {
+            location.inlined_at.extend(further.iter().take(MAX_CALL_SITES));
+        }
+        self.call_sites.insert((location.file, location.line), location.inlined_at.clone());
         let next = self.program.locations.len() as u32;
         let index = *self.locations.entry(location.clone()).or_insert(next);
         if index == next {

@@ -57,10 +57,7 @@ impl Run<'_> {
     /// The place of an instruction, for errors and findings.
     pub fn place(&self, block: [u32; 3], warp: u32, lanes: u32, pc: usize) -> Place {
         let detail = &self.program.details[pc];
-        let source = self.location(pc).map(|location| {
-            let (file, line) = location.outermost();
-            format!("{file}:{line}")
-        });
+        let source = self.location(pc).map(|location| location.to_string());
         Place {
             kernel: self.program.name.clone(),
             ptx_line: detail.position.line,

@@ -212,11 +212,11 @@ impl Order {
 
     /// Whether an acquire by this lane, of what it has read so far, would have ordered the access.
     pub fn would_acquire(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
-        let thread =
-            Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
-        self.pending.iter().chain([&self.pending_sequential]).any(|pending| {
-            pending.of(lane).covers(thread, epoch.time)
-        })
+        let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
+        self.pending
+            .iter()
+            .chain([&self.pending_sequential])
+            .any(|pending| pending.of(lane).covers(thread, epoch.time))
     }
 
     /// Whether the access came before a sequentially consistent fence whose thread wrote what this lane, or one that
