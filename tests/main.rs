@@ -22,6 +22,7 @@ mod look_back;
 mod measurement;
 mod pictures;
 mod proofs;
+mod race_runs;
 mod references;
 mod regressions;
 mod report;

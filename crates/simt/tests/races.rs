@@ -9,7 +9,7 @@ mod others;
 #[path = "races/passing.rs"]
 mod passing;
 
-use kernels::{Grid, outcome, ways};
+use kernels::{Grid, HEAD, entry, outcome, ways};
 use simt::{Finding, Hazard};
 
 /// What has to be found, whichever access came first.
@@ -65,4 +65,24 @@ fn every_race_is_found_and_nothing_else() {
     assert!(missed.is_empty(), "{} missed:{}", missed.len(), show(&missed));
     assert!(accused.is_empty(), "{} accused:{}", accused.len(), show(&accused));
     assert!(cases.len() >= 280);
+}
+
+/// Writes the corpus as one module, `races.ptx`, and as a table of its launches, `races.tsv`, into the folder that
+/// `COALESCE_RACES` names, for a GPU and compute-sanitizer (`tests/race_runs.rs`).
+#[test]
+#[ignore = "writes files"]
+fn the_corpus_is_written_as_a_module() {
+    let folder = std::env::var_os("COALESCE_RACES").expect("COALESCE_RACES names a folder");
+    let (mut module, mut table) = (HEAD.to_owned(), String::new());
+    for (index, case) in all().iter().enumerate() {
+        for (kind, body) in [("broken", &case.broken), ("repaired", &case.repaired)] {
+            let (name, Grid(blocks, threads, cluster)) =
+                (format!("races_{index}_{kind}"), case.grid);
+            module += &entry(&name, body);
+            table += &format!("{name}\t{blocks}\t{threads}\t{cluster}\t{}\n", case.name);
+        }
+    }
+    let folder = std::path::Path::new(&folder);
+    std::fs::write(folder.join("races.ptx"), module).expect("a writable folder");
+    std::fs::write(folder.join("races.tsv"), table).expect("a writable folder");
 }

@@ -110,3 +110,18 @@ fn every_race_of_the_cuda_corpus_is_found_by_its_lines_and_no_twin_is_accused() 
         "every pair of the source is in the table"
     );
 }
+
+/// Writes the module and the table of its launches beside those of `tests/races.rs`.
+#[test]
+#[ignore = "writes files"]
+fn the_corpus_is_written_as_a_module() {
+    let folder = std::env::var_os("COALESCE_RACES").expect("COALESCE_RACES names a folder");
+    let folder = std::path::Path::new(&folder);
+    let rows = PAIRS.iter().flat_map(|(pair, [blocks, threads, cluster], _)| {
+        ["broken", "repaired"].map(|kind| {
+            format!("{pair}_{kind}\t{blocks}\t{threads}\t{cluster}\tCUDA C++: {pair}\n")
+        })
+    });
+    std::fs::write(folder.join("cuda.ptx"), PTX).expect("a writable folder");
+    std::fs::write(folder.join("cuda.tsv"), rows.collect::<String>()).expect("a writable folder");
+}
