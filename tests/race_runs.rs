@@ -1,6 +1,8 @@
 //! The corpus of races on a GPU, launch by launch: for compute-sanitizer, which is told apart by the kernels' names.
 //!
-//! `crates/simt/tests/races.rs` and `races_of_nvcc.rs` write it into the folder that `COALESCE_RACES` names.
+//! `crates/simt/tests/races.rs` and `races_of_nvcc.rs` write it into the folder that `COALESCE_RACES` names. A kernel that
+//! does not end cannot be stopped, so the process ends with its name; written into the folder's `endless.txt`, it is left
+//! out of the next run.
 
 use cust::event::EventStatus;
 use cust::prelude::*;
@@ -10,8 +12,9 @@ use std::ffi::c_void;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A launch that takes longer waits for what will not come.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A launch that takes longer waits for what will not come: a load of too narrow a scope may be served by the L1 cache
+/// for ever.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 #[test]
 #[ignore = "needs a GPU and the corpus: COALESCE_RACES names its folder"]
@@ -20,7 +23,8 @@ fn every_kernel_of_the_corpus_ends() {
         PathBuf::from(std::env::var_os("COALESCE_RACES").expect("COALESCE_RACES names a folder"));
     let _context = cust::quick_init().expect("a GPU");
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
-    let mut ended = 0;
+    let endless = std::fs::read_to_string(folder.join("endless.txt")).unwrap_or_default();
+    let (mut ended, mut left_out) = (0, 0);
     for corpus in ["races", "cuda"] {
         let read = |extension: &str| {
             std::fs::read_to_string(folder.join(corpus).with_extension(extension))
@@ -29,6 +33,10 @@ fn every_kernel_of_the_corpus_ends() {
         let module = Module::from_ptx(read("ptx"), &[]).expect("the driver takes the corpus");
         for row in read("tsv").lines() {
             let fields: Vec<&str> = row.split('\t').collect();
+            if endless.lines().any(|name| name == fields[0]) {
+                left_out += 1;
+                continue;
+            }
             let number = |index: usize| fields[index].parse::<u32>().expect("a number");
             let (name, blocks, threads, cluster) = (fields[0], number(1), number(2), number(3));
             let function = module.get_function(name).expect("a kernel of the table");
@@ -52,10 +60,13 @@ fn every_kernel_of_the_corpus_ends() {
             end.record(&stream).expect("it is recorded");
             let begin = Instant::now();
             while end.query().expect("it runs without an error") != EventStatus::Ready {
-                assert!(begin.elapsed() < PATIENCE, "{name} does not end: {}", fields[4]);
+                if begin.elapsed() > PATIENCE {
+                    println!("\nendless {name}");
+                    std::process::abort();
+                }
             }
             ended += 1;
         }
     }
-    println!("{ended} kernels ended");
+    println!("{ended} kernels ended, {left_out} were left out");
 }
