@@ -70,8 +70,8 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(1.0),
             global_atomics: Some(length(size) as f64),
             global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
-            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, per sector as many passes \
-            as its fullest bin",
+            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as its \
+                most frequent bin",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -93,7 +93,8 @@ pub const PATTERN: Pattern = Pattern {
             copies(
                 scalar_blocks(size),
                 passes,
-                "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
+                "1 sector; wavefronts = the most different words in one bank, about 3.2; \
+                256 atomics per block",
             )
         }),
         Variant::kernel("warp_private", "each warp has its own copy", |launcher, arrays, size| {
@@ -101,7 +102,7 @@ pub const PATTERN: Pattern = Pattern {
         })
         .expecting(|size| {
             let passes = average(&byte_requests(size), word_passes);
-            copies(scalar_blocks(size), passes, "as before: a warp's lanes share its copy")
+            copies(scalar_blocks(size), passes, "as before: the lanes of a warp share its copy")
         }),
         Variant::kernel(
             "padded",
@@ -119,7 +120,7 @@ pub const PATTERN: Pattern = Pattern {
             copies(
                 scalar_blocks(size),
                 passes,
-                "bank (lane + bin) % 32, random for random bins: about 3.53",
+                "bank (lane + bin) % 32 is random for random bins: about 3.53 wavefronts",
             )
         }),
         Variant::kernel(
@@ -136,7 +137,7 @@ pub const PATTERN: Pattern = Pattern {
                 )
             },
         )
-        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane: 1")),
+        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane, all different: 1 wavefront")),
         Variant::kernel(
             "coarsened",
             "16 bytes per load, four loads in flight",
@@ -146,7 +147,7 @@ pub const PATTERN: Pattern = Pattern {
         )
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
-            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1")
+            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1 wavefront")
         }),
         Variant::kernel(
             "aggregated",
@@ -182,7 +183,7 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(16.0),
             global_atomics: Some(keys(size) as f64),
             global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
-            arithmetic: "16 sectors; an atomic per key, about 32 sectors for 32 lanes",
+            arithmetic: "16 sectors; one atomic per key, about 32 different sectors for 32 lanes",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -200,8 +201,8 @@ pub const PATTERN: Pattern = Pattern {
                 shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
                 global_atomics: Some(f64::from(blocks * LARGE_BINS)),
                 global_atomic_passes: Some(4.0),
-                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks \
-                / 3 x 2^17 atomics",
+                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 wavefronts; \
+                blocks / 3 x 2^17 atomics",
                 ..Expectation::default()
             }
         }),

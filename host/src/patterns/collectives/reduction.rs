@@ -56,8 +56,8 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(4.0),
             global_atomics: Some(elements(size) as f64),
             global_atomic_passes: Some(32.0),
-            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes to one address: \
-            32 passes",
+            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes on one address, \
+                one after the other",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -68,7 +68,12 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .expecting(|size| {
-            tree(size, (1.0, 1.0), "all words of a warp lie within 32: 1 pass; n / 512 atomics")
+            tree(
+                size,
+                (1.0, 1.0),
+                "a warp's words are within 32 consecutive ones: 1 wavefront; n / 512 \
+                atomics",
+            )
         }),
         Variant::kernel(
             "strided",
@@ -84,8 +89,8 @@ pub const PATTERN: Pattern = Pattern {
             tree(
                 size,
                 (loads, stores),
-                "20 warps of 9 levels: 95 passes; loads (2 x 95 + 1) / (2 x 20 + 1), stores (95 \
-                + 16) / (20 + 16)",
+                "20 warps of 9 levels: 95 wavefronts; loads (2 x 95 + 1) / (2 x 20 + 1), \
+                stores (95 + 16) / (20 + 16)",
             )
         }),
         Variant::kernel(
@@ -99,7 +104,8 @@ pub const PATTERN: Pattern = Pattern {
             tree(
                 size,
                 (1.0, 1.0),
-                "neighbouring lanes, neighbouring words: 1 pass; n / 512 atomics",
+                "neighbouring lanes access neighbouring words: 1 wavefront; n / 512 \
+                atomics",
             )
         }),
         Variant::kernel(
@@ -110,7 +116,12 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .expecting(|size| {
-            tree(size, (1.0, 1.0), "16 stores and 1 load per block, shuffles none; n / 512 atomics")
+            tree(
+                size,
+                (1.0, 1.0),
+                "16 stores and 1 load per block, shuffles use no shared memory; n / 512 \
+                atomics",
+            )
         }),
         Variant::kernel(
             "vectorized",

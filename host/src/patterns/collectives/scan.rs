@@ -87,7 +87,7 @@ pub const PATTERN: Pattern = Pattern {
                 TILE,
                 TILE,
                 (1.0, 1.0),
-                "neighbouring lanes, neighbouring words: 1 pass",
+                "neighbouring lanes access neighbouring words: 1 wavefront",
             )
         }),
         Variant::kernel(
@@ -145,7 +145,7 @@ pub const PATTERN: Pattern = Pattern {
                 TILE,
                 TREE_BLOCK,
                 (1.0, 1.0),
-                "words 2 s apart lie 2 s + 2 s / 32 banks apart: 1 pass",
+                "words 2 s apart are 2 s + 2 s / 32 banks apart: 1 wavefront",
             )
         }),
         Variant::kernel(
@@ -163,7 +163,7 @@ pub const PATTERN: Pattern = Pattern {
                 TILE,
                 TILE,
                 (1.0, 1.0),
-                "16 loads and 17 stores per block, shuffles none",
+                "16 loads and 17 stores per block, shuffles use no shared memory",
             )
         }),
         Variant::kernel(
@@ -188,7 +188,7 @@ pub const PATTERN: Pattern = Pattern {
                 VECTORIZED_TILE,
                 VECTORIZED_THREADS,
                 (1.0, 1.0),
-                "32 lanes x 16 B / 32 B = 16 sectors, beside the 4 of the sums",
+                "32 lanes x 16 B / 32 B = 16 sectors, and 4 for the sums",
             )
         }),
         Variant::kernel(
@@ -203,8 +203,8 @@ pub const PATTERN: Pattern = Pattern {
             one_pass(
                 size,
                 (1.0, 1.0),
-                "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a \
-                ticket per tile, and one more",
+                "32 lanes x 16 B / 32 B = 16 sectors; a look back at 32 words of 8 B: 8 \
+                or 9 sectors; one ticket per tile, and one more",
             )
         }),
         Variant::kernel(
@@ -227,8 +227,8 @@ pub const PATTERN: Pattern = Pattern {
             one_pass(
                 size,
                 (loads, stores),
-                "sectors as before; 32 lanes x 16 B / 128 B = 4 passes: loads (4 x 128 + 24) / \
-                152, stores (2 x 4 x 64 + 10) / 74",
+                "sectors as before; 32 lanes x 16 B / 128 B = 4 wavefronts: loads (4 x \
+                128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
             )
         }),
     ],

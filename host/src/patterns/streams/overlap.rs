@@ -213,7 +213,7 @@ pub const PATTERN: Pattern = Pattern {
             |_, case, size| build(case, size, Schedule::Pageable),
         ),
         Variant::host("h2d", "the H2D copy alone", |_, case, size| {
-            build(case, size, Schedule::Upload)
+            build(case, size, Schedule::H2D)
         })
         .writing(&[1])
         .moving(one),
@@ -221,14 +221,14 @@ pub const PATTERN: Pattern = Pattern {
             build(case, size, Schedule::Kernel)
         }),
         Variant::host("d2h", "the D2H copy alone", |_, case, size| {
-            build(case, size, Schedule::Download)
+            build(case, size, Schedule::D2H)
         })
         .writing(&[1])
         .moving(one),
         Variant::host(
             "bidirectional",
             "an H2D and a D2H copy at once, not in pieces",
-            |_, case, size| build(case, size, Schedule::BothWays),
+            |_, case, size| build(case, size, Schedule::Bidirectional),
         )
         .writing(&[1, 1]),
     ],
@@ -267,19 +267,19 @@ fn sum_of_eighth(source: &[f32]) -> u32 {
     part.iter().fold(0, |sum, word| sum.wrapping_add(word.to_bits()))
 }
 
-/// Over the bus in both directions, or through the kernel.
+/// Over PCIe in both directions, or through the kernel.
 fn both(size: &Size) -> Bytes {
     let [n, _, _] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-/// Over the bus in one direction.
+/// Over PCIe in one direction.
 fn one(size: &Size) -> Bytes {
     let [n, _, _] = size.get();
     Bytes { read: 4 * n, written: 0 }
 }
 
-/// The bus; the kernel has no measured peak of its own.
+/// PCIe bounds all but the kernel, which has no measured peak of its own.
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
         "kernel" => None,
@@ -299,15 +299,15 @@ enum Schedule {
     HostAfter,
     HostBeside,
     Pageable,
-    Upload,
+    H2D,
     Kernel,
-    Download,
-    BothWays,
+    D2H,
+    Bidirectional,
 }
 
 const UNTOUCHED: f32 = f32::from_ne_bytes([POISON; 4]);
 
-/// Host memory, page-locked or not.
+/// Host memory, pinned or pageable.
 type Words = Box<dyn DerefMut<Target = [f32]>>;
 
 /// Arrays on both sides. The device's buffers are dropped first, which waits for whoever uses the host's.
@@ -333,8 +333,8 @@ fn build(case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> 
             _ => Box::new(HostBuffer::from_slice(values, HostFlags::PINNED)?),
         })
     };
-    let in_place = matches!(plan, Schedule::Kernel | Schedule::Download);
-    let target = if plan == Schedule::BothWays { words } else { &poison };
+    let in_place = matches!(plan, Schedule::Kernel | Schedule::D2H);
+    let target = if plan == Schedule::Bidirectional { words } else { &poison };
     let pieces: Vec<_> = (0..pieces)
         .map(|piece| n * piece / pieces..n * (piece + 1) / pieces)
         .filter(|piece| !piece.is_empty())
@@ -344,7 +344,11 @@ fn build(case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> 
         target: DeviceBuffer::from_slice(target)?,
         host_source: host(words)?,
         host_target: host(&poison)?,
-        streams: Rc::new(Streams::new(if plan == Schedule::BothWays { 2 } else { pieces.len() })?),
+        streams: Rc::new(Streams::new(if plan == Schedule::Bidirectional {
+            2
+        } else {
+            pieces.len()
+        })?),
         pieces,
         steps: steps as u32,
         sum: 0,
@@ -353,7 +357,7 @@ fn build(case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> 
 }
 
 impl Overlap {
-    fn upload(&self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
+    fn h2d(&self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
         let mut target = self.source.index(piece.clone());
         // SAFETY: nobody writes the host's source, and `self` owns both buffers, the device's dropped first.
         Ok(unsafe { target.async_copy_from(&self.host_source[piece.clone()], stream) }?)
@@ -372,8 +376,8 @@ impl Overlap {
         Ok(())
     }
 
-    fn download(&mut self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
-        let from = if self.plan == Schedule::Download { &self.source } else { &self.target };
+    fn d2h(&mut self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
+        let from = if self.plan == Schedule::D2H { &self.source } else { &self.target };
         let target = &mut self.host_target[piece.clone()];
         // SAFETY: the host reads its target only after the device was waited for; `self` owns both buffers.
         Ok(unsafe { from.index(piece.clone()).async_copy_to(target, stream) }?)
@@ -390,10 +394,10 @@ impl Overlap {
     fn depth_first(&mut self, streams: &Streams, iterate: &Function<'_>) -> Result<()> {
         for (index, piece) in self.pieces.clone().into_iter().enumerate() {
             let stream = streams.enter(index)?;
-            self.upload(&piece, stream)?;
+            self.h2d(&piece, stream)?;
             self.compute(iterate, &piece, stream)?;
             if self.plan != Schedule::TwoEngines {
-                self.download(&piece, stream)?;
+                self.d2h(&piece, stream)?;
             }
         }
         Ok(())
@@ -403,13 +407,13 @@ impl Overlap {
     fn breadth_first(&mut self, streams: &Streams, iterate: &Function<'_>) -> Result<()> {
         let pieces = self.pieces.clone();
         for (index, piece) in pieces.iter().enumerate() {
-            self.upload(piece, streams.enter(index)?)?;
+            self.h2d(piece, streams.enter(index)?)?;
         }
         for (piece, stream) in pieces.iter().zip(streams.all()) {
             self.compute(iterate, piece, stream)?;
         }
         for (piece, stream) in pieces.iter().zip(streams.all()) {
-            self.download(piece, stream)?;
+            self.d2h(piece, stream)?;
         }
         Ok(())
     }
@@ -429,20 +433,20 @@ impl HostWork for Overlap {
             Schedule::Serial => self.serial(gpu, &iterate),
             Schedule::OneStream => {
                 for piece in self.pieces.clone() {
-                    self.upload(&piece, gpu.stream())?;
+                    self.h2d(&piece, gpu.stream())?;
                     self.compute(&iterate, &piece, gpu.stream())?;
-                    self.download(&piece, gpu.stream())?;
+                    self.d2h(&piece, gpu.stream())?;
                 }
                 Ok(())
             }
-            Schedule::Upload => self.upload(&all, gpu.stream()),
+            Schedule::H2D => self.h2d(&all, gpu.stream()),
             Schedule::Kernel => self.compute(&iterate, &all, gpu.stream()),
-            Schedule::Download => self.download(&all, gpu.stream()),
-            Schedule::BothWays => {
+            Schedule::D2H => self.d2h(&all, gpu.stream()),
+            Schedule::Bidirectional => {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
-                self.upload(&all, streams.enter(0)?)?;
-                self.download(&all, streams.enter(1)?)?;
+                self.h2d(&all, streams.enter(0)?)?;
+                self.d2h(&all, streams.enter(1)?)?;
                 streams.join(gpu)
             }
             plan => {
@@ -467,13 +471,13 @@ impl HostWork for Overlap {
 
     fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {
         let words = match self.plan {
-            Schedule::Upload => self.source.as_host_vec()?,
+            Schedule::H2D => self.source.as_host_vec()?,
             Schedule::Kernel | Schedule::TwoEngines => self.target.as_host_vec()?,
             _ => self.host_target.to_vec(),
         };
         let also = match self.plan {
             Schedule::HostAfter | Schedule::HostBeside => Some(Data::U32(vec![self.sum])),
-            Schedule::BothWays => Some(Data::F32(self.source.as_host_vec()?)),
+            Schedule::Bidirectional => Some(Data::F32(self.source.as_host_vec()?)),
             _ => None,
         };
         Ok(std::iter::once(Data::F32(words)).chain(also).collect())

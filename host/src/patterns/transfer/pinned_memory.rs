@@ -173,73 +173,73 @@ pub const PATTERN: Pattern = Pattern {
         variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
     }],
     case,
-    bytes: up,
+    bytes: h2d_bytes,
     minimum_time,
     variants: &[
         Variant::host("h2d_pageable", "ordinary memory: the driver stages it", |_, case, _| {
-            upload(case, Kind::Pageable)
+            h2d(case, Kind::Pageable)
         }),
         Variant::host(
             "h2d_pinned",
             "allocated as pinned memory (`cuMemHostAlloc`)",
-            |_, case, _| upload(case, Kind::Pinned),
+            |_, case, _| h2d(case, Kind::Pinned),
         ),
         Variant::host(
             "h2d_registered",
             "ordinary memory, pinned where it is (`cuMemHostRegister`)",
-            |_, case, _| upload(case, Kind::Registered),
+            |_, case, _| h2d(case, Kind::Registered),
         ),
         Variant::host("h2d_write_combined", "pinned and not cached by the CPU", |_, case, _| {
-            upload(case, Kind::WriteCombined)
+            h2d(case, Kind::WriteCombined)
         }),
         Variant::host("h2d_portable", "pinned for every context of the process", |_, case, _| {
-            upload(case, Kind::Portable)
+            h2d(case, Kind::Portable)
         }),
         Variant::host("d2h_pageable", "the other direction, to ordinary memory", |_, case, _| {
-            download(case, Kind::Pageable)
+            d2h(case, Kind::Pageable)
         })
         .writing(&[1])
-        .moving(down),
-        Variant::host("d2h_pinned", "to pinned memory", |_, case, _| download(case, Kind::Pinned))
+        .moving(d2h_bytes),
+        Variant::host("d2h_pinned", "to pinned memory", |_, case, _| d2h(case, Kind::Pinned))
             .writing(&[1])
-            .moving(down),
+            .moving(d2h_bytes),
         Variant::host("d2h_registered", "to ordinary memory, pinned where it is", |_, case, _| {
-            download(case, Kind::Registered)
+            d2h(case, Kind::Registered)
         })
         .writing(&[1])
-        .moving(down),
+        .moving(d2h_bytes),
         Variant::host(
             "d2h_write_combined",
             "to memory that the CPU does not cache",
-            |_, case, _| download(case, Kind::WriteCombined),
+            |_, case, _| d2h(case, Kind::WriteCombined),
         )
         .writing(&[1])
-        .moving(down),
+        .moving(d2h_bytes),
         Variant::host("d2h_portable", "to memory pinned for every context", |_, case, _| {
-            download(case, Kind::Portable)
+            d2h(case, Kind::Portable)
         })
         .writing(&[1])
-        .moving(down),
+        .moving(d2h_bytes),
         Variant::host(
             "bidirectional",
             "one H2D and one D2H copy at once, on two streams",
-            |_, case, _| Ok(Box::new(BothWays::new(case)?)),
+            |_, case, _| Ok(Box::new(Bidirectional::new(case)?)),
         )
         .writing(&[0, 1])
         .moving(both),
         Variant::host("allocate_pinned", "no copy: pinned memory is allocated", |_, case, _| {
-            lock(case, Kind::Pinned)
+            pin(case, Kind::Pinned)
         }),
         Variant::host(
             "allocate_write_combined",
             "write-combined memory is allocated",
-            |_, case, _| lock(case, Kind::WriteCombined),
+            |_, case, _| pin(case, Kind::WriteCombined),
         ),
         Variant::host("allocate_portable", "portable memory is allocated", |_, case, _| {
-            lock(case, Kind::Portable)
+            pin(case, Kind::Portable)
         }),
         Variant::host("register", "memory that exists is pinned", |_, case, _| {
-            lock(case, Kind::Registered)
+            pin(case, Kind::Registered)
         }),
         Variant::host(
             "read_pageable",
@@ -279,12 +279,12 @@ fn reference(source: &[f32]) -> Vec<f32> {
     source.to_vec()
 }
 
-fn up(size: &Size) -> Bytes {
+fn h2d_bytes(size: &Size) -> Bytes {
     let [n] = size.get();
     Bytes { read: 0, written: 4 * n }
 }
 
-fn down(size: &Size) -> Bytes {
+fn d2h_bytes(size: &Size) -> Bytes {
     let [n] = size.get();
     Bytes { read: 4 * n, written: 0 }
 }
@@ -295,14 +295,14 @@ fn both(size: &Size) -> Bytes {
 }
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
-    let limit = match variant.name.split_once('_') {
-        Some(("upload", _)) => Resource::HostToDevice,
-        Some(("download", _)) => Resource::DeviceToHost,
-        Some(("both", _)) => Resource::Bidirectional,
+    let resource = match variant.name.split_once('_') {
+        Some(("h2d", _)) => Resource::HostToDevice,
+        Some(("d2h", _)) => Resource::DeviceToHost,
+        None if variant.name == "bidirectional" => Resource::Bidirectional,
         _ => return None,
     };
     let [n] = size.get();
-    Some((limit, if limit == Resource::Bidirectional { 8 * n } else { 4 * n }))
+    Some((resource, if resource == Resource::Bidirectional { 8 * n } else { 4 * n }))
 }
 
 /// Kinds of host memory.
@@ -318,21 +318,21 @@ enum Kind {
 /// Host memory of one kind.
 enum Memory {
     Pageable(Vec<f32>),
-    Locked(HostBuffer<f32>),
+    Pinned(HostBuffer<f32>),
     Registered(RegisteredBuffer<f32>),
 }
 
 impl Memory {
     fn new(kind: Kind, values: &[f32]) -> Result<Memory> {
-        let locked = |flags| Ok(Memory::Locked(HostBuffer::from_slice(values, flags)?));
+        let pinned = |flags| Ok(Memory::Pinned(HostBuffer::from_slice(values, flags)?));
         match kind {
             Kind::Pageable => Ok(Memory::Pageable(values.to_vec())),
-            Kind::Pinned => locked(HostFlags::PINNED),
+            Kind::Pinned => pinned(HostFlags::PINNED),
             Kind::Registered => {
                 Ok(Memory::Registered(RegisteredBuffer::new(values.to_vec(), false)?))
             }
-            Kind::WriteCombined => locked(HostFlags::WRITE_COMBINED),
-            Kind::Portable => locked(HostFlags::PORTABLE),
+            Kind::WriteCombined => pinned(HostFlags::WRITE_COMBINED),
+            Kind::Portable => pinned(HostFlags::PORTABLE),
         }
     }
 }
@@ -343,7 +343,7 @@ impl Deref for Memory {
     fn deref(&self) -> &[f32] {
         match self {
             Memory::Pageable(values) => values,
-            Memory::Locked(buffer) => buffer,
+            Memory::Pinned(buffer) => buffer,
             Memory::Registered(buffer) => buffer,
         }
     }
@@ -353,7 +353,7 @@ impl DerefMut for Memory {
     fn deref_mut(&mut self) -> &mut [f32] {
         match self {
             Memory::Pageable(values) => values,
-            Memory::Locked(buffer) => buffer,
+            Memory::Pinned(buffer) => buffer,
             Memory::Registered(buffer) => buffer,
         }
     }
@@ -372,55 +372,54 @@ fn poison(case: &Case) -> Vec<f32> {
 struct Transfer {
     device: DeviceBuffer<f32>,
     host: Memory,
-    is_upload: bool,
+    is_h2d: bool,
 }
 
-fn upload(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn h2d(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let (device, host) =
         (DeviceBuffer::from_slice(&poison(case))?, Memory::new(kind, source(case))?);
-    Ok(Box::new(Transfer { device, host, is_upload: true }))
+    Ok(Box::new(Transfer { device, host, is_h2d: true }))
 }
 
-fn download(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn d2h(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let (device, host) =
         (DeviceBuffer::from_slice(source(case))?, Memory::new(kind, &poison(case))?);
-    Ok(Box::new(Transfer { device, host, is_upload: false }))
+    Ok(Box::new(Transfer { device, host, is_h2d: false }))
 }
 
 impl HostWork for Transfer {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
-        match (&mut self.host, self.is_upload) {
+        match (&mut self.host, self.is_h2d) {
             (Memory::Pageable(values), true) => self.device.copy_from(&values[..])?,
             (Memory::Pageable(values), false) => self.device.copy_to(&mut values[..])?,
-            (host, true) => start_upload(&mut self.device, host, gpu.stream())?,
-            (host, false) => start_download(&self.device, host, gpu.stream())?,
+            (host, true) => start_h2d(&mut self.device, host, gpu.stream())?,
+            (host, false) => start_d2h(&self.device, host, gpu.stream())?,
         }
         Ok(())
     }
 
     fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {
-        let values = if self.is_upload { self.device.as_host_vec()? } else { self.host.to_vec() };
+        let values = if self.is_h2d { self.device.as_host_vec()? } else { self.host.to_vec() };
         Ok(vec![Data::F32(values)])
     }
 }
 
-/// Enqueues a copy of the whole of page-locked memory.
-fn start_upload(device: &mut DeviceBuffer<f32>, host: &[f32], stream: &Stream) -> Result<()> {
-    // SAFETY: the procedures here own both buffers, touch neither before the device was waited for, and drop the
-    // device's
-    // first, which waits for the copy.
+/// Enqueues a copy of the whole of pinned memory.
+fn start_h2d(device: &mut DeviceBuffer<f32>, host: &[f32], stream: &Stream) -> Result<()> {
+    // SAFETY: who calls this owns both buffers, touches neither before it has waited for the device, and drops the
+    // buffer of the device first, which waits for the copy.
     Ok(unsafe { device.async_copy_from(host, stream) }?)
 }
 
-/// Enqueues a copy into the whole of page-locked memory.
-fn start_download(device: &DeviceBuffer<f32>, host: &mut [f32], stream: &Stream) -> Result<()> {
-    // SAFETY: as for `start_upload`.
+/// Enqueues a copy into the whole of pinned memory.
+fn start_d2h(device: &DeviceBuffer<f32>, host: &mut [f32], stream: &Stream) -> Result<()> {
+    // SAFETY: as for `start_h2d`.
     Ok(unsafe { device.async_copy_to(host, stream) }?)
 }
 
 /// Two copies in opposite directions on two streams. The device's buffers are dropped first, which waits for the
 /// copies.
-struct BothWays {
+struct Bidirectional {
     target: DeviceBuffer<f32>,
     device_source: DeviceBuffer<f32>,
     host_source: Memory,
@@ -428,9 +427,9 @@ struct BothWays {
     streams: Streams,
 }
 
-impl BothWays {
-    fn new(case: &Case) -> Result<BothWays> {
-        Ok(BothWays {
+impl Bidirectional {
+    fn new(case: &Case) -> Result<Bidirectional> {
+        Ok(Bidirectional {
             target: DeviceBuffer::from_slice(&poison(case))?,
             device_source: DeviceBuffer::from_slice(source(case))?,
             host_source: Memory::new(Kind::Pinned, source(case))?,
@@ -440,11 +439,11 @@ impl BothWays {
     }
 }
 
-impl HostWork for BothWays {
+impl HostWork for Bidirectional {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.streams.fork(gpu)?;
-        start_upload(&mut self.target, &self.host_source, self.streams.enter(0)?)?;
-        start_download(&self.device_source, &mut self.host_target, self.streams.enter(1)?)?;
+        start_h2d(&mut self.target, &self.host_source, self.streams.enter(0)?)?;
+        start_d2h(&self.device_source, &mut self.host_target, self.streams.enter(1)?)?;
         self.streams.join(gpu)
     }
 
@@ -453,30 +452,30 @@ impl HostWork for BothWays {
     }
 }
 
-/// Locks memory, and unlocks what the run before locked.
-struct Lock {
+/// Pins memory, and frees what the run before has pinned.
+struct Pin {
     kind: Kind,
     source: Vec<f32>,
     /// Memory to be registered.
     ordinary: Vec<f32>,
-    locked: Option<Memory>,
+    pinned: Option<Memory>,
 }
 
-fn lock(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn pin(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
     let ordinary = if kind == Kind::Registered { poison(case) } else { Vec::new() };
-    Ok(Box::new(Lock { kind, source: source(case).to_vec(), ordinary, locked: None }))
+    Ok(Box::new(Pin { kind, source: source(case).to_vec(), ordinary, pinned: None }))
 }
 
-impl HostWork for Lock {
+impl HostWork for Pin {
     fn run(&mut self, _gpu: &Gpu) -> Result<()> {
-        match self.locked.take() {
+        match self.pinned.take() {
             Some(Memory::Registered(buffer)) => self.ordinary = buffer.into_inner()?,
             other => drop(other),
         }
         let flags = match self.kind {
             Kind::Registered => {
                 let buffer = RegisteredBuffer::new(std::mem::take(&mut self.ordinary), false)?;
-                self.locked = Some(Memory::Registered(buffer));
+                self.pinned = Some(Memory::Registered(buffer));
                 return Ok(());
             }
             Kind::WriteCombined => HostFlags::WRITE_COMBINED,
@@ -485,19 +484,19 @@ impl HostWork for Lock {
         };
         // SAFETY: `outputs` writes the memory before it reads it.
         let buffer = unsafe { HostBuffer::uninitialized(self.source.len(), flags) }?;
-        self.locked = Some(Memory::Locked(buffer));
+        self.pinned = Some(Memory::Pinned(buffer));
         Ok(())
     }
 
     /// The memory proves itself: the source goes through it to the device and back.
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>> {
-        let Some(locked) = &mut self.locked else {
+        let Some(pinned) = &mut self.pinned else {
             return Ok(vec![Data::F32(self.ordinary.clone())]);
         };
-        locked.copy_from_slice(&self.source);
+        pinned.copy_from_slice(&self.source);
         let poison = vec![f32::from_ne_bytes([POISON; 4]); self.source.len()];
         let mut device = DeviceBuffer::from_slice(&poison)?;
-        start_upload(&mut device, locked, gpu.stream())?;
+        start_h2d(&mut device, pinned, gpu.stream())?;
         gpu.synchronize()?;
         Ok(vec![Data::F32(device.as_host_vec()?)])
     }

@@ -258,8 +258,8 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// Every word times [`FACTOR`]; and for every word the sum of those that lie 0, 1, 2 .. times [`SHIFT`] further round
-/// the array.
+/// Every word times [`FACTOR`]; and for every word the sum of those that are 0, 1, 2 .. times [`SHIFT`] words further,
+/// beginning again at the start of the array.
 fn reference(source: &[u32], passes: usize) -> (Vec<u32>, Vec<u32>) {
     let scaled = source.iter().map(|word| word.wrapping_mul(FACTOR)).collect();
     let word = |index: usize| source[index % source.len()];
@@ -269,19 +269,19 @@ fn reference(source: &[u32], passes: usize) -> (Vec<u32>, Vec<u32>) {
     (scaled, (0..source.len()).map(sum).collect())
 }
 
-/// Over the bus in both directions.
+/// Over PCIe in both directions.
 fn both(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-/// Over the bus in one direction.
+/// Over PCIe in one direction.
 fn one(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * n, written: 0 }
 }
 
-/// The bus, which what is read or written again need not cross again.
+/// PCIe bounds all variants. What is read or written again need not cross it again.
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
         "staged" | "mapped" => Some((Resource::Bidirectional, both(size).total())),
@@ -331,8 +331,8 @@ enum Target {
     Mapped,
 }
 
-/// A kernel between memory of two places. The device's buffers are dropped first, which waits for whoever uses the
-/// host's.
+/// A kernel, its source and its target, each on the host or the device. The buffers of the device are dropped first,
+/// which waits for whoever uses those of the host.
 struct ZeroCopy {
     device_source: DeviceBuffer<u32>,
     device_target: DeviceBuffer<u32>,
@@ -380,8 +380,7 @@ impl ZeroCopy {
         // A whole number of warps, as the strided kernel needs it.
         let (grid, stream) = ((n.div_ceil(32) * 32).div_ceil(THREADS_PER_BLOCK), gpu.stream());
         // SAFETY: the kernels of this pattern have these parameters. The grid covers their threads; each array
-        // holds n
-        // words and is another allocation; all live in `self`, which waits for the device when dropped, and the
+        // holds n words and is another allocation; all live in `self`, which waits for the device when dropped, and the
         // host touches its own only after it has waited.
         unsafe {
             cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, amount))?
