@@ -1,4 +1,4 @@
-//! The device code of Coalesce's instruments: kernels that measure the machine itself, whatever is measured on it.
+//! The kernels that Coalesce's instruments use to measure the device itself: its measured peaks, its clock, its launches.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]

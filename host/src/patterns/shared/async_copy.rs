@@ -105,14 +105,14 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// A variant that fills its tiles with `passes` of 128 bytes per request, and empties them with 16
+/// A variant that fills its tiles with `wavefronts` of 128 bytes per request, and empties them with 16
 /// bytes per lane.
-fn in_pieces(passes: f64, arithmetic: &'static str) -> Expectation {
+fn in_pieces(wavefronts: f64, arithmetic: &'static str) -> Expectation {
     Expectation {
-        load_sectors: Some(4.0 * passes),
+        load_sectors: Some(4.0 * wavefronts),
         store_sectors: Some(16.0),
         shared_load_wavefronts: Some(4.0),
-        shared_store_wavefronts: Some(passes),
+        shared_store_wavefronts: Some(wavefronts),
         arithmetic,
         ..Expectation::default()
     }

@@ -156,12 +156,12 @@ fn stride_fits(size: &Size) -> std::result::Result<(), &'static str> {
     }
 }
 
-/// A variant that fills its table without conflicts and reads it with `passes`.
-fn read(passes: f64, arithmetic: &'static str) -> Expectation {
+/// A variant that fills its table without conflicts and reads it with so many `wavefronts` per request.
+fn read(wavefronts: f64, arithmetic: &'static str) -> Expectation {
     Expectation {
         load_sectors: Some(4.0),
         store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(passes),
+        shared_load_wavefronts: Some(wavefronts),
         shared_store_wavefronts: Some(1.0),
         arithmetic,
         ..Expectation::default()

@@ -225,7 +225,7 @@ struct Tiles {
     side: u32,
     /// Threads of a block, in x and y.
     block: (u32, u32),
-    /// Whether neighbouring blocks lie below each other in the source.
+    /// Whether neighbouring blocks are below each other in the source.
     down_first: bool,
 }
 
