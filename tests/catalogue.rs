@@ -4,6 +4,7 @@ use coalesce::Selection;
 use coalesce::measure::{Axes, Plan};
 use coalesce::pattern::Size;
 use host::CATALOGUE;
+use results::Results;
 
 fn selection(text: &str) -> Selection {
     CATALOGUE.select(text).unwrap_or_else(|error| panic!("{error}"))
@@ -69,4 +70,24 @@ fn an_axis_of_several_values_is_a_curve_in_place_of_the_patterns_own() {
     assert_eq!(points[2].sweep, Some("stride"));
     plan.axes = axes("width=2");
     assert!(plan.points(&of_stride).is_err());
+}
+
+/// A rename once took the minimum time from eleven variants, whose names it is chosen by.
+#[test]
+fn every_variant_still_has_the_minimum_time_that_it_was_measured_with() {
+    let path = crate::kernels_source::root().join("results/nvidia-h200/reference.json");
+    let results = Results::load(&path, CATALOGUE.renamed).expect("it is committed");
+    let mut compared = 0;
+    for row in results.ladders().filter(|row| !row.peer) {
+        let name = format!("{}/{}", row.pattern, row.variant);
+        let selection = selection(&name);
+        let variant = selection.variant.expect("a variant was named");
+        let size = Size::new(selection.pattern.bench_size);
+        let now = (selection.pattern.minimum_time)(variant, &size);
+        let measured = row.measured().expect("all of the reference was measured");
+        let then = measured.minimum_time.map(|time| (time.resource, time.amount));
+        assert_eq!(now, then, "{name}");
+        compared += 1;
+    }
+    assert!(compared > 100, "only {compared} variants were compared");
 }

@@ -14,18 +14,6 @@ use std::path::Path;
 /// The measurement whose numbers docs have.
 const REFERENCE: &str = "results/nvidia-h200/reference.json";
 
-/// Patterns whose docs are not yet written in the words of the glossary. No name may be added.
-const NOT_YET: &[&str] = &[
-    "pinned_memory",
-    "batching",
-    "overlap",
-    "zero_copy",
-    "stream_semantics",
-    "unified_addressing",
-    "allocation",
-    "graphs",
-];
-
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
@@ -126,18 +114,8 @@ fn docs_use_the_words_of_the_glossary() {
     let mut wrong = Vec::new();
     for pattern in PATTERNS {
         let faults = faults_of(&doc_of(&read(&pattern.source_file())), &words);
-        if NOT_YET.contains(&pattern.name) {
-            if faults.is_empty() {
-                println!("{}: take it out of NOT_YET in tests/docs.rs", pattern.name);
-            }
-            continue;
-        }
         let path = pattern.source_file();
         wrong.extend(faults.into_iter().map(|fault| format!("{path}: {fault}")));
-    }
-    for name in NOT_YET {
-        let is_there = PATTERNS.iter().any(|pattern| pattern.name == *name);
-        assert!(is_there, "{name} has another name now: correct NOT_YET");
     }
     let mut of_glossary = checks::dead_links(GLOSSARY, GLOSSARY);
     of_glossary.extend(checks::private_words(GLOSSARY, &words));

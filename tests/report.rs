@@ -138,7 +138,7 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
             .into_iter()
             .find(|row| inside(*row, "th").iter().any(|cell| text(*cell) == peak.resource.name()));
         let cells = cells(table, row.expect("the peak's row"));
-        assert_figure(cells["fastest pass, ms"], peak.time_ms.min, "peak");
+        assert_figure(cells["fastest run, ms"], peak.time_ms.min, "peak");
         if peak.resource != Resource::Launch {
             assert_figure(cells["GB/s"], peak.bandwidth_gb_s(), "peak");
         }
@@ -377,7 +377,7 @@ fn measured_timelines_are_shown() {
         details.into_iter().map(text).filter(|text| text.contains("Some GPU")).collect::<Vec<_>>()
     };
     let [picture] = &shown("recorded_once")[..] else { panic!("one picture of the GPU") };
-    assert!(picture.contains("20 µs from event to event, kernel busy 10 µs (50 %)"), "{picture}");
+    assert!(picture.contains("20 µs between the first and the last event, kernels busy 10 µs (50 %)"), "{picture}");
     assert!(shown("one_by_one").is_empty());
 }
 

@@ -19,6 +19,10 @@ const LONGER: &[(&str, &str)] = &[
         "kernels/src/shared/async_copy.rs",
         "a pattern is one file: eight variants, and the lesson with its measured table on top",
     ),
+    (
+        "host/src/patterns/transfer/pinned_memory.rs",
+        "a pattern is one file: twenty variants, and the lesson with its measured table on top",
+    ),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
         "crates/cuda_std/src/atomic/instruction.rs",

@@ -35,7 +35,7 @@ impl Stage {
         };
         // SAFETY: every piece of it is written before it is read.
         let buffer = unsafe { LockedBuffer::uninitialized(longest.clamp(GUARD, STAGE)) }
-            .map_err(|error| GpuError::driver("allocating page-locked memory", error))?;
+            .map_err(|error| GpuError::driver("allocating pinned memory", error))?;
         Ok(Stage(Some(RefCell::new(buffer))))
     }
 }
@@ -202,7 +202,7 @@ impl Array {
         let mut rest = self.buffer.index(end..end.next_multiple_of(16));
         // SAFETY: the buffer lives until the stream is synchronized below, or before it is used.
         unsafe { rest.set_8_async(POISON, gpu.stream()) }
-            .map_err(|error| GpuError::driver("uploading an input", error))?;
+            .map_err(|error| GpuError::driver("copying an input to the device", error))?;
         let Stage(Some(stage)) = stage else { return Ok(()) };
         let mut stage = stage.borrow_mut();
         let whole = stage.len();
@@ -213,7 +213,7 @@ impl Array {
             let mut target = self.buffer.index(start..start + piece.len());
             // SAFETY: both buffers live, and the stream is synchronized before the piece is reused.
             unsafe { target.async_copy_from(stage, gpu.stream()) }
-                .map_err(|error| GpuError::driver("uploading an input", error))?;
+                .map_err(|error| GpuError::driver("copying an input to the device", error))?;
             gpu.synchronize()?;
         }
         Ok(())
@@ -237,7 +237,7 @@ impl Array {
             let source = self.buffer.index(start + offset..start + offset + stage.len());
             // SAFETY: both buffers live, and the stream is synchronized before the piece is read.
             unsafe { source.async_copy_to(stage, gpu.stream()) }
-                .map_err(|error| GpuError::driver("downloading an output", error))?;
+                .map_err(|error| GpuError::driver("copying an output to the host", error))?;
             gpu.synchronize()?;
             see(offset, stage);
         }

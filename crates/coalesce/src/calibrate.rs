@@ -291,19 +291,19 @@ impl Tools<'_> {
         let gpu = self.gpu;
         // A quarter of L2 at most, a power of two.
         let l2_bytes = usize::try_from(gpu.facts()?.l2_bytes)?.max(1 << 20);
-        let quads = 1 << (l2_bytes / 4 / 16).ilog2();
-        let source = DeviceBuffer::<u32>::zeroed(4 * quads)?;
+        let vectors = 1 << (l2_bytes / 4 / 16).ilog2();
+        let source = DeviceBuffer::<u32>::zeroed(4 * vectors)?;
         let target = DeviceBuffer::<u32>::zeroed(1)?;
         let reread = self.instruments.module().get_function(measurement_reread.name())?;
         // With an odd number of blocks a warp comes back to where it was only after all of the source.
-        let (quads, grid) = (quads as u32, 8 * gpu.multiprocessors()? - 1);
+        let (vectors, grid) = (vectors as u32, 8 * gpu.multiprocessors()? - 1);
         let rate = self.rate(passes, |passes| {
             let (stream, passes) = (gpu.stream(), passes as u32);
             let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
             // SAFETY: the kernel has these parameters; the source has so many words, a power of two of them, and both
             // arrays live until `time` has waited.
             unsafe {
-                cust::launch!(reread<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, quads, passes))?
+                cust::launch!(reread<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, vectors, passes))?
             };
             Ok(())
         })?;

@@ -209,7 +209,7 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
             expected.shared_store_wavefronts,
             counted.shared_store_wavefronts(),
         ),
-        ("passes per constant request", expected.constant_passes, counted.constant_passes()),
+        ("wavefronts per constant request", expected.constant_passes, counted.constant_passes()),
         (
             "wavefronts per shared atomic request",
             expected.shared_atomic_wavefronts,
@@ -217,7 +217,7 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
         ),
         ("global atomics", expected.global_atomics, counted.global_atomics()),
         (
-            "sector passes per global atomic request",
+            "sector accesses per global atomic request",
             expected.global_atomic_passes,
             counted.global_atomic_passes(),
         ),

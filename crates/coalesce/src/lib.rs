@@ -1,16 +1,16 @@
-//! Catalogues of memory patterns, and every instrument for them.
+//! Lists, checks, measures, predicts and explains the memory patterns of a catalogue.
 //!
 //! A [`Pattern`](pattern::Pattern) is data: inputs, a CPU reference, and a ladder of variants that compute the same
 //! thing. A [`Catalogue`] is a list of patterns with the PTX of their kernels. [`main`] makes a program of a catalogue;
-//! the modules are the instruments that its commands use, each of which takes what it needs as an argument:
+//! its modules are the instruments that the commands use. Each takes what it needs as an argument:
 //!
 //! | module | does |
 //! |---|---|
 //! | [`verify`] | compares whole outputs with the CPU reference |
 //! | [`measure`] | times variants on a GPU, and predicts their times without one |
 //! | [`count`] | counts memory traffic by executing kernels |
-//! | [`timeline`] | records what ran when on streams |
-//! | [`calibrate`] | measures the figures of a device |
+//! | [`timeline`] | records which operations ran when on streams |
+//! | [`calibrate`] | measures a device and writes its profile |
 
 pub mod arrays;
 pub mod calibrate;

@@ -14,7 +14,7 @@ use measurement_kernels::{
 use results::Resource;
 
 /// Bytes of a 16-byte word.
-const QUAD: usize = 16;
+const VECTOR: usize = 16;
 /// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
 const BLOCKS: u32 = 8;
 
@@ -93,7 +93,7 @@ impl<'a> Saturation<'a> {
             Resource::Shared => {
                 let passes = sizes.passes * 16;
                 let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
-                let amount = threads * (passes * SHARED_AT_ONCE) as usize * QUAD;
+                let amount = threads * (passes * SHARED_AT_ONCE) as usize * VECTOR;
                 (amount, Probe::Shared { target: DeviceBuffer::zeroed(1)?, passes })
             }
             Resource::HostToDevice => {
@@ -133,11 +133,11 @@ impl<'a> Saturation<'a> {
                 unsafe { target.async_copy_from(source, stream) }?;
             }
             Probe::Read { source, target, passes } => {
-                let quads = (source.len() / QUAD) as u32;
-                let source = DevicePtr::from_raw(source.as_device_ptr().as_raw(), quads as usize);
+                let vectors = (source.len() / VECTOR) as u32;
+                let source = DevicePtr::from_raw(source.as_device_ptr().as_raw(), vectors as usize);
                 let grid = gpu.multiprocessors()? * BLOCKS;
-                let arguments = (source, target.as_device_ptr(), quads, *passes);
-                // SAFETY: whole blocks; the source has `quads` times 16 bytes, a power of two of them, at the start of an
+                let arguments = (source, target.as_device_ptr(), vectors, *passes);
+                // SAFETY: whole blocks; the source has `vectors` times 16 bytes, a power of two of them, at the start of an
                 // allocation, the target one f32; the rest as above.
                 unsafe {
                     launcher.launch(measurement_reread, grid, THREADS_PER_BLOCK, 0, arguments)
@@ -190,7 +190,7 @@ impl Probe {
     fn read(gpu: &Gpu, bytes: usize, times: u32) -> Result<(usize, Probe)> {
         let bytes = 1 << bytes.ilog2();
         let at_once =
-            (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK * IN_FLIGHT) as usize * QUAD;
+            (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK * IN_FLIGHT) as usize * VECTOR;
         let passes = (bytes * times as usize / at_once).max(1);
         let target = DeviceBuffer::zeroed(1)
             .map_err(|error| GpuError::driver("allocating device memory", error))?;

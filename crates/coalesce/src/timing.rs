@@ -98,13 +98,13 @@ impl<'a> Flush<'a> {
 
     /// Enqueues one pass over the buffer.
     pub fn enqueue(&self) -> Result<()> {
-        let quads = self.source.len() as u32 / 4;
-        let source = DevicePtr::from_raw(self.source.as_device_ptr().as_raw(), quads as usize);
-        let arguments = (source, self.target.as_device_ptr(), quads);
-        // SAFETY: any grid of whole blocks; the source has `quads` times four f32 at the start of an allocation, the
+        let vectors = self.source.len() as u32 / 4;
+        let source = DevicePtr::from_raw(self.source.as_device_ptr().as_raw(), vectors as usize);
+        let arguments = (source, self.target.as_device_ptr(), vectors);
+        // SAFETY: any grid of whole blocks; the source has `vectors` times four f32 at the start of an allocation, the
         // target one; nobody else uses them, and the waiter keeps them until the stream has ended.
         unsafe {
-            let grid = quads.div_ceil(THREADS_PER_BLOCK * 8);
+            let grid = vectors.div_ceil(THREADS_PER_BLOCK * 8);
             self.instruments.launcher().launch(
                 measurement_read,
                 grid,

@@ -1,4 +1,4 @@
-//! A kernel for every function of `cuda_std`, and what each must compute.
+//! This crate has a kernel for every function of `cuda_std`, with the outputs that it must compute.
 //!
 //! - `kernels` are compiled for the device: the tests of this crate check that their PTX has the
 //!   instruction that the function's documentation promises.

@@ -1,4 +1,4 @@
-//! Safe Rust for what cust lacks of the CUDA driver API.
+//! Safe Rust wrappers for the parts of the CUDA driver API that cust lacks.
 //!
 //! cust's own types are used wherever it has them: buffers, streams, events, modules and functions are cust's, and what
 //! is here takes them by reference. All failures are one type, [`Error`].
@@ -9,15 +9,15 @@
 //! | mapped, portable, write-combined host memory | [`host_memory::HostBuffer`] |
 //! | pin memory that exists already | [`host_memory::RegisteredBuffer`] |
 //! | asynchronous copies that cannot outlive their buffers | [`transfer::scope`], [`transfer::InFlight`] |
-//! | streams that do not block, priorities, queries, host functions | [`stream`] |
+//! | non-blocking streams, priorities, queries, host functions | [`stream`] |
 //! | stream-ordered allocation | [`pool::Pool`] |
-//! | recorded work | [`graph`] |
+//! | graphs, captured from a stream | [`graph`] |
 //! | L2 residency | [`l2`] |
 //! | more than 48 KiB of shared memory, registers, occupancy | [`function`] |
 //! | cooperative and cluster launches | [`launch::Launch`] |
 //! | managed memory by range | [`managed`] |
 //! | `static` and constant arrays of a module | [`symbol::symbol`] |
-//! | what a pointer is | [`mod@pointer`] |
+//! | the memory space of a pointer | [`mod@pointer`] |
 //! | several devices | [`peer`] |
 
 pub mod device;

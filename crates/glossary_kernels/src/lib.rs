@@ -1,4 +1,4 @@
-//! The example kernels of `docs/glossary.md`, which shows their text and what the executor counts of them.
+//! The example kernels of `docs/glossary.md`. The glossary shows their source and the counters of the executor.
 //!
 //! All have the same two parameters and are launched with one block; `tests/glossary.rs` has the launches. After a
 //! change, `cargo xtask bless` writes the glossary anew.

@@ -1,4 +1,4 @@
-//! The device code of Coalesce's instruments: kernels that measure the machine itself, whatever is measured on it.
+//! The kernels that Coalesce's instruments use to measure the device itself: its measured peaks, its clock, its launches.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
@@ -12,21 +12,21 @@ use cuda_std::{address_space, misc};
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 
-/// Reads `quads` 16-byte words. Nothing is written unless their sum is infinite, which finite
-/// inputs cannot bring about: the store only keeps the loads alive.
+/// Reads `vectors` times 16 bytes. Nothing is written unless their sum is infinite, which it never is
+/// for finite inputs: without the store the compiler would remove the loads.
 ///
 /// Used to replace what the L2 cache holds by clean lines of another buffer.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most 2^31 threads, `THREADS_PER_BLOCK` per block; `source` 16-byte aligned and valid for
-/// `quads` F32x4, at most 2^31, `target` for one f32.
+/// `vectors` F32x4, at most 2^31, `target` for one f32.
 #[kernel]
-pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u32) {
+pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, vectors: u32) {
     let step = thread::grid_dim_x() * THREADS_PER_BLOCK;
     let mut sum = F32x4::splat(0.0);
     let mut i = thread::index_1d();
-    while i < quads {
-        // SAFETY: i < quads, the length of the array (launch contract).
+    while i < vectors {
+        // SAFETY: i < vectors, the length of the array (launch contract).
         sum += unsafe { *source.add(i as usize) };
         i += step;
     }
@@ -40,24 +40,29 @@ pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, quads: u3
 /// Loads of [`measurement_reread`] that are under way at once.
 pub const IN_FLIGHT: u32 = 4;
 
-/// Reads `IN_FLIGHT * passes` 16-byte words per thread, all threads side by side through `quads` of them and from their
-/// start again. Nothing is written, as in [`measurement_read`].
+/// Reads `IN_FLIGHT * passes` vectors of 16 bytes per thread. Neighbouring threads read neighbouring vectors, and begin
+/// again at the start after `vectors` of them. Nothing is written, as in [`measurement_read`].
 ///
-/// Shows the rate of a cache that holds them, when no nearer one does.
+/// Measures the bandwidth of a cache that holds all of them, if no cache nearer to the threads does.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `quads` is a power of two; `source` 16-byte aligned and valid for
-/// `quads` F32x4, `target` for one f32.
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `vectors` is a power of two; `source` 16-byte aligned and valid for
+/// `vectors` F32x4, `target` for one f32.
 #[kernel]
-pub unsafe fn measurement_reread(source: *const F32x4, target: *mut f32, quads: u32, passes: u32) {
+pub unsafe fn measurement_reread(
+    source: *const F32x4,
+    target: *mut f32,
+    vectors: u32,
+    passes: u32,
+) {
     let step = thread::grid_dim_x() * THREADS_PER_BLOCK;
     let mut sum = F32x4::splat(0.0);
     let mut i = thread::index_1d();
     for _ in 0..passes {
         let load = |number: u32| {
-            let at = i.wrapping_add(number * step) & (quads - 1);
-            // SAFETY: at < quads, the length of the array (launch contract).
-            unsafe { *source.add(at as usize) }
+            let index = i.wrapping_add(number * step) & (vectors - 1);
+            // SAFETY: index < vectors, the length of the array (launch contract).
+            unsafe { *source.add(index as usize) }
         };
         let (a, b, c, d) = (load(0), load(1), load(2), load(3));
         sum += a;
@@ -74,24 +79,24 @@ pub unsafe fn measurement_reread(source: *const F32x4, target: *mut f32, quads: 
 }
 
 /// 16-byte words of shared memory that a block of [`measurement_shared`] reads.
-pub const SHARED_QUADS: u32 = 1024;
+pub const SHARED_VECTORS: u32 = 1024;
 /// How many of them each thread reads at once.
 pub const SHARED_AT_ONCE: u32 = 4;
 
-/// Each thread reads `SHARED_AT_ONCE` 16-byte words of shared memory, neighbours of neighbouring
-/// lanes, `passes` times.
+/// Each thread reads `SHARED_AT_ONCE` vectors of 16 bytes from shared memory, `passes` times. Neighbouring lanes read
+/// neighbouring vectors.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one u32.
 #[kernel]
 pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[U32x4; SHARED_QUADS as usize]> = MaybeUninit::uninit();
+    static mut WORDS: MaybeUninit<[U32x4; SHARED_VECTORS as usize]> = MaybeUninit::uninit();
     let words = (&raw mut WORDS).cast::<U32x4>();
     let lane = thread::thread_idx_x();
     let mut word = lane;
-    while word < SHARED_QUADS {
-        // SAFETY: word < SHARED_QUADS; each word has one writer, and readers come after the barrier.
+    while word < SHARED_VECTORS {
+        // SAFETY: word < SHARED_VECTORS; each word has one writer, and readers come after the barrier.
         unsafe { *words.add(word as usize) = U32x4::splat(word) };
         word += THREADS_PER_BLOCK;
     }
@@ -100,27 +105,29 @@ pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
     let mut first = lane;
     for _ in 0..passes {
         for part in 0..SHARED_AT_ONCE {
-            let word = (first + part * THREADS_PER_BLOCK) % SHARED_QUADS;
-            // SAFETY: the remainder lies in the array, which nobody writes any more.
-            let quad = unsafe { *words.add(word as usize) };
-            sum = U32x4::new(sum.x ^ quad.x, sum.y ^ quad.y, sum.z ^ quad.z, sum.w ^ quad.w);
+            let word = (first + part * THREADS_PER_BLOCK) % SHARED_VECTORS;
+            // SAFETY: the remainder is an index of the array, which nobody writes any more.
+            let vector = unsafe { *words.add(word as usize) };
+            sum =
+                U32x4::new(sum.x ^ vector.x, sum.y ^ vector.y, sum.z ^ vector.z, sum.w ^ vector.w);
         }
-        // Another word in every pass, so that no pass can be left out.
-        first += WARP_QUADS;
+        // Each round reads other vectors, so that the compiler cannot remove a round.
+        first += WARP_VECTORS;
     }
-    // Words are at most SHARED_QUADS, and so is what their bits make up.
+    // Words are at most SHARED_VECTORS, and so is what their bits make up.
     if sum.x ^ sum.y ^ sum.z ^ sum.w == u32::MAX {
         // SAFETY: `target` holds one element (launch contract).
         unsafe { *target = sum.x };
     }
 }
 
-/// How far the words of one pass of [`measurement_shared`] lie from those of the next: those of a warp.
-const WARP_QUADS: u32 = 32;
+/// The distance from the vectors that a warp reads in one round of [`measurement_shared`] to those of the next round: as
+/// many as a warp has lanes.
+const WARP_VECTORS: u32 = 32;
 
-/// Multiplies each word, neighbouring lanes on neighbouring words. With n = 0 it finds nothing to do.
+/// Multiplies each word, neighbouring lanes on neighbouring words. With n = 0 it does nothing.
 ///
-/// Shows the rate of memory that the host has, too.
+/// Measures mapped memory: arrays of the host that the kernel reaches over PCIe.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
@@ -134,7 +141,7 @@ pub unsafe fn measurement_scale(source: *const u32, target: *mut u32, n: u32, fa
     }
 }
 
-/// Multiplies each word, the lanes of a warp `n / 32` words apart.
+/// Multiplies each word, where the lanes of a warp use words that are `n / 32` words apart.
 ///
 /// # Safety
 /// Launch contract: as for [`measurement_scale`], but covering `32 * ceil(n / 32)` threads.
@@ -150,7 +157,7 @@ pub unsafe fn measurement_scale_strided(source: *const u32, target: *mut u32, n:
     }
 }
 
-/// Does nothing: what is left of its time is the launch.
+/// Does nothing, so that its time is the launch overhead.
 ///
 /// # Safety
 /// Launch contract: any grid.
@@ -174,7 +181,7 @@ pub unsafe fn measurement_wait(gate: *const u32, most_ns: u64) {
 }
 
 /// Writes how many cycles of its multiprocessor and how many nanoseconds of the device's clock passed
-/// between two ticks of the latter that lie at least `least_ns` apart.
+/// between two ticks of the latter that are at least `least_ns` apart.
 ///
 /// # Safety
 /// Launch contract: one thread; `target` valid for two u64.

@@ -1,8 +1,8 @@
-//! Result files for people: pages that a browser shows without a network, tables, plots and pictures.
+//! Turns result files into HTML pages, tables, plots and pictures that people can read without a network.
 //!
-//! Everything is a pure function of result files and of what was counted; no device, no executor and no source file is
-//! needed. A report is one page of summary, one page per pattern and the glossary. All that a page needs is in it: style, plots, and
-//! a script without which only the sorting of tables is missing.
+//! Everything is a pure function of result files and counts: no device, no executor and no source file is needed. A
+//! report has a summary, a page per pattern and the glossary. A page contains its style, its plots and its script;
+//! without the script only the sorting of tables is missing.
 
 mod cost;
 pub mod glossary;

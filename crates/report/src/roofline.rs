@@ -52,30 +52,30 @@ fn points(runs: &Runs) -> Vec<RooflinePoint> {
 pub fn section(runs: &Runs) -> Markup {
     let results = &runs.main.results;
     let memory = [Resource::Copy, Resource::Read, Resource::Write];
-    let roofs = memory.into_iter().filter_map(|resource| results.peak(resource));
-    let roof = roofs.max_by(|a, b| a.bandwidth_gb_s().total_cmp(&b.bandwidth_gb_s()));
+    let peaks = memory.into_iter().filter_map(|resource| results.peak(resource));
+    let peak = peaks.max_by(|a, b| a.bandwidth_gb_s().total_cmp(&b.bandwidth_gb_s()));
     let rate = rate_gflop_s(&results.environment.device);
     let points = points(runs);
     html! {
         h2 id="roofline" { "Roofline" }
-        @if let (Some(roof), Some(rate), false) = (roof, rate, points.is_empty()) {
+        @if let (Some(peak), Some(rate), false) = (peak, rate, points.is_empty()) {
             p {
-                "The slope is the fastest peak of device memory in this run (" (roof.resource.name()) "); the level is "
-                "the FP32 rate: multiprocessors x lanes x 2 x the highest clock. A point right below the slope is as "
-                "fast as memory lets it be."
+                "The slope is the highest measured peak of device memory in this run (" (peak.resource.name()) "). The level is "
+                "the theoretical FP32 peak: multiprocessors x lanes x 2 x the highest clock. Memory bounds a point that "
+                "is just below the slope."
             }
             (page::plot(&roofline(&Roofline {
                 caption: Caption { id: "plot-roofline".to_owned(), title: "Roofline of device memory and FP32".to_owned() },
-                bandwidth_gb_s: roof.bandwidth_gb_s(),
+                bandwidth_gb_s: peak.bandwidth_gb_s(),
                 rate_gflop_s: rate,
                 points: points.iter().map(|point| (point.name.clone(), point.intensity, point.gflop_s)).collect(),
             }), "The numbers are those of the table."))
             (page::table(
                 "Variants with single-precision arithmetic",
-                &headers(&["number", "variant", "FLOP per byte", "GFLOP/s", "% of the roof"]),
+                &headers(&["number", "variant", "FLOP per byte", "GFLOP/s", "% of peak"]),
                 &html! {
                     @for (index, point) in points.iter().enumerate() {
-                        @let resource = (point.intensity * roof.bandwidth_gb_s()).min(rate);
+                        @let resource = (point.intensity * peak.bandwidth_gb_s()).min(rate);
                         tr {
                             td.figure data-value=(index + 1) { (index + 1) }
                             th scope="row" { (point.name) }

@@ -148,7 +148,7 @@ impl Runs {
             }
             if !differing.is_empty() {
                 notes.push(format!(
-                    "“{}” and “{}” are not of the same make: {}.",
+                    "“{}” and “{}” were not measured under the same conditions: {}.",
                     self.main.name,
                     run.name,
                     differing.join("; ")

@@ -111,7 +111,7 @@ fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup 
 /// Such as `4 s` or `16 s, 4 p`.
 fn per_request(cost: &Cost) -> String {
     let sectors = cost.sectors_per_request().map(|sectors| format!("{} s", figure(sectors)));
-    let passes = cost.passes_per_request().map(|passes| format!("{} p", figure(passes)));
+    let passes = cost.passes_per_request().map(|passes| format!("{} w", figure(passes)));
     [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -161,8 +161,8 @@ fn sources_of(
             details {
                 summary { "Its machine code" }
                 p {
-                    "Lines are of " code { (file) } ". What a line costs is shared out among its instructions that ask "
-                    "for the same memory; NVIDIA's assembler may have joined or dropped some that were counted."
+                    "Line numbers refer to " code { (file) } ". The cost of a line is divided equally among its instructions that "
+                    "access the same memory. NVIDIA's assembler may have merged or removed instructions that were counted in the PTX."
                 }
                 (machine_code_listing(kernel, file, machine_code))
             }

@@ -54,15 +54,15 @@ fn counters(pattern: &CountedPattern) -> Markup {
     let columns: [(&str, Count); 11] = [
         ("load sectors / request", Counters::load_sectors),
         ("store sectors / request", Counters::store_sectors),
-        ("shared load passes / request", Counters::shared_load_wavefronts),
-        ("shared store passes / request", Counters::shared_store_wavefronts),
-        ("shared atomic passes / request", Counters::shared_atomic_wavefronts),
-        ("constant passes / request", Counters::constant_passes),
+        ("shared load wavefronts / request", Counters::shared_load_wavefronts),
+        ("shared store wavefronts / request", Counters::shared_store_wavefronts),
+        ("shared atomic wavefronts / request", Counters::shared_atomic_wavefronts),
+        ("constant wavefronts / request", Counters::constant_passes),
         ("global atomics", Counters::global_atomics),
-        ("global atomic passes / request", Counters::global_atomic_passes),
-        ("bytes asked for", |counters| Some(counters.global_bytes() as f64)),
-        ("bytes asked for / moved, %", Counters::efficiency_percent),
-        ("lanes at work per instruction", Counters::lanes_per_instruction),
+        ("sector accesses / global atomic request", Counters::global_atomic_passes),
+        ("bytes requested", |counters| Some(counters.global_bytes() as f64)),
+        ("bytes requested / moved, %", Counters::efficiency_percent),
+        ("active lanes per instruction", Counters::lanes_per_instruction),
     ];
     let used: Vec<_> = columns
         .into_iter()
@@ -80,15 +80,16 @@ fn counters(pattern: &CountedPattern) -> Markup {
     let header = html! {
         th scope="col" { "variant" }
         (headers(&used.iter().map(|(name, _)| *name).collect::<Vec<_>>()))
-        th scope="col" { "how the numbers come about" }
+        th scope="col" { "how the numbers are computed" }
     };
     html! {
         h2 id="counters" { "Counters" }
         p {
-            "Counted by executing the PTX at " (pattern.size) ": exact, and no matter of time. A request is "
-            "a memory instruction of a warp, a sector 32 bytes, a pass one turn through shared or constant memory."
+            "The executor counted these by running the PTX at " (pattern.size) ". They are exact and do not depend on time. "
+            "A request is one memory instruction of a warp, a sector is 32 bytes of global memory, and a wavefront is "
+            "one cycle of shared or constant memory."
         }
-        (page::table(&format!("What the kernels of {} ask of memory", pattern.name), &header, &body))
+        (page::table(&format!("Memory requests of the kernels of {}", pattern.name), &header, &body))
     }
 }
 
@@ -98,8 +99,8 @@ fn variants(runs: &Runs, pattern: &CountedPattern, machine_code: &MachineCode) -
         h2 id="variants" { "Variants" }
         @if !pattern.is_host_work {
             p {
-                "The cost of a line is what a request of it takes: sectors (s) of device memory, passes (p) through "
-                "shared or constant memory. Its share is of all sectors and passes of the kernel."
+                "The cost of a line is given per request: sectors (s) of global memory, and wavefronts (w) of shared or "
+                "constant memory. The share of a line is that of all sectors and wavefronts of the kernel."
             }
         }
         @for variant in &pattern.variants {

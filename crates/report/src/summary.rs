@@ -38,8 +38,8 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
         (peers(runs, subjects))
         h2 id="ladders" { "All ladders" }
         p {
-            "Times are medians with cold caches. The limit is what bounds a variant's time from below, the minimum_time the "
-            "time that its bytes or launches take there. Press a header to sort."
+            "Times are medians with cold caches. The column \"bound by\" names the resource that bounds a variant; the minimum "
+            "time is the time that its bytes or launches take at the measured peak of that resource. Press a header to sort."
         }
         (ladder::table("All ladders", runs, &subjects.iter().map(|subject| subject.name).collect::<Vec<_>>(), true))
         (roofline::section(runs))
@@ -54,11 +54,11 @@ fn facts(list: &[(&str, String)]) -> Markup {
 
 fn environment(runs: &Runs) -> Markup {
     html! {
-        h2 id="environment" { "Where and with what" }
+        h2 id="environment" { "Environment" }
         (facts(&of_environment(&runs.main.results.environment)))
         @for run in &runs.others {
             details {
-                summary { "The file beside it: " (run.name) }
+                summary { "Compared with: " (run.name) }
                 (facts(&of_environment(&run.results.environment)))
             }
         }
@@ -85,11 +85,11 @@ fn of_environment(environment: &Environment) -> Vec<(&'static str, String)> {
         (
             "Device memory",
             format!(
-                "{}, {} bits at {} MHz, errors {}corrected, L2 cache of {} MiB",
+                "{}, {} bits at {} MHz, ECC {}, L2 cache of {} MiB",
                 gib(device.memory_bytes as f64),
                 device.memory_bus_bits,
                 device.memory_clock_khz / 1000,
-                if device.ecc { "" } else { "not " },
+                if device.ecc { "on" } else { "off" },
                 device.l2_bytes >> 20
             ),
         ),
@@ -127,8 +127,8 @@ fn of_board(board: &Board) -> String {
     let link = board.pcie_generation.zip(board.pcie_lanes);
     parts.extend(link.map(|(generation, lanes)| format!("PCIe {generation} x{lanes}")));
     parts.push(match &board.throttle_reasons[..] {
-        [] => "nothing held the clocks down".to_owned(),
-        reasons => format!("clocks held down by {}", reasons.join(", ")),
+        [] => "clocks not throttled".to_owned(),
+        reasons => format!("clocks throttled by {}", reasons.join(", ")),
     });
     parts.join(", ")
 }
@@ -163,8 +163,8 @@ fn measured_peaks(results: &Results) -> Markup {
     };
     html! {
         h2 id="measured_peaks" { "Measured peaks" }
-        p { "What the machine could do at most, in the same run as the variants: the fastest of some passes." }
-        (page::table("Measured peaks", &headers(&["limit", "GB/s", "fastest pass, ms", "per pass", "spread, %", "samples"]), &body))
+        p { "The highest rate of each resource of this machine, measured in the same run as the variants. The fastest of several runs counts." }
+        (page::table("Measured peaks", &headers(&["resource", "GB/s", "fastest run, ms", "per run", "spread, %", "samples"]), &body))
     }
 }
 

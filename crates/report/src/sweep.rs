@@ -243,7 +243,7 @@ pub fn section(runs: &Runs, subject: Subject<'_>) -> Markup {
             h2 id="sweeps" { "Sweeps" }
             p {
                 "One dimension varies, the others stay as in the ladder. "
-                @if !runs.others.is_empty() { "Broken lines are of the other files, in the colour of the variant." }
+                @if !runs.others.is_empty() { "Dashed lines show the other files, in the colour of the variant." }
             }
         }
         @for sweep in &sweeps {

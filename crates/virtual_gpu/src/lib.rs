@@ -1,4 +1,4 @@
-//! A virtual GPU behind the CUDA driver API: the same host code, cust and all, on a machine without a GPU.
+//! A virtual GPU behind the CUDA driver API: unmodified host code, such as cust, runs on a machine without a GPU.
 //!
 //! ```no_run
 //! use virtual_gpu::{Options, Profile, VirtualGpu};
@@ -21,11 +21,11 @@
 //! everything at once, or permute by a seed what is left open.
 //!
 //! # Misuse
-//! [`misuse`] lists what a real driver would let pass or punish without an explanation: use after free, double free,
+//! [`misuse`] reports mistakes that a real driver accepts, or punishes without an explanation: use after free, double free,
 //! copies past an allocation, host memory that was changed or freed under a copy, pageable memory in asynchronous
 //! copies, calls without a context, streams that use the same memory and are not ordered.
 //!
-//! One device; what a function is not able to do returns `CUDA_ERROR_NOT_SUPPORTED`, and
+//! There is one device. A function that cannot do what is asked returns `CUDA_ERROR_NOT_SUPPORTED`;
 //! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
 
 mod clock;

@@ -147,11 +147,11 @@ pub static mut CONSTANT_MEMORY_TABLE: [u32; TABLE as usize] = [0; TABLE as usize
 /// The index of the word that is reached after `STEPS` steps from word `start`.
 #[inline(always)]
 fn walk(start: u32, entry: impl Fn(usize) -> u32) -> u32 {
-    let mut at = start;
+    let mut index = start;
     for _ in 0..STEPS {
-        at = entry(at as usize);
+        index = entry(index as usize);
     }
-    at
+    index
 }
 
 /// The word in which this thread begins.
@@ -219,15 +219,15 @@ pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distin
     }
 }
 
-/// Reads `table[at]` of the first parameter of `constant_memory_parameter` where the launch has put it.
+/// Reads `table[index]` of the first parameter of `constant_memory_parameter` where the launch has put it.
 ///
-/// Plain `table[at]` would not do that: rustc passes an array to a kernel as one value, and an index
+/// Plain `table[index]` would not do that: rustc passes an array to a kernel as one value, and an index
 /// that is computed at run time makes LLVM copy that value to local memory, 4 KiB per thread.
 ///
 /// # Safety
 /// Called by `constant_memory_parameter` only, with its parameter; `at < TABLE`.
 #[inline(always)]
-unsafe fn parameter_word(table: &[u32; TABLE as usize], at: usize) -> u32 {
+unsafe fn parameter_word(table: &[u32; TABLE as usize], index: usize) -> u32 {
     #[cfg(target_arch = "nvptx64")]
     {
         let _ = table;
@@ -239,7 +239,7 @@ unsafe fn parameter_word(table: &[u32; TABLE as usize], at: usize) -> u32 {
                 "mov.b64 address, constant_memory_parameter_param_0;",
                 "add.s64 address, address, {offset};",
                 "ld.param.b32 {word}, [address]; }}",
-                offset = in(reg64) at * 4,
+                offset = in(reg64) index * 4,
                 word = out(reg32) word,
                 options(pure, readonly, nostack, preserves_flags)
             );
@@ -247,7 +247,7 @@ unsafe fn parameter_word(table: &[u32; TABLE as usize], at: usize) -> u32 {
         word
     }
     #[cfg(not(target_arch = "nvptx64"))]
-    table[at]
+    table[index]
 }
 
 /// Change from `shared`: no copy; the table is a parameter, passed by value.

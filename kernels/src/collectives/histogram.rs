@@ -171,9 +171,9 @@ pub unsafe fn histogram_global_atomic(source: *const u8, target: *mut u32, n: u3
 /// # Safety
 /// `counts` has a word `at`, accessed by atomics only.
 #[inline(always)]
-unsafe fn add_global(counts: *mut u32, at: u32, by: u32) {
+unsafe fn add_global(counts: *mut u32, index: u32, by: u32) {
     // SAFETY: the caller's contract.
-    unsafe { AtomicU32::from_ptr(counts.add(at as usize)) }.fetch_add(by, Relaxed);
+    unsafe { AtomicU32::from_ptr(counts.add(index as usize)) }.fetch_add(by, Relaxed);
 }
 
 /// Adds to a count in shared memory.
@@ -181,9 +181,9 @@ unsafe fn add_global(counts: *mut u32, at: u32, by: u32) {
 /// # Safety
 /// `words` is shared memory with a word `at`, accessed by atomics only until the next barrier.
 #[inline(always)]
-unsafe fn add_shared(words: *mut u32, at: u32, by: u32) {
+unsafe fn add_shared(words: *mut u32, index: u32, by: u32) {
     // SAFETY: the caller's contract.
-    unsafe { AtomicU32::from_ptr(words.add(at as usize)) }.fetch_add(by, Relaxed);
+    unsafe { AtomicU32::from_ptr(words.add(index as usize)) }.fetch_add(by, Relaxed);
 }
 
 /// Zeros the block's counters.

@@ -109,9 +109,9 @@ pub const TILE: u32 = THREADS_PER_BLOCK * 4;
 pub unsafe fn misalignment_shifted(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     let i = thread::index_1d();
     if i < n {
-        let at = (offset + i) as usize;
-        // SAFETY: at < offset + n, the length of both arrays (launch contract).
-        unsafe { *target.add(at) = *source.add(at) };
+        let index = (offset + i) as usize;
+        // SAFETY: index < offset + n, the length of both arrays (launch contract).
+        unsafe { *target.add(index) = *source.add(index) };
     }
 }
 
@@ -130,9 +130,9 @@ pub unsafe fn misalignment_padded(
 ) {
     let i = thread::index_1d();
     if i < n {
-        let at = (padding + offset + i) as usize;
-        // SAFETY: at < padding + offset + n, the length of both buffers (launch contract).
-        unsafe { *target.add(at) = *source.add(at) };
+        let index = (padding + offset + i) as usize;
+        // SAFETY: index < padding + offset + n, the length of both buffers (launch contract).
+        unsafe { *target.add(index) = *source.add(index) };
     }
 }
 
@@ -143,10 +143,10 @@ pub unsafe fn misalignment_padded(
 /// Launch contract: as for [`misalignment_shifted`], with `offset % LINE` more threads.
 #[kernel]
 pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: u32, n: u32) {
-    let at = offset - offset % LINE + thread::index_1d();
-    if at >= offset && at < offset + n {
-        // SAFETY: at < offset + n, the length of both arrays (launch contract).
-        unsafe { *target.add(at as usize) = *source.add(at as usize) };
+    let index = offset - offset % LINE + thread::index_1d();
+    if index >= offset && index < offset + n {
+        // SAFETY: index < offset + n, the length of both arrays (launch contract).
+        unsafe { *target.add(index as usize) = *source.add(index as usize) };
     }
 }
 
@@ -160,32 +160,32 @@ pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: 
 #[kernel]
 pub unsafe fn misalignment_staged(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
 
     let end = offset + n;
     let thread = thread::thread_idx_x();
     let first = offset - offset % LINE + thread::block_idx_x() * TILE;
-    let quad = first + thread * 4;
+    let vector = first + thread * 4;
     // SAFETY: 16 bytes that end at or before `end` are in the array and aligned, because 4 divides
     // `first`; single words are checked; the tile holds TILE words.
     unsafe {
-        if quad + 4 <= end {
-            *words.add((thread * 4) as usize).cast::<F32x4>() =
-                *source.add(quad as usize).cast::<F32x4>();
+        if vector + 4 <= end {
+            *tile.add((thread * 4) as usize).cast::<F32x4>() =
+                *source.add(vector as usize).cast::<F32x4>();
         } else {
-            let mut at = quad;
-            while at < end {
-                *words.add((at - first) as usize) = *source.add(at as usize);
-                at += 1;
+            let mut index = vector;
+            while index < end {
+                *tile.add((index - first) as usize) = *source.add(index as usize);
+                index += 1;
             }
         }
         thread::sync_threads();
         let mut word = thread;
         while word < TILE {
-            let at = first + word;
-            if at >= offset && at < end {
-                *target.add(at as usize) = *words.add(word as usize);
+            let index = first + word;
+            if index >= offset && index < end {
+                *target.add(index as usize) = *tile.add(word as usize);
             }
             word += THREADS_PER_BLOCK;
         }

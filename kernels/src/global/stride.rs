@@ -108,9 +108,9 @@ pub const MAX_STAGED_STRIDE: u32 = 64;
 pub unsafe fn stride_copy(source: *const f32, target: *mut f32, stride: u32, n: u32) {
     let i = thread::index_1d();
     if i < n {
-        let at = i as usize * stride as usize;
-        // SAFETY: at < n * stride, the length of both arrays (launch contract).
-        unsafe { *target.add(at) = *source.add(at) };
+        let index = i as usize * stride as usize;
+        // SAFETY: index < n * stride, the length of both arrays (launch contract).
+        unsafe { *target.add(index) = *source.add(index) };
     }
 }
 
@@ -146,11 +146,11 @@ pub unsafe fn stride_staged(source: *const f32, target: *mut f32, stride: u32, n
     unsafe {
         let mut word = thread * 4;
         while word < tile {
-            let at = first + word as usize;
-            if at + 4 <= end {
-                *words.add(word as usize).cast::<F32x4>() = *source.add(at).cast::<F32x4>();
+            let index = first + word as usize;
+            if index + 4 <= end {
+                *words.add(word as usize).cast::<F32x4>() = *source.add(index).cast::<F32x4>();
             } else {
-                for rest in at..end {
+                for rest in index..end {
                     *words.add(rest - first) = *source.add(rest);
                 }
             }

@@ -139,7 +139,7 @@ pub const STAGES: u32 = 4;
 /// The distance in words between an element and its partner, a power of two: another warp loads it.
 pub const APART: u32 = 128;
 /// 16-byte vectors of a tile.
-const QUADS: u32 = TILE / 4;
+const VECTORS: u32 = TILE / 4;
 
 /// The arrays, and the range of tiles `first..end` that this block computes.
 struct BlockTiles {
@@ -164,25 +164,25 @@ impl BlockTiles {
 
     /// Whether the array holds the whole tile.
     #[inline(always)]
-    fn is_whole(&self, tile: u32) -> bool {
-        (tile + 1) * TILE <= self.n
+    fn is_whole(&self, number: u32) -> bool {
+        (number + 1) * TILE <= self.n
     }
 
-    /// Computes and stores the sums of a tile that is in `words`.
+    /// Computes and stores the sums of the tile of this number, which is in `tile`.
     ///
     /// # Safety
-    /// `words` holds the tile, with zeros beyond n; all 16-byte aligned.
+    /// `tile` holds it, with zeros beyond n; all 16-byte aligned.
     #[inline(always)]
-    unsafe fn finish(&self, tile: u32, words: *const f32) {
-        let is_whole = self.is_whole(tile);
-        for step in 0..QUADS / THREADS_PER_BLOCK {
+    unsafe fn finish(&self, number: u32, tile: *const f32) {
+        let is_whole = self.is_whole(number);
+        for step in 0..VECTORS / THREADS_PER_BLOCK {
             let word = (step * THREADS_PER_BLOCK + self.tid) * 4;
-            let i = tile * TILE + word;
+            let i = number * TILE + word;
             // SAFETY: word < TILE and 4 divides it, as it does APART; i + 3 < n where the tile is
             // whole, and each other index is compared with n.
             unsafe {
-                let own = *words.add(word as usize).cast::<F32x4>();
-                let partner = *words.add((word ^ APART) as usize).cast::<F32x4>();
+                let own = *tile.add(word as usize).cast::<F32x4>();
+                let partner = *tile.add((word ^ APART) as usize).cast::<F32x4>();
                 let sum = own + partner;
                 if is_whole {
                     *self.target.add(i as usize).cast::<F32x4>() = sum;
@@ -208,25 +208,25 @@ impl BlockTiles {
         }
     }
 
-    /// Fills `words` with a tile that is not whole, and with zeros beyond n.
+    /// Fills `tile` with the tile of this number that is not whole, and with zeros beyond n.
     ///
     /// # Safety
-    /// `words` valid for a tile; the tile is below `end`.
+    /// `tile` is valid for a tile; `number` is below `end`.
     #[inline(always)]
-    unsafe fn fill_rest(&self, tile: u32, words: *mut f32) {
+    unsafe fn fill_rest(&self, number: u32, tile: *mut f32) {
         let mut word = self.tid;
         while word < TILE {
-            let i = tile * TILE + word;
+            let i = number * TILE + word;
             // SAFETY: word < TILE, and i is compared with n.
             unsafe {
-                *words.add(word as usize) =
+                *tile.add(word as usize) =
                     if i < self.n { *self.source.add(i as usize) } else { 0.0 };
             }
             word += THREADS_PER_BLOCK;
         }
     }
 
-    /// Fills `words` with a tile through registers, `COUNT` values of type `T` per thread, all loaded
+    /// Fills `tile` with the tile of this number through registers, `COUNT` values of type `T` per thread, all loaded
     /// before the first is stored.
     ///
     /// # Safety
@@ -234,29 +234,29 @@ impl BlockTiles {
     #[inline(always)]
     unsafe fn fill_through_registers<T: Copy, const COUNT: usize>(
         &self,
-        tile: u32,
-        words: *mut f32,
+        number: u32,
+        tile: *mut f32,
     ) {
         const { assert!(COUNT * size_of::<T>() * THREADS_PER_BLOCK as usize == TILE as usize * 4) };
         // SAFETY: a whole tile is in the source; each value is in the tile.
         unsafe {
-            if !self.is_whole(tile) {
-                return self.fill_rest(tile, words);
+            if !self.is_whole(number) {
+                return self.fill_rest(number, tile);
             }
-            let source = self.source.add((tile * TILE) as usize).cast::<T>();
+            let source = self.source.add((number * TILE) as usize).cast::<T>();
             let place = |step: usize| step * THREADS_PER_BLOCK as usize + self.tid as usize;
-            let pieces: [T; COUNT] = core::array::from_fn(|step| *source.add(place(step)));
-            for (step, piece) in pieces.into_iter().enumerate() {
-                *words.cast::<T>().add(place(step)) = piece;
+            let values: [T; COUNT] = core::array::from_fn(|step| *source.add(place(step)));
+            for (step, value) in values.into_iter().enumerate() {
+                *tile.cast::<T>().add(place(step)) = value;
             }
         }
     }
 
-    /// Starts the copies of a tile into `words`, `COUNT` values of type `T` per thread. `whole` copies one
+    /// Starts the copies of the tile of this number into `tile`, `COUNT` values of type `T` per thread. `whole` copies one
     /// value; `part` copies its first bytes and writes zeros after them.
     ///
     /// # Safety
-    /// As for [`BlockTiles::fill_through_registers`]; nobody accesses the words until the copies have been
+    /// As for [`BlockTiles::fill_through_registers`]; nobody accesses the tile until the copies have been
     /// waited for.
     #[cfg_attr(
         all(target_arch = "nvptx64", not(target_feature = "compute_80")),
@@ -265,23 +265,23 @@ impl BlockTiles {
     #[inline(always)]
     unsafe fn start<T, const COUNT: u32>(
         &self,
-        tile: u32,
-        words: *mut f32,
+        number: u32,
+        tile: *mut f32,
         whole: impl Fn(*mut T, *const T),
         part: impl Fn(*mut T, *const T, u32),
     ) {
-        let piece_words = const { TILE / THREADS_PER_BLOCK / COUNT };
+        let value_words = const { TILE / THREADS_PER_BLOCK / COUNT };
         const { assert!(TILE == THREADS_PER_BLOCK * COUNT * size_of::<T>() as u32 / 4) };
-        let first = self.tid * piece_words;
+        let first = self.tid * value_words;
         // SAFETY: `first` and the steps stay below TILE.
-        let target = unsafe { words.add(first as usize) };
+        let target = unsafe { tile.add(first as usize) };
         // The last values of a tile may be beyond the array, where no byte is read.
-        let source = self.source.wrapping_add((tile * TILE + first) as usize);
+        let source = self.source.wrapping_add((number * TILE + first) as usize);
         let place = |step: u32| {
-            let words = (step * THREADS_PER_BLOCK * piece_words) as usize;
+            let words = (step * THREADS_PER_BLOCK * value_words) as usize;
             (target.wrapping_add(words).cast(), source.wrapping_add(words).cast())
         };
-        if self.is_whole(tile) {
+        if self.is_whole(number) {
             for step in 0..COUNT {
                 let (target, source) = place(step);
                 whole(target, source);
@@ -289,8 +289,8 @@ impl BlockTiles {
         } else {
             for step in 0..COUNT {
                 let (target, source) = place(step);
-                let i = tile * TILE + first + step * THREADS_PER_BLOCK * piece_words;
-                part(target, source, self.n.saturating_sub(i).min(piece_words) * 4);
+                let i = number * TILE + first + step * THREADS_PER_BLOCK * value_words;
+                part(target, source, self.n.saturating_sub(i).min(value_words) * 4);
             }
         }
     }
@@ -304,12 +304,12 @@ impl BlockTiles {
         allow(dead_code, reason = "older processors have no asynchronous copies")
     )]
     #[inline(always)]
-    unsafe fn start_16(&self, tile: u32, words: *mut f32) {
+    unsafe fn start_16(&self, number: u32, tile: *mut f32) {
         // SAFETY: the caller's contract.
         unsafe {
             self.start::<F32x4, 2>(
+                number,
                 tile,
-                words,
                 |target, source| async_copy::copy_16_bypass(target, source),
                 |target, source, bytes| {
                     async_copy::copy_16_bypass_zero_fill(target, source, bytes);
@@ -321,15 +321,15 @@ impl BlockTiles {
     /// Computes all tiles of this block, one after the other, in one tile of shared memory.
     ///
     /// # Safety
-    /// `words` is shared memory for a tile; all threads of the block call; when `fill` returns, the values
+    /// `tile` is shared memory for a tile; all threads of the block call; when `fill` returns, the values
     /// that this thread copies have arrived.
     #[inline(always)]
-    unsafe fn one_by_one(&self, words: *mut f32, fill: impl Fn(u32)) {
-        for tile in self.first..self.end {
-            fill(tile);
+    unsafe fn one_by_one(&self, tile: *mut f32, fill: impl Fn(u32)) {
+        for number in self.first..self.end {
+            fill(number);
             thread::sync_threads();
             // SAFETY: all threads have filled the tile.
-            unsafe { self.finish(tile, words) };
+            unsafe { self.finish(number, tile) };
             // No thread fills the tile again while another still reads it.
             thread::sync_threads();
         }
@@ -344,12 +344,12 @@ impl BlockTiles {
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
-    // SAFETY: WORDS is a tile (launch contract for the rest).
+    // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
-        work.one_by_one(words, |tile| work.fill_through_registers::<f32, 8>(tile, words));
+        work.one_by_one(tile, |number| work.fill_through_registers::<f32, 8>(number, tile));
     }
 }
 
@@ -360,12 +360,12 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
-    // SAFETY: WORDS is a tile (launch contract for the rest).
+    // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
-        work.one_by_one(words, |tile| work.fill_through_registers::<F32x2, 4>(tile, words));
+        work.one_by_one(tile, |number| work.fill_through_registers::<F32x2, 4>(number, tile));
     }
 }
 
@@ -376,12 +376,12 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
-    // SAFETY: WORDS is a tile (launch contract for the rest).
+    // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
-        work.one_by_one(words, |tile| work.fill_through_registers::<F32x4, 2>(tile, words));
+        work.one_by_one(tile, |number| work.fill_through_registers::<F32x4, 2>(number, tile));
     }
 }
 
@@ -392,15 +392,15 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
-    // SAFETY: WORDS is a tile; the copies are waited for (launch contract for the rest).
+    // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
-        work.one_by_one(words, |tile| {
+        work.one_by_one(tile, |number| {
             work.start::<f32, 8>(
+                number,
                 tile,
-                words,
                 |target, source| async_copy::copy_4(target, source),
                 |target, source, bytes| async_copy::copy_4_zero_fill(target, source, bytes),
             );
@@ -416,15 +416,15 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
-    // SAFETY: WORDS is a tile; the copies are waited for (launch contract for the rest).
+    // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
-        work.one_by_one(words, |tile| {
+        work.one_by_one(tile, |number| {
             work.start::<F32x2, 4>(
+                number,
                 tile,
-                words,
                 |target, source| async_copy::copy_8(target, source),
                 |target, source, bytes| async_copy::copy_8_zero_fill(target, source, bytes),
             );
@@ -440,13 +440,13 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[F32x4; QUADS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE_WORDS).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
-    // SAFETY: WORDS is a tile; the copies are waited for (launch contract for the rest).
+    // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
-        work.one_by_one(words, |tile| {
-            work.start_16(tile, words);
+        work.one_by_one(tile, |number| {
+            work.start_16(number, tile);
             async_copy::wait_all();
         });
     }
@@ -460,13 +460,13 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut RING: MaybeUninit<[F32x4; (STAGES * QUADS) as usize]> = MaybeUninit::uninit();
+    static mut RING: MaybeUninit<[F32x4; (STAGES * VECTORS) as usize]> = MaybeUninit::uninit();
     let ring = (&raw mut RING).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: a stage of the ring is a tile. A tile is read after its group has been waited for by
     // all threads, and its stage is filled again after all have read it: the barrier says both.
     unsafe {
-        let stage = |tile: u32| ring.add((tile % STAGES * TILE) as usize);
+        let stage = |number: u32| ring.add((number % STAGES * TILE) as usize);
         for tile in work.first..work.first + STAGES - 1 {
             if tile < work.end {
                 work.start_16(tile, stage(tile));
@@ -495,7 +495,7 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 90)]
 pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]
-    static mut RING: MaybeUninit<[F32x4; (STAGES * QUADS) as usize]> = MaybeUninit::uninit();
+    static mut RING: MaybeUninit<[F32x4; (STAGES * VECTORS) as usize]> = MaybeUninit::uninit();
     #[address_space(shared)]
     static mut ARRIVED: MaybeUninit<[Barrier; STAGES as usize]> = MaybeUninit::uninit();
     let ring = (&raw mut RING).cast::<f32>();
@@ -504,13 +504,13 @@ pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as in `async_copy_pipelined`, with a phase of the stage's barrier for a group. A whole
     // tile is a multiple of 16 bytes; one that is not whole is filled by all threads instead.
     unsafe {
-        let stage = |tile: u32| ring.add((tile % STAGES * TILE) as usize);
-        let start = |tile: u32| {
-            if work.tid == 0 && tile < work.end && work.is_whole(tile) {
-                let barrier = arrived.add((tile % STAGES) as usize);
+        let stage = |number: u32| ring.add((number % STAGES * TILE) as usize);
+        let start = |number: u32| {
+            if work.tid == 0 && number < work.end && work.is_whole(number) {
+                let barrier = arrived.add((number % STAGES) as usize);
                 mbarrier::arrive_expect(barrier, TILE * 4);
-                let words = source.add((tile * TILE) as usize);
-                bulk_copy::global_to_shared(stage(tile), words, TILE * 4, barrier);
+                let words = source.add((number * TILE) as usize);
+                bulk_copy::global_to_shared(stage(number), words, TILE * 4, barrier);
             }
         };
         if work.tid == 0 {

@@ -177,12 +177,12 @@ unsafe fn fill(next: *const u32, table: *mut u32) {
 /// `table` is filled; `start` and every entry are indices into it.
 #[inline(always)]
 unsafe fn walk(table: *const u32, start: u32) -> u32 {
-    let mut at = start;
+    let mut index = start;
     for _ in 0..STEPS {
         // SAFETY: the start and every entry are in the table.
-        at = unsafe { *table.add(at as usize) };
+        index = unsafe { *table.add(index as usize) };
     }
-    at
+    index
 }
 
 /// Naive: neighbouring lanes read words that are `stride` words apart.
@@ -303,13 +303,13 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
     unsafe {
         fill(next, table);
         if i < n {
-            let mut at = (i % WARP_SIZE + i / WARP_SIZE) * 2 % TABLE;
+            let mut index = (i % WARP_SIZE + i / WARP_SIZE) * 2 % TABLE;
             for _ in 0..STEPS {
-                let words = *table.add(at as usize).cast::<U32x2>();
+                let loaded = *table.add(index as usize).cast::<U32x2>();
                 // An even entry and the odd one after it: their bitwise `and` is the even one.
-                at = words.x & words.y;
+                index = loaded.x & loaded.y;
             }
-            *target.add(i as usize) = at;
+            *target.add(i as usize) = index;
         }
     }
 }
@@ -321,21 +321,21 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
 #[kernel]
 pub unsafe fn bank_conflicts_sixteen_bytes(next: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[U32x4; (TABLE / 4) as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut QUADS).cast::<u32>();
+    static mut VECTORS: MaybeUninit<[U32x4; (TABLE / 4) as usize]> = MaybeUninit::uninit();
+    let table = (&raw mut VECTORS).cast::<u32>();
     let i = thread::index_1d();
     // SAFETY: 4 divides every start and the way of every entry, so the accesses are aligned and in
     // the table; i < n, the length of `target`.
     unsafe {
         fill(next, table);
         if i < n {
-            let mut at = (i % WARP_SIZE + i / WARP_SIZE) * 4 % TABLE;
+            let mut index = (i % WARP_SIZE + i / WARP_SIZE) * 4 % TABLE;
             for _ in 0..STEPS {
-                let words = *table.add(at as usize).cast::<U32x4>();
+                let loaded = *table.add(index as usize).cast::<U32x4>();
                 // Four entries that differ only in the last two bits: their bitwise `and` is the first.
-                at = words.x & words.y & words.z & words.w;
+                index = loaded.x & loaded.y & loaded.z & loaded.w;
             }
-            *target.add(i as usize) = at;
+            *target.add(i as usize) = index;
         }
     }
 }

@@ -195,7 +195,7 @@ impl TilePosition {
 
 /// The index of an element in a matrix of `width` columns.
 #[inline(always)]
-fn at(row: u32, column: u32, width: u32) -> usize {
+fn flat_index(row: u32, column: u32, width: u32) -> usize {
     row as usize * width as usize + column as usize
 }
 
@@ -218,7 +218,10 @@ pub unsafe fn transpose_column_write(
         let row = row + y + step * BLOCK_ROWS;
         if row < rows && column < columns {
             // SAFETY: row and column are in the matrix (launch contract).
-            unsafe { *target.add(at(column, row, rows)) = *source.add(at(row, column, columns)) };
+            unsafe {
+                *target.add(flat_index(column, row, rows)) =
+                    *source.add(flat_index(row, column, columns))
+            };
         }
     }
 }
@@ -235,7 +238,10 @@ pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: 
         let column = column + y + step * BLOCK_ROWS;
         if row < rows && column < columns {
             // SAFETY: row and column are in the matrix (launch contract).
-            unsafe { *target.add(at(column, row, rows)) = *source.add(at(row, column, columns)) };
+            unsafe {
+                *target.add(flat_index(column, row, rows)) =
+                    *source.add(flat_index(row, column, columns))
+            };
         }
     }
 }
@@ -243,7 +249,7 @@ pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: 
 /// Transposes a tile through shared memory; `word(row, column)` is the index of an element in the tile.
 ///
 /// # Safety
-/// As for [`transpose_column_write`]; `words` is shared memory in which `word` is in bounds and
+/// As for [`transpose_column_write`]; `tile` is shared memory in which `word` is in bounds and
 /// injective for rows and columns below `TILE`.
 #[inline(always)]
 unsafe fn through_tile(
@@ -251,7 +257,7 @@ unsafe fn through_tile(
     target: *mut f32,
     rows: u32,
     columns: u32,
-    words: *mut f32,
+    tile: *mut f32,
     word: impl Fn(u32, u32) -> u32,
 ) {
     let TilePosition { column, row, x, y } = TilePosition::new(TILE);
@@ -261,16 +267,16 @@ unsafe fn through_tile(
         for step in 0..TILE / BLOCK_ROWS {
             let tile_row = y + step * BLOCK_ROWS;
             if row + tile_row < rows && column + x < columns {
-                *words.add(word(tile_row, x) as usize) =
-                    *source.add(at(row + tile_row, column + x, columns));
+                *tile.add(word(tile_row, x) as usize) =
+                    *source.add(flat_index(row + tile_row, column + x, columns));
             }
         }
         thread::sync_threads();
         for step in 0..TILE / BLOCK_ROWS {
             let tile_column = y + step * BLOCK_ROWS;
             if row + x < rows && column + tile_column < columns {
-                *target.add(at(column + tile_column, row + x, rows)) =
-                    *words.add(word(x, tile_column) as usize);
+                *target.add(flat_index(column + tile_column, row + x, rows)) =
+                    *tile.add(word(x, tile_column) as usize);
             }
         }
     }
@@ -330,7 +336,7 @@ pub unsafe fn transpose_swizzled(source: *const f32, target: *mut f32, rows: u32
 
 /// The transpose of a 4 x 4 sub-tile held in registers.
 #[inline(always)]
-fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
+fn transposed_4x4([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
     [
         F32x4::new(a.x, b.x, c.x, d.x),
         F32x4::new(a.y, b.y, c.y, d.y),
@@ -342,39 +348,40 @@ fn turned([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
 /// Transposes a tile of 4 x 4 sub-tiles through shared memory, with 16-byte accesses throughout.
 ///
 /// # Safety
-/// As for [`transpose_vectorized`]; `quads` is shared memory for a tile; `place` is the thread's own.
+/// As for [`transpose_vectorized`]; `tile` is shared memory for a tile; `place` is the thread's own.
 #[inline(always)]
-unsafe fn through_pieces(
+unsafe fn through_sub_tiles(
     source: *const f32,
     target: *mut f32,
     rows: u32,
     columns: u32,
-    quads: *mut F32x4,
+    tile: *mut F32x4,
     TilePosition { column, row, x, y }: TilePosition,
 ) {
     // SAFETY: 4 divides rows and columns, so a sub-tile whose first word is in the matrix is wholly in
     // it, 16-byte aligned; a tile row holds VECTORIZED_THREADS vectors and the swizzle permutes them. A vector
     // read after the barrier was written before it: both sides skip what is outside the matrix.
     unsafe {
-        let (piece_row, piece_column) = (row + y * 4, column + x * 4);
-        if piece_row < rows && piece_column < columns {
-            let mut piece = [F32x4::splat(0.0); 4];
-            for (line, words) in piece.iter_mut().enumerate() {
-                let first = source.add(at(piece_row + line as u32, piece_column, columns));
-                *words = *first.cast::<F32x4>();
+        let (sub_tile_row, sub_tile_column) = (row + y * 4, column + x * 4);
+        if sub_tile_row < rows && sub_tile_column < columns {
+            let mut sub_tile = [F32x4::splat(0.0); 4];
+            for (line, vector) in sub_tile.iter_mut().enumerate() {
+                let first =
+                    source.add(flat_index(sub_tile_row + line as u32, sub_tile_column, columns));
+                *vector = *first.cast::<F32x4>();
             }
-            for (line, words) in turned(piece).iter().enumerate() {
+            for (line, vector) in transposed_4x4(sub_tile).iter().enumerate() {
                 // Row `x * 4 + line` of the transposed tile; its vectors are permuted by x.
-                *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize) =
-                    *words;
+                *tile.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize) =
+                    *vector;
             }
         }
         thread::sync_threads();
         for step in 0..4 {
             let line = y + step * VECTORIZED_THREADS;
             if column + line < columns && row + x * 4 < rows {
-                let words = *quads.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize);
-                *target.add(at(column + line, row + x * 4, rows)).cast::<F32x4>() = words;
+                let vector = *tile.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize);
+                *target.add(flat_index(column + line, row + x * 4, rows)).cast::<F32x4>() = vector;
             }
         }
     }
@@ -390,11 +397,11 @@ unsafe fn through_pieces(
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
+    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
     let place = TilePosition::new(VECTORIZED_TILE);
-    // SAFETY: the launch contract; QUADS holds a tile.
-    unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
+    // SAFETY: the launch contract; VECTORS holds a tile.
+    unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
 }
 
 /// Change from `vectorized`: neighbouring blocks take tiles below each other in the source, so that
@@ -405,11 +412,11 @@ pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
+    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
     let place = TilePosition::down_first(VECTORIZED_TILE);
-    // SAFETY: the launch contract; QUADS holds a tile.
-    unsafe { through_pieces(source, target, rows, columns, (&raw mut QUADS).cast(), place) };
+    // SAFETY: the launch contract; VECTORS holds a tile.
+    unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
 }
 
 /// Change from `block_order`: `cp.async` copies the tile from global to shared memory without passing
@@ -420,19 +427,19 @@ pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: 
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), min_compute_capability = 80)]
 pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
-    static mut QUADS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
+    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
         MaybeUninit::uninit();
-    let quads = (&raw mut QUADS).cast::<F32x4>();
+    let tile = (&raw mut VECTORS).cast::<F32x4>();
     let TilePosition { column, row, x, y } = TilePosition::down_first(VECTORIZED_TILE);
-    // SAFETY: as in `through_pieces`; the copies are waited for before the barrier that publishes
+    // SAFETY: as in `through_sub_tiles`; the copies are waited for before the barrier that publishes
     // them.
     unsafe {
         for step in 0..4 {
             let line = y + step * VECTORIZED_THREADS;
             if row + line < rows && column + x * 4 < columns {
                 cuda_std::async_copy::copy_16(
-                    quads.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize),
-                    source.add(at(row + line, column + x * 4, columns)).cast::<F32x4>(),
+                    tile.add((line * VECTORIZED_THREADS + (x ^ (line / 4))) as usize),
+                    source.add(flat_index(row + line, column + x * 4, columns)).cast::<F32x4>(),
                 );
             }
         }
@@ -441,16 +448,17 @@ pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u
         thread::sync_threads();
         // Thread (x, y) takes the 4 x 4 sub-tile of tile rows 4x.. and tile columns 4y..: 16 lanes
         // store 256 neighbouring bytes of a target row.
-        let (piece_row, piece_column) = (row + x * 4, column + y * 4);
-        if piece_row < rows && piece_column < columns {
-            let mut piece = [F32x4::splat(0.0); 4];
-            for (line, words) in piece.iter_mut().enumerate() {
-                *words =
-                    *quads.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize);
+        let (sub_tile_row, sub_tile_column) = (row + x * 4, column + y * 4);
+        if sub_tile_row < rows && sub_tile_column < columns {
+            let mut sub_tile = [F32x4::splat(0.0); 4];
+            for (line, vector) in sub_tile.iter_mut().enumerate() {
+                *vector =
+                    *tile.add(((x * 4 + line as u32) * VECTORIZED_THREADS + (y ^ x)) as usize);
             }
-            for (line, words) in turned(piece).iter().enumerate() {
-                *target.add(at(piece_column + line as u32, piece_row, rows)).cast::<F32x4>() =
-                    *words;
+            for (line, vector) in transposed_4x4(sub_tile).iter().enumerate() {
+                *target
+                    .add(flat_index(sub_tile_column + line as u32, sub_tile_row, rows))
+                    .cast::<F32x4>() = *vector;
             }
         }
     }

@@ -39,7 +39,7 @@ pub unsafe fn zero_copy_strided(source: *const u32, target: *mut u32, n: u32, fa
     }
 }
 
-/// Reads each word `passes` times, always in another block: `target[i]` is the sum of what lies `SHIFT` words apart.
+/// Reads each word `passes` times, always in another block: `target[i]` is the sum of words that are `SHIFT` words apart.
 ///
 /// # Safety
 /// Launch contract: as for [`zero_copy_scale`]; `n + SHIFT` fits 32 bits.
@@ -48,11 +48,11 @@ pub unsafe fn zero_copy_reread(source: *const u32, target: *mut u32, n: u32, pas
     let i = thread::index_1d();
     if i < n {
         let mut sum = 0_u32;
-        let mut at = i;
+        let mut index = i;
         for _ in 0..passes {
-            // SAFETY: `at` is below n, the length of the array (launch contract).
-            sum = sum.wrapping_add(unsafe { *source.add(at as usize) });
-            at = (at + SHIFT) % n;
+            // SAFETY: `index` is below n, the length of the array (launch contract).
+            sum = sum.wrapping_add(unsafe { *source.add(index as usize) });
+            index = (index + SHIFT) % n;
         }
         // SAFETY: i < n (launch contract).
         unsafe { *target.add(i as usize) = sum };

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 /// The exit code of a run that was interrupted, as shells have it.
 const INTERRUPTED: u8 = 130;
-/// Who interrupts a program and its group, as `timeout -s INT` does, interrupts the program twice, and means it once.
+/// Programs such as `timeout -s INT` interrupt a program and its group, so two interrupts arrive where one is meant.
 const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
-/// Measure variants on the GPU, checked before and after; without one, predict their times.
+/// Measure variants on the GPU, and check their results before and after. Without a GPU, predict their times.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM bench\n  PROGRAM bench PATTERN --json pattern.json\n  PROGRAM bench PATTERN --size 2^20..2^28 --csv sizes.csv\n  PROGRAM bench PATTERN --axis NAME=1..32\n  PROGRAM bench --check measured.json\n  ncu --clock-control none PROGRAM bench PATTERN --profile"
@@ -28,34 +28,34 @@ const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 pub struct Arguments {
     #[command(flatten)]
     work: WorkArguments,
-    /// Only variants whose `pattern/variant` contains this text.
+    /// Measure only variants whose `pattern/variant` contains this text.
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
-    /// Say what would be measured, and measure nothing.
+    /// List what would be measured, without measuring it.
     #[arg(long)]
     list: bool,
-    /// A first look: ladders only, few samples.
+    /// Take a first look: measure ladders only, with few samples.
     #[arg(long)]
     quick: bool,
-    /// Run each variant of the ladders once, unchecked and untimed: for a profiler.
+    /// Run each variant of the ladders once, without checking or timing it, under a profiler.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "check", "quick"])]
     profile: bool,
-    /// Measure the ladders only, not the curves over offsets, strides and the like.
+    /// Measure the ladders only, without the curves over offsets, strides and other dimensions.
     #[arg(long)]
     no_sweeps: bool,
-    /// On a GPU: do not predict the times as well.
+    /// Do not also predict the times after a measurement on a GPU.
     #[arg(long)]
     no_predictions: bool,
-    /// Measure peers, too, from this library: `peers/peers.cu`, built by nvcc.
+    /// Also measure the peers in this library, which nvcc builds from `peers/peers.cu`.
     #[arg(long, value_name = "LIBRARY")]
     peers: Option<PathBuf>,
-    /// Say whether this machine behaves as one of its kind did: a file of the same GPU.
+    /// Compare this machine with a file that was measured on the same GPU model, and fail where it is slower.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Write all figures to this file; `results/schema.json` describes it.
+    /// Write all figures to this JSON file; `results/schema.json` describes it.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write all figures to this file for spreadsheets.
+    /// Write all figures to this CSV file, for spreadsheets.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write the table to this file as Markdown.
@@ -84,7 +84,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let is_virtual = gpu.virtual_device().is_some();
     if is_virtual {
         println!(
-            "The times are predictions of a model, from smaller sizes that were executed; the traffic is counted and exact."
+            "Times are predicted by a model, from smaller sizes that were executed. Traffic is counted, and exact."
         );
     }
     println!("device: {}", gpu.origin());
@@ -165,7 +165,9 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
         None => {
             first = Some(Instant::now());
             flag.store(true, Ordering::Relaxed);
-            eprintln!("\ninterrupted: finishing what is under way; press again to give up");
+            eprintln!(
+                "\ninterrupted: the current row is finished first; press again to stop at once"
+            );
         }
         Some(first) if first.elapsed() < SAME_INTERRUPT => {}
         Some(_) => std::process::exit(INTERRUPTED.into()),
@@ -214,7 +216,7 @@ fn print(results: &Results) {
     println!("{ladder}");
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if swept > 0 {
-        println!("and {swept} rows of curves (in --json, --csv and the report)");
+        println!("{swept} more rows belong to curves; --json, --csv and the report have them");
     }
     for row in &results.rows {
         if let RowOutcome::Wrong { reason } = &row.outcome {

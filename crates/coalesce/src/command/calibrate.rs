@@ -8,7 +8,7 @@ use cuda_host::Gpu;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Measure what a profile of the virtual device says, and write such a profile.
+/// Measure this GPU, and write a profile with which the virtual device predicts its times.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM calibrate --device gpu -o here.json\n  PROGRAM bench --device virtual:here.json"

@@ -11,20 +11,20 @@ use std::process::ExitCode;
 /// Compare two result files: predictions with measurements, or one measurement with another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians are within half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not meet, and the medians are apart by more than half a launch\n  AMBIGUOUS        the spreads overlap and are wide, or the medians are apart by less than half a launch"
+    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians differ by less than half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not overlap, and the medians differ by more than half a launch overhead\n  AMBIGUOUS        the spreads overlap and are wide, or the medians differ by less than half a launch overhead"
 )]
 pub struct Arguments {
-    /// The file to compare with: a measurement made before, or predictions.
+    /// The file to compare with: an earlier measurement, or predictions.
     first: PathBuf,
-    /// The file that is compared: a measurement.
+    /// The measurement that is compared with it.
     second: PathBuf,
     /// Exit with 1 when a row is slower in the second file.
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailOn>,
-    /// Predictions only: exit with 1 unless so many percent of neighbours are in the measured order.
+    /// For predictions: exit with 1 unless at least this percentage of neighbouring rows is predicted in the measured order.
     #[arg(long, value_name = "PERCENT")]
     least_order: Option<f64>,
-    /// Predictions only: exit with 1 when the median error is above so many percent.
+    /// For predictions: exit with 1 when the median error exceeds this percentage.
     #[arg(long, value_name = "PERCENT")]
     most_error: Option<f64>,
 }
@@ -63,7 +63,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         }
     };
     if alone > 0 {
-        println!("{alone} rows are in one file only");
+        println!("{alone} rows are in only one of the files");
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -72,7 +72,7 @@ fn name(pair: &Pair<'_>) -> [String; 2] {
     [pair.row.name(), pair.row.show_size()]
 }
 
-/// Whether the predictions are as good as was asked.
+/// Whether the predictions are as accurate as the caller requires.
 fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let mut rows = table(["variant", "size", "predicted", "measured", "measured / predicted"]);
     for pair in found.iter().filter(|pair| pair.row.sweep.is_none()) {
@@ -85,17 +85,17 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } = agreement(found);
     let order_percent = 100.0 * in_order as f64 / neighbours.max(1) as f64;
     println!(
-        "order: {in_order} of {neighbours} neighbours that differ by more than 10 % are predicted in their order ({order_percent:.0} %)"
+        "order: {in_order} of {neighbours} pairs of neighbours that differ by more than 10 % are predicted in the measured order ({order_percent:.0} %)"
     );
     println!(
-        "prediction error: median {error_percent:.0} % over {} rows; a tenth of them is off by more than {worst_tenth_percent:.0} %",
+        "prediction error: median {error_percent:.0} % over {} rows; for a tenth of them it exceeds {worst_tenth_percent:.0} %",
         found.len()
     );
     arguments.least_order.is_none_or(|least| order_percent >= least)
         && arguments.most_error.is_none_or(|most| error_percent <= most)
 }
 
-/// Whether no row is what the caller does not want.
+/// Whether no row has the verdict that makes the comparison fail.
 fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let mut rows = table(["variant", "size", "first", "second", "ratio", "verdict"]);
     let (mut counts, mut agreeing) = ([0; 4], 0);
@@ -122,7 +122,7 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let [same, faster, slower, ambiguous] = counts;
     println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
     println!(
-        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no limit of the device accounts for half of their time) or apart by less than half a launch",
+        "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no resource of the device accounts for half of their time) or by less than half a launch overhead",
         found.len(),
         100.0 * agreeing as f64 / found.len() as f64
     );

@@ -8,13 +8,13 @@ use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Count what the kernels ask of memory, by executing them: exact, and the same on every machine.
+/// Count the memory requests of all kernels by executing them. The counts are exact, and the same on every machine.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM count -o counts.json\n  PROGRAM count PATTERN PATTERN -o counts.json\n  PROGRAM report here.json --counts counts.json"
 )]
 pub struct Arguments {
-    /// Patterns; all when none is named.
+    /// The patterns to count; all patterns if none is named.
     #[arg(value_name = "PATTERN")]
     patterns: Vec<String>,
     /// Write the counts of every kernel and instruction to this file.

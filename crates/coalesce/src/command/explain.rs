@@ -13,7 +13,7 @@ use cuda_host::{Choice, Gpu, KernelFacts};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX. Or explain a term.
+/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX. Also explains a term.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain --glossary \"bank conflict\""
@@ -22,14 +22,14 @@ pub struct Arguments {
     /// The pattern, or one variant of it.
     #[arg(value_name = "PATTERN[/VARIANT]", required_unless_present = "glossary")]
     selection: Option<String>,
-    /// Explain a term of the field instead, or all of them: a first lesson for who has never seen a GPU program.
+    /// Explain a term instead of a pattern. Without a term, print the whole glossary, a first lesson for newcomers to GPUs.
     #[arg(long, value_name = "TERM", num_args = 0..=1, conflicts_with_all = ["selection", "svg", "device"])]
     glossary: Option<Option<String>>,
-    /// Write a picture per variant into this folder: what a warp touches, or what ran when.
+    /// Write a picture of each variant into this folder: the addresses that a warp touches, or a timeline.
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
-    /// Where work of the host runs for its picture: on a GPU it is measured, at the size of the benchmark. What a warp
-    /// touches is the same everywhere.
+    /// The device that makes timelines. On a GPU they are measured at the size of the benchmark. The addresses that a warp
+    /// touches are the same on every device.
     #[arg(long, value_name = "DEVICE", default_value = "virtual", requires = "svg")]
     device: Choice,
 }
@@ -89,7 +89,7 @@ fn explained(term: Option<&str>) -> Result<String, WrongArgument> {
 fn print_kernels(catalogue: &Catalogue, selection: &Selection) -> Result<()> {
     let pattern = selection.pattern;
     let size = Size::new(pattern.count_size);
-    println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
+    println!("Memory traffic per request, counted at {}:\n", pattern.show_size(&size));
     println!("{}\n", traffic_table(&count::open(catalogue)?, selection)?);
     println!("In the PTX:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);

@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Print JSON instead of a table.
     #[arg(long, conflicts_with = "traffic")]
     json: bool,
-    /// Print the traffic of each variant, counted by executing it, instead of what it does.
+    /// Print each variant's memory traffic, counted by executing it, instead of its summary.
     #[arg(long)]
     traffic: bool,
 }

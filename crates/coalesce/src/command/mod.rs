@@ -20,12 +20,12 @@ use cust::error::CudaError;
 use shared::WrongArgument;
 use std::process::ExitCode;
 
-/// See, check and measure the patterns of a catalogue.
+/// List, explain, check and measure the memory patterns of a catalogue.
 #[derive(Debug, Parser)]
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 all is well; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU."
+    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -113,7 +113,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// When the reader of our output ends, as `head` does, so does this program: without a word, as other programs do.
+/// Ends this program quietly when the reader of its output ends, as `head` does.
 ///
 /// Rust ignores the signal and panics at the next `println!` instead.
 fn end_quietly_when_nobody_reads() {

@@ -9,22 +9,22 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write a report: pages with tables, plots, sources and their traffic, for a browser without a network.
+/// Write a report: HTML pages with tables, plots, and sources with their traffic. They need no network.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM report measured.json\n  PROGRAM report measured.json predicted.json -o h200"
 )]
 pub struct Arguments {
-    /// Files written by `bench --json`: the one to report, and others to compare it with.
+    /// Files written by `bench --json`: the first is reported, the others are compared with it.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.
     #[arg(long, value_name = "FILE")]
     sass: Option<PathBuf>,
-    /// A file of `count`; without one, and without counts in the files, the catalogue's kernels are executed.
+    /// A file written by `count`. Without one, and without counts in the result files, the kernels are executed now.
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
-    /// The folder of the pages; an older report there is replaced, anything else is left alone.
+    /// The folder to write to. An older report in it is replaced; a folder with other files is refused.
     #[arg(short, long, value_name = "FOLDER", default_value = "report")]
     output: PathBuf,
 }
@@ -47,7 +47,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is known of the patterns: from the file that is named, from the files of figures, or by executing the kernels.
+/// The counts of the patterns: from the file that is named, from the result files, or by executing the kernels.
 fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>> {
     if let Some(file) = &arguments.counts {
         return Ok(Some(Counts::load(file)?));

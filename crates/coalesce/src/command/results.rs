@@ -19,13 +19,13 @@ pub struct Arguments {
     /// Print the JSON schema of result files.
     #[arg(long, conflicts_with_all = ["file", "splice", "plots", "check"])]
     schema: bool,
-    /// Replace what stands between the markers of this document that name the file.
+    /// Replace the text between this document's markers that name the file.
     #[arg(long, value_name = "DOCUMENT")]
     splice: Option<PathBuf>,
     /// Write the plot of each pattern's ladder into this folder, as SVG.
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
-    /// With --splice or --plots: change nothing, fail when something is stale.
+    /// With --splice or --plots: change nothing, and fail if the document or a plot is stale.
     #[arg(long)]
     check: bool,
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use cuda_host::Choice;
 use std::path::Path;
 
-/// An argument that is well-formed but means nothing here.
+/// An argument that is well-formed but makes no sense in this place.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WrongArgument(pub String);
@@ -15,11 +15,11 @@ pub struct WrongArgument(pub String);
 /// What to work on, and where.
 #[derive(Debug, Args)]
 pub struct WorkArguments {
-    /// Patterns or variants, as `list` names them; all when none is named.
+    /// Patterns or variants, as `list` names them; all of them if none is named.
     #[arg(value_name = "PATTERN[/VARIANT]")]
     selections: Vec<String>,
-    /// Replace numbers of the size, such as `n=2^20`; the first one needs no name, and a choice is said by its name. For
-    /// `bench` several values make a curve: `offset=0..32`, `2^20..2^28`, `n=1000,2000`.
+    /// Set a dimension of the size, such as `n=2^20`. The first dimension needs no name; a dimension that is a choice takes
+    /// the name of the choice. For `bench`, several values make a curve: `offset=0..32`, `2^20..2^28`, `n=1000,2000`.
     // A value may start with a hyphen, so that our message explains what is wrong with it, not clap's.
     #[arg(long, visible_alias = "axis", value_name = "NAME=VALUES", allow_hyphen_values = true)]
     size: Vec<Axes>,
@@ -30,14 +30,14 @@ pub struct WorkArguments {
     pub device: Device,
 }
 
-/// The variable that names a device where `--device` does not.
+/// The environment variable that names the device when `--device` is absent.
 const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
 
 /// Where to work.
 #[derive(Debug, Args)]
 pub struct Device {
-    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json. Without it the variable
-    /// COALESCE_DEVICE names one, and without both it is auto.
+    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json. The default is the environment
+    /// variable COALESCE_DEVICE, then auto: a GPU if there is one, else the virtual device.
     #[arg(long = "device", value_name = "DEVICE")]
     named: Option<Choice>,
 }
@@ -72,7 +72,7 @@ impl WorkArguments {
     }
 }
 
-/// Fails now rather than after minutes of work.
+/// Fails now, before minutes of work, if the file cannot be written.
 pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     ::results::check_writable(path).map_err(|error| WrongArgument(format!("{error:#}")))
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check variants against CPU references, whole outputs at every size.
+/// Compare the whole outputs of variants with CPU references, at every size.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM verify\n  PROGRAM verify PATTERN/VARIANT\n  PROGRAM verify PATTERN --size n=1000 --seed 7"
@@ -22,13 +22,13 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     work: WorkArguments,
-    /// On the virtual device: also look for races, uninitialized reads, missing barriers and the like.
+    /// Also report races, reads of uninitialized memory, missing barriers and other hazards (virtual device only).
     #[arg(long)]
     check: bool,
-    /// One launch per variant, at the size at which its traffic is counted: for a profiler.
+    /// Launch each variant once, at the size at which its traffic is counted, under a profiler.
     #[arg(long, conflicts_with = "size")]
     counted: bool,
-    /// Also list every launch that was not run.
+    /// Also list each launch that was not run, with the reason.
     #[arg(long)]
     verbose: bool,
     /// Write a digest of every output to this file, to compare devices bit for bit.

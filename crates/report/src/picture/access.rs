@@ -1,4 +1,4 @@
-//! What the lanes of one warp touch: the sectors of global memory, the banks and passes of shared memory.
+//! Pictures of what the lanes of one warp touch: sectors of global memory, or banks and wavefronts of shared memory.
 
 use super::page::{
     CHARACTERS, HEAD_CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, counted, group, line,
@@ -137,9 +137,11 @@ impl Picture {
                  sector of 32 bytes that is moved; dots stand for memory between."
             }
             Picture::Banks => {
-                "Shared memory: a column is a bank, a row is a pass; each filled cell is a word that the pass serves."
+                "Shared memory: a column is a bank, a row is a wavefront; a filled cell is a word that the wavefront delivers."
             }
-            Picture::Lanes => "Constant memory: a row is a pass with the lanes that it serves.",
+            Picture::Lanes => {
+                "Constant memory: a row is a wavefront with the lanes that it serves."
+            }
             Picture::None => "",
         }
     }
@@ -344,7 +346,7 @@ fn draw_passes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>)
 
 /// The label and the ground of a pass.
 fn pass_row(page: &Page, index: usize, body: &mut Vec<Element>) {
-    let label = format!("pass {}", index + 1);
+    let label = format!("wavefront {}", index + 1);
     body.push(text_at("label", LABELS - 4.0, page.y + 8.0, &label));
     body.push(box_at("idle pass", [LABELS, page.y, 32.0 * CELL, ROW]).into());
 }
@@ -368,20 +370,20 @@ fn caption(record: &RequestRecord) -> String {
         }
         Picture::Lanes => {
             let words = counted(record.passes.len() as u64, "different word");
-            format!("{lanes} for {words}: {}.", counted(traffic.wavefronts, "pass"))
+            format!("{lanes} for {words}: {}.", counted(traffic.wavefronts, "wavefront"))
         }
         Picture::Sectors => {
             let distinct = traffic.bytes_distinct;
             let asked = if distinct == traffic.bytes {
-                format!("{asked}, {distinct} bytes asked")
+                format!("{asked}, {distinct} bytes requested")
             } else {
-                format!("{asked}, {distinct} different bytes asked")
+                format!("{asked}, {distinct} different bytes requested")
             };
             let share = rounded(100.0 * traffic.efficiency().unwrap_or_default());
             let again = if traffic.sector_passes > traffic.sectors {
                 let passes = traffic.sector_passes;
                 format!(
-                    " Lanes that want one address go one after the other: {passes} sector passes."
+                    " Lanes that update one address do so one after the other: {passes} sector accesses."
                 )
             } else {
                 String::new()
@@ -389,13 +391,13 @@ fn caption(record: &RequestRecord) -> String {
             format!("{asked}, {sectors} = {moved} bytes moved: {share} %.{again}")
         }
         Picture::Banks => {
-            let passes = counted(traffic.wavefronts, "pass");
+            let passes = counted(traffic.wavefronts, "wavefront");
             let conflict = match fullest_bank(&record.passes) {
                 Some((bank, words)) if traffic.wavefronts > traffic.wavefronts_ideal => {
                     crowd(bank, words)
                 }
                 _ if traffic.wavefronts_ideal > 1 => {
-                    "no bank conflict; the width alone needs as many".to_owned()
+                    "no bank conflict: the bytes alone need as many".to_owned()
                 }
                 _ => "no bank conflict".to_owned(),
             };
@@ -423,7 +425,7 @@ fn crowd(bank: u32, mut words: Vec<u64>) -> String {
             format!("{first} and {} more", all.len() - 3)
         }
     };
-    format!("bank {bank} holds words {list}")
+    format!("words {list} are in bank {bank}")
 }
 
 #[cfg(test)]
@@ -449,7 +451,7 @@ mod tests {
         };
         assert_eq!(
             caption(&record),
-            "32 lanes, 4 bytes each, 128 bytes asked, 4 sectors = 128 bytes moved: 100 %."
+            "32 lanes, 4 bytes each, 128 bytes requested, 4 sectors = 128 bytes moved: 100 %."
         );
         let word = |index| vec![ServedWord { index, lanes: 1 }];
         record.kind = RequestKind::SharedLoad;
@@ -457,7 +459,7 @@ mod tests {
         (record.traffic.wavefronts, record.traffic.wavefronts_ideal) = (2, 1);
         assert_eq!(
             caption(&record),
-            "32 lanes, 4 bytes each, 2 passes: bank 3 holds words 3 and 35."
+            "32 lanes, 4 bytes each, 2 wavefronts: words 3 and 35 are in bank 3."
         );
     }
 

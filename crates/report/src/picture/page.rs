@@ -189,7 +189,6 @@ pub fn bytes_in_words(bytes: u64) -> String {
 pub fn counted(count: u64, noun: &str) -> String {
     match (count, noun) {
         (1, _) => format!("1 {noun}"),
-        (_, "pass") => format!("{count} passes"),
         _ => format!("{count} {noun}s"),
     }
 }

@@ -74,9 +74,9 @@ fn draw_panel(
     let is_told = |engine: &(Engine, &str)| engine.0 != Engine::Host || origin == Origin::Model;
     for (engine, label) in [
         (Engine::Host, "host"),
-        (Engine::Upload, "upload"),
+        (Engine::Upload, "H2D"),
         (Engine::Kernel, "kernel"),
-        (Engine::Download, "download"),
+        (Engine::Download, "D2H"),
     ]
     .into_iter()
     .filter(is_told)
@@ -259,9 +259,10 @@ fn class_of(kind: &Kind) -> &'static str {
 
 /// How long each engine of the device was busy, and where the host was longest.
 fn figures(timeline: &Timeline) -> String {
-    let mut parts = vec![format!("{} µs from event to event", number(timeline.length_us))];
+    let mut parts =
+        vec![format!("{} µs between the first and the last event", number(timeline.length_us))];
     for (engine, name) in
-        [(Engine::Upload, "upload"), (Engine::Kernel, "kernel"), (Engine::Download, "download")]
+        [(Engine::Upload, "H2D"), (Engine::Kernel, "kernels"), (Engine::Download, "D2H")]
     {
         let of_engine = timeline.intervals.iter().filter(|one| one.kind.engine() == Some(engine));
         let times: Vec<(f64, f64)> = of_engine.map(|one| (one.start_us, one.end_us)).collect();
@@ -281,7 +282,7 @@ fn figures(timeline: &Timeline) -> String {
     }
     let longest = calls.into_iter().max_by(|one, other| one.1.total_cmp(&other.1));
     if let Some((name, time_us)) = longest {
-        parts.push(format!("the host longest in {name}: {} µs", number(time_us)));
+        parts.push(format!("the host spent most time in {name}: {} µs", number(time_us)));
     }
     format!("{}.", parts.join(", "))
 }
@@ -300,12 +301,12 @@ fn covered(times: &[(f64, f64)]) -> f64 {
 fn legend(timeline: &Timeline) -> String {
     let has = |class: &str| timeline.intervals.iter().any(|one| class_of(&one.kind) == class);
     let meanings = [
-        ("upload", "blue: to the device"),
+        ("upload", "blue: H2D copies"),
         ("kernel", "green: kernels and graphs"),
-        ("download", "orange: to the host"),
+        ("download", "orange: D2H copies"),
         ("device", "turquoise: fills and copies inside the device"),
         ("host", "violet: the host's own work"),
-        ("call", "grey: the host is in a call of the driver"),
+        ("call", "grey: the host is inside a call of the driver"),
         ("wait", "dashed: a stream waits for another"),
     ];
     let there: Vec<&str> =
@@ -353,7 +354,7 @@ mod tests {
         assert_eq!(text.matches("data-row=\"stream 0\"").count(), 2, "{text}");
         assert!(text.contains("Measured, by events"), "{text}");
         assert!(!text.contains("data-row=\"host\""), "{text}");
-        assert!(text.contains("kernel busy 20 µs (67 %)"), "{text}");
+        assert!(text.contains("kernels busy 20 µs (67 %)"), "{text}");
         assert!(!text.contains("class=\"detail\""), "{text}");
     }
 
@@ -398,6 +399,6 @@ mod tests {
             length_us: 0.0,
             intervals: Vec::new(),
         };
-        assert!(draw("a/b", &timeline).contains("0 µs from event to event"));
+        assert!(draw("a/b", &timeline).contains("0 µs between the first and the last event"));
     }
 }

@@ -47,7 +47,7 @@ pub fn roofline(data: &Roofline) -> String {
         })
         .collect();
     let mut description = format!(
-        "GFLOP/s over FLOP per byte; roofs: {} GB/s and {} GFLOP/s, which meet at {} FLOP per byte.",
+        "GFLOP/s over FLOP per byte; peaks: {} GB/s and {} GFLOP/s, which meet at {} FLOP per byte.",
         figure(data.bandwidth_gb_s),
         figure(data.rate_gflop_s),
         figure(ridge)

@@ -74,13 +74,16 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(4.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(1.0),
-            ..stores("neighbouring words lie in different banks: 1 pass; the copy has 4 sectors")
+            ..stores(
+                "neighbouring words are in different banks: 1 wavefront; the copy has 4 \
+                sectors",
+            )
         }),
         Variant::kernel("parameter", "the table is a kernel parameter, passed by value", parameter)
             .only_when(distinct_fits)
             .expecting(|size| Expectation {
                 constant_passes: Some(distinct(size)),
-                ..stores("parameters lie in constant memory: one pass per different word")
+                ..stores("parameters are in constant memory: one wavefront per different word")
             }),
         Variant::kernel(
             "constant",
@@ -91,7 +94,7 @@ pub const PATTERN: Pattern = Pattern {
         .prepared(write_table)
         .expecting(|size| Expectation {
             constant_passes: Some(distinct(size)),
-            ..stores("one pass per different word")
+            ..stores("one wavefront per different word")
         }),
         Variant::kernel(
             "register",
@@ -108,7 +111,7 @@ pub const PATTERN: Pattern = Pattern {
             .prepared(write_table)
             .expecting(|_| Expectation {
                 constant_passes: Some(1.0),
-                ..stores("one word for all lanes: 1 pass, in PTX a load, in machine code none")
+                ..stores("one word for all lanes: 1 wavefront; a load in PTX, none in machine code")
             }),
     ],
 };

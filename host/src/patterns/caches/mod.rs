@@ -1,4 +1,4 @@
-//! What lies between global memory and the threads: L1, L2, and the constant and texture caches.
+//! What is between global memory and the threads: L1, L2, and the constant and texture caches.
 
 pub mod constant_memory;
 pub mod l2_persistence;

@@ -70,8 +70,8 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(1.0),
             global_atomics: Some(length(size) as f64),
             global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
-            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, per sector as many passes \
-            as its fullest bin",
+            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as its \
+                most frequent bin",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -89,19 +89,20 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .expecting(|size| {
-            let passes = average(&byte_requests(size), word_passes);
+            let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(
                 scalar_blocks(size),
-                passes,
-                "1 sector; the most words in a bank, about 3.2; 256 atomics per block",
+                wavefronts,
+                "1 sector; wavefronts = the most different words in one bank, about 3.2; \
+                256 atomics per block",
             )
         }),
         Variant::kernel("warp_private", "each warp has its own copy", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::histogram_warp_private, 0, scalar_blocks(size))
         })
         .expecting(|size| {
-            let passes = average(&byte_requests(size), word_passes);
-            copies(scalar_blocks(size), passes, "as before: a warp's lanes share its copy")
+            let wavefronts = average(&byte_requests(size), word_wavefronts);
+            copies(scalar_blocks(size), wavefronts, "as before: the lanes of a warp share its copy")
         }),
         Variant::kernel(
             "padded",
@@ -112,14 +113,14 @@ pub const PATTERN: Pattern = Pattern {
         )
         .expecting(|size| {
             let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
-            let passes = average(&byte_requests(size), |bins| {
+            let wavefronts = average(&byte_requests(size), |bins| {
                 let words = bins.iter().enumerate().map(|(lane, bin)| words(lane, *bin));
-                word_passes(&words.collect::<Vec<_>>())
+                word_wavefronts(&words.collect::<Vec<_>>())
             });
             copies(
                 scalar_blocks(size),
-                passes,
-                "bank (lane + bin) % 32, random for random bins: about 3.53",
+                wavefronts,
+                "bank (lane + bin) % 32 is random for random bins: about 3.53 wavefronts",
             )
         }),
         Variant::kernel(
@@ -136,7 +137,7 @@ pub const PATTERN: Pattern = Pattern {
                 )
             },
         )
-        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane: 1")),
+        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane, all different: 1 wavefront")),
         Variant::kernel(
             "coarsened",
             "16 bytes per load, four loads in flight",
@@ -146,7 +147,7 @@ pub const PATTERN: Pattern = Pattern {
         )
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
-            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1")
+            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1 wavefront")
         }),
         Variant::kernel(
             "aggregated",
@@ -182,7 +183,7 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(16.0),
             global_atomics: Some(keys(size) as f64),
             global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
-            arithmetic: "16 sectors; an atomic per key, about 32 sectors for 32 lanes",
+            arithmetic: "16 sectors; one atomic per key, about 32 different sectors for 32 lanes",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -197,11 +198,11 @@ pub const PATTERN: Pattern = Pattern {
                 load_sectors: Some(16.0),
                 shared_load_wavefronts: Some(1.0),
                 shared_store_wavefronts: Some(1.0),
-                shared_atomic_wavefronts: Some(average(&part_requests(size), word_passes)),
+                shared_atomic_wavefronts: Some(average(&part_requests(size), word_wavefronts)),
                 global_atomics: Some(f64::from(blocks * LARGE_BINS)),
                 global_atomic_passes: Some(4.0),
-                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9; blocks \
-                / 3 x 2^17 atomics",
+                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 wavefronts; \
+                blocks / 3 x 2^17 atomics",
                 ..Expectation::default()
             }
         }),
@@ -247,13 +248,14 @@ fn part(parts: u32) -> u32 {
     LARGE_BINS.div_ceil(parts).next_multiple_of(LINE / 4)
 }
 
-/// Counting of bytes in shared memory: one pass to clear and to merge, `passes` to count.
-fn copies(blocks: u32, passes: f64, arithmetic: &'static str) -> Expectation {
+/// The traffic of a variant that counts bytes in shared memory: one wavefront to clear and to merge, `wavefronts` per
+/// request that counts.
+fn copies(blocks: u32, wavefronts: f64, arithmetic: &'static str) -> Expectation {
     Expectation {
         load_sectors: Some(1.0),
         shared_load_wavefronts: Some(1.0),
         shared_store_wavefronts: Some(1.0),
-        shared_atomic_wavefronts: Some(passes),
+        shared_atomic_wavefronts: Some(wavefronts),
         global_atomics: Some(f64::from(blocks * BINS)),
         global_atomic_passes: Some(4.0),
         arithmetic,
@@ -276,7 +278,7 @@ fn key_requests(size: &Size) -> Vec<Vec<u32>> {
     bins.chunks(4 * WARP).flat_map(of_packs).collect()
 }
 
-/// The words of each request of `large_histogram`: for each part, the lanes whose bin lies in it.
+/// The words of each request of `large_histogram`: for each part, the lanes whose bin is in it.
 fn part_requests(size: &Size) -> Vec<Vec<u32>> {
     let part = part(H200_PARTS);
     let split = |bins: Vec<u32>| {
@@ -289,8 +291,8 @@ fn part_requests(size: &Size) -> Vec<Vec<u32>> {
     requests.filter(|words| !words.is_empty()).collect()
 }
 
-fn average(requests: &[Vec<u32>], passes: impl Fn(&[u32]) -> usize) -> f64 {
-    requests.iter().map(|lanes| passes(lanes)).sum::<usize>() as f64 / requests.len() as f64
+fn average(requests: &[Vec<u32>], wavefronts: impl Fn(&[u32]) -> usize) -> f64 {
+    requests.iter().map(|lanes| wavefronts(lanes)).sum::<usize>() as f64 / requests.len() as f64
 }
 
 /// How often each of the values occurs.
@@ -302,13 +304,13 @@ fn occurrences(values: impl Iterator<Item = u32>) -> HashMap<u32, usize> {
     counts
 }
 
-/// Passes of additions of 1 in shared memory: the most distinct words in one bank.
-fn word_passes(words: &[u32]) -> usize {
+/// Wavefronts of additions of 1 in shared memory: the largest number of different words in one bank.
+fn word_wavefronts(words: &[u32]) -> usize {
     let distinct = occurrences(words.iter().copied()).into_keys();
     occurrences(distinct.map(|word| word % WARP as u32)).into_values().max().unwrap_or(0)
 }
 
-/// Passes of atomics in device memory: each sector of 8 words as often as the fullest of its words.
+/// How often atomics in device memory access a sector of 8 words: as often as the word that most lanes add to.
 fn sector_passes(words: &[u32]) -> usize {
     let mut sectors: HashMap<u32, usize> = HashMap::new();
     for (word, lanes) in occurrences(words.iter().copied()) {

@@ -56,8 +56,8 @@ pub const PATTERN: Pattern = Pattern {
             load_sectors: Some(4.0),
             global_atomics: Some(elements(size) as f64),
             global_atomic_passes: Some(32.0),
-            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes to one address: \
-            32 passes",
+            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes on one address, \
+                one after the other",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -68,7 +68,12 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .expecting(|size| {
-            tree(size, (1.0, 1.0), "all words of a warp lie within 32: 1 pass; n / 512 atomics")
+            tree(
+                size,
+                (1.0, 1.0),
+                "a warp's words are within 32 consecutive ones: 1 wavefront; n / 512 \
+                atomics",
+            )
         }),
         Variant::kernel(
             "strided",
@@ -78,14 +83,14 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .expecting(|size| {
-            let (warps, passes) = strided_tree();
-            let loads = (2.0 * passes + 1.0) / (2.0 * warps + 1.0);
-            let stores = (passes + 16.0) / (warps + 16.0);
+            let (warps, wavefronts) = strided_tree();
+            let loads = (2.0 * wavefronts + 1.0) / (2.0 * warps + 1.0);
+            let stores = (wavefronts + 16.0) / (warps + 16.0);
             tree(
                 size,
                 (loads, stores),
-                "20 warps of 9 levels: 95 passes; loads (2 x 95 + 1) / (2 x 20 + 1), stores (95 \
-                + 16) / (20 + 16)",
+                "20 warps of 9 levels: 95 wavefronts; loads (2 x 95 + 1) / (2 x 20 + 1), \
+                stores (95 + 16) / (20 + 16)",
             )
         }),
         Variant::kernel(
@@ -99,7 +104,8 @@ pub const PATTERN: Pattern = Pattern {
             tree(
                 size,
                 (1.0, 1.0),
-                "neighbouring lanes, neighbouring words: 1 pass; n / 512 atomics",
+                "neighbouring lanes access neighbouring words: 1 wavefront; n / 512 \
+                atomics",
             )
         }),
         Variant::kernel(
@@ -110,7 +116,12 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .expecting(|size| {
-            tree(size, (1.0, 1.0), "16 stores and 1 load per block, shuffles none; n / 512 atomics")
+            tree(
+                size,
+                (1.0, 1.0),
+                "16 stores and 1 load per block, shuffles use no shared memory; n / 512 \
+                atomics",
+            )
         }),
         Variant::kernel(
             "vectorized",
@@ -172,10 +183,10 @@ fn doubles(size: &Size) -> usize {
     elements(size).div_ceil(2)
 }
 
-/// The warps at work over all levels of a tree of 512 words whose pairs lie 2, 4, 8 .. 512 words apart, and the passes of
+/// The warps that work in all levels of a tree of 512 words, whose pairs are 2, 4, 8 .. 512 words apart, and the wavefronts of
 /// all of them for one access each.
 pub(super) fn strided_tree() -> (f64, f64) {
-    // Warps, and passes for each.
+    // Warps, and wavefronts for each.
     let levels = [
         (8.0, 2.0),
         (4.0, 4.0),
@@ -188,7 +199,7 @@ pub(super) fn strided_tree() -> (f64, f64) {
         (1.0, 1.0),
     ];
     let warps = levels.iter().map(|(warps, _)| warps).sum();
-    (warps, levels.iter().map(|(warps, passes)| warps * passes).sum())
+    (warps, levels.iter().map(|(warps, wavefronts)| warps * wavefronts).sum())
 }
 
 /// A block per `THREADS_PER_BLOCK` elements.
@@ -203,12 +214,12 @@ fn vectorized_blocks(size: &Size) -> u32 {
     (bytes.div_ceil(per_block) as u32).min(MAX_BLOCKS)
 }
 
-/// One element per thread, and one atomic per block; passes of shared loads and stores.
-fn tree(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectation {
+/// The traffic of a tree: one element per thread and one atomic per block, with the wavefronts of shared loads and stores.
+fn tree(size: &Size, wavefronts: (f64, f64), arithmetic: &'static str) -> Expectation {
     Expectation {
         load_sectors: Some(4.0),
-        shared_load_wavefronts: Some(passes.0),
-        shared_store_wavefronts: Some(passes.1),
+        shared_load_wavefronts: Some(wavefronts.0),
+        shared_store_wavefronts: Some(wavefronts.1),
         global_atomics: Some(f64::from(blocks(size))),
         global_atomic_passes: Some(1.0),
         arithmetic,

@@ -87,7 +87,7 @@ pub const PATTERN: Pattern = Pattern {
                 TILE,
                 TILE,
                 (1.0, 1.0),
-                "neighbouring lanes, neighbouring words: 1 pass",
+                "neighbouring lanes access neighbouring words: 1 wavefront",
             )
         }),
         Variant::kernel(
@@ -107,13 +107,13 @@ pub const PATTERN: Pattern = Pattern {
         .writing(OUTPUTS)
         .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
-            let (requests, passes) = strided_tree();
+            let (requests, wavefronts) = strided_tree();
             // Up two loads and a store, but none for the root, the last level; down two of each.
-            let (up, up_passes) = (requests - 1.0, passes - 1.0);
-            let loads =
-                (2.0 * up_passes + 2.0 * passes + 16.0) / (2.0 * up + 2.0 * requests + 16.0);
-            let stores =
-                (16.0 + up_passes + 1.0 + 2.0 * passes) / (16.0 + up + 1.0 + 2.0 * requests);
+            let (up, up_wavefronts) = (requests - 1.0, wavefronts - 1.0);
+            let loads = (2.0 * up_wavefronts + 2.0 * wavefronts + 16.0)
+                / (2.0 * up + 2.0 * requests + 16.0);
+            let stores = (16.0 + up_wavefronts + 1.0 + 2.0 * wavefronts)
+                / (16.0 + up + 1.0 + 2.0 * requests);
             two_passes(
                 size,
                 TILE,
@@ -145,7 +145,7 @@ pub const PATTERN: Pattern = Pattern {
                 TILE,
                 TREE_BLOCK,
                 (1.0, 1.0),
-                "words 2 s apart lie 2 s + 2 s / 32 banks apart: 1 pass",
+                "words 2 s apart are 2 s + 2 s / 32 banks apart: 1 wavefront",
             )
         }),
         Variant::kernel(
@@ -163,7 +163,7 @@ pub const PATTERN: Pattern = Pattern {
                 TILE,
                 TILE,
                 (1.0, 1.0),
-                "16 loads and 17 stores per block, shuffles none",
+                "16 loads and 17 stores per block, shuffles use no shared memory",
             )
         }),
         Variant::kernel(
@@ -188,7 +188,7 @@ pub const PATTERN: Pattern = Pattern {
                 VECTORIZED_TILE,
                 VECTORIZED_THREADS,
                 (1.0, 1.0),
-                "32 lanes x 16 B / 32 B = 16 sectors, beside the 4 of the sums",
+                "32 lanes x 16 B / 32 B = 16 sectors, and 4 for the sums",
             )
         }),
         Variant::kernel(
@@ -203,8 +203,8 @@ pub const PATTERN: Pattern = Pattern {
             one_pass(
                 size,
                 (1.0, 1.0),
-                "32 lanes x 16 B / 32 B = 16 sectors; a look at 32 words of 8 B: 8 or 9; a \
-                ticket per tile, and one more",
+                "32 lanes x 16 B / 32 B = 16 sectors; a look back at 32 words of 8 B: 8 \
+                or 9 sectors; one ticket per tile, and one more",
             )
         }),
         Variant::kernel(
@@ -219,7 +219,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|size| {
             // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
             let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
-            // Each warp reads ticket, words and what lies before; its sum is a store, ticket and result of the block
+            // Each warp reads ticket, words and the prefix before them; its sum is a store, ticket and result of the block
             // are two.
             let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
             // A copy that reads as many bytes as a register says takes each pass twice.
@@ -227,8 +227,8 @@ pub const PATTERN: Pattern = Pattern {
             one_pass(
                 size,
                 (loads, stores),
-                "sectors as before; 32 lanes x 16 B / 128 B = 4 passes: loads (4 x 128 + 24) / \
-                152, stores (2 x 4 x 64 + 10) / 74",
+                "sectors as before; 32 lanes x 16 B / 128 B = 4 wavefronts: loads (4 x \
+                128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
             )
         }),
     ],
@@ -280,13 +280,13 @@ impl Requests {
     }
 }
 
-/// The traffic of `scan_sums` and of a kernel that scans tiles, at all levels: the latter's passes of shared loads and
+/// The traffic of `scan_sums` and of a kernel that scans tiles, at all levels: the latter's wavefronts of shared loads and
 /// stores, and its threads per block.
 fn two_passes(
     size: &Size,
     tile: u32,
     block: u32,
-    passes: (f64, f64),
+    wavefronts: (f64, f64),
     arithmetic: &'static str,
 ) -> Expectation {
     let (mut loads, mut stores) = (Requests::default(), Requests::default());
@@ -296,7 +296,7 @@ fn two_passes(
         stores.add(sums, 1);
         loads.add_tiles(n, tile);
         stores.add_tiles(n, tile);
-        // Each warp of each tile but the first asks what lies before the tile.
+        // Each warp of each tile but the first loads the prefix of the tile.
         loads.add((sums - 1) * block as usize / WARP, 1);
         n = sums;
     }
@@ -305,23 +305,23 @@ fn two_passes(
     Expectation {
         load_sectors: loads.average(),
         store_sectors: stores.average(),
-        shared_load_wavefronts: Some(passes.0),
-        shared_store_wavefronts: Some(passes.1),
+        shared_load_wavefronts: Some(wavefronts.0),
+        shared_store_wavefronts: Some(wavefronts.1),
         arithmetic,
         ..Expectation::default()
     }
 }
 
 /// The traffic of a look back when blocks run in turn: each tile looks once, at up to 32 words of 8 bytes, and finds
-/// the one before it ready. Passes of shared loads and stores.
-fn one_pass(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expectation {
+/// the one before it ready. Wavefronts of shared loads and stores.
+fn one_pass(size: &Size, wavefronts: (f64, f64), arithmetic: &'static str) -> Expectation {
     let (mut loads, mut stores) = (Requests::default(), Requests::default());
     let n = elements(size);
     let tiles = n.div_ceil(VECTORIZED_TILE as usize);
     loads.add_tiles(n, VECTORIZED_TILE);
     stores.add_tiles(n, VECTORIZED_TILE);
     for tile in 1..tiles {
-        // The words lie after that of the tickets, four in a sector.
+        // The words are after that of the tickets, four in a sector.
         let (first, last) = (1 + tile - tile.min(WARP), tile);
         loads.add(1, last / 4 - first / 4 + 1);
     }
@@ -330,8 +330,8 @@ fn one_pass(size: &Size, passes: (f64, f64), arithmetic: &'static str) -> Expect
     Expectation {
         load_sectors: loads.average(),
         store_sectors: stores.average(),
-        shared_load_wavefronts: Some(passes.0),
-        shared_store_wavefronts: Some(passes.1),
+        shared_load_wavefronts: Some(wavefronts.0),
+        shared_store_wavefronts: Some(wavefronts.1),
         // The last ticket counts the launch.
         global_atomics: Some(tiles as f64 + 1.0),
         global_atomic_passes: Some(1.0),
@@ -384,7 +384,7 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * elements(size), written: 4 * elements(size) }
 }
 
-/// A kernel that scans tiles: of what, what lies before each tile, where to, how many elements.
+/// A kernel that scans tiles. Its arguments are the source, the prefix of each tile, the target and the number of elements.
 type ScanTiles = Kernel<fn(*const f32, *const f32, *mut f32, u32)>;
 
 /// The sums of the tiles, up to a level that is one tile; then that level is scanned and those below it, down to the

@@ -48,12 +48,12 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[4])
-        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
+        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
         Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bus_utilization_random_cg, 4)
         })
         .writing(&[4])
-        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and lines")),
+        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
         Variant::kernel(
             "misaligned_ca",
             "a warp loads 32 neighbouring words, starting one word after a cache line",
@@ -62,7 +62,13 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[2])
-        .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
+        .expecting(|_| {
+            loads(
+                5.0,
+                "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
+                lines",
+            )
+        }),
         Variant::kernel(
             "misaligned_cg",
             "without L1: the sector shared with the next warp comes from L2 twice",
@@ -71,7 +77,13 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[2])
-        .expecting(|_| loads(5.0, "128 B from 4 B behind a sector's start: 5 sectors in 2 lines")),
+        .expecting(|_| {
+            loads(
+                5.0,
+                "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
+                lines",
+            )
+        }),
         Variant::kernel(
             "one_address_ca",
             "all lanes load the first word of a cache line",

@@ -49,7 +49,11 @@ pub const PATTERN: Pattern = Pattern {
         Variant::kernel("shifted", "lane i accesses word i + offset", shifted).expecting(|size| {
             let [_, offset] = size.get();
             let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
-            copy(sectors, "128 B from word `offset` on: 4 sectors if 8 divides the offset, else 5")
+            copy(
+                sectors,
+                "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, \
+                else 5",
+            )
         }),
         Variant::kernel(
             "padded",
@@ -77,8 +81,8 @@ pub const PATTERN: Pattern = Pattern {
             shared_store_wavefronts: Some(4.0),
             ..copy(
                 4.0,
-                "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 passes \
-                in, 1 out",
+                "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
+                wavefronts in, 1 out",
             )
         }),
     ],

@@ -78,7 +78,7 @@ pub const PATTERN: Pattern = Pattern {
             if stride <= MAX_STAGED_STRIDE as usize {
                 Ok(())
             } else {
-                Err("its tile takes strides up to 64")
+                Err("its tile holds strides up to 64")
             }
         })
         .expecting(|size| Expectation {
@@ -86,8 +86,8 @@ pub const PATTERN: Pattern = Pattern {
             store_sectors: Some(4.0),
             shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
             shared_store_wavefronts: Some(4.0),
-            arithmetic: "loads 32 x 16 B / 32 B = 16, stores 4; shared: 512 B / 128 B = 4 passes \
-            in, gcd(s, 32) out",
+            arithmetic: "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
+                wavefronts in, gcd(s, 32) out",
             ..Expectation::default()
         }),
     ],

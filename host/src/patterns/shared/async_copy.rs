@@ -53,42 +53,44 @@ pub const PATTERN: Pattern = Pattern {
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_4),
         )
         .expecting(|_| {
-            in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 pass; out: 32 x 16 B = 16 sectors")
+            in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 wavefront; out: 32 x 16 B = 16 sectors")
         }),
         Variant::kernel(
             "registers_8",
             "8 bytes at a time into shared memory",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_8),
         )
-        .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 passes")),
+        .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 wavefronts")),
         Variant::kernel("registers_16", "16 bytes at a time", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_registers_16)
         })
-        .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 passes")),
+        .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 wavefronts")),
         Variant::kernel("async_4", "`cp.async` of 4 bytes at a time", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_4)
         })
         .min_compute_capability(80)
-        .expecting(|_| in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 pass")),
+        .expecting(|_| {
+            in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 wavefront")
+        }),
         Variant::kernel("async_8", "8 bytes at a time", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::async_copy_async_8)
         })
         .min_compute_capability(80)
-        .expecting(|_| in_pieces(2.0, "8 sectors, a pass for each of 2 lines")),
+        .expecting(|_| in_pieces(2.0, "8 sectors, a wavefront for each of 2 cache lines")),
         Variant::kernel(
             "async_16",
             "16 bytes at a time, bypassing L1",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_async_16),
         )
         .min_compute_capability(80)
-        .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
+        .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
         Variant::kernel(
             "pipelined",
             "four tiles of shared memory: three are being copied while the block works on one",
             |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
         )
         .min_compute_capability(80)
-        .expecting(|_| in_pieces(4.0, "16 sectors, a pass for each of 4 lines")),
+        .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
         Variant::kernel(
             "bulk",
             "one thread starts the copy of each whole tile",
@@ -98,19 +100,19 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| Expectation {
             load_sectors: None,
             shared_store_wavefronts: None,
-            ..in_pieces(0.0, "no lane loads; out: 32 x 16 B = 16 sectors")
+            ..in_pieces(0.0, "no lane loads, one bulk copy does; out: 32 x 16 B = 16 sectors")
         }),
     ],
 };
 
-/// A variant that fills its tiles with `passes` of 128 bytes per request, and empties them with 16
+/// A variant that fills its tiles with `wavefronts` of 128 bytes per request, and empties them with 16
 /// bytes per lane.
-fn in_pieces(passes: f64, arithmetic: &'static str) -> Expectation {
+fn in_pieces(wavefronts: f64, arithmetic: &'static str) -> Expectation {
     Expectation {
-        load_sectors: Some(4.0 * passes),
+        load_sectors: Some(4.0 * wavefronts),
         store_sectors: Some(16.0),
         shared_load_wavefronts: Some(4.0),
-        shared_store_wavefronts: Some(passes),
+        shared_store_wavefronts: Some(wavefronts),
         arithmetic,
         ..Expectation::default()
     }

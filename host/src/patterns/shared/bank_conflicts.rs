@@ -57,7 +57,10 @@ pub const PATTERN: Pattern = Pattern {
         )
         .only_when(stride_fits)
         .expecting(|size| {
-            read(conflicts_of_stride(size), "32 / gcd(s, 32) banks for 32 words: gcd(s, 32)")
+            read(
+                conflicts_of_stride(size),
+                "32 words in 32 / gcd(s, 32) banks: gcd(s, 32) wavefronts",
+            )
         }),
         Variant::kernel(
             "strided_write",
@@ -69,7 +72,7 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|size| Expectation {
             load_sectors: None,
             shared_store_wavefronts: Some(conflicts_of_stride(size)),
-            ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32)")
+            ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32) wavefronts")
         }),
         Variant::kernel("broadcast", "all lanes read the same word", |launcher, arrays, size| {
             launch(launcher, arrays, size, device::bank_conflicts_broadcast, 2)
@@ -88,7 +91,11 @@ pub const PATTERN: Pattern = Pattern {
         Variant::kernel("random", "each lane reads a word in a random bank", random)
             .writing(&[4])
             .expecting(|size| {
-                read(conflicts_of_random(size), "the fullest of 32 banks, averaged: about 3.53")
+                read(
+                    conflicts_of_random(size),
+                    "the bank with the most words of 32 random ones: about 3.53 wavefronts on \
+                average",
+                )
             }),
         Variant::kernel(
             "eight_bytes",
@@ -98,7 +105,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[5])
-        .expecting(|_| read(2.0, "32 x 8 B / 128 B = 2 passes, no conflict")),
+        .expecting(|_| read(2.0, "32 x 8 B / 128 B = 2 wavefronts: the minimum, not a conflict")),
         Variant::kernel(
             "sixteen_bytes",
             "each lane reads four neighbouring words with one load",
@@ -107,7 +114,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[6])
-        .expecting(|_| read(4.0, "32 x 16 B / 128 B = 4 passes, no conflict")),
+        .expecting(|_| read(4.0, "32 x 16 B / 128 B = 4 wavefronts: the minimum, not a conflict")),
         Variant::kernel(
             "column",
             "one word per lane again, down a column of a tile of 32 x 32",
@@ -116,7 +123,9 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[7])
-        .expecting(|_| read(32.0, "bank (32 row + column) % 32, one for all: 32")),
+        .expecting(|_| {
+            read(32.0, "bank (32 row + column) % 32 is the same for all lanes: 32 wavefronts")
+        }),
         Variant::kernel(
             "padded",
             "tile rows of 33 words: a column is spread over 32 banks",
@@ -125,7 +134,7 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[7])
-        .expecting(|_| read(1.0, "bank (33 row + column) % 32, all different: 1")),
+        .expecting(|_| read(1.0, "bank (33 row + column) % 32, all different: 1 wavefront")),
         Variant::kernel(
             "swizzled",
             "tile rows of 32 words, the columns of each row permuted by the row number",
@@ -134,21 +143,25 @@ pub const PATTERN: Pattern = Pattern {
             },
         )
         .writing(&[7])
-        .expecting(|_| read(1.0, "bank column ^ row, all different: 1")),
+        .expecting(|_| read(1.0, "bank column ^ row, all different: 1 wavefront")),
     ],
 };
 
 fn stride_fits(size: &Size) -> std::result::Result<(), &'static str> {
     let [_, stride] = size.get();
-    if stride <= MAX_STRIDE as usize { Ok(()) } else { Err("its words take strides up to 48") }
+    if stride <= MAX_STRIDE as usize {
+        Ok(())
+    } else {
+        Err("its shared memory holds strides up to 48")
+    }
 }
 
-/// A variant that fills its table without conflicts and reads it with `passes`.
-fn read(passes: f64, arithmetic: &'static str) -> Expectation {
+/// A variant that fills its table without conflicts and reads it with so many `wavefronts` per request.
+fn read(wavefronts: f64, arithmetic: &'static str) -> Expectation {
     Expectation {
         load_sectors: Some(4.0),
         store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(passes),
+        shared_load_wavefronts: Some(wavefronts),
         shared_store_wavefronts: Some(1.0),
         arithmetic,
         ..Expectation::default()

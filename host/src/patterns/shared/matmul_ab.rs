@@ -54,7 +54,8 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| Expectation {
             load_sectors: Some(2.5),
             store_sectors: Some(4.0),
-            arithmetic: "per step 1 sector of A (broadcast) and 4 of B: 5 sectors in 2 requests",
+            arithmetic: "per step 1 sector of A (all lanes read one word) and 4 of B: 5 sectors \
+                in 2 requests",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -77,8 +78,8 @@ pub const PATTERN: Pattern = Pattern {
             store_sectors: Some(4.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(1.0),
-            arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; shared \
-            broadcasts",
+            arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; in shared \
+                memory all lanes read one word",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -101,8 +102,8 @@ pub const PATTERN: Pattern = Pattern {
             store_sectors: Some(4.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(1.0),
-            arithmetic: "4 sectors for each tile's row; shared: 32 broadcasts of A and 32 rows \
-            of B",
+            arithmetic: "4 sectors for each row of a tile; shared: 32 words of A, each read by \
+                all lanes, and 32 rows of B",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -125,9 +126,9 @@ pub const PATTERN: Pattern = Pattern {
             store_sectors: Some(16.0),
             shared_load_wavefronts: Some((2.0 + 4.0) / 2.0),
             shared_store_wavefronts: Some((16.0 * 1.0 + 8.0 * 4.0) / 24.0),
-            arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16), 16 stored; \
-            shared: rows of A in 2 passes, columns of B in 4; in: 16 words of A in 1, 8 pieces \
-            of B in 4",
+            arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16 sectors), 16 \
+                sectors per store; shared loads: rows of A in 2 wavefronts, columns of B \
+                in 4; shared stores: 16 words of A in 1, 8 16-byte words of B in 4",
             ..Expectation::default()
         }),
     ],

@@ -86,8 +86,8 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| {
             tile(
                 32.0,
-                "4 sectors on both sides; column reads: bank (32 row + column) % 32, one for \
-                all: 32",
+                "4 sectors on both sides; reading a column, bank (32 row + column) % 32 \
+                is the same for all lanes: 32 wavefronts",
             )
         }),
         Variant::kernel(
@@ -101,8 +101,8 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(|_| {
             tile(
                 1.0,
-                "4 sectors on both sides; column reads: bank (33 row + column) % 32, all \
-                different: 1",
+                "4 sectors on both sides; reading a column, banks (33 row + column) % 32 \
+                are all different: 1 wavefront",
             )
         }),
         Variant::kernel(
@@ -114,7 +114,11 @@ pub const PATTERN: Pattern = Pattern {
         )
         .only_when(|size| SCALAR.fit(size))
         .expecting(|_| {
-            tile(1.0, "4 sectors on both sides; column reads: bank column ^ row, all different: 1")
+            tile(
+                1.0,
+                "4 sectors on both sides; reading a column, banks column ^ row are all \
+                different: 1 wavefront",
+            )
         }),
         Variant::kernel(
             "vectorized",
@@ -169,7 +173,8 @@ fn wide_tile() -> Expectation {
         store_sectors: Some(16.0),
         shared_load_wavefronts: Some(4.0),
         shared_store_wavefronts: Some(4.0),
-        arithmetic: "32 x 16 B / 32 B = 16 sectors; shared 512 B / 128 B = 4 passes without conflicts",
+        arithmetic: "32 x 16 B / 32 B = 16 sectors; shared: 512 B / 128 B = 4 wavefronts, \
+                without conflicts",
         ..Expectation::default()
     }
 }
@@ -220,7 +225,7 @@ struct Tiles {
     side: u32,
     /// Threads of a block, in x and y.
     block: (u32, u32),
-    /// Whether neighbouring blocks lie below each other in the source.
+    /// Whether neighbouring blocks are below each other in the source.
     down_first: bool,
 }
 

@@ -1,37 +1,99 @@
-//! # Graphs: work that is recorded once is launched with one call
+//! # Graphs: launches that are prepared once and started with one call
 //!
-//! Shows: launching a kernel costs the host more time than a small kernel takes; a graph launches them all at once.
+//! Shows: launching a small [kernel] takes the [host] longer than the kernel runs; a [graph] starts
+//! all of them with one call, which pays once the graph is launched more than once.
 //!
-//! A stream is fed kernel by kernel, and each launch is a call of the driver. When the kernels are shorter than the
-//! call, the device waits for the host:
+//! The surprise: making a graph costs more than it saves. `recorded_anew` (0.992 ms), which makes
+//! its graph in each run, is slower than `one_by_one` (0.848 ms), which has none. Only a graph that
+//! was made earlier is fast: `recorded_once` (0.371 ms).
+//!
+//! Each [launch] is a call of the driver: it checks the arguments, writes a command and tells the
+//! [device]. This [launch overhead] is some microseconds. A kernel that works on 64 KiB needs less
+//! than that, so the device waits for the host:
 //!
 //! ```text
-//! one_by_one     host   |call|call|call|call|
-//!                device       k    k    k    k        the time of a call per kernel
-//! recorded_once  host   |call|
-//!                device       kkkk                    the time of a kernel per kernel
+//! time ->
+//! one_by_one      host    |call|call|call|call|
+//!                 device      k    k    k    k         one kernel per call of the driver
+//! recorded_once   host    |call|
+//!                 device      kkkk                     the kernels follow each other at once
 //! ```
 //!
-//! Recording is a capture: between begin and end, what is enqueued on the stream becomes the nodes of a graph instead
-//! of running. The graph is then instantiated, which is where the driver does once what it otherwise does per launch.
-//! The graph holds the kernels' arguments, addresses included: the same memory is used at each launch.
+//! A graph is the list of the kernels, their arguments and their order. It is made in two steps: a
+//! [stream] is captured (`cudaStreamBeginCapture` .. `cudaStreamEndCapture`), so that what is
+//! enqueued becomes nodes of the graph instead of running; then the graph is instantiated
+//! (`cudaGraphInstantiate`), where the driver does once what it otherwise does in each launch.
+//!
+//! 1. `one_by_one` launches 256 kernels. The timeline shows gaps between them on the device: the
+//!    host's calls take longer than the kernels.
+//! 2. `recorded_anew` captures the launches, instantiates the graph and launches it, in each run.
+//!    The gaps on the device are gone, but the host makes the same calls as before, and more.
+//! 3. `recorded_once` makes the graph before and sends it to the device ahead of time
+//!    (`cudaGraphUpload`). A run is one call, `cudaGraphLaunch`. It costs flexibility: the graph
+//!    holds the kernels' arguments, so the same memory is used at each launch.
 //!
 //! | variant | change from the previous one | calls of the driver |
 //! |---|---|---|
-//! | `one_by_one` | a launch per kernel | a launch per kernel |
-//! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | a launch per kernel, and the graph's making |
-//! | `recorded_once` | the graph was made and uploaded before; a run launches it | one |
+//! | `one_by_one` | one launch per kernel | one per kernel |
+//! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | one per kernel, and those that make the graph |
+//! | `recorded_once` | the graph was made before the run, which only launches it | one |
 //!
-//! Expected: about 2.5 us per kernel one by one and 1.4 us in a graph, for kernels of 64 KiB. Recording anew costs more
-//! than it saves: a graph pays when it is launched many times. Kernels longer than a launch call gain nothing, because
-//! the host is ahead of the device anyway.
+//! Expected: per kernel, `one_by_one` (847.6 us) / 256 = 3.3 and `recorded_once` (370.7 us) / 256 =
+//! 1.4 microseconds, for kernels of 64 KiB. `recorded_anew` (992.5 us) adds the making of the
+//! graph. The time is that between two [events][event] around the host's calls on an idle stream.
+//! Each kernel works on the result of the one before, so that none may be left out or change
+//! places.
 //!
-//! The time is that between two events around the host's calls on an idle stream; divide it by the number of kernels.
-//! Each kernel works on the result of the one before, so that none may be left out or change places.
+//! In CUDA C++, then in Rust. `capture` takes the enqueuing code as a closure, so the end cannot be
+//! forgotten:
+//!
+//! ```cuda
+//! cudaStreamBeginCapture(stream, mode);
+//! for (int k = 0; k < 256; k++) step<<<grid, 256, 0, stream>>>(source, target, n, k);
+//! cudaStreamEndCapture(stream, &graph);
+//! cudaGraphInstantiate(&executable, graph, 0);
+//! cudaGraphLaunch(executable, stream);
+//! // let graph = capture(stream, mode, |stream| enqueue(&step, stream))?;
+//! // let executable = graph.instantiate()?;
+//! // unsafe { executable.launch(stream) }?;
+//! ```
+//!
+//! Common misconception: "a graph makes kernels faster". The kernels are the same. A graph removes
+//! the host's part between them, and helps only where the device waits for the host.
+//!
+//! Common misconception: "a graph always pays". Kernels that take longer than a launch gain
+//! nothing, because the host enqueues them faster than the device works them off.
+//!
+//! Questions:
+//! - How often must a graph be launched to pay? Making it costs `recorded_anew` (992.5 us) less
+//!   `recorded_once` (370.7 us), and each launch saves `one_by_one` (847.6 us) less
+//!   `recorded_once`. That is 622 / 477 = 1.3 launches: it pays from the second one on.
+//! - What if the arguments change? `cudaGraphExecKernelNodeSetParams` changes those of a kernel
+//!   without making the graph anew. Or let the kernels read what changes from memory.
+//! - Why do launches overlap at all with the kernels? A launch only enqueues. The host is ahead of
+//!   the device as long as its calls are shorter than the kernels; here they are longer.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `one_by_one` | 0.848 | 0 | 42 | 1.00 |
+//! | `recorded_anew` | 0.992 | 0 | 36 | 0.85 |
+//! | `recorded_once` | 0.371 | 0 | 95 | 2.29 |
+//! <!-- /measured -->
 //!
 //! Preconditions: none.
 //!
-//! Source: CUDA C++ Programming Guide, "CUDA Graphs"; the times per launch: RRZE gpu-benches, gpu-small-kernels, GH200.
+//! Source: CUDA C++ Programming Guide, "CUDA Graphs"; the times per launch: RRZE gpu-benches,
+//! gpu-small-kernels, GH200.
+//!
+//! [kernel]: cuda_std::glossary#kernel
+//! [host]: cuda_std::glossary#host
+//! [graph]: cuda_std::glossary#graph
+//! [launch]: cuda_std::glossary#launch
+//! [device]: cuda_std::glossary#device
+//! [launch overhead]: cuda_std::glossary#launch-overhead
+//! [stream]: cuda_std::glossary#stream
+//! [event]: cuda_std::glossary#event
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
@@ -71,7 +133,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Launch, kernels(size))),
     variants: &[
-        Variant::host("one_by_one", "a launch per kernel", |_, case, size| {
+        Variant::host("one_by_one", "one launch per kernel", |_, case, size| {
             Ok(Box::new(Chain::new(case, size, Mode::OneByOne)?))
         }),
         Variant::host(
@@ -81,7 +143,7 @@ pub const PATTERN: Pattern = Pattern {
         ),
         Variant::host(
             "recorded_once",
-            "the graph was made and uploaded before; a run launches it",
+            "the graph was made before the run, which only launches it",
             |gpu, case, size| {
                 let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
                 let graph = chain.record(gpu)?;

@@ -1,47 +1,129 @@
-//! # Zero-copy: kernels reach host memory over the bus
+//! # Zero-copy: a kernel can use host memory over PCIe, without a copy
 //!
-//! Shows: reading mapped memory once needs no copy and overlaps by itself; what is read again should be kept on the
-//! device.
+//! Shows: reading or writing [mapped memory] once needs no copy and uses both directions of PCIe at
+//! the same time; data that is used again belongs in device memory.
 //!
-//! Page-locked memory that is mapped has an address on the device. A kernel that uses it sends each sector over the
-//! bus:
+//! The surprise: the kernel that works directly on the host's memory, `mapped` (0.419 ms), has
+//! finished before the program that copies to fast memory first, `staged` (0.638 ms). But let it
+//! read each word four times, and `mapped_reread` (1.308 ms) takes four times as long as
+//! `staged_reread` (0.334 ms).
+//!
+//! [Pinned memory][pinned memory] can be mapped: it then has an address that a [kernel] on the
+//! [device] can use. Each [sector] that the kernel loads or stores crosses [PCIe], the connection
+//! between [host] and device. There are no steps to wait for, so loads in one direction and stores
+//! in the other run at the same time:
 //!
 //! ```text
-//! staged  host --copy--> device memory --kernel--> device memory --copy--> host     three steps, one after the other
-//! mapped  host ------------------------- kernel --------------------------> host     one step, both directions at once
+//! time ->
+//! staged   H2D |=========|                       copy, then kernel, then copy
+//!          GPU            |k|
+//!          D2H               |=========|
+//! mapped   H2D |==========|                      loads of the kernel
+//!          GPU |kkkkkkkkkk|                      the kernel waits for PCIe all the time
+//!          D2H  |==========|                     stores of the kernel
 //! ```
+//!
+//! 1. `staged` makes an H2D copy, runs the kernel in device memory and makes a D2H copy. The
+//!    timeline shows that PCIe works in one direction at a time. This is the usual way.
+//! 2. `mapped` gives the device address of the host's arrays to the kernel (`cudaHostAllocMapped`,
+//!    `cudaHostGetDevicePointer`; here `HostFlags::MAPPED` and `device_pointer`). It costs nothing
+//!    but [latency]: the kernel has so many [warps][warp] that others work while one waits.
+//!    `mapped_read` and `mapped_write` have only one side in mapped memory.
+//! 3. `strided_read` and `strided_write` show that [coalesced] requests matter more here than in
+//!    device memory. The [lanes][lane] of a warp use words that are n / 32 words apart: 32 sectors,
+//!    with 4 bytes used of each. For loads the [L1 cache] repairs most of that. Stores cross PCIe
+//!    one by one.
+//! 4. `staged_reread`, `mapped_reread` and `cached_reread` read each word `passes` times. The time
+//!    shows that the [L2 cache] does not retain host memory here: each read crosses PCIe again. The
+//!    idea of `cached_reread` is to read mapped memory once, into device memory. It costs that
+//!    memory and a [launch].
+//! 5. `staged_rewrite` and `mapped_rewrite` write each word `passes` times.
 //!
 //! | variant | change from the previous one | reads | writes |
 //! |---|---|---|---|
-//! | `staged` | a copy, the kernel, a copy | a copy up, then device memory | device memory, then a copy down |
-//! | `mapped` | no copies | mapped | mapped |
+//! | `staged` | an H2D copy, the kernel, a D2H copy | device memory, after a copy | device memory, before a copy |
+//! | `mapped` | no copies: the kernel uses mapped memory | mapped | mapped |
 //! | `mapped_read` | the result stays on the device | mapped | device |
-//! | `mapped_write` | the source is on the device | device | mapped |
-//! | `strided_read` | the lanes of a warp lie n / 32 words apart | mapped | device |
-//! | `strided_write` | the lanes of a warp lie n / 32 words apart | device | mapped |
-//! | `staged_reread` | a copy up, then each word is read `passes` times | device | device |
-//! | `mapped_reread` | no copy | mapped, `passes` times | device |
-//! | `cached_reread` | a kernel brings the source to device memory first | mapped once, then device | device |
-//! | `staged_rewrite` | each word is written `passes` times, then a copy down | device | device |
-//! | `mapped_rewrite` | no copy | device | mapped, `passes` times |
+//! | `mapped_write` | the source is on the device, the result in mapped memory | device | mapped |
+//! | `strided_read` | the lanes of a warp read words that are n / 32 words apart | mapped | device |
+//! | `strided_write` | the lanes of a warp write words that are n / 32 words apart | device | mapped |
+//! | `staged_reread` | an H2D copy, then each word is read `passes` times | device | device |
+//! | `mapped_reread` | no copy: each read is from mapped memory | mapped, `passes` times | device |
+//! | `cached_reread` | a kernel copies the source to device memory first | mapped once, then device | device |
+//! | `staged_rewrite` | each word is written `passes` times, then a D2H copy | device | device |
+//! | `mapped_rewrite` | no copy: each write is to mapped memory | device | mapped, `passes` times |
 //!
-//! Expected: with V bytes, up and down at b bytes per second, `staged` takes 2 V/b and the kernel, `mapped` little
-//! more than V/b,
-//! because the bus carries both directions at once. A strided warp asks for 32 sectors and uses 4 bytes of each: 8
-//! V bytes
-//! cross when nothing keeps them, as with stores. Of what it reads the 8 warps of a block use each sector whole, 8
-//! x 4 B = 32 B,
-//! if L1 keeps it for so long. But each of these sectors is a request of its own on the link, where neighbouring lanes
-//! have one per line of 128 bytes, and a request of 4 or 32 bytes takes the link longer than its bytes do: of reads
-//! there are 4 times as many as in `mapped_read`, of writes 32 times as many as in `mapped_write`. Whether a second read crosses the bus again is for the measurement to decide: the
-//! virtual device's model takes it that L1 keeps host memory while a block runs and L2 never does, so that
-//! `mapped_reread` takes passes V/b, `staged_reread` and `cached_reread` V/b and what device memory takes. If L2
-//! keeps it, the three are alike.
-//! In the same way the model sends every store over the bus.
+//! Expected: V bytes in each direction at b bytes per second take 2 V/b and the kernel in `staged`,
+//! and little more than V/b in `mapped`, because the directions overlap by themselves.
+//! `mapped_read` (0.339 ms) and `mapped_write` (0.328 ms) take V/b each. `strided_write` (5.255 ms)
+//! sends 32 stores of 4 bytes where `mapped_write` sends whole [cache lines][cache line], and takes
+//! 16 times as long. `strided_read` (0.722 ms) takes only twice as long as `mapped_read`: the 8
+//! warps of a [block] use all 8 words of a sector, if L1 retains it for so long, but PCIe carries
+//! each sector as a request of its own.
+//!
+//! In CUDA C++; in Rust the same with `HostBuffer`:
+//!
+//! ```cuda
+//! cudaHostAlloc(&host, bytes, cudaHostAllocMapped); // HostBuffer::from_slice(&x, HostFlags::MAPPED)?
+//! cudaHostGetDevicePointer(&device, host, 0);       // host.device_pointer()?
+//! scale<<<grid, 256>>>(device, result, n, 3);       // no cudaMemcpy
+//! ```
+//!
+//! Common misconception: "zero-copy means that no data moves". Every byte still crosses PCIe; there
+//! is only no call for it. What crosses more than once costs more than a copy would.
+//!
+//! Common misconception: "host memory is slow, so copy first". For data that is used once, the copy
+//! already takes as long as the kernel does with mapped memory, and then the kernel still has to
+//! run.
+//!
+//! Questions:
+//! - When is mapped memory the right choice? When each byte is read or written once, with coalesced
+//!   requests. Also when a kernel needs few words of a large array, which a copy would move
+//!   completely.
+//! - Why is `mapped_rewrite` (0.743 ms) not four times `mapped_write` (0.328 ms)? Stores need no
+//!   answer, so several to the same place can be merged before they cross PCIe. How many are, no
+//!   document says.
+//! - When may the host read what the kernel wrote? After it has waited for the kernel, as for any
+//!   asynchronous work: `cudaStreamSynchronize`, here `gpu.synchronize()`.
+//! - What would be different if L2 retained host memory? Then `mapped_reread` would be as fast as
+//!   `staged_reread`. The measurement says that it does not.
+//!
+//! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `staged` | 0.638 | 53 | 52 | 1.00 |
+//! | `mapped` | 0.419 | 80 | 79 | 1.52 |
+//! | `mapped_read` | 0.339 | 49 | 89 | 1.88 |
+//! | `mapped_write` | 0.328 | 51 | 92 | 1.94 |
+//! | `strided_read` | 0.722 | 23 | 42 | 0.88 |
+//! | `strided_write` | 5.255 | 3 | 6 | 0.12 |
+//! | `staged_reread` | 0.334 | 50 | 91 | 1.91 |
+//! | `mapped_reread` | 1.308 | 13 | 23 | 0.49 |
+//! | `cached_reread` | 0.356 | 47 | 85 | 1.79 |
+//! | `staged_rewrite` | 0.331 | 51 | 92 | 1.93 |
+//! | `mapped_rewrite` | 0.743 | 23 | 41 | 0.86 |
+//! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
+//!
+//! [mapped memory]: cuda_std::glossary#mapped-memory
+//! [pinned memory]: cuda_std::glossary#pinned-memory
+//! [kernel]: cuda_std::glossary#kernel
+//! [device]: cuda_std::glossary#device
+//! [sector]: cuda_std::glossary#sector
+//! [PCIe]: cuda_std::glossary#pcie
+//! [host]: cuda_std::glossary#host
+//! [latency]: cuda_std::glossary#latency
+//! [warp]: cuda_std::glossary#warp
+//! [coalesced]: cuda_std::glossary#coalesced
+//! [lane]: cuda_std::glossary#lane
+//! [L1 cache]: cuda_std::glossary#l1-cache
+//! [L2 cache]: cuda_std::glossary#l2-cache
+//! [launch]: cuda_std::glossary#launch
+//! [cache line]: cuda_std::glossary#cache-line
+//! [block]: cuda_std::glossary#block
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
@@ -87,11 +169,11 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("staged", "a copy, the kernel, a copy", |_, case, size| {
+        Variant::host("staged", "an H2D copy, the kernel, a D2H copy", |_, case, size| {
             build(case, size, SCALE, Source::Staged, Target::Staged)
         })
         .writing(SCALED),
-        Variant::host("mapped", "no copies", |_, case, size| {
+        Variant::host("mapped", "no copies: the kernel uses mapped memory", |_, case, size| {
             build(case, size, SCALE, Source::Mapped, Target::Mapped)
         })
         .writing(SCALED),
@@ -100,54 +182,60 @@ pub const PATTERN: Pattern = Pattern {
         })
         .writing(SCALED)
         .moving(one),
-        Variant::host("mapped_write", "the source is on the device", |_, case, size| {
-            build(case, size, SCALE, Source::Device, Target::Mapped)
-        })
+        Variant::host(
+            "mapped_write",
+            "the source is on the device, the result in mapped memory",
+            |_, case, size| build(case, size, SCALE, Source::Device, Target::Mapped),
+        )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "strided_read",
-            "the lanes of a warp lie n / 32 words apart",
+            "the lanes of a warp read words that are n / 32 words apart",
             |_, case, size| build(case, size, STRIDED, Source::Mapped, Target::Device),
         )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "strided_write",
-            "the lanes of a warp lie n / 32 words apart",
+            "the lanes of a warp write words that are n / 32 words apart",
             |_, case, size| build(case, size, STRIDED, Source::Device, Target::Mapped),
         )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "staged_reread",
-            "a copy up, then each word is read `passes` times",
+            "an H2D copy, then each word is read `passes` times",
             |_, case, size| build(case, size, REREAD, Source::Staged, Target::Device),
         )
         .writing(SUMS)
         .moving(one),
-        Variant::host("mapped_reread", "no copy", |_, case, size| {
-            build(case, size, REREAD, Source::Mapped, Target::Device)
-        })
+        Variant::host(
+            "mapped_reread",
+            "no copy: each read is from mapped memory",
+            |_, case, size| build(case, size, REREAD, Source::Mapped, Target::Device),
+        )
         .writing(SUMS)
         .moving(one),
         Variant::host(
             "cached_reread",
-            "a kernel brings the source to device memory first",
+            "a kernel copies the source to device memory first",
             |_, case, size| build(case, size, REREAD, Source::Cached, Target::Device),
         )
         .writing(SUMS)
         .moving(one),
         Variant::host(
             "staged_rewrite",
-            "each word is written `passes` times, then a copy down",
+            "each word is written `passes` times, then a D2H copy",
             |_, case, size| build(case, size, REWRITE, Source::Device, Target::Staged),
         )
         .writing(SCALED)
         .moving(one),
-        Variant::host("mapped_rewrite", "no copy", |_, case, size| {
-            build(case, size, REWRITE, Source::Device, Target::Mapped)
-        })
+        Variant::host(
+            "mapped_rewrite",
+            "no copy: each write is to mapped memory",
+            |_, case, size| build(case, size, REWRITE, Source::Device, Target::Mapped),
+        )
         .writing(SCALED)
         .moving(one),
     ],
@@ -170,8 +258,8 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// Every word times [`FACTOR`]; and for every word the sum of those that lie 0, 1, 2 .. times [`SHIFT`] further round
-/// the array.
+/// Every word times [`FACTOR`]; and for every word the sum of those that are 0, 1, 2 .. times [`SHIFT`] words further,
+/// beginning again at the start of the array.
 fn reference(source: &[u32], passes: usize) -> (Vec<u32>, Vec<u32>) {
     let scaled = source.iter().map(|word| word.wrapping_mul(FACTOR)).collect();
     let word = |index: usize| source[index % source.len()];
@@ -181,19 +269,19 @@ fn reference(source: &[u32], passes: usize) -> (Vec<u32>, Vec<u32>) {
     (scaled, (0..source.len()).map(sum).collect())
 }
 
-/// Over the bus in both directions.
+/// Over PCIe in both directions.
 fn both(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-/// Over the bus in one direction.
+/// Over PCIe in one direction.
 fn one(size: &Size) -> Bytes {
     let [n, _] = size.get();
     Bytes { read: 4 * n, written: 0 }
 }
 
-/// The bus, which what is read or written again need not cross again.
+/// PCIe bounds all variants. What is read or written again need not cross it again.
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
         "staged" | "mapped" => Some((Resource::Bidirectional, both(size).total())),
@@ -243,8 +331,8 @@ enum Target {
     Mapped,
 }
 
-/// A kernel between memory of two places. The device's buffers are dropped first, which waits for whoever uses the
-/// host's.
+/// A kernel, its source and its target, each on the host or the device. The buffers of the device are dropped first,
+/// which waits for whoever uses those of the host.
 struct ZeroCopy {
     device_source: DeviceBuffer<u32>,
     device_target: DeviceBuffer<u32>,
@@ -292,8 +380,7 @@ impl ZeroCopy {
         // A whole number of warps, as the strided kernel needs it.
         let (grid, stream) = ((n.div_ceil(32) * 32).div_ceil(THREADS_PER_BLOCK), gpu.stream());
         // SAFETY: the kernels of this pattern have these parameters. The grid covers their threads; each array
-        // holds n
-        // words and is another allocation; all live in `self`, which waits for the device when dropped, and the
+        // holds n words and is another allocation; all live in `self`, which waits for the device when dropped, and the
         // host touches its own only after it has waited.
         unsafe {
             cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, amount))?
