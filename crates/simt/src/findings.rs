@@ -100,7 +100,9 @@ impl Hazard {
             Hazard::GlobalRace => {
                 "use atomics, or split the work into two launches, or let each block own its bytes"
             }
-            Hazard::SameValue => "nothing has to be fixed; let one thread store to save the traffic",
+            Hazard::SameValue => {
+                "nothing has to be fixed; let one thread store to save the traffic"
+            }
             Hazard::SharedOverrun => "check the index against the array's length",
             Hazard::ConflictingStore => "let one lane store, or use an atomic",
             Hazard::DivergentBarrier => "move the barrier out of the branch",

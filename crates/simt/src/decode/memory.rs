@@ -6,9 +6,7 @@ use super::access::{
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::error::Error;
-use crate::operation::{
-    Access, Atomic, AtomicOperation, Operation, Row, Scope, Semantics, Space,
-};
+use crate::operation::{Access, Atomic, AtomicOperation, Operation, Row, Scope, Semantics, Space};
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;

@@ -108,7 +108,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn land(&mut self, block: &mut Block, warp: &mut Warp, copy: &PendingCopy) -> Result<(), Error> {
+    fn land(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        copy: &PendingCopy,
+    ) -> Result<(), Error> {
         for lane in lanes(copy.mask) {
             for at in (0..copy.bytes).step_by(AsyncCopy::STEP as usize) {
                 let value = match copy.source_bytes[lane].saturating_sub(at) {

@@ -95,7 +95,8 @@ impl Machine<'_> {
             self.async_wait(block, warp, 0)?;
         }
         if self.observers.checking && !matches!(operation, MbarrierOperation::Invalidate) {
-            if let (MbarrierOperation::Initialise { .. }, Some(shadow)) = (operation, &mut block.shadow)
+            if let (MbarrierOperation::Initialise { .. }, Some(shadow)) =
+                (operation, &mut block.shadow)
             {
                 lanes(mask).for_each(|lane| shadow.mark_written(all[lane], 8));
             }

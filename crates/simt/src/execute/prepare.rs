@@ -35,9 +35,7 @@ pub(crate) fn prepare<'r>(
     for (row, constant) in &program.constants {
         let value = match constant {
             Constant::Value(value) => *value,
-            Constant::Shared { start, offset } => {
-                i64::from(*start).wrapping_add(*offset) as u64
-            }
+            Constant::Shared { start, offset } => i64::from(*start).wrapping_add(*offset) as u64,
             Constant::Symbol { name, offset } => {
                 let Some((address, _)) = symbols.and_then(|s| s.get(name)) else {
                     let message = format!("variable `{name}` is declared but not defined");

@@ -2,7 +2,7 @@
 
 use super::device::Grain;
 use super::shadow::event::Kind;
-use super::shadow::global::Undo;
+use super::shadow::undo::Undo;
 use crate::doubt::Doubt;
 use crate::error::{Error, Place};
 use crate::launch::Launch;

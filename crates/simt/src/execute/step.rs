@@ -52,7 +52,9 @@ impl Machine<'_> {
         if polled.turn != turn || polled.mask == 0 || lanes == 0 {
             let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
             let place = Box::new(self.run.place(block.index, warp.index, warp.live, pc));
-            let message = "it loads nothing that could end the loop; to fix it: check the loop's condition".into();
+            let message =
+                "it loads nothing that could end the loop; to fix it: check the loop's condition"
+                    .into();
             return Error::OutOfFuel { place, fuel, message };
         }
         let Polled { address, bytes, .. } = polled;

@@ -166,7 +166,11 @@ const PARTIES: &[(&str, Grid, &str, &str, &[&str])] = &[
 /// The body of a kernel that passes a message.
 fn body(space: &Space, who: &str, writer: &str, reader: &str) -> String {
     let (flag_space, flag) = space.flag;
-    let fill = |text: &str| text.replace(" M ", flag_space).replace("A,", &format!("{flag},")).replace("A;", &format!("{flag};"));
+    let fill = |text: &str| {
+        text.replace(" M ", flag_space)
+            .replace("A,", &format!("{flag},"))
+            .replace("A;", &format!("{flag};"))
+    };
     let wait = if space.name.starts_with("distributed") {
         "barrier.cluster.arrive; barrier.cluster.wait;"
     } else {
@@ -184,7 +188,13 @@ fn body(space: &Space, who: &str, writer: &str, reader: &str) -> String {
         fill(writer),
         space.read.0,
         // A fence after the load comes after the loop.
-        fill(reader.split_inclusive(';').filter(|part| !is_after(reader, part)).collect::<String>().trim()),
+        fill(
+            reader
+                .split_inclusive(';')
+                .filter(|part| !is_after(reader, part))
+                .collect::<String>()
+                .trim()
+        ),
         format!(
             "{} {}",
             reader.split_inclusive(';').filter(|part| is_after(reader, part)).collect::<String>(),

@@ -6,9 +6,10 @@
 //! depend on the number of threads.
 
 use super::check::Check;
-use super::global::{CHUNK, GlobalShadow, chunk};
+use super::global::{GlobalShadow, chunk};
 use super::lines::LINE;
 use super::shared::strong;
+use super::undo::CHUNK;
 use crate::execute::block::Block;
 use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};

@@ -307,7 +307,9 @@ impl Check<'_> {
         }
         let is_weak = !old.is_none() && !self.is_strong(old);
         let lane = now.lane();
-        if (is_weak && old.epoch() >= self.floor) || (!self.kind.updates && !self.is_before(old, lane)) {
+        if (is_weak && old.epoch() >= self.floor)
+            || (!self.kind.updates && !self.is_before(old, lane))
+        {
             cell.earlier = old;
         }
         for read in &mut cell.reads {
@@ -372,7 +374,9 @@ impl Check<'_> {
                 let step = place(next).wrapping_sub(at);
                 if step == 0 && !self.writes {
                     many = 1 << lane;
-                    while rest != 0 && request.all[rest.trailing_zeros() as usize] == request.all[lane] {
+                    while rest != 0
+                        && request.all[rest.trailing_zeros() as usize] == request.all[lane]
+                    {
                         many |= rest & rest.wrapping_neg();
                         rest &= rest - 1;
                     }

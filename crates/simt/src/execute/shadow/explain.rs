@@ -69,7 +69,10 @@ fn missing_edge(
 ) -> String {
     let text = |pc: usize| {
         let detail = &run.program.details[pc];
-        format!("`{}` at PTX line {}", run.program.texts[detail.text as usize], detail.position.line)
+        format!(
+            "`{}` at PTX line {}",
+            run.program.texts[detail.text as usize], detail.position.line
+        )
     };
     if epoch.warp >= WARPS {
         return "nothing waits for the bulk copy: wait at its mbarrier or for its group, and let the \

@@ -111,8 +111,7 @@ impl BlockTimes {
     }
 
     fn covers_warp(&self, warp: u8, time: u32) -> bool {
-        time <= self.all_of(warp)
-            || self.warps.iter().any(|w| w.warp == warp && time <= w.all)
+        time <= self.all_of(warp) || self.warps.iter().any(|w| w.warp == warp && time <= w.all)
     }
 }
 

@@ -2,9 +2,13 @@
 
 use super::event::{Epoch, Event};
 use super::known::{BlockTimes, Known, Thread, WARPS};
-use crate::execute::request::lanes;
 use crate::operation::Scope;
 use crate::registers::LANES;
+
+/// The lanes of a mask.
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
 
 /// Scopes, and so the lists that are kept by scope.
 const SCOPES: usize = 3;
@@ -212,11 +216,11 @@ impl Order {
 
     /// Whether an acquire by this lane, of what it has read so far, would have ordered the access.
     pub fn would_acquire(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
-        let thread =
-            Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
-        self.pending.iter().chain([&self.pending_sequential]).any(|pending| {
-            pending.of(lane).covers(thread, epoch.time)
-        })
+        let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
+        self.pending
+            .iter()
+            .chain([&self.pending_sequential])
+            .any(|pending| pending.of(lane).covers(thread, epoch.time))
     }
 
     /// Whether the access came before a sequentially consistent fence whose thread wrote what this lane, or one that

@@ -67,7 +67,8 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
         }
     }
     let bounds = |start: u32| {
-        let at = program.shared_variables.binary_search_by_key(&start, |(start, ..)| *start).ok()?;
+        let at =
+            program.shared_variables.binary_search_by_key(&start, |(start, ..)| *start).ok()?;
         let (start, bytes, _) = program.shared_variables[at];
         Some((start, start + bytes))
     };

@@ -69,8 +69,12 @@ impl Machine<'_> {
         store: Option<&Access>,
     ) {
         let checks = self.run.options.checks;
-        let site = |(lane, address)| {
-            Site { block: block.index, warp: warp.index, pc: request.pc, lane, address }
+        let site = |(lane, address)| Site {
+            block: block.index,
+            warp: warp.index,
+            pc: request.pc,
+            lane,
+            address,
         };
         if let (Some(at), true) = (shown.pending, checks.async_copies) {
             self.report(Hazard::AsyncCopyNotAwaited, site(at));
@@ -81,7 +85,8 @@ impl Machine<'_> {
         for race in shown.races {
             let shared = Some(&block.shared[..]);
             let same = race.both_store
-                && store.is_some_and(|access| self.stores_again(warp, request, access, race, shared));
+                && store
+                    .is_some_and(|access| self.stores_again(warp, request, access, race, shared));
             self.report_race(block, warp, request.pc, race, same, true);
         }
     }
@@ -118,7 +123,9 @@ impl Machine<'_> {
                 Hazard::UninitialisedShared => {
                     format!("shared address {address:#x} is read but was never written")
                 }
-                _ => "a bulk copy reads shared memory that was written without a proxy fence".into(),
+                _ => {
+                    "a bulk copy reads shared memory that was written without a proxy fence".into()
+                }
             };
             let message = format!("{what}; {}", run.describe_shared(address));
             Finding {

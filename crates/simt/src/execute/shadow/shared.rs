@@ -161,7 +161,8 @@ impl SharedShadow {
         // Barriers do not settle what copies do, nor what other blocks do here.
         let is_alone = run.blocks_per_cluster() == 1 && !self.has_copies;
         let floor = if is_alone { order.floor } else { 0 };
-        let row = request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
+        let row =
+            request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
         let mut check = Check {
             run,
             epochs: &self.epochs,

@@ -103,7 +103,8 @@ impl Words {
             if scope == Scope::Device {
                 by_scope[2] = released.device.clone();
             }
-            for (scope, known) in [Scope::Block, Scope::Cluster, Scope::Device].iter().zip(&by_scope)
+            for (scope, known) in
+                [Scope::Block, Scope::Cluster, Scope::Device].iter().zip(&by_scope)
             {
                 if known.is_empty() {
                     continue;
