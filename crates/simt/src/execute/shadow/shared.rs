@@ -63,9 +63,9 @@ pub(crate) struct Shown {
 
 impl SharedShadow {
     pub fn new(run: &Run<'_>) -> SharedShadow {
-        let granules = run.shared_bytes.div_ceil(run.granule) as usize;
+        let granules = run.shared_bytes.div_ceil(run.shared_granule) as usize;
         SharedShadow {
-            shift: run.granule.trailing_zeros(),
+            shift: run.shared_granule.trailing_zeros(),
             lines: vec![Line::default(); granules.div_ceil(LINE)],
             cells: Cells::default(),
             epochs: Vec::new(),
