@@ -41,6 +41,10 @@ pub(crate) struct Check<'a> {
     pub breaks: bool,
     /// Written bytes, and those that copies are about to write, are remembered in the lines.
     pub is_shared: bool,
+    /// The load promises that nobody writes during the launch.
+    pub read_only: bool,
+    /// A lane, and the address, for which that is not so.
+    pub stale: Option<(usize, u64)>,
     /// A lane, and the address, that reads what nobody wrote.
     pub unwritten: Option<(usize, u64)>,
     /// A lane, and the address, that a copy is about to write.
@@ -114,6 +118,9 @@ impl Check<'_> {
         if self.is_shared {
             self.mark(line, (mask, now), address);
         }
+        if self.read_only {
+            self.promise(line, cells, (mask, now), address);
+        }
         if line.split == 0 {
             if line.mask != mask && line.cell == Cell::default() {
                 line.mask = mask;
@@ -123,6 +130,18 @@ impl Check<'_> {
             }
         }
         self.granules(line, cells, (mask, now, many), address);
+    }
+
+    /// Whether somebody wrote what a read-only load reads.
+    fn promise(&mut self, line: &Line, cells: &Cells, (mask, now): (u8, Event), address: u64) {
+        let wrote = |granule: &usize| {
+            mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
+        };
+        let any = line.split != 0 || !line.cell.write.is_none();
+        if let Some(granule) = (0..LINE).find(|granule| any && wrote(granule)) {
+            let at = address + ((granule as u64) << self.shift);
+            self.stale.get_or_insert((now.at(granule).lane(), at));
+        }
     }
 
     /// What was written, and what a copy is about to write.

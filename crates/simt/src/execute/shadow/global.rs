@@ -52,7 +52,7 @@ impl GlobalShadow {
         let lines = |pair: (&Line, &Line)| {
             let (a, b) = pair;
             if a.split == 0 && b.split == 0 {
-                return disturbed(&a.cell, &b.cell, kinds);
+                return a.mask & b.mask != 0 && disturbed(&a.cell, &b.cell, kinds);
             }
             (0..LINE).any(|granule| {
                 disturbed(&self.cells.get(a, granule), &other.cells.get(b, granule), kinds)

@@ -437,6 +437,15 @@ impl Order {
     }
 }
 
+impl Order {
+    /// Lanes have learned one after the other what mostly is the same.
+    pub fn compact(&mut self, live: u32) {
+        self.known.share_equal(live);
+        self.pending.iter_mut().for_each(|pending| pending.share_equal(live));
+        self.pending_sequential.share_equal(live);
+    }
+}
+
 impl PerLane {
     /// Groups that make up all lanes and know the same become what all know.
     fn share_equal(&mut self, live: u32) {

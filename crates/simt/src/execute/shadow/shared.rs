@@ -178,6 +178,8 @@ impl SharedShadow {
             races: Vec::new(),
             breaks: false,
             is_shared: true,
+            read_only: false,
+            stale: None,
             unwritten: None,
             pending: None,
         };
@@ -231,6 +233,8 @@ impl SharedShadow {
             races: Vec::new(),
             breaks: false,
             is_shared: true,
+            read_only: false,
+            stale: None,
             unwritten: None,
             pending: None,
         };
@@ -355,6 +359,9 @@ pub(super) fn strong(
             };
             words.access(run, order, access);
         }
+    }
+    if request.mask == live {
+        order.compact(live);
     }
     if semantics.release {
         order.tick();
