@@ -238,3 +238,20 @@ fn a_kernel_that_never_ends_says_what_it_waits_for() {
         assert!(shared.contains(part), "`{part}` is missing: {shared}");
     }
 }
+
+/// In this schedule every block takes a ticket after those before it have ended, and so comes after all of them. What the
+/// blocks know of each other is shared, so that it costs about as much as the blocks themselves.
+#[test]
+fn a_chain_of_many_blocks() {
+    let body = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END;\n\
+         atom.add?.gpu.global.u32 %r12, [%rd2], 1;\n\
+         ld.global.u32 %r10, [%rd1]; add.u32 %r10, %r10, 1; st.global.u32 [%rd1], %r10;\n\
+         atom.add.release.gpu.global.u32 %r12, [%rd2], 1;";
+    let blocks = Grid(20_000, 32, 1);
+    let found = |order: &str| {
+        let report = outcome(&body.replace('?', order), blocks, (Schedule::Forward, 1)).unwrap();
+        report.findings.iter().map(|finding| finding.hazard).collect::<Vec<_>>()
+    };
+    assert_eq!(found(".acquire"), []);
+    assert!(found(".relaxed").contains(&Hazard::GlobalRace));
+}

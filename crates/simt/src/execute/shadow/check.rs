@@ -95,7 +95,7 @@ impl Check<'_> {
         let first = ((request.all[0] - start) >> self.shift) as usize / LINE;
         let count = LANES * (request.bytes >> self.shift) as usize / LINE;
         for (index, line) in lines[first..first + count].iter_mut().enumerate() {
-            let lane = index * LINE >> shape;
+            let lane = (index * LINE) >> shape;
             let now = Event::row(self.epoch, self.pc, lane, shape);
             self.line(line, cells, (FULL, now, 0), request.all[lane]);
         }
@@ -388,27 +388,26 @@ impl Check<'_> {
             let (number, first) = (at / LINE, at % LINE);
             let (mut mask, mut shape, mut many) = (element << first, LINE.trailing_zeros(), 0);
             // Lanes that follow in the same line at one distance, or at the same address.
-            let next = rest.trailing_zeros() as usize;
-            if next == lane + 1 && next < LANES && place(next) / LINE == number {
-                let step = place(next).wrapping_sub(at);
-                if step == 0 && !self.writes {
-                    many = 1 << lane;
-                    while rest != 0
-                        && request.all[rest.trailing_zeros() as usize] == request.all[lane]
-                    {
-                        many |= rest & rest.wrapping_neg();
-                        rest &= rest - 1;
-                    }
-                } else if step.is_power_of_two() && step >= granules as usize {
+            let mut last = lane;
+            let follows = |next: usize, distance: u64| {
+                request.mask >> next & 1 != 0
+                    && request.all[next].wrapping_sub(request.all[next - 1]) == distance
+            };
+            if !self.writes && lane + 1 < LANES && follows(lane + 1, 0) {
+                while last + 1 < LANES && follows(last + 1, 0) {
+                    last += 1;
+                }
+                many = (u32::MAX >> (LANES - 1 - (last - lane))) << lane;
+                rest &= !many;
+            } else if lane + 1 < LANES && rest >> (lane + 1) & 1 != 0 {
+                let distance = request.all[lane + 1].wrapping_sub(request.all[lane]);
+                let step = (distance >> shift) as usize;
+                if step.is_power_of_two() && step >= granules as usize && first + step < LINE {
                     shape = step.trailing_zeros();
-                    let mut last = lane;
-                    while last + 1 < LANES
-                        && rest >> (last + 1) & 1 != 0
-                        && place(last + 1) == at + (last + 1 - lane) * step
-                        && place(last + 1) / LINE == number
-                    {
+                    let end = LANES.min(lane + (LINE - 1 - first) / step + 1);
+                    while last + 1 < end && follows(last + 1, distance) {
                         last += 1;
-                        mask |= element << (place(last) % LINE);
+                        mask |= mask << step;
                         rest &= !(1 << last);
                     }
                 }

@@ -79,8 +79,8 @@ impl SharedShadow {
         }
     }
 
-    /// Of the next block, with the memory of one that has ended.
-    pub fn restart(&mut self) {
+    /// That of the next block, in the memory of one that has ended.
+    pub fn restarted(mut self) -> SharedShadow {
         self.lines.fill(Line::default());
         self.cells.reset();
         self.epochs.clear();
@@ -91,6 +91,7 @@ impl SharedShadow {
         self.groups.clear();
         self.has_copies = false;
         self.unfenced = false;
+        self
     }
 
     /// The number above all epochs so far.
