@@ -91,7 +91,6 @@ fn every_race_is_found_and_nothing_else() {
             }
         }
     }
-    println!("{} pairs", cases.len());
     let show = |list: &[String]| list.iter().map(|line| format!("\n  {line}")).collect::<String>();
     assert!(missed.is_empty(), "{} missed:{}", missed.len(), show(&missed));
     assert!(accused.is_empty(), "{} accused:{}", accused.len(), show(&accused));
