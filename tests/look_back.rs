@@ -3,7 +3,7 @@
 
 use host::CATALOGUE;
 use kernels::collectives::scan::{PREFIX, SUM, VECTORIZED_THREADS, VECTORIZED_TILE};
-use simt::{Checks, Launch, Memory, Module, Options, Schedule, run};
+use simt::{Checks, Hazard, Launch, Memory, Module, Options, Schedule, run};
 
 const TILE: usize = VECTORIZED_TILE as usize;
 /// Those that look back.
@@ -134,5 +134,39 @@ fn leaves_words_that_the_next_launch_does_not_take(kernel: &'static str) {
     for launch in [0, 1, 2] {
         device.scan(n, n.div_ceil(TILE) as u32, 0, Schedule::Forward);
         assert_eq!(device.words(1), [launch << 32]);
+    }
+}
+
+/// A word that is read or written weakly is found, whatever the order of blocks and the number of threads.
+#[test]
+fn weak_words_are_found_in_every_schedule() {
+    let image = CATALOGUE.images.last().expect("there are kernels").text;
+    for (strong, weak) in [
+        ("st.relaxed.gpu.global.b64", "st.global.b64"),
+        ("ld.relaxed.gpu.global.b64", "ld.global.b64"),
+    ] {
+        assert!(image.contains(strong));
+        let module = Module::parse(&image.replace(strong, weak)).expect("it is still PTX");
+        for kernel in KERNELS {
+            let mut device = Device::new(kernel, 5 * TILE);
+            let n = device.values.len();
+            let schedules =
+                [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
+            for schedule in schedules {
+                for threads in [1, 4] {
+                    let launch = Launch::new(kernel, [5, 1, 1], [VECTORIZED_THREADS, 1, 1])
+                        .address(device.source)
+                        .address(device.target)
+                        .address(device.state)
+                        .u32(n as u32);
+                    let checks = Checks::all();
+                    let options = Options { checks, schedule, threads, ..Options::default() };
+                    let report = run(&module, &mut device.memory, &launch, &options)
+                        .unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
+                    let is_race = |finding: &simt::Finding| finding.hazard == Hazard::GlobalRace;
+                    assert!(report.findings.iter().any(is_race), "{weak}, {schedule:?}, {threads}");
+                }
+            }
+        }
     }
 }

@@ -4,13 +4,15 @@
 
 #[path = "races/kernels.rs"]
 mod kernels;
+#[path = "races/litmus.rs"]
+mod litmus;
 #[path = "races/others.rs"]
 mod others;
 #[path = "races/passing.rs"]
 mod passing;
 
-use kernels::{Grid, HEAD, entry, outcome, ways};
-use simt::{Finding, Hazard};
+use kernels::{BLOCKS, Grid, HEAD, WARP, WARPS, entry, outcome, ways};
+use simt::{Finding, Hazard, Schedule};
 
 /// What has to be found, whichever access came first.
 pub struct Expected {
@@ -27,6 +29,35 @@ pub struct Case {
     repaired: String,
 }
 
+/// The name, who takes part, a body in which `?` is what is missing or wrong, that, what repairs
+/// it, the hazard and both instructions.
+pub type Row = (&'static str, Grid, &'static str, [&'static str; 2], Hazard, [&'static str; 2]);
+
+/// The cases of the tables that are written out.
+fn written() -> Vec<Case> {
+    let case = |row: &Row| {
+        let (name, grid, body, [broken, repaired], hazard, instructions) = *row;
+        let fill = |text: &str| {
+            // The lanes that live after an early exit.
+            let lanes = "mov.u32 %r20, -1; setp.ne.u32 %p8, %r4, 0; @%p8 mov.u32 %r20, 0xff;";
+            let text = body.replace('?', text);
+            if text.contains("sync %r20;") {
+                text.replacen("st.", &format!("{lanes} st."), 1)
+            } else {
+                text
+            }
+        };
+        Case {
+            name: name.to_owned(),
+            grid,
+            broken: fill(broken),
+            expected: Expected { hazard, instructions: instructions.map(str::to_owned) },
+            repaired: fill(repaired),
+        }
+    };
+    others::ROWS.iter().chain(litmus::ROWS).map(case).collect()
+}
+
 impl Expected {
     fn is(&self, finding: &Finding) -> bool {
         let [a, b] = &self.instructions;
@@ -37,7 +68,7 @@ impl Expected {
 }
 
 fn all() -> Vec<Case> {
-    passing::cases().into_iter().chain(others::cases()).collect()
+    passing::cases().into_iter().chain(written()).collect()
 }
 
 #[test]
@@ -60,11 +91,168 @@ fn every_race_is_found_and_nothing_else() {
             }
         }
     }
-    println!("{} pairs", cases.len());
     let show = |list: &[String]| list.iter().map(|line| format!("\n  {line}")).collect::<String>();
     assert!(missed.is_empty(), "{} missed:{}", missed.len(), show(&missed));
     assert!(accused.is_empty(), "{} accused:{}", accused.len(), show(&accused));
     assert!(cases.len() >= 280);
+}
+
+/// What is found first in a kernel, as text.
+fn message(body: &str, grid: Grid) -> String {
+    let report = outcome(body, grid, (Schedule::Forward, 1)).unwrap();
+    report.findings.iter().map(|finding| format!("{finding}\n")).collect()
+}
+
+/// A block that writes and releases, and one that waits and reads.
+fn passed(release: &str, acquire: &str) -> String {
+    format!(
+        "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra C;\n\
+         st.global.u32 [%rd1], %r9; {release}.global.u32 [%rd2], 1; bra END;\n\
+         C: {acquire}.global.u32 %r8, [%rd2]; setp.eq.u32 %p3, %r8, 0; @%p3 bra C;\n\
+         ld.global.u32 %r8, [%rd1];"
+    )
+}
+
+#[test]
+fn a_message_names_both_accesses_and_the_order_that_is_missing() {
+    let both = ["`ld.global.u32` at PTX line", "block (1, 0, 0)", "lanes 0x00000001"];
+    let other =
+        ["the other access: `st.global.u32` at PTX line", "block (0, 0, 0)", "(kernel.rs:7)"];
+    let cases: [(String, Grid, &[&str]); 7] = [
+        (
+            passed("st.release.gpu", "ld.relaxed.gpu"),
+            BLOCKS,
+            &["`ld.relaxed.gpu.global.u32` at PTX line", "does not acquire: make it an .acquire"],
+        ),
+        (
+            passed("st.relaxed.gpu", "ld.acquire.gpu"),
+            BLOCKS,
+            &["`st.relaxed.gpu.global.u32` at PTX line", "make the write a .release"],
+        ),
+        (passed("st.release.cta", "ld.acquire.gpu"), BLOCKS, &["the .cta scope of `st.release.cta", "use .gpu"]),
+        (passed("st.release.gpu", "ld.acquire.cta"), BLOCKS, &["the .cta scope of `ld.acquire.cta", "use .gpu"]),
+        (
+            "setp.eq.u32 %p1, %r2, 0; @%p1 st.global.u32 [%rd4], %r1; @!%p1 ld.global.u32 %r8, [%rd4];".into(),
+            BLOCKS,
+            &["nothing orders the two blocks"],
+        ),
+        (
+            "st.shared.u32 [%r5], %r1; xor.b32 %r10, %r5, 128; ld.shared.u32 %r8, [%r10];".into(),
+            WARPS,
+            &["put bar.sync (__syncthreads) between", "`tile`"],
+        ),
+        (
+            "st.shared.u32 [%r5], %r1; xor.b32 %r10, %r5, 4; ld.shared.u32 %r8, [%r10];".into(),
+            WARP,
+            &["put bar.warp.sync (__syncwarp) between", "`tile`"],
+        ),
+    ];
+    for (body, grid, parts) in &cases {
+        let message = message(body, *grid);
+        let places = if grid.0 == 2 { [both, other].concat() } else { Vec::new() };
+        for part in parts.iter().chain(&places) {
+            assert!(message.contains(part), "`{part}` is missing: {message}");
+        }
+    }
+}
+
+#[test]
+fn equal_values_are_a_note() {
+    let body = "st.global.u32 [%rd1], %r9;\nst.shared.u32 [tile], %r9;";
+    for way in ways() {
+        let report = outcome(body, Grid(3, 64, 1), way).unwrap();
+        assert_eq!(report.findings, [], "{way:?}");
+        let notes: Vec<_> = report.notes.iter().map(|note| note.hazard).collect();
+        assert_eq!(notes, [Hazard::SameValue, Hazard::SameValue], "{way:?}");
+        assert!(report.notes[0].to_string().contains("both store the same value"));
+    }
+}
+
+/// By the definition there is no race between volatile accesses; of the same accesses without volatile there is.
+#[test]
+fn a_warp_synchronous_reduction_races_unless_it_is_volatile() {
+    let reduction = |volatile: &str| {
+        let step = |distance: u32| {
+            format!(
+                "ld{volatile}.shared.u32 %r10, [%r5]; ld{volatile}.shared.u32 %r11, [%r5+{}];\n\
+                 add.u32 %r10, %r10, %r11; st{volatile}.shared.u32 [%r5], %r10;",
+                4 * distance
+            )
+        };
+        format!(
+            "st{volatile}.shared.u32 [%r5], %r1; st{volatile}.shared.u32 [%r5+128], 0;\n{}",
+            [16, 8, 4, 2, 1].map(step).join("\n")
+        )
+    };
+    for way in ways() {
+        let plain = outcome(&reduction(""), WARP, way).unwrap();
+        assert!(plain.findings.iter().any(|f| f.hazard == Hazard::SharedRaceInWarp), "{way:?}");
+        assert_eq!(outcome(&reduction(".volatile"), WARP, way).unwrap().findings, [], "{way:?}");
+    }
+}
+
+#[test]
+fn an_access_past_one_shared_array_into_the_next() {
+    // `tile` has 1024 bytes, and `word` follows.
+    let of = |lane: u32| {
+        format!(
+            "setp.ne.u32 %p1, %r1, {lane}; @%p1 bra END; add.u32 %r10, %r5, 896; st.shared.u32 [%r10], 1;"
+        )
+    };
+    let found = message(&of(32), WARPS);
+    for part in
+        ["SharedOverrun", "formed from `tile`, which has 1024 bytes", "`word`", "lanes 0x00000001"]
+    {
+        assert!(found.contains(part), "`{part}` is missing: {found}");
+    }
+    assert_eq!(message(&of(31), WARPS), "");
+    // A generic address is followed, too.
+    let generic = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; st.u32 [%rd5+1028], 1;";
+    assert!(message(generic, WARPS).contains("SharedOverrun"));
+    assert_eq!(message(&generic.replace("1028", "1020"), WARPS), "");
+}
+
+#[test]
+fn a_kernel_that_never_ends_says_what_it_waits_for() {
+    let spin = |load: &str| {
+        let body = format!(
+            "setp.ne.u32 %p1, %r3, 5; @%p1 bra END; st.shared.u32 [word+4], 9;\n\
+             S: {load}; add.u32 %r10, %r8, %r9; setp.ne.u32 %p2, %r8, 7; @%p2 bra S;"
+        );
+        outcome(&body, WARP, (Schedule::Forward, 1)).unwrap_err().to_string()
+    };
+    let global = spin("ld.acquire.gpu.global.u32 %r8, [%rd2+16]");
+    for part in [
+        "`ld.acquire.gpu.global.u32`",
+        "lanes 0x00000020",
+        "the 4 bytes at",
+        "which are 0x0",
+        "byte 16 of the flag",
+        "to fix it",
+    ] {
+        assert!(global.contains(part), "`{part}` is missing: {global}");
+    }
+    let shared = spin("ld.volatile.shared.u32 %r8, [word+4]");
+    for part in ["`ld.volatile.shared.u32`", "which are 0x9", "byte 4 from the start of `word"] {
+        assert!(shared.contains(part), "`{part}` is missing: {shared}");
+    }
+}
+
+/// In this schedule every block takes a ticket after those before it have ended, and so comes after all of them. What the
+/// blocks know of each other is shared, so that it costs about as much as the blocks themselves.
+#[test]
+fn a_chain_of_many_blocks() {
+    let body = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END;\n\
+         atom.add?.gpu.global.u32 %r12, [%rd2], 1;\n\
+         ld.global.u32 %r10, [%rd1]; add.u32 %r10, %r10, 1; st.global.u32 [%rd1], %r10;\n\
+         atom.add.release.gpu.global.u32 %r12, [%rd2], 1;";
+    let blocks = Grid(20_000, 32, 1);
+    let found = |order: &str| {
+        let report = outcome(&body.replace('?', order), blocks, (Schedule::Forward, 1)).unwrap();
+        report.findings.iter().map(|finding| finding.hazard).collect::<Vec<_>>()
+    };
+    assert_eq!(found(".acquire"), []);
+    assert!(found(".relaxed").contains(&Hazard::GlobalRace));
 }
 
 /// Writes the corpus as one module, `races.ptx`, and as a table of its launches, `races.tsv`, into the folder that

@@ -14,7 +14,7 @@ pub(crate) struct Machine<'r> {
     /// The region that each instruction last found its addresses in.
     pub regions: Vec<u32>,
     pub spare_warps: Vec<Warp>,
-    pub spare_shadows: Vec<Box<SharedShadow>>,
+    pub spare_shadows: Vec<SharedShadow>,
     /// The cluster that runs.
     pub cluster: Cluster,
     pub printed: Vec<(u64, String)>,

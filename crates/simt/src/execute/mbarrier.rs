@@ -181,7 +181,7 @@ impl Machine<'_> {
             }
             write_bytes(&mut block.shared, at, 8, barrier.word());
         }
-        if self.observers.checking {
+        if self.observers.checking && !matches!(operation, MbarrierOperation::Test { .. }) {
             warp.order.tick();
         }
         if let (true, MbarrierOperation::Test { semantics, .. }) =

@@ -73,7 +73,8 @@ pub(crate) fn prepare<'r>(
         word_constants,
         long_constants,
         shared_bytes,
-        granule: shadow_granule(program),
+        granule: shadow_granule(program, Space::Shared),
+        shared_granule: shadow_granule(program, Space::Global),
         kinds: if options.checks.any() { kinds(program) } else { Vec::new() },
         arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
         narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
@@ -100,15 +101,16 @@ pub(crate) fn prepare<'r>(
     Ok(run)
 }
 
-/// Bytes per entry of the race shadows: 4 unless the kernel makes smaller accesses.
-fn shadow_granule(program: &Program) -> u32 {
+/// Bytes per entry of a shadow: 4 unless the kernel makes smaller accesses, other than to one other space.
+fn shadow_granule(program: &Program, other: Space) -> u32 {
     let bytes = program.instructions.iter().map(|instruction| match &instruction.operation {
         Operation::Load(access) | Operation::Store(access)
-            if !matches!(access.space, Space::Local | Space::Parameter) =>
+            if !matches!(access.space, Space::Local | Space::Parameter)
+                && access.space != other =>
         {
             access.bytes
         }
-        Operation::Atomic(atomic) => atomic.t.bytes(),
+        Operation::Atomic(atomic) if atomic.space != other => atomic.t.bytes(),
         _ => 4,
     });
     bytes.min().unwrap_or(4).clamp(1, 4)

@@ -2,7 +2,7 @@
 
 use super::device::Grain;
 use super::shadow::event::Kind;
-use super::shadow::global::Undo;
+use super::shadow::undo::Undo;
 use crate::doubt::Doubt;
 use crate::error::{Error, Place};
 use crate::launch::Launch;
@@ -30,8 +30,9 @@ pub(crate) struct Run<'r> {
     pub is_explicit_cluster: bool,
     /// The clusters to run, by linear index; all when `None`.
     pub sample: Option<Vec<u64>>,
-    /// Bytes per entry of the race shadows.
+    /// Bytes per entry of the shadow of global memory, and of shared memory.
     pub granule: u32,
+    pub shared_granule: u32,
     /// What each instruction means for the order of memory, when that is checked.
     pub kinds: Vec<Kind>,
     /// By instruction: the bounds of the shared array that its address is formed from, where that is one.

@@ -28,12 +28,9 @@ impl Machine<'_> {
         }
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
-        let shadow = self.observers.checking.then(|| match self.spare_shadows.pop() {
-            Some(mut shadow) => {
-                shadow.restart();
-                shadow
-            }
-            None => Box::new(SharedShadow::new(run)),
+        let shadow = self.observers.checking.then(|| {
+            let spare = self.spare_shadows.pop();
+            Box::new(spare.map_or_else(|| SharedShadow::new(run), SharedShadow::restarted))
         });
         Block {
             linear,
@@ -53,7 +50,7 @@ impl Machine<'_> {
             block.warps.iter_mut().for_each(|warp| estimator.end_warp(&mut warp.clocks));
         }
         self.spare_warps.extend(block.warps);
-        self.spare_shadows.extend(block.shadow);
+        self.spare_shadows.extend(block.shadow.map(|shadow| *shadow));
     }
 
     fn start_warp(&self, warp: &mut Warp, w: u32, lanes: u32, block: [u32; 3]) {

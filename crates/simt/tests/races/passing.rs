@@ -167,46 +167,32 @@ const PARTIES: &[(&str, Grid, &str, &str, &[&str])] = &[
 fn body(space: &Space, who: &str, writer: &str, reader: &str) -> String {
     let (flag_space, flag) = space.flag;
     let fill = |text: &str| {
-        text.replace(" M ", flag_space)
-            .replace("A,", &format!("{flag},"))
-            .replace("A;", &format!("{flag};"))
+        let text = text.replace(" M ", flag_space);
+        text.replace("A,", &format!("{flag},")).replace("A;", &format!("{flag};"))
     };
     let wait = if space.name.starts_with("distributed") {
         "barrier.cluster.arrive; barrier.cluster.wait;"
     } else {
         ""
     };
+    // A fence after the load comes after the loop.
+    let is_fence = |part: &str| part.contains("fence") || part.contains("membar");
+    let load = reader.find(if reader.contains("atom") { "atom" } else { "ld" }).unwrap_or(0);
+    let (spin, after) = match reader[load..].split_once(';') {
+        Some((spin, after)) if is_fence(after) => (format!("{}{spin};", &reader[..load]), after),
+        _ => (reader.to_owned(), ""),
+    };
+    let (spin, writer) = (fill(&spin), fill(writer));
+    let (before_write, write) = space.write;
+    let (before_read, read) = space.read;
     format!(
         "st.shared.u32 [word], 0; bar.sync 0;\n\
          setp.ne.u32 %p1, %r3, 0; @%p1 bra DONE; setp.ne.u32 %p2, {who}, 0; @%p2 bra READER;\n\
-         {}\n{}\n{}\nbra DONE;\n\
-         READER: {}\n\
-         SPIN: {}\nsetp.eq.u32 %p3, %r8, 0; @%p3 bra SPIN;\n{}\n\
-         DONE: {wait}",
-        space.write.0,
-        space.write.1,
-        fill(writer),
-        space.read.0,
-        // A fence after the load comes after the loop.
-        fill(
-            reader
-                .split_inclusive(';')
-                .filter(|part| !is_after(reader, part))
-                .collect::<String>()
-                .trim()
-        ),
-        format!(
-            "{} {}",
-            reader.split_inclusive(';').filter(|part| is_after(reader, part)).collect::<String>(),
-            space.read.1
-        ),
+         {before_write}\n{write}\n{writer}\nbra DONE;\n\
+         READER: {before_read}\n\
+         SPIN: {spin}\nsetp.eq.u32 %p3, %r8, 0; @%p3 bra SPIN;\n{after} {read}\n\
+         DONE: {wait}"
     )
-}
-
-/// Whether a part of what the reader does is a fence after the load.
-fn is_after(all: &str, part: &str) -> bool {
-    let is_fence = part.contains("fence") || part.contains("membar");
-    is_fence && !all.starts_with(part)
 }
 
 /// The cases of the matrix.

@@ -6,9 +6,10 @@
 //! depend on the number of threads.
 
 use super::check::Check;
-use super::global::{CHUNK, GlobalShadow, chunk};
+use super::global::{GlobalShadow, chunk};
 use super::lines::LINE;
 use super::shared::strong;
+use super::undo::CHUNK;
 use crate::execute::block::Block;
 use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
@@ -119,6 +120,8 @@ impl Machine<'_> {
                 races: Vec::new(),
                 breaks: false,
                 is_shared: false,
+                read_only,
+                stale: None,
                 unwritten: None,
                 pending: None,
             };
@@ -128,7 +131,6 @@ impl Machine<'_> {
                 && rest == u32::MAX
                 && first + bytes <= end
                 && at.is_multiple_of(LINE)
-                && !read_only
             {
                 check.rows(request, &mut chunk.lines, cells, chunk_start);
                 rest = 0;
@@ -143,21 +145,13 @@ impl Machine<'_> {
                 let part = Request { mask: here, ..request };
                 check.scattered(part, &mut chunk.lines, cells, chunk_start);
             }
-            let breaks = check.breaks;
+            let (breaks, stale) = (check.breaks, check.stale);
             races.append(&mut check.races);
             if breaks && !words.is_empty() {
                 lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
             }
-            if read_only {
-                let line = |lane: &usize| {
-                    let granule = (request.all[*lane].wrapping_sub(chunk_start) >> shift) as usize;
-                    let line = chunk.lines.get(granule / LINE);
-                    line.is_some_and(|line| !cells.get(line, granule % LINE).write.is_none())
-                };
-                if let Some(lane) = lanes(request.mask).find(line) {
-                    let address = request.all[lane];
-                    self.report_read_only((block, warp.index, request.pc, lane, address));
-                }
+            if let Some((lane, address)) = stale {
+                self.report_read_only((block, warp.index, request.pc, lane, address));
             }
         }
         for race in races {

@@ -41,6 +41,10 @@ pub(crate) struct Check<'a> {
     pub breaks: bool,
     /// Written bytes, and those that copies are about to write, are remembered in the lines.
     pub is_shared: bool,
+    /// The load promises that nobody writes during the launch.
+    pub read_only: bool,
+    /// A lane, and the address, for which that is not so.
+    pub stale: Option<(usize, u64)>,
     /// A lane, and the address, that reads what nobody wrote.
     pub unwritten: Option<(usize, u64)>,
     /// A lane, and the address, that a copy is about to write.
@@ -91,7 +95,7 @@ impl Check<'_> {
         let first = ((request.all[0] - start) >> self.shift) as usize / LINE;
         let count = LANES * (request.bytes >> self.shift) as usize / LINE;
         for (index, line) in lines[first..first + count].iter_mut().enumerate() {
-            let lane = index * LINE >> shape;
+            let lane = (index * LINE) >> shape;
             let now = Event::row(self.epoch, self.pc, lane, shape);
             self.line(line, cells, (FULL, now, 0), request.all[lane]);
         }
@@ -114,6 +118,9 @@ impl Check<'_> {
         if self.is_shared {
             self.mark(line, (mask, now), address);
         }
+        if self.read_only {
+            self.promise(line, cells, (mask, now), address);
+        }
         if line.split == 0 {
             if line.mask != mask && line.cell == Cell::default() {
                 line.mask = mask;
@@ -123,6 +130,18 @@ impl Check<'_> {
             }
         }
         self.granules(line, cells, (mask, now, many), address);
+    }
+
+    /// Whether somebody wrote what a read-only load reads.
+    fn promise(&mut self, line: &Line, cells: &Cells, (mask, now): (u8, Event), address: u64) {
+        let wrote = |granule: &usize| {
+            mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
+        };
+        let any = line.split != 0 || !line.cell.write.is_none();
+        if let Some(granule) = (0..LINE).find(|granule| any && wrote(granule)) {
+            let at = address + ((granule as u64) << self.shift);
+            self.stale.get_or_insert((now.at(granule).lane(), at));
+        }
     }
 
     /// What was written, and what a copy is about to write.
@@ -369,27 +388,26 @@ impl Check<'_> {
             let (number, first) = (at / LINE, at % LINE);
             let (mut mask, mut shape, mut many) = (element << first, LINE.trailing_zeros(), 0);
             // Lanes that follow in the same line at one distance, or at the same address.
-            let next = rest.trailing_zeros() as usize;
-            if next == lane + 1 && next < LANES && place(next) / LINE == number {
-                let step = place(next).wrapping_sub(at);
-                if step == 0 && !self.writes {
-                    many = 1 << lane;
-                    while rest != 0
-                        && request.all[rest.trailing_zeros() as usize] == request.all[lane]
-                    {
-                        many |= rest & rest.wrapping_neg();
-                        rest &= rest - 1;
-                    }
-                } else if step.is_power_of_two() && step >= granules as usize {
+            let mut last = lane;
+            let follows = |next: usize, distance: u64| {
+                request.mask >> next & 1 != 0
+                    && request.all[next].wrapping_sub(request.all[next - 1]) == distance
+            };
+            if !self.writes && lane + 1 < LANES && follows(lane + 1, 0) {
+                while last + 1 < LANES && follows(last + 1, 0) {
+                    last += 1;
+                }
+                many = (u32::MAX >> (LANES - 1 - (last - lane))) << lane;
+                rest &= !many;
+            } else if lane + 1 < LANES && rest >> (lane + 1) & 1 != 0 {
+                let distance = request.all[lane + 1].wrapping_sub(request.all[lane]);
+                let step = (distance >> shift) as usize;
+                if step.is_power_of_two() && step >= granules as usize && first + step < LINE {
                     shape = step.trailing_zeros();
-                    let mut last = lane;
-                    while last + 1 < LANES
-                        && rest >> (last + 1) & 1 != 0
-                        && place(last + 1) == at + (last + 1 - lane) * step
-                        && place(last + 1) / LINE == number
-                    {
+                    let end = LANES.min(lane + (LINE - 1 - first) / step + 1);
+                    while last + 1 < end && follows(last + 1, distance) {
                         last += 1;
-                        mask |= element << (place(last) % LINE);
+                        mask |= mask << step;
                         rest &= !(1 << last);
                     }
                 }

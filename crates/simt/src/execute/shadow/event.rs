@@ -43,7 +43,7 @@ impl Event {
         if self.is_none() {
             return self;
         }
-        let lane = self.lane() + (granule >> self.shape()) & 31;
+        let lane = (self.lane() + (granule >> self.shape())) & 31;
         Event::point(self.epoch(), self.pc(), lane).with_many(self.is_many())
     }
 

@@ -1,15 +1,12 @@
-//! What is remembered of global memory: who reached which bytes, and what they held.
+//! What is remembered of global memory: who reached which bytes.
 
 use super::event::{Epoch, Kind};
 use super::lines::{Cell, Cells, LINE, Line};
 use super::sync::Words;
+use super::undo::CHUNK;
 use crate::memory::Memory;
 use crate::operation::Scope;
-use crate::region::{Region, Saved};
-use std::sync::OnceLock;
-
-/// Bytes of device memory that one chunk of the shadow stands for.
-pub(super) const CHUNK: u64 = 1 << 16;
+use crate::region::Region;
 
 /// What the blocks of one worker did to the granules of a chunk.
 pub(crate) struct Chunk {
@@ -55,7 +52,7 @@ impl GlobalShadow {
         let lines = |pair: (&Line, &Line)| {
             let (a, b) = pair;
             if a.split == 0 && b.split == 0 {
-                return disturbed(&a.cell, &b.cell, kinds);
+                return a.mask & b.mask != 0 && disturbed(&a.cell, &b.cell, kinds);
             }
             (0..LINE).any(|granule| {
                 disturbed(&self.cells.get(a, granule), &other.cells.get(b, granule), kinds)
@@ -105,46 +102,4 @@ pub(super) fn chunk<'c>(
         let lines = vec![Line::default(); (CHUNK / granule as u64) as usize / LINE];
         Box::new(Chunk { lines, saved: false })
     })
-}
-
-/// What the chunks of device memory held before a parallel launch first wrote to them.
-pub(crate) struct Undo {
-    pub regions: Vec<OnceLock<Vec<OnceLock<Saved>>>>,
-}
-
-impl Undo {
-    pub fn new(memory: &Memory) -> Undo {
-        Undo { regions: (0..memory.region_count()).map(|_| OnceLock::new()).collect() }
-    }
-
-    /// Saves a chunk, unless it has been saved.
-    ///
-    /// # Safety
-    /// Every worker calls this before it first writes to the chunk.
-    pub unsafe fn save(&self, memory: &Memory, region_index: usize, number: usize) {
-        let region = memory.region(region_index);
-        let chunks = self.regions[region_index]
-            .get_or_init(|| (0..region.bytes / CHUNK + 2).map(|_| OnceLock::new()).collect());
-        chunks[number].get_or_init(|| {
-            let start = (region.base / CHUNK + number as u64) * CHUNK;
-            let (start, end) =
-                (start.max(region.base), (start + CHUNK).min(region.base + region.bytes));
-            // SAFETY: both ends are clamped to the region. No worker has written to the chunk yet: each first calls
-            // this function (the contract), which for all but one of them waits here until it has been saved.
-            unsafe { region.save(start, end) }
-        });
-    }
-
-    /// Gives all chunks back what they held.
-    ///
-    /// # Safety
-    /// The chunks were saved from this memory, and no worker is running.
-    pub unsafe fn restore(&self, memory: &Memory) {
-        for (index, chunks) in self.regions.iter().enumerate() {
-            for saved in chunks.get().into_iter().flatten().filter_map(OnceLock::get) {
-                // SAFETY: by the contract it was saved from this region, and nobody else accesses memory.
-                unsafe { memory.region(index).restore(saved) };
-            }
-        }
-    }
 }

@@ -1,4 +1,67 @@
 //! Hazard checks: what is remembered about every register and byte, and what is concluded.
+//!
+//! # Races
+//!
+//! A race is what the PTX ISA calls a data race ("Memory Consistency Model", "Conflict and
+//! Data-races"): two overlapping accesses by different threads, at least one of them a write, that
+//! are not related in *causality order* and not *morally strong*. The check follows one execution
+//! and decides by the order that synchronization gives, never by which access came first. Several
+//! schedules only decide what is read, and with that which way a program takes.
+//!
+//! **Strong** are accesses with `.relaxed`, `.acquire`, `.release`, `.acq_rel` and `.volatile`
+//! (which is relaxed at system scope), all atomics, and fences; every other access is weak. Two
+//! strong accesses are *morally strong* when the scope of each includes the other's thread and they
+//! reach the same bytes ("Morally Strong Operations"). So two strong accesses of different sizes, or
+//! of `.cta` scope in different blocks, are a race; two volatile ones are none.
+//!
+//! **What orders** ("Synchronizes-with", "Causality Order"):
+//! - Program order of one thread. A thread is a lane: lanes of one warp are *not* ordered by running
+//!   in lockstep.
+//! - A release pattern before an acquire pattern that read its value: `st.release`, `atom.release`,
+//!   `red.release` or `.acq_rel`; or a fence, and later a strong write by the same thread. On the
+//!   other side `ld.acquire` or `atom.acquire`; or a strong read, and later a fence by the same
+//!   thread (`red` reads nothing). The write and the read must be morally strong, and so must the
+//!   release and the acquire. What is handed on is what came before the fence, if there is one.
+//! - Observation: an atomic goes on with the release sequence of what it read; a plain strong store
+//!   by another thread ends it. Who has read a strong write by a strong read comes after that write.
+//! - `fence.sc` and `membar` in Fence-SC order, as far as that order is forced: F1 comes before F2
+//!   when a strong write after F1 was read by a strong read before F2, also when barriers lie
+//!   between the fences and these. This makes "all threads fence, barrier, one thread takes the
+//!   ticket" right, which `fence.acq_rel` is not enough for.
+//! - `bar.sync`, `bar.red` and `bar.arrive` with those who wait at the same barrier; `bar.warp.sync`
+//!   among the lanes that it names; `barrier.cluster.arrive`, unless relaxed, with
+//!   `barrier.cluster.wait`; arrivals at an mbarrier and copies that complete there with those who
+//!   see the phase complete; `wait_group` with the copies of its thread.
+//! - The beginning and the end of a kernel with everything in its stream: nothing that is remembered
+//!   here survives a launch.
+//!
+//! **What does not order**: volatile and relaxed accesses of other data; a fence without a write that
+//! somebody reads; shuffles, votes, matches and reductions of a warp; a barrier of other lanes, warps
+//! or blocks; atomics without a release and an acquire; time.
+//!
+//! **The warp-synchronous reduction** without `__syncwarp` is a race. Written with `volatile` it is
+//! none, by the definition above: its accesses are morally strong. Its result is still not promised,
+//! because nothing orders a lane's load after the other lane's store.
+//!
+//! **Where the check is milder than the letter**:
+//! - Plain stores of equal values by several threads are a note ([`Hazard::SameValue`]).
+//! - The plain load with which a compare-and-swap loop starts counts as strong (`event.rs`).
+//! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
+//!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
+//!
+//! **Where it may miss a race**: of reads that are not ordered among themselves, the first and the
+//! last are remembered; of lanes that read a word together, the first stands for all.
+//!
+//! # Cost
+//!
+//! A clock for every thread would not do for millions of threads. What a thread comes after is one
+//! time of its block, one of its warp, and, only where threads have told each other more, a tree by
+//! block, warp and lane (`known.rs`, `order.rs`). An access is remembered as the number of an epoch,
+//! which is a warp at a time, with instruction and lane: 8 bytes. The shadow of memory has one cell
+//! for a whole sector as long as it is accessed in rows (`lines.rs`). Only words that strong writes
+//! hand something on through have more (`sync.rs`).
+//!
+//! [`Hazard::SameValue`]: crate::Hazard::SameValue
 
 mod blocks;
 mod check;
@@ -14,3 +77,4 @@ pub(crate) mod provenance;
 mod races;
 pub(crate) mod shared;
 mod sync;
+pub(crate) mod undo;

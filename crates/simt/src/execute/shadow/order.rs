@@ -2,9 +2,13 @@
 
 use super::event::{Epoch, Event};
 use super::known::{BlockTimes, Known, Thread, WARPS};
-use crate::execute::request::lanes;
 use crate::operation::Scope;
 use crate::registers::LANES;
+
+/// The lanes of a mask.
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
 
 /// Scopes, and so the lists that are kept by scope.
 const SCOPES: usize = 3;
@@ -430,6 +434,15 @@ impl Order {
             self.sequential.some.clear();
             self.pending_sequential.some.clear();
         }
+    }
+}
+
+impl Order {
+    /// Lanes have learned one after the other what mostly is the same.
+    pub fn compact(&mut self, live: u32) {
+        self.known.share_equal(live);
+        self.pending.iter_mut().for_each(|pending| pending.share_equal(live));
+        self.pending_sequential.share_equal(live);
     }
 }
 

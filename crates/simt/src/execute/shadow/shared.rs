@@ -63,9 +63,9 @@ pub(crate) struct Shown {
 
 impl SharedShadow {
     pub fn new(run: &Run<'_>) -> SharedShadow {
-        let granules = run.shared_bytes.div_ceil(run.granule) as usize;
+        let granules = run.shared_bytes.div_ceil(run.shared_granule) as usize;
         SharedShadow {
-            shift: run.granule.trailing_zeros(),
+            shift: run.shared_granule.trailing_zeros(),
             lines: vec![Line::default(); granules.div_ceil(LINE)],
             cells: Cells::default(),
             epochs: Vec::new(),
@@ -79,8 +79,8 @@ impl SharedShadow {
         }
     }
 
-    /// Of the next block, with the memory of one that has ended.
-    pub fn restart(&mut self) {
+    /// That of the next block, in the memory of one that has ended.
+    pub fn restarted(mut self) -> SharedShadow {
         self.lines.fill(Line::default());
         self.cells.reset();
         self.epochs.clear();
@@ -91,6 +91,7 @@ impl SharedShadow {
         self.groups.clear();
         self.has_copies = false;
         self.unfenced = false;
+        self
     }
 
     /// The number above all epochs so far.
@@ -178,6 +179,8 @@ impl SharedShadow {
             races: Vec::new(),
             breaks: false,
             is_shared: true,
+            read_only: false,
+            stale: None,
             unwritten: None,
             pending: None,
         };
@@ -231,6 +234,8 @@ impl SharedShadow {
             races: Vec::new(),
             breaks: false,
             is_shared: true,
+            read_only: false,
+            stale: None,
             unwritten: None,
             pending: None,
         };
@@ -355,6 +360,9 @@ pub(super) fn strong(
             };
             words.access(run, order, access);
         }
+    }
+    if request.mask == live {
+        order.compact(live);
     }
     if semantics.release {
         order.tick();
