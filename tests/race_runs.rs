@@ -8,19 +8,27 @@ use cust::event::EventStatus;
 use cust::prelude::*;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::launch::Launch;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// What is printed before the kernel's name at its launch: the reports of a sanitizer follow it.
+const KERNEL: &str = "kernel ";
 
 /// A launch that takes longer waits for what will not come: a load of too narrow a scope may be served by the L1 cache
 /// for ever.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+fn folder() -> PathBuf {
+    PathBuf::from(std::env::var_os("COALESCE_RACES").expect("COALESCE_RACES names a folder"))
+}
+
 #[test]
 #[ignore = "needs a GPU and the corpus: COALESCE_RACES names its folder"]
 fn every_kernel_of_the_corpus_ends() {
-    let folder =
-        PathBuf::from(std::env::var_os("COALESCE_RACES").expect("COALESCE_RACES names a folder"));
+    let folder = folder();
     let _context = cust::quick_init().expect("a GPU");
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
     let endless = std::fs::read_to_string(folder.join("endless.txt")).unwrap_or_default();
@@ -53,6 +61,7 @@ fn every_kernel_of_the_corpus_ends() {
                 arguments.each_mut().map(|value| std::ptr::from_mut(value).cast::<c_void>());
             let cluster = (cluster > 1).then_some([cluster, 1, 1]);
             let launch = Launch { cluster, ..Launch::new(blocks, threads) };
+            println!("{KERNEL}{name}");
             // SAFETY: each kernel of the corpus takes at most these three pointers, to 4096, 4096 and 256 bytes, and
             // accesses nothing beyond; they live until the stream is idle.
             unsafe { launch.run(&function, &stream, &pointers) }.expect("it is launched");
@@ -69,4 +78,71 @@ fn every_kernel_of_the_corpus_ends() {
         }
     }
     println!("{ended} kernels ended, {left_out} were left out");
+}
+
+/// What the tools of compute-sanitizer are called, in the order of the table.
+const TOOLS: [&str; 4] = ["racecheck", "memcheck", "synccheck", "initcheck"];
+
+/// How often a tool reported something of each kernel that ran under it.
+fn reports(log: &str) -> BTreeMap<&str, usize> {
+    let (mut reports, mut kernel) = (BTreeMap::new(), None);
+    for line in log.lines() {
+        if let Some(name) = line.strip_prefix(KERNEL) {
+            kernel = Some(name);
+            reports.entry(name).or_insert(0);
+        }
+        let is_report =
+            ["Error: ", "Warning: ", "Invalid ", "Barrier error ", "Uninitialized "].iter().any(
+                |start| line.strip_prefix("========= ").is_some_and(|text| text.starts_with(start)),
+            );
+        if let (true, Some(name)) = (is_report, kernel) {
+            *reports.entry(name).or_insert(0) += 1;
+        }
+    }
+    reports
+}
+
+/// The table of pairs: by tool `+` where it reported the kernel, `-` where it was silent, nothing where it did not run;
+/// first the broken kernel, then the repaired one.
+fn table(launches: &str, logs: &[String; TOOLS.len()]) -> String {
+    let logs = logs.each_ref().map(|log| reports(log));
+    let mut out = format!("pair,{}\n", TOOLS.join(","));
+    for row in launches.lines() {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let Some(stem) = fields[0].strip_suffix("_broken") else { continue };
+        let _ = write!(out, "\"{}\"", fields[4]);
+        for log in &logs {
+            let sign = |kind: &str| match log.get(format!("{stem}_{kind}").as_str()) {
+                Some(0) => "-",
+                Some(_) => "+",
+                None => " ",
+            };
+            let _ = write!(out, ",{}{}", sign("broken"), sign("repaired"));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+#[ignore = "writes results/nvidia-h200/races.csv from the logs of compute-sanitizer"]
+fn the_logs_become_a_table() {
+    let read = |path: &Path| std::fs::read_to_string(path).expect("a log and the corpus");
+    let folder = folder();
+    let logs = TOOLS.map(|tool| read(&folder.join(tool).with_extension("log")));
+    let launches = ["races.tsv", "cuda.tsv"].map(|name| read(&folder.join(name))).concat();
+    let path = crate::kernels_source::root().join("results/nvidia-h200/races.csv");
+    std::fs::write(path, table(&launches, &logs)).expect("a writable checkout");
+}
+
+#[test]
+fn a_report_belongs_to_the_kernel_before_it() {
+    let log = "kernel a_broken\n========= Error: Race reported\n=========     Read Thread\nkernel a_repaired\n\
+               kernel b_broken\n========= Warning: Race\n========= ERROR SUMMARY: 2 errors\n";
+    let none = String::new();
+    let logs = [log.to_owned(), none.clone(), log.replace("Warning", "Program"), none];
+    let launches = "a_broken\t1\t1\t1\tA\na_repaired\t1\t1\t1\tA\nb_broken\t1\t1\t1\tB\nb_repaired\t1\t1\t1\tB\n";
+    let expected =
+        "pair,racecheck,memcheck,synccheck,initcheck\n\"A\",+-,  ,+-,  \n\"B\",+ ,  ,- ,  \n";
+    assert_eq!(table(launches, &logs), expected);
 }
