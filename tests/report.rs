@@ -286,10 +286,10 @@ fn lines_of_kernels_carry_their_traffic() {
         lines.into_iter().find(|cells: &Vec<String>| cells[3].contains(code)).expect("the line")
     };
     // Rows go in without conflict, columns come out of one bank.
-    assert_eq!(of("*source.add(at(row + tile_row, column + x, columns));")[1], "4 s");
-    assert_eq!(of("*words.add(word(x, tile_column) as usize);")[1], "32 p");
+    assert_eq!(of("*source.add(flat_index(row + tile_row, column + x, columns));")[1], "4 s");
+    assert_eq!(of("*tile.add(word(x, tile_column) as usize);")[1], "32 w");
     assert_eq!(of("ld.global")[1], "4 s");
-    assert_eq!(of("ld.shared")[1], "32 p");
+    assert_eq!(of("ld.shared")[1], "32 w");
     for pattern in PATTERNS {
         for variant in pattern.variants {
             let place = select(
@@ -377,7 +377,10 @@ fn measured_timelines_are_shown() {
         details.into_iter().map(text).filter(|text| text.contains("Some GPU")).collect::<Vec<_>>()
     };
     let [picture] = &shown("recorded_once")[..] else { panic!("one picture of the GPU") };
-    assert!(picture.contains("20 µs between the first and the last event, kernels busy 10 µs (50 %)"), "{picture}");
+    assert!(
+        picture.contains("20 µs between the first and the last event, kernels busy 10 µs (50 %)"),
+        "{picture}"
+    );
     assert!(shown("one_by_one").is_empty());
 }
 
