@@ -286,10 +286,10 @@ fn lines_of_kernels_carry_their_traffic() {
         lines.into_iter().find(|cells: &Vec<String>| cells[3].contains(code)).expect("the line")
     };
     // Rows go in without conflict, columns come out of one bank.
-    assert_eq!(of("*source.add(at(row + tile_row, column + x, columns));")[1], "4 s");
-    assert_eq!(of("*words.add(word(x, tile_column) as usize);")[1], "32 p");
+    assert_eq!(of("*source.add(flat_index(row + tile_row, column + x, columns));")[1], "4 s");
+    assert_eq!(of("*tile.add(word(x, tile_column) as usize);")[1], "32 w");
     assert_eq!(of("ld.global")[1], "4 s");
-    assert_eq!(of("ld.shared")[1], "32 p");
+    assert_eq!(of("ld.shared")[1], "32 w");
     for pattern in PATTERNS {
         for variant in pattern.variants {
             let place = select(

@@ -16,13 +16,13 @@ pub struct Case {
 pub struct Output {
     /// The whole array after the launch. An element that must stay untouched is poison here.
     pub reference: Data,
-    /// How near the result must come.
+    /// The difference from the reference that is accepted.
     pub tolerance: Tolerance,
-    /// What the array holds before the launch.
+    /// The contents of the array before the launch.
     pub before: Before,
 }
 
-/// What an output holds before a launch.
+/// The contents of an output before a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// [`crate::data::POISON`]: every element must be written.

@@ -93,7 +93,7 @@ pub fn count_all(
     Ok(of_catalogue(catalogue, counted))
 }
 
-/// What was counted of a catalogue.
+/// The counts of a catalogue.
 pub fn of_catalogue(catalogue: &Catalogue, patterns: Vec<CountedPattern>) -> Counts {
     let images = catalogue.images.iter();
     Counts {
@@ -145,7 +145,7 @@ fn source_file(pattern: &Pattern, variants: &[CountedVariant]) -> String {
     files.find(is_own).cloned().unwrap_or_else(|| pattern.source_file())
 }
 
-/// What the kernels of a variant did.
+/// The counts of a variant's kernels.
 pub fn of_kernel(
     pattern: &Pattern,
     variant: &Variant,
@@ -175,7 +175,7 @@ pub fn of_kernel(
     }
 }
 
-/// What work of the host did.
+/// The operations of a variant that is work of the host.
 pub fn of_host_work(
     pattern: &Pattern,
     variant: &Variant,

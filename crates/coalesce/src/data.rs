@@ -55,7 +55,7 @@ macro_rules! elements {
                 }
             }
 
-            /// One element, for a message.
+            /// One element as text, for a message.
             pub fn show(&self, index: usize) -> String {
                 match self { $(Data::$variant(values) => format!("{:?}", values[index]),)* }
             }
@@ -103,7 +103,7 @@ impl Data {
     }
 }
 
-/// How far a result may be from its reference.
+/// The accepted difference between a result and its reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// The same bits.
@@ -135,11 +135,11 @@ impl Tolerance {
 pub struct Mismatch {
     /// Its index.
     pub index: usize,
-    /// How many elements differ in all.
+    /// The number of all elements that differ.
     pub count: usize,
-    /// What the device wrote.
+    /// The value that the device wrote.
     pub result: String,
-    /// What the reference says.
+    /// The value of the reference.
     pub reference: String,
 }
 

@@ -15,7 +15,7 @@ pub use results::Resource;
 pub struct Pattern {
     /// The stem of both files and the prefix of every kernel's name.
     pub name: &'static str,
-    /// What it is about: the folder of both files.
+    /// The topic: the folder of both files.
     pub group: &'static str,
     /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
     /// work is the host's.
@@ -54,13 +54,13 @@ pub struct Variant {
     pub precondition: fn(&Size) -> std::result::Result<(), &'static str>,
     /// The outputs it writes; it must leave the others alone.
     pub outputs: &'static [usize],
-    /// What it does.
+    /// The work of the variant.
     pub work: Implementation,
     /// The traffic its kernel should cause.
     pub expect: fn(&Size) -> Expectation,
 }
 
-/// What a variant does.
+/// The work of a variant: launches of kernels, or work of the host.
 #[derive(Clone, Copy, Debug)]
 pub enum Implementation {
     /// It launches its kernel on the case's arrays, and others if it needs them.
@@ -228,7 +228,7 @@ pub struct Expectation {
     pub global_atomics: Option<f64>,
     /// Sectors per global atomic request, each as often as lanes want one address in it.
     pub global_atomic_passes: Option<f64>,
-    /// How the numbers come about.
+    /// The arithmetic behind the numbers, for people.
     pub arithmetic: &'static str,
 }
 

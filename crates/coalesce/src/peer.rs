@@ -23,7 +23,7 @@ impl Peer {
     /// Enqueues its work.
     ///
     /// # Errors
-    /// What the library says.
+    /// The message of the library.
     pub fn run(self, gpu: &Gpu, arrays: &Arrays, size: &Size) -> Result<()> {
         let (inputs, outputs) = arrays.addresses();
         // SAFETY: the library was built for this interface, which `load` asked for; it stays loaded. The arrays are

@@ -2,18 +2,18 @@
 
 use std::ops::RangeInclusive;
 
-/// One number of a size.
+/// A dimension of a size: the meaning of one of its numbers.
 #[derive(Debug)]
 pub struct Dimension {
     /// Its name on the command line and in results.
     pub name: &'static str,
-    /// What it is the number of.
+    /// The thing that it is the number of.
     pub meaning: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub values: Values,
 }
 
-/// What the values of a [`Dimension`] are.
+/// The kinds of values of a [`Dimension`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// A length or a distance: no index is larger than the product of all of them.
@@ -26,7 +26,7 @@ pub enum Values {
         /// The smallest that makes sense.
         least: usize,
     },
-    /// One of these: value i is the i-th name.
+    /// A choice: value i stands for the i-th name.
     Choice(&'static [&'static str]),
     /// A number from 0 to 1, counted in so many parts: of 100, value 25 is 0.25.
     Share {
@@ -41,12 +41,12 @@ impl Dimension {
         Dimension { name, meaning, values: Values::Extent { least } }
     }
 
-    /// How much of something or how often.
+    /// An amount of something, or a number of repetitions.
     pub const fn amount(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
         Dimension { name, meaning, values: Values::Amount { least } }
     }
 
-    /// One of several.
+    /// A choice between several names.
     pub const fn choice(
         name: &'static str,
         meaning: &'static str,
@@ -73,7 +73,7 @@ impl Dimension {
         (is_near && value >= 0.0).then_some(value as usize)
     }
 
-    /// How many values make one.
+    /// The number of parts that make one.
     fn parts(&self) -> usize {
         match self.values {
             Values::Share { parts } => parts,
@@ -97,7 +97,7 @@ impl Dimension {
         matches!(self.values, Values::Extent { .. })
     }
 
-    /// What its values are called, if they are choices.
+    /// The names of its values, if they are choices.
     pub fn names(&self) -> &'static [&'static str] {
         match self.values {
             Values::Choice(names) => names,

@@ -9,7 +9,7 @@ use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
 use cust::context::CurrentContext;
 use std::collections::BTreeMap;
 
-/// What came of one variant at one size.
+/// The outcome of one variant at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VerifyOutcome {
     /// Every element of every output is right.
@@ -20,14 +20,14 @@ pub enum VerifyOutcome {
     Wrong(Fault),
 }
 
-/// What is wrong with an output.
+/// The fault of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// An element differs.
     Element {
         /// The output.
         output: usize,
-        /// Where and how.
+        /// The first such element, and the number of all of them.
         mismatch: Mismatch,
     },
     /// A byte outside the output was written.
@@ -74,7 +74,7 @@ pub struct PreparedVariant<'a> {
     means: Runner<'a>,
 }
 
-/// What runs.
+/// The work that runs.
 enum Runner<'a> {
     Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
     Peer { arrays: &'a Arrays, peer: Peer },

@@ -340,7 +340,7 @@ unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
     sums
 }
 
-/// One inclusive scan over a warp.
+/// An inclusive scan over the lanes of a warp.
 ///
 /// # Safety
 /// All lanes of the warp call.

@@ -4,7 +4,7 @@ use cuda_std::prelude::*;
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
-/// What each kernel multiplies by.
+/// The factor by which each kernel multiplies.
 pub const FACTOR: u32 = 3;
 
 /// `target[i] = FACTOR * source[i] + addend`, wrapping: a chain of these with different addends gives its result in

@@ -4,15 +4,16 @@ use cuda_std::prelude::*;
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
-/// Rounds of a step: a multiplication and an addition each.
+/// Rounds of a step. A round is a multiplication and an addition.
 pub const ROUNDS: u32 = 16;
-/// What a round takes from the square. Between 0 and 2, where values stay between -2 and 2 and do not settle.
+/// The number that a round subtracts from the square. Values stay between -2 and 2 and do not converge, because it is
+/// between 0 and 2.
 pub const LESS: f32 = 1.9;
 
 /// Replaces each word x by x^2 - `LESS`, `ROUNDS` times per step.
 ///
-/// The rounds of a word follow from each other and ask nothing of memory, so that their number sets the kernel's
-/// duration and copies do not change it.
+/// Each round of a word needs the result of the round before, and no round accesses memory. So the number of rounds
+/// decides the kernel's duration, and copies do not change it.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` f32 and not

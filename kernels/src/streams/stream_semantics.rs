@@ -5,10 +5,10 @@ use cuda_std::prelude::*;
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
-/// What each turn multiplies by.
+/// The factor by which each turn of the loop multiplies.
 pub const FACTOR: u32 = 1_664_525;
 
-/// Work that takes as long as it has turns and fills no device: `target[i]` is `source[i]` after `turns` times
+/// Work whose duration grows with `turns` and which does not fill the device: `target[i]` is `source[i]` after `turns` times
 /// `value = FACTOR * value + addend`, wrapping. Works with different addends give their result in one order only.
 ///
 /// # Safety

@@ -5,8 +5,8 @@ use cuda_std::warp::WARP_SIZE;
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
-/// Words from what a thread reads in one pass to what it reads in the next: 32 blocks further, so that another
-/// multiprocessor has read it before.
+/// The distance in words from one read of a thread to its next: 32 blocks further, so that another multiprocessor has read
+/// that word before.
 pub const SHIFT: u32 = 32 * THREADS_PER_BLOCK;
 
 /// Multiplies each word, neighbouring lanes on neighbouring words.

@@ -84,7 +84,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let is_virtual = gpu.virtual_device().is_some();
     if is_virtual {
         println!(
-            "Times are predicted by a model, from smaller sizes that were executed. Traffic is counted, and exact."
+            "Times are predictions of a model, from smaller sizes that were executed. Traffic is counted, and exact."
         );
     }
     println!("device: {}", gpu.origin());

@@ -85,11 +85,11 @@ fn explained(term: Option<&str>) -> Result<String, WrongArgument> {
     )))
 }
 
-/// What the kernels move, and what they consist of.
+/// Prints the traffic of the kernels and the facts of their PTX.
 fn print_kernels(catalogue: &Catalogue, selection: &Selection) -> Result<()> {
     let pattern = selection.pattern;
     let size = Size::new(pattern.count_size);
-    println!("Memory traffic per request, counted at {}:\n", pattern.show_size(&size));
+    println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
     println!("{}\n", traffic_table(&count::open(catalogue)?, selection)?);
     println!("In the PTX:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);

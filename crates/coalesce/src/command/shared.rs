@@ -12,7 +12,7 @@ use std::path::Path;
 #[error("{0}")]
 pub struct WrongArgument(pub String);
 
-/// What to work on, and where.
+/// The selected patterns and sizes, and the device.
 #[derive(Debug, Args)]
 pub struct WorkArguments {
     /// Patterns or variants, as `list` names them; all of them if none is named.
@@ -33,7 +33,7 @@ pub struct WorkArguments {
 /// The environment variable that names the device when `--device` is absent.
 const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
 
-/// Where to work.
+/// The choice of a device.
 #[derive(Debug, Args)]
 pub struct Device {
     /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json. The default is the environment

@@ -28,7 +28,7 @@ const SUMS: &[usize] = &[1, 2, 3];
 const VECTORIZED_SUMS: &[usize] = &[4, 5];
 /// The output that holds the tickets and the words of `look_back`.
 const STATE: usize = 6;
-/// What the variants with tiles of `TILE` write.
+/// The outputs that the variants with tiles of `TILE` write.
 const OUTPUTS: &[usize] = &[0, 1, 2, 3];
 
 pub const PATTERN: Pattern = Pattern {

@@ -162,7 +162,7 @@ fn reference(points: &[f32], particles: &[f32]) -> (Vec<f32>, Vec<f32>, Vec<f32>
     (scaled, sums, particles.chunks(PARTICLE).map(energy).collect())
 }
 
-/// One field in, one result out.
+/// The bytes of a variant that reads one field and writes one result.
 fn bytes(size: &Size) -> Bytes {
     fields(1, size)
 }

@@ -163,7 +163,7 @@ fn reference(source: &[f32], n: usize, word: &dyn Fn(usize) -> usize) -> Vec<f32
     (0..n).map(|i| source[word(i)]).collect()
 }
 
-/// What the aligned shape moves.
+/// The traffic of the aligned shape.
 fn bytes(size: &Size) -> Bytes {
     let [n] = size.get();
     Bytes { read: 4 * n, written: 4 * n }

@@ -138,8 +138,8 @@ const FACTS: usize = 6;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// Bytes from a page's begin to the first element of the registered vector: where glibc's allocator puts large ones.
-/// Said here, because the address decides the traffic, and a small vector may lie anywhere.
+/// Bytes from the start of a page to the first element of the registered vector, as glibc's allocator has it for large
+/// vectors. The pattern fixes it, because the address decides the traffic and a small vector may be anywhere.
 const PAST_PAGE: usize = 16;
 
 pub const PATTERN: Pattern = Pattern {
@@ -323,7 +323,7 @@ impl Memory {
         }
     }
 
-    /// What a kernel is given for input and output.
+    /// The addresses of input and output that the kernel gets.
     fn pointers(&self) -> Result<Option<[DevicePointer<u32>; 2]>> {
         let same = |values: &[u32]| DevicePointer::from_raw(host_address(values));
         Ok(match self {
@@ -344,7 +344,7 @@ impl Memory {
         })
     }
 
-    /// What the output holds.
+    /// The values of the output.
     fn values(&self) -> Result<Option<Vec<u32>>> {
         Ok(match self {
             Memory::Device { target, .. } => {

@@ -221,7 +221,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// Where each walk ends.
+/// The index at which each walk ends.
 fn reference(next: &[u32], starts: &[usize]) -> Vec<u32> {
     let end = |start: &usize| (0..STEPS).fold(*start as u32, |at, _| next[at as usize]);
     starts.par_iter().map(end).collect()

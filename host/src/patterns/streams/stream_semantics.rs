@@ -236,7 +236,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// One work.
+/// The result of one work on `source`.
 fn reference(source: &[u32], turns: usize, work: usize) -> Vec<u32> {
     let turn = |value: u32, _| value.wrapping_mul(FACTOR).wrapping_add(addend(work));
     source.iter().map(|value| (0..turns).fold(*value, turn)).collect()
@@ -252,7 +252,7 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * n, written: 4 * n }
 }
 
-/// What orders the works.
+/// The means by which the works are ordered, if they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Synchronization {
     OneStream,
@@ -307,7 +307,7 @@ impl Lane {
 /// Kernels on streams, with events before and after each.
 struct Works {
     order: Synchronization,
-    /// One for each work, or one for all.
+    /// A stream for each work, or one stream for all.
     lanes: Vec<Lane>,
     fork: Event,
     begins: Vec<Event>,

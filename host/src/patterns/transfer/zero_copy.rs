@@ -244,7 +244,7 @@ pub const PATTERN: Pattern = Pattern {
 /// The output of kernels that multiply by [`FACTOR`], and that of those that add.
 const SCALED: &[usize] = &[0];
 const SUMS: &[usize] = &[1];
-/// What words are multiplied by.
+/// The factor by which kernels multiply words.
 const FACTOR: u32 = 3;
 const UNTOUCHED: u32 = u32::from_ne_bytes([POISON; 4]);
 
