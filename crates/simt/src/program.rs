@@ -122,3 +122,10 @@ pub(crate) struct Program {
     /// Function of each instruction: start pcs in ascending order with names.
     pub functions: Vec<(u32, String)>,
 }
+
+impl Program {
+    /// Bytes of a warp's registers.
+    pub fn register_bytes(&self) -> u64 {
+        128 * u64::from(self.words) + 256 * u64::from(self.longs) + 4 * u64::from(self.predicates)
+    }
+}
