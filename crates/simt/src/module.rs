@@ -1,6 +1,7 @@
 //! A parsed module: kernels, their parameters, and variables.
 
 use crate::decode::context::Context;
+use crate::decode::contraction::Contraction;
 use crate::decode::decode;
 use crate::doubt::Doubt;
 use crate::error::{Error, Position};
@@ -86,6 +87,12 @@ impl Kernel {
     /// Whether results may depend on the order in which blocks run.
     pub fn is_order_dependent(&self) -> bool {
         self.program.as_ref().is_ok_and(|p| p.order_dependent)
+    }
+
+    /// A product and a sum of it that NVIDIA's assembler may fuse, so that a GPU rounds once where
+    /// the executor rounds twice: the first, if there is one.
+    pub fn contraction(&self) -> Option<&Contraction> {
+        self.program.as_ref().ok()?.contraction.as_ref()
     }
 
     /// Whether it reads a clock or another value that hardware does not reproduce.

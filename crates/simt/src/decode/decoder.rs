@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 const LOCAL_BYTES_MAX: u64 = 512 << 10;
 
 /// Instructions that a kernel may have, with those of the functions that it calls: a report needs a
-/// kilobyte for each.
+/// few kilobytes for each.
 const INSTRUCTIONS_MAX: usize = 1 << 19;
 
 /// A formal parameter or result of a device function.

@@ -7,6 +7,7 @@
 
 mod access;
 pub(crate) mod context;
+pub(crate) mod contraction;
 mod control;
 mod copies;
 mod decoder;
@@ -101,6 +102,9 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let mut mentions = HashMap::new();
         count_mentions(body, &mut mentions);
         self.unread = mentions.into_iter().filter(|(_, n)| *n == 1).map(|(name, _)| name).collect();
+        if self.program.contraction.is_none() {
+            self.program.contraction = contraction::find(body);
+        }
         self.statements(body)?;
         // Falling off the end returns.
         self.current.guard = ALWAYS;
