@@ -13,6 +13,7 @@ mod catalogue;
 mod device;
 mod docs;
 mod executor;
+mod fuzz;
 mod glossary;
 mod hardware;
 mod house;

@@ -14,7 +14,8 @@ pub struct Proof {
     pub shows: &'static str,
     /// What cargo is asked for, in the workspace's root.
     pub command: &'static [&'static str],
-    /// What the command needs in its environment.
+    /// What the command needs in its environment, besides `PROOF_INPUTS`, the hash of its inputs, and `PROOF_SECONDS`, when
+    /// it should end before it is complete.
     pub environment: &'static [(&'static str, &'static str)],
     /// Folders and files, from the root, on whose contents it depends.
     pub inputs: &'static [&'static str],
@@ -28,6 +29,14 @@ pub struct Proof {
 const EXECUTOR: &[&str] = &["crates/simt"];
 /// Whatever a change of a kernel or of a host half builds.
 const LOOP: &[&str] = &["crates", "host", "kernels", "xtask", "Cargo.toml", "Cargo.lock"];
+/// What reads files and command lines, and the tests of it.
+const FILES: &[&str] = &[
+    "crates/results",
+    "crates/report/src/machine_code.rs",
+    "crates/virtual_gpu/src/profile.rs",
+    "crates/coalesce/src/measure/axis.rs",
+    "tests/fuzz.rs",
+];
 const REPORT: &[&str] = &[
     "crates/report",
     "crates/results",
@@ -41,7 +50,7 @@ const ON_A_GPU: &[&str] =
 pub const PROOFS: &[Proof] = &[
     Proof {
         name: "fuzz",
-        shows: "no text makes the parser, the decoder or the executor panic or take much memory",
+        shows: "no text makes the parser, the decoder or the executor panic or take much memory or time: 10^8 texts, 10^6 kernels",
         command: &[
             "test",
             "--release",
@@ -51,12 +60,79 @@ pub const PROOFS: &[Proof] = &[
             "fuzz",
             "--",
             "--nocapture",
-            "new_mutations",
+            "--ignored",
+            "the_long_run",
         ],
-        environment: &[("SIMT_FUZZ_CASES", "2000000"), ("SIMT_FUZZ_SEED", "20261122")],
+        environment: &[
+            ("SIMT_FUZZ_INPUTS", "100000000"),
+            ("SIMT_FUZZ_KERNELS", "1000000"),
+            ("SIMT_FUZZ_SEED", "20261122"),
+            ("SIMT_FUZZ_STATE", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fuzz/state")),
+        ],
         inputs: EXECUTOR,
-        figure: " mutations, seed ",
-        sample: "20 seconds of new mutations",
+        figure: " kernels executed, ",
+        sample: "300000 texts, always the same",
+    },
+    Proof {
+        name: "fuzz-files",
+        shows: "no result file, profile, listing of machine code or command line makes its reader panic or take long: 10^6 of each",
+        command: &[
+            "test",
+            "--release",
+            "--test",
+            "integration",
+            "--",
+            "--nocapture",
+            "fuzz::nothing_that_is_read",
+        ],
+        environment: &[("FILES_FUZZ_INPUTS", "1000000")],
+        inputs: FILES,
+        figure: " inputs of each kind",
+        sample: "5000 of each, always the same",
+    },
+    Proof {
+        name: "sanitizers",
+        shows: "the executor's unsafe code passes its tests under AddressSanitizer",
+        // The runtime comes with the compiler; the standard library is the compiler's own, so what it does with memory
+        // inside is not seen. Miri sees more (`cargo +nightly miri test -p simt`, where somebody has it): not run here.
+        command: &[
+            "test",
+            "--release",
+            "--package",
+            "simt",
+            "--target",
+            "x86_64-unknown-linux-gnu",
+            "--target-dir",
+            "target/sanitizers",
+            "--test",
+            "sanitized",
+            "--test",
+            "corpus",
+            "--test",
+            "hazards",
+            "--test",
+            "threads",
+            "--test",
+            "clusters",
+            "--test",
+            "smoke",
+            "--test",
+            "errors",
+            "--test",
+            "fuzz",
+            "--",
+            "--nocapture",
+            "--test-threads",
+            "1",
+        ],
+        environment: &[
+            ("RUSTC_BOOTSTRAP", "1"),
+            ("RUSTFLAGS", "-Zsanitizer=address"),
+            ("SIMT_SANITIZER", "address"),
+        ],
+        inputs: EXECUTOR,
+        figure: "test result: ok",
+        sample: "nothing: it builds the executor anew, for some minutes",
     },
     Proof {
         name: "loop-times",

@@ -4,9 +4,10 @@ use crate::error::GpuError;
 use crate::image::KernelFacts;
 use cust::stream::Stream;
 use simt::{Checks, Watched};
+use std::path::Path;
 pub use virtual_gpu::WorkScale;
 use virtual_gpu::{
-    LaunchRecord, MisuseKind, OperationRecord, Options, PROFILES, Profile, VirtualGpu,
+    LaunchRecord, OperationRecord, Options, PROFILES, Profile, ProfileError, VirtualGpu,
 };
 
 /// The virtual device that answers the driver's calls of this process.
@@ -82,11 +83,11 @@ impl VirtualDevice {
     }
 
     /// Mistakes of the host's since the last call, each as a sentence with its call and, where it is known, its line: use
-    /// after free, a copy past an allocation, host memory that changed too early. Asynchronous copies of pageable memory,
-    /// which only cost time, are left out.
+    /// after free, a copy past an allocation, host memory that changed too early. Advice is left out, such as on
+    /// asynchronous copies of pageable memory, which only cost time.
     pub fn take_misuse(&self) -> Vec<String> {
         let mistakes = virtual_gpu::misuse().into_iter();
-        let wrong = mistakes.filter(|mistake| mistake.kind != MisuseKind::PageableAsyncCopy);
+        let wrong = mistakes.filter(|mistake| !mistake.kind.is_advice());
         wrong.map(|mistake| mistake.to_string()).collect()
     }
 }
@@ -106,7 +107,8 @@ pub(crate) fn profile(name: &str) -> Result<Profile, String> {
     if !name.ends_with(".json") {
         return Profile::named(name).map_err(|error| error.to_string());
     }
-    let text = std::fs::read_to_string(name)
-        .map_err(|error| format!("cannot read the profile {name}: {error}"))?;
-    Profile::from_json(&text).map_err(|error| format!("{name}: {error}"))
+    Profile::load(Path::new(name)).map_err(|error| match error {
+        ProfileError::Malformed(why) => format!("cannot read the profile {name}: {why}"),
+        error => error.to_string(),
+    })
 }

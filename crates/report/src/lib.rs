@@ -8,7 +8,7 @@ mod cost;
 pub mod glossary;
 mod ladder;
 mod lesson;
-mod machine_code;
+pub mod machine_code;
 mod markdown;
 pub mod measured;
 mod page;

@@ -54,8 +54,8 @@ impl MachineCode {
     /// # Errors
     /// A file that cannot be read, or in which there is no kernel.
     pub fn load(path: &Path) -> Result<MachineCode> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            results::read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
         let code = MachineCode::parse(&text);
         if code.0.is_empty() {
             bail!(

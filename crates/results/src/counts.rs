@@ -3,6 +3,7 @@
 //! With these a report needs no GPU, no executor and no source file.
 
 use crate::counters::{Counters, RequestCounts};
+use crate::read::read_text;
 use crate::timeline::Timeline;
 use crate::write;
 use anyhow::{Context, Result, bail};
@@ -215,8 +216,7 @@ impl Counts {
     /// # Errors
     /// A file that is none, or one of another version.
     pub fn load(path: &Path) -> Result<Counts> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
         let counts: Counts = serde_json::from_str(&text)
             .with_context(|| format!("{} is not a file of `coalesce count`", path.display()))?;
         if counts.counts_schema != COUNTS_SCHEMA {

@@ -6,6 +6,7 @@
 mod compare;
 mod counters;
 mod counts;
+mod read;
 mod renamed;
 mod resource;
 mod run;
@@ -20,6 +21,7 @@ pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
 };
+pub use read::read_text;
 pub use renamed::{Renamed, twin};
 pub use resource::Resource;
 pub use run::{

@@ -1,6 +1,7 @@
 //! Result files: what was measured, where, and with what.
 
 use crate::counts::Counts;
+use crate::read::read_text;
 use crate::renamed::{Renamed, rename_pattern, rename_variant, twin};
 use crate::resource::Resource;
 use crate::spread::Spread;
@@ -8,11 +9,9 @@ use crate::timeline::Timeline;
 use crate::traffic::Traffic;
 use crate::write;
 use anyhow::{Context, Result, bail};
-use flate2::read::GzDecoder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 /// The version of the file format. A reader refuses files of a newer one, and of one too old to be understood.
@@ -283,7 +282,7 @@ impl Results {
     /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was
     /// renamed since its present name.
     pub fn load(path: &Path, renamed: &[Renamed]) -> Result<Results> {
-        let text = read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
         #[derive(Deserialize)]
         struct Version {
             schema: u32,
@@ -390,16 +389,6 @@ impl Row {
     }
 }
 
-/// The text of a file, unpacked if its name ends in `.gz`.
-fn read(path: &Path) -> std::io::Result<String> {
-    if path.extension().is_none_or(|extension| extension != "gz") {
-        return std::fs::read_to_string(path);
-    }
-    let mut text = String::new();
-    GzDecoder::new(std::fs::File::open(path)?).read_to_string(&mut text)?;
-    Ok(text)
-}
-
 /// The JSON schema of result files.
 pub fn json_schema() -> String {
     let schema = schemars::schema_for!(Results);
@@ -420,6 +409,8 @@ mod tests {
             ("{\"schema\": 99}", "has result schema 99"),
             ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 6"),
             (&only_version, "not a result file"),
+            (&"[".repeat(100_000), "not a result file"),
+            (&format!("{{\"schema\": {}", "{\"a\":".repeat(100_000)), "not a result file"),
         ] {
             std::fs::write(&path, text).expect("a writable folder");
             let error = Results::load(&path, &[]).expect_err("not a result file");

@@ -6,9 +6,12 @@
 use crate::operation::{Operation, Row};
 use crate::program::Program;
 use crate::registers::ALWAYS;
+use std::collections::BTreeSet;
 
 /// Bits of the analysis's states above which everything is in doubt instead.
 const STATE_BITS_MAX: usize = 1 << 30;
+/// Words of states that it may look at, above which everything is in doubt, too: a second's work.
+const STATE_WORDS_MAX: usize = 1 << 30;
 
 /// The rows that may be read before they are written, and the instructions that touch them.
 #[derive(Clone, Debug)]
@@ -76,52 +79,61 @@ fn rows_in_doubt(program: &Program) -> Vec<bool> {
     let length = program.instructions.len();
     let following = successors(program);
     // States are kept where control flow arrives, and passed along straight lines.
-    let mut arrives = vec![0u32; length];
+    let mut arrives = vec![0u32; following.len()];
     for next in &following {
         next.iter().for_each(|to| arrives[*to as usize] += 1);
     }
-    let joins = |pc: usize| pc == 0 || arrives[pc] != 1 || following[pc - 1] != [pc as u32];
-    if (0..length).filter(|pc| joins(*pc)).count() * count > STATE_BITS_MAX {
+    let joins =
+        |at: usize| at == 0 || at >= length || arrives[at] != 1 || following[at - 1] != [at as u32];
+    if (0..following.len()).filter(|at| joins(*at)).count() * count > STATE_BITS_MAX {
         return vec![true; count];
     }
-    let mut states: Vec<Option<Defined>> = vec![None; length];
+    let mut states: Vec<Option<Defined>> = vec![None; following.len()];
     let mut start = vec![0u64; count.div_ceil(64)];
     for row in defined_at_start(program) {
         let row = number(program, row);
         start[row / 64] |= 1 << (row % 64);
     }
     let mut doubt = vec![false; count];
-    let mut work = Vec::new();
+    // The first in the order of the program goes first: what leads to it is then mostly known.
+    let mut work = BTreeSet::new();
+    let mut words = 0;
     if length > 0 {
         states[0] = Some(start);
-        work.push(0);
+        work.insert(0);
     }
-    while let Some(from) = work.pop() {
+    while let Some(from) = work.pop_first() {
         let Some(mut state) = states[from].clone() else { continue };
-        let mut pc = from;
+        words += state.len() * (1 + following[from].len());
+        if words > STATE_WORDS_MAX {
+            return vec![true; count];
+        }
+        let mut at = from;
         loop {
-            pass(program, pc, &mut state, &mut doubt);
-            if let [next] = following[pc][..]
+            if at < length {
+                pass(program, at, &mut state, &mut doubt);
+            }
+            if let [next] = following[at][..]
                 && !joins(next as usize)
             {
-                pc = next as usize;
+                at = next as usize;
                 continue;
             }
-            for next in &following[pc] {
+            for next in &following[at] {
                 let next = *next as usize;
-                let changed = match &mut states[next] {
-                    Some(known) => {
-                        let before = known.clone();
-                        known.iter_mut().zip(&state).for_each(|(k, s)| *k &= s);
-                        before != *known
-                    }
+                let is_changed = match &mut states[next] {
+                    Some(known) => known.iter_mut().zip(&state).fold(false, |changed, (k, s)| {
+                        let before = *k;
+                        *k &= s;
+                        changed | (before != *k)
+                    }),
                     none => {
                         *none = Some(state.clone());
                         true
                     }
                 };
-                if changed {
-                    work.push(next);
+                if is_changed {
+                    work.insert(next);
                 }
             }
             break;
@@ -158,30 +170,38 @@ fn pass(program: &Program, pc: usize, state: &mut Defined, doubt: &mut [bool]) {
     }
 }
 
-/// Where lanes may go after each instruction. A return may go behind any call.
+/// Where lanes may go after each instruction, and, behind all instructions, from the end of each
+/// function: behind its calls. So many returns and many calls meet in one place.
 fn successors(program: &Program) -> Vec<Vec<u32>> {
-    let calls = program.instructions.iter().enumerate();
-    let behind_calls: Vec<u32> = calls
-        .filter(|(_, i)| matches!(i.operation, Operation::Call { .. }))
-        .map(|(pc, _)| pc as u32 + 1)
-        .collect();
     let length = program.instructions.len() as u32;
-    let following = program.instructions.iter().enumerate().map(|(pc, instruction)| {
+    let function_at =
+        |pc: u32| program.functions.partition_point(|(start, _)| *start <= pc).saturating_sub(1);
+    let mut following = Vec::with_capacity(length as usize + program.functions.len());
+    let mut ends = vec![Vec::new(); program.functions.len()];
+    for (pc, instruction) in program.instructions.iter().enumerate() {
+        let behind = pc as u32 + 1;
         let mut next = match &instruction.operation {
-            Operation::Branch { target } | Operation::Call { target } => vec![*target],
+            Operation::Branch { target } => vec![*target],
+            Operation::Call { target } => {
+                if behind < length {
+                    ends[function_at(*target)].push(behind);
+                }
+                vec![*target]
+            }
             Operation::BranchTable { table, .. } => program.branch_tables[*table as usize].clone(),
-            Operation::Return => behind_calls.clone(),
+            Operation::Return => vec![length + function_at(pc as u32) as u32],
             Operation::Exit | Operation::Trap => Vec::new(),
-            _ => vec![pc as u32 + 1],
+            _ if behind == length => Vec::new(),
+            _ => vec![behind],
         };
-        let guarded = instruction.guard != ALWAYS || instruction.negate != 0;
-        if guarded {
-            next.push(pc as u32 + 1);
+        let is_guarded = instruction.guard != ALWAYS || instruction.negate != 0;
+        if is_guarded && behind < length {
+            next.push(behind);
         }
         next.sort_unstable();
         next.dedup();
-        next.retain(|to| *to < length);
-        next
-    });
-    following.collect()
+        following.push(next);
+    }
+    following.extend(ends);
+    following
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::module::{Kernel, Module};
+use crate::program::Program;
 
 /// One launch of a kernel.
 #[derive(Clone, Debug, Default)]
@@ -145,6 +146,15 @@ pub fn validate<'m>(
         }
     }
     let threads = launch.threads();
+    let registers = kernel.program.as_ref().map_or(0, Program::register_bytes);
+    let block = registers.saturating_mul(threads.div_ceil(32));
+    if block > REGISTER_BYTES_MAX {
+        return configuration(format!(
+            "the registers that the PTX of `{}` names take {block} bytes in a block of {threads} \
+             threads, more than {REGISTER_BYTES_MAX}: launch a smaller block, or split the kernel",
+            kernel.name
+        ));
+    }
     let most = kernel.max_threads.unwrap_or(u32::MAX).min(limits.threads_per_block);
     if threads > most as u64 {
         return configuration(format!("{threads} threads per block, allowed are {most}"));
@@ -199,6 +209,9 @@ pub fn validate<'m>(
     }
     Ok(kernel)
 }
+
+/// Bytes that the registers of a block may take.
+const REGISTER_BYTES_MAX: u64 = 1 << 30;
 
 fn validate_cluster(kernel: &Kernel, launch: &Launch, limits: &Limits) -> Result<(), Error> {
     let cluster = launch.cluster_of(kernel);

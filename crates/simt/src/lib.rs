@@ -28,6 +28,7 @@ mod types;
 mod windows;
 
 pub use counters::{COUNTERS, Counters, Traffic, Trust};
+pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
 pub use execute::run;
 pub use findings::{Checks, Finding, Hazard};

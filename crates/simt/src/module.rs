@@ -1,6 +1,7 @@
 //! A parsed module: kernels, their parameters, and variables.
 
 use crate::decode::context::Context;
+use crate::decode::contraction::Contraction;
 use crate::decode::decode;
 use crate::doubt::Doubt;
 use crate::error::{Error, Position};
@@ -86,6 +87,12 @@ impl Kernel {
     /// Whether results may depend on the order in which blocks run.
     pub fn is_order_dependent(&self) -> bool {
         self.program.as_ref().is_ok_and(|p| p.order_dependent)
+    }
+
+    /// A product and a sum of it that NVIDIA's assembler may fuse, so that a GPU rounds once where
+    /// the executor rounds twice: the first, if there is one.
+    pub fn contraction(&self) -> Option<&Contraction> {
+        self.program.as_ref().ok()?.contraction.as_ref()
     }
 
     /// Whether it reads a clock or another value that hardware does not reproduce.
@@ -176,6 +183,8 @@ pub struct Module {
     /// `.target`, for instance `sm_90`.
     pub target: String,
     kernels: Vec<Kernel>,
+    /// Where each kernel is among them.
+    places: HashMap<String, usize>,
     variables: Vec<ModuleVariable>,
     source: String,
 }
@@ -201,11 +210,12 @@ impl Module {
         }
         let context = Context::new(&tree);
         let mut kernels: Vec<Kernel> = Vec::new();
+        let mut places = HashMap::new();
         for (index, function) in tree.functions.iter().enumerate() {
             if !function.is_entry || function.body.is_none() {
                 continue;
             }
-            if kernels.iter().any(|k| k.name == function.name) {
+            if places.insert(function.name.to_owned(), kernels.len()).is_some() {
                 return Err(Error::Invalid {
                     position: function.position,
                     message: format!("kernel `{}` is defined twice", function.name),
@@ -230,6 +240,7 @@ impl Module {
             version: tree.version,
             target: tree.target.into(),
             kernels,
+            places,
             variables,
             source: ptx.into(),
         })
@@ -242,10 +253,11 @@ impl Module {
 
     /// A kernel by name.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
-        self.kernels.iter().find(|k| k.name == name).ok_or_else(|| Error::UnknownKernel {
+        let place = self.places.get(name).ok_or_else(|| Error::UnknownKernel {
             name: name.into(),
             available: self.kernels.iter().map(|k| k.name.clone()).collect(),
-        })
+        });
+        Ok(&self.kernels[*place?])
     }
 
     /// The module-scope variables in global and constant memory.
@@ -350,6 +362,7 @@ const CONSTANT_BYTES_MAX: u64 = 64 << 10;
 
 fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVariable>, Error> {
     let mut all: Vec<ModuleVariable> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut constant_bytes = 0_u64;
     for variable in &tree.variables {
         let space = match variable.space {
@@ -378,7 +391,8 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
         for initial in &variable.initial {
             append(&mut one, initial, t, context);
         }
-        if let Some(known) = all.iter_mut().find(|v| v.name == one.name) {
+        if let Some(place) = places.get(variable.name) {
+            let known = &mut all[*place];
             if known.initial.is_empty() {
                 *known = one;
             }
@@ -395,6 +409,7 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
                 return Err(Error::Invalid { position, message });
             }
         }
+        places.insert(variable.name, all.len());
         all.push(one);
     }
     Ok(all)

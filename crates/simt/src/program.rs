@@ -1,5 +1,6 @@
 //! A decoded kernel: instructions with registers resolved to rows, ready to execute.
 
+use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Row};
 
@@ -124,6 +125,15 @@ pub(crate) struct Program {
     pub maps_shared: bool,
     /// Waits on other threads by polling memory.
     pub polls: bool,
+    /// A product and a sum that NVIDIA's assembler may fuse.
+    pub contraction: Option<Contraction>,
     /// Function of each instruction: start pcs in ascending order with names.
     pub functions: Vec<(u32, String)>,
+}
+
+impl Program {
+    /// Bytes of a warp's registers.
+    pub fn register_bytes(&self) -> u64 {
+        128 * u64::from(self.words) + 256 * u64::from(self.longs) + 4 * u64::from(self.predicates)
+    }
 }

@@ -218,6 +218,13 @@ impl Machine {
                     return None;
                 }
             };
+        let name = &kernel.launch.kernel;
+        let contraction = kernel.module.kernel(name).ok().and_then(simt::Kernel::contraction);
+        if let Some(contraction) = contraction
+            && self.recorder.contracted.insert(name.clone())
+        {
+            self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
+        }
         for finding in &report.findings {
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }

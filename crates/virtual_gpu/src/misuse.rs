@@ -28,8 +28,17 @@ pub enum MisuseKind {
     KernelFault,
     /// The executor found a hazard inside a kernel.
     KernelHazard,
+    /// What a kernel computes depends on whether NVIDIA's assembler fuses a product and a sum of it.
+    Contraction,
     /// Memory that is still allocated.
     Leak,
+}
+
+impl MisuseKind {
+    /// Whether it is worth knowing but no error: it costs time, or differs between devices.
+    pub fn is_advice(self) -> bool {
+        matches!(self, MisuseKind::PageableAsyncCopy | MisuseKind::Contraction)
+    }
 }
 
 /// A mistake that was found.

@@ -3,6 +3,9 @@
 //! To add a device, copy a file of `profiles/`, fill it in with its sources, and add a line to [`PROFILES`].
 
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// Blocks that a cluster may have on every device that has clusters, and when the program asks for more.
 pub(crate) const PORTABLE_CLUSTER: u32 = 8;
@@ -167,6 +170,32 @@ pub const PROFILES: &[(&str, &str)] = &[
     ("t4", include_str!("../profiles/t4.json")),
 ];
 
+/// Bytes of a profile's file at most.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Whether a figure may have a value: rates and counts are positive, and no figure is beyond what the
+/// model can compute with.
+fn may_be(name: &str, value: f64) -> bool {
+    let may_be_zero =
+        ["persisting_l2_bytes", "max_access_window_bytes", "reserved_shared_bytes_per_block"];
+    let is_latency = name.ends_with("_ns") || name.ends_with("_cycles");
+    let most = match name {
+        "warp_size" => return value == 32.0,
+        _ if name.ends_with("_ns") => 1e12,
+        _ if name.ends_with("_cycles") => 1e6,
+        _ if name.contains("_per_second") || name == "clock_hz" => 1e18,
+        // Bytes of memory fit where sums of them are computed.
+        _ if name.ends_with("_bytes") => (1_u64 << 50) as f64,
+        _ if name.starts_with("shared_bytes") || name.starts_with("reserved_shared") => {
+            (1 << 24) as f64
+        }
+        "max_threads_per_block" => 1024.0,
+        "memory_clock_khz" => 1e9,
+        _ => 1e6,
+    };
+    value <= most && (value > 0.0 || (value == 0.0 && (is_latency || may_be_zero.contains(&name))))
+}
+
 /// Why there is no such profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
@@ -198,9 +227,42 @@ impl Profile {
         }
     }
 
+    /// A profile from a file.
+    pub fn load(path: &Path) -> Result<Profile, ProfileError> {
+        let mut text = String::new();
+        let read =
+            File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+        match read {
+            Ok(_) => Profile::from_json(&text),
+            Err(error) => Err(ProfileError::Malformed(error.to_string())),
+        }
+    }
+
     /// A profile from the text of a file.
     pub fn from_json(text: &str) -> Result<Profile, ProfileError> {
-        serde_json::from_str(text).map_err(|error| ProfileError::Malformed(error.to_string()))
+        if text.len() as u64 > MAX_BYTES {
+            let message = format!("it has more than {MAX_BYTES} bytes, which no profile has");
+            return Err(ProfileError::Malformed(message));
+        }
+        let malformed = |error: serde_json::Error| ProfileError::Malformed(error.to_string());
+        let profile: Profile = serde_json::from_str(text).map_err(malformed)?;
+        // Read once more without knowing the names, so that no figure is forgotten here.
+        let figures: serde_json::Value = serde_json::from_str(text).map_err(malformed)?;
+        for (name, value) in figures.as_object().into_iter().flatten() {
+            if let Some(value) = value.as_f64()
+                && !may_be(name, value)
+            {
+                let message =
+                    format!("{name} cannot be {value}: compare with a profile of this crate");
+                return Err(ProfileError::Malformed(message));
+            }
+        }
+        let [major, minor] = profile.compute_capability;
+        if !(1..100).contains(&major) || minor > 9 {
+            let message = format!("there is no compute capability {major}.{minor}");
+            return Err(ProfileError::Malformed(message));
+        }
+        Ok(profile)
     }
 
     /// 90 for sm_90.
@@ -329,6 +391,41 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn figures_that_cannot_be_are_one_sentence() {
+        let text = PROFILES[0].1;
+        let with = |name: &str, value: &str| {
+            let start = text.find(&format!("\"{name}\":")).unwrap() + name.len() + 3;
+            let end = start + text[start..].find([',', '}']).unwrap();
+            Profile::from_json(&format!("{}{value}{}", &text[..start], &text[end..]))
+        };
+        for (name, value) in [
+            ("multiprocessors", "0"),
+            ("multiprocessors", "4294967295"),
+            ("clock_hz", "-1"),
+            ("clock_hz", "0"),
+            ("dram_bytes_per_second", "1e300"),
+            ("l2_bytes", "18446744073709551615"),
+            ("memory_bytes", "0"),
+            ("copy_latency_ns", "-0.5"),
+            ("warp_size", "64"),
+        ] {
+            let error = with(name, value).unwrap_err().to_string();
+            assert!(error.contains(&format!("{name} cannot be ")), "{error}");
+        }
+        assert!(with("copy_latency_ns", "0.0").is_ok());
+        let deep = "[".repeat(100_000);
+        assert!(Profile::from_json(&deep).is_err());
+        let long = Profile::from_json(&" ".repeat(2 << 20)).unwrap_err().to_string();
+        assert!(long.contains("more than 1048576 bytes"), "{long}");
+        let capability = text.replace(
+            "\"compute_capability\": [\n    9",
+            "\"compute_capability\": [\n    4294967295",
+        );
+        let error = Profile::from_json(&capability).unwrap_err().to_string();
+        assert!(error.contains("no compute capability 4294967295.0"), "{error}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::misuse::{Misuse, MisuseKind, caller};
 use crate::model::Parts;
 use cuda_driver::{OperationKind, OperationRecord};
 use simt::Report;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 /// Launches that are remembered until they are asked for; older ones are dropped.
@@ -39,6 +39,8 @@ pub(crate) struct Recorder {
     /// Who writes mistakes to standard error, if somebody does.
     pub(crate) announced_by: Option<String>,
     pub(crate) misuse: Vec<Misuse>,
+    /// Kernels whose contraction was reported.
+    pub(crate) contracted: HashSet<String>,
     pub(crate) launches: VecDeque<LaunchRecord>,
     pub(crate) operations: VecDeque<OperationRecord>,
 }

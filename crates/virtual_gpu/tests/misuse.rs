@@ -20,6 +20,18 @@ const PTX: &str = r#"
     st.global.u32 [%rd2], %r1;
     ret;
 }
+.visible .entry contracted(.param .u64 target)
+{
+    .reg .b64 %rd<3>;
+    .reg .f32 %f<4>;
+    ld.param.u64 %rd1, [target];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.f32 %f1, 0f3F800000;
+    mul.f32 %f2, %f1, %f1;
+    add.f32 %f3, %f2, %f1;
+    st.global.f32 [%rd2], %f3;
+    ret;
+}
 "#;
 
 #[track_caller]
@@ -44,6 +56,7 @@ fn each_planted_mistake_is_found() {
     a_double_free();
     a_leak();
     a_program_without_mistakes();
+    a_kernel_that_the_assembler_may_contract();
     // The last one: it breaks the context.
     a_kernel_that_uses_freed_memory();
     drop(context);
@@ -175,6 +188,22 @@ fn a_program_without_mistakes() {
     stream.synchronize().unwrap();
     assert_eq!(back.as_slice(), [5; 64]);
     assert_eq!(misuse(), []);
+}
+
+/// Told once, and no error.
+fn a_kernel_that_the_assembler_may_contract() {
+    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let kernel = module.get_function("contracted").unwrap();
+    let stream = non_blocking(None).unwrap();
+    let buffer = zeroed(4);
+    for _ in 0..2 {
+        // SAFETY: the kernel writes the buffer's four bytes.
+        unsafe { launch!(kernel<<<1, 1, 0, stream>>>(buffer.as_device_ptr())) }.unwrap();
+        stream.synchronize().unwrap();
+    }
+    let told = only(MisuseKind::Contraction, misuse());
+    assert!(told.contains("kernel `contracted`: `mul.f32` at PTX line 22 and `add.f32`"), "{told}");
+    assert!(MisuseKind::Contraction.is_advice());
 }
 
 fn a_kernel_that_uses_freed_memory() {

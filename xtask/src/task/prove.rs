@@ -18,6 +18,9 @@ pub struct Arguments {
     /// Take the output of a run elsewhere, of the same sources: `device-tests --ignored device::` of `cargo xtask dist`.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Stop after so many seconds; what was done is recorded as what it is, and `fuzz` goes on from there the next time.
+    #[arg(long, value_name = "N", conflicts_with = "output")]
+    seconds: Option<u64>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -41,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let inputs = proofs::hash(&root, proof.inputs)?;
     let output = match &arguments.output {
         Some(file) => passed(file)?,
-        None => execute(proof)?,
+        None => execute(proof, &inputs, arguments.seconds)?,
     };
     let lines = output.lines().map(str::trim).filter(|line| line.contains(proof.figure));
     let figure = lines.collect::<Vec<_>>().join("; ");
@@ -70,11 +73,13 @@ fn passed(file: &Path) -> Result<String> {
 }
 
 /// Runs the proof; what it prints is shown once it has ended.
-fn execute(proof: &Proof) -> Result<String> {
+fn execute(proof: &Proof, inputs: &str, seconds: Option<u64>) -> Result<String> {
     let mut command: Command = workspace::cargo(proof.command);
-    let envs = proof.environment.iter().copied();
-    let mut child =
-        command.envs(envs).stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    command.envs(proof.environment.iter().copied()).env("PROOF_INPUTS", inputs);
+    if let Some(seconds) = seconds {
+        command.env("PROOF_SECONDS", seconds.to_string());
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let mut output = String::new();
     let mut stdout = child.stdout.take().context("its output cannot be read")?;
     stdout.read_to_string(&mut output).context("its output cannot be read")?;

@@ -12,6 +12,9 @@ pub struct Axis {
     values: Vec<Value>,
 }
 
+/// Values that one argument may name.
+const MAX_VALUES: usize = 4096;
+
 /// A value that is not yet that of a dimension.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
@@ -48,13 +51,24 @@ impl FromStr for Axes {
 
     fn from_str(text: &str) -> Result<Axes, String> {
         let mut axes: Vec<Axis> = Vec::new();
+        let mut count = 0;
         for one in text.split(',') {
+            let before = match one.contains('=') {
+                true => 0,
+                false => axes.last().map_or(0, |axis| axis.values.len()),
+            };
             match (one.split_once('='), axes.last_mut()) {
                 (Some((name, value)), _) => {
                     axes.push(Axis { name: Some(name.to_owned()), values: part(value)? });
                 }
                 (None, Some(axis)) => axis.values.extend(part(one)?),
                 (None, None) => axes.push(Axis { name: None, values: part(one)? }),
+            }
+            count += axes.last().map_or(0, |axis| axis.values.len()) - before;
+            if count > MAX_VALUES {
+                return Err(format!(
+                    "a size has more than {MAX_VALUES} values: measure fewer at once"
+                ));
             }
         }
         Ok(Axes(axes))
@@ -146,10 +160,9 @@ fn part(text: &str) -> Result<Vec<Value>, String> {
     }
     // Rounding must not lose the last: 0.3 / 0.1 is less than 3.
     let count = if doubles { (to / from).log2() } else { (to - from) / step + 1e-6 }.floor() + 1.0;
-    const MOST: usize = 4096;
-    if count > MOST as f64 {
+    if count > MAX_VALUES as f64 {
         return Err(format!(
-            "`{text}` has more than {MOST} values: give a step, as in 0..100000+1000"
+            "`{text}` has more than {MAX_VALUES} values: give a step, as in 0..100000+1000"
         ));
     }
     let at = |i: usize| if doubles { from * 2f64.powi(i as i32) } else { from + i as f64 * step };
@@ -179,7 +192,8 @@ impl NoNumber {
 
 /// A number, also as a power. A fraction is written with digits and a point only.
 fn number(text: &str) -> Result<f64, NoNumber> {
-    if let Some(positive) = text.strip_prefix('-') {
+    let positive = text.trim_start_matches('-');
+    if positive.len() < text.len() {
         return Err(number(positive).map_or_else(|fault| fault, |_| NoNumber::Negative));
     }
     let is_whole =
@@ -225,6 +239,18 @@ mod tests {
         );
         let two = "n=1,2,kind=a".parse::<Axes>().expect("two axes").0;
         assert_eq!((two.len(), two[1].of(&KIND)), (2, Ok(vec![0])));
+    }
+
+    #[test]
+    fn no_argument_takes_much_memory_or_stack() {
+        let signs = format!("n={}1", "-".repeat(100_000));
+        assert!(values(&signs, &N).expect_err("a negative number").contains("is negative"));
+        for (one, least) in [("1..4096,", 2), ("1,", 4097), ("n=1..4096,", 2), ("n=1,", 4097)] {
+            let error = one.repeat(14_000).parse::<Axes>().expect_err(one);
+            assert_eq!(error, "a size has more than 4096 values: measure fewer at once");
+            assert!(one.repeat(least).trim_end_matches(',').parse::<Axes>().is_err(), "{one}");
+            assert!(one.repeat(least - 1).trim_end_matches(',').parse::<Axes>().is_ok(), "{one}");
+        }
     }
 
     #[test]

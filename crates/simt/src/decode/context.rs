@@ -2,6 +2,7 @@
 
 use crate::syntax::tree::{self, Initial, Statement, Tree, Variable};
 use crate::windows::FUNCTION_WINDOW;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Facts about the whole module that every kernel's decoding needs.
@@ -10,7 +11,14 @@ pub(crate) struct Context<'t, 'a> {
     pub functions: HashMap<&'a str, usize>,
     pub variables: HashMap<&'a str, &'t Variable<'a>>,
     pub address_taken: Vec<usize>,
+    /// Instructions that the kernels may still have.
+    pub budget: Cell<usize>,
 }
+
+/// Instructions that the kernels of any module may have, and of a longer text for each of its tokens.
+/// A function counts once for each kernel that calls it.
+const INSTRUCTIONS: usize = 1 << 18;
+const INSTRUCTIONS_PER_TOKEN: usize = 2;
 
 impl<'t, 'a> Context<'t, 'a> {
     pub fn new(tree: &'t Tree<'a>) -> Context<'t, 'a> {
@@ -27,7 +35,8 @@ impl<'t, 'a> Context<'t, 'a> {
             }
         }
         let variables: HashMap<_, _> = tree.variables.iter().map(|v| (v.name, v)).collect();
-        let mut context = Context { tree, functions, variables, address_taken: Vec::new() };
+        let budget = Cell::new(INSTRUCTIONS + INSTRUCTIONS_PER_TOKEN * tree.tokens as usize);
+        let mut context = Context { tree, functions, variables, address_taken: Vec::new(), budget };
         context.find_address_taken();
         context
     }

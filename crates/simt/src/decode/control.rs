@@ -70,11 +70,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             return self.invalid("brx.idx has an index and a table");
         };
         let index = self.source(index, Type::U32)?.index();
-        let targets = self.scopes.iter().rev().find_map(|s| s.branch_targets.get(name)).cloned();
+        let targets = self.scopes.iter().rev().find_map(|s| s.branch_targets.get(name)).copied();
         let Some(targets) = targets else {
             return self.invalid(format!("table `{name}` is not declared"));
         };
-        let mut labels = Vec::new();
+        self.table_entries += targets.len();
+        self.check_length()?;
+        let mut labels = Vec::with_capacity(targets.len());
         for target in targets {
             let Some(label) = self.label(target) else {
                 return self.invalid(format!("label `{target}` is not declared"));
@@ -228,6 +230,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             self.helper_compute(function, operands, Row::Long(address), Row::Predicate(chosen));
             (self.current.guard, self.current.negate) = (chosen, 0);
             self.call_known(index, results, arguments)?;
+            self.check_length()?;
             (self.current.guard, self.current.negate) = (ALWAYS, 0);
         }
         if !found {

@@ -13,6 +13,10 @@ use std::collections::{HashMap, HashSet};
 /// Per-lane memory that the hardware can address.
 const LOCAL_BYTES_MAX: u64 = 512 << 10;
 
+/// Instructions that a kernel may have, with those of the functions that it calls: a report needs a
+/// few kilobytes for each.
+const INSTRUCTIONS_MAX: usize = 1 << 19;
+
 /// A formal parameter or result of a device function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Formal {
@@ -33,12 +37,19 @@ pub(crate) struct Frame {
 pub(crate) struct Decoder<'c, 't, 'a> {
     pub context: &'c Context<'t, 'a>,
     pub program: Program,
-    pub scopes: Vec<Scope<'a>>,
+    pub scopes: Vec<Scope<'t, 'a>>,
     pub frames: Vec<Frame>,
+    /// The frame of each function of the tree that has one.
+    pub frame_of: HashMap<usize, usize>,
+    /// Entries of all branch tables.
+    pub table_entries: usize,
+    /// Instructions that the module's budget was charged for.
+    pub charged: usize,
     pub constants: HashMap<(bool, Constant), Row>,
     pub specials: HashMap<Special, u32>,
     pub shared: HashMap<String, i64>,
     pub texts: HashMap<String, u32>,
+    pub symbols: HashSet<String>,
     pub locations: HashMap<tree::Location<'a>, u32>,
     /// The call sites that the last `.loc` of a file and line was inlined into.
     pub call_sites: HashMap<(u64, u32), Vec<(tree::Site<'a>, u32)>>,
@@ -80,10 +91,14 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             },
             scopes: Vec::new(),
             frames: Vec::new(),
+            frame_of: HashMap::new(),
+            table_entries: 0,
+            charged: 0,
             constants: HashMap::new(),
             specials: HashMap::new(),
             shared: HashMap::new(),
             texts: HashMap::new(),
+            symbols: HashSet::new(),
             locations: HashMap::new(),
             call_sites: HashMap::new(),
             labels: Vec::new(),
@@ -221,10 +236,33 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         self.program.approximate |= self.current.approximate;
     }
 
+    /// An error once the program is longer than is allowed, or the kernels of the module are.
+    pub fn check_length(&mut self) -> Result<(), Error> {
+        let length = self.program.instructions.len() + self.table_entries;
+        if length > INSTRUCTIONS_MAX {
+            return self.invalid(format!(
+                "kernel `{}` is too long: with the functions that it calls it has more than \
+                 {INSTRUCTIONS_MAX} instructions and entries of branch tables; split it",
+                self.program.name
+            ));
+        }
+        let left = self.context.budget.get().checked_sub(length - self.charged);
+        self.charged = length;
+        self.context.budget.set(left.unwrap_or(0));
+        if left.is_none() {
+            return self.invalid(
+                "the kernels of this module have too many instructions and entries of branch tables, \
+                 where a function counts once for each kernel that calls it: put fewer kernels into \
+                 one module",
+            );
+        }
+        Ok(())
+    }
+
     /// The frame of a device function, made on first use.
     pub fn frame(&mut self, function: usize) -> Result<usize, Error> {
-        if let Some(index) = self.frames.iter().position(|f| f.function == function) {
-            return Ok(index);
+        if let Some(index) = self.frame_of.get(&function) {
+            return Ok(*index);
         }
         let declaration = &self.context.tree.functions[function];
         let mut formals = [Vec::new(), Vec::new()];
@@ -237,6 +275,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         let [results, parameters] = formals;
         self.frames.push(Frame { function, entry: 0, results, parameters });
+        self.frame_of.insert(function, self.frames.len() - 1);
         Ok(self.frames.len() - 1)
     }
 
@@ -258,7 +297,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         let row = self.new_row(if long { Type::B64 } else { Type::B32 });
         if let Constant::Symbol { name, .. } = &constant
-            && !self.program.symbols.contains(name)
+            && self.symbols.insert(name.clone())
         {
             self.program.symbols.push(name.clone());
         }

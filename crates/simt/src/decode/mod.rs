@@ -7,6 +7,7 @@
 
 mod access;
 pub(crate) mod context;
+pub(crate) mod contraction;
 mod control;
 mod copies;
 mod decoder;
@@ -91,7 +92,11 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         self.function_body(scope, body)
     }
 
-    fn function_body(&mut self, scope: Scope<'a>, body: &'t [Statement<'a>]) -> Result<(), Error> {
+    fn function_body(
+        &mut self,
+        scope: Scope<'t, 'a>,
+        body: &'t [Statement<'a>],
+    ) -> Result<(), Error> {
         self.current.location = u32::MAX;
         self.scopes = vec![scope];
         let mut written = HashMap::new();
@@ -100,6 +105,9 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let mut mentions = HashMap::new();
         count_mentions(body, &mut mentions);
         self.unread = mentions.into_iter().filter(|(_, n)| *n == 1).map(|(name, _)| name).collect();
+        if self.program.contraction.is_none() {
+            self.program.contraction = contraction::find(body);
+        }
         self.statements(body)?;
         // Falling off the end returns.
         self.current.guard = ALWAYS;
@@ -113,13 +121,26 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     fn statements(&mut self, statements: &'t [Statement<'a>]) -> Result<(), Error> {
         let mut scope = Scope::default();
         for statement in statements {
-            if let Statement::Label(name) = statement {
-                scope.labels.insert(name, self.labels.len() as u32);
-                self.labels.push(None);
-            }
-            if let Statement::BranchTargets { label, targets } = statement {
-                scope.branch_targets.insert(label, targets.clone());
-            }
+            let (name, position) = match statement {
+                Statement::Label(name, position) => {
+                    let before = scope.labels.insert(name, self.labels.len() as u32);
+                    self.labels.push(None);
+                    if before.is_none() && !scope.branch_targets.contains_key(name) {
+                        continue;
+                    }
+                    (name, position)
+                }
+                Statement::BranchTargets { label, position, targets } => {
+                    let before = scope.branch_targets.insert(label, targets);
+                    if before.is_none() && !scope.labels.contains_key(label) {
+                        continue;
+                    }
+                    (label, position)
+                }
+                _ => continue,
+            };
+            let message = format!("label `{name}` is defined twice between the same braces");
+            return Err(Error::Invalid { position: *position, message });
         }
         self.scopes.push(scope);
         for statement in statements {
@@ -131,7 +152,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
 
     fn statement(&mut self, statement: &'t Statement<'a>) -> Result<(), Error> {
         match statement {
-            Statement::Label(name) => {
+            Statement::Label(name, _) => {
                 if let Some(label) = self.label(name) {
                     self.labels[label as usize] = Some(self.program.instructions.len() as u32);
                 }
@@ -233,7 +254,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         if !known || modifiers.unknown().is_some() {
             return self.unsupported(instruction.text());
         }
-        Ok(())
+        self.check_length()
     }
 
     fn finish(mut self) -> Result<Program, Error> {

@@ -25,10 +25,10 @@ pub(crate) enum Symbol {
 
 /// Names declared between one pair of braces.
 #[derive(Default, Debug)]
-pub(crate) struct Scope<'a> {
+pub(crate) struct Scope<'t, 'a> {
     pub names: HashMap<&'a str, Symbol>,
     /// `%r<60>`: prefix to type and count; rows are made on first use.
     pub ranges: HashMap<&'a str, (Type, u64)>,
     pub labels: HashMap<&'a str, u32>,
-    pub branch_targets: HashMap<&'a str, Vec<&'a str>>,
+    pub branch_targets: HashMap<&'a str, &'t [&'a str]>,
 }

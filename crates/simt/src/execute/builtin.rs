@@ -13,6 +13,10 @@ use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW};
 const STRING_MAX: usize = 4096;
 /// Longest output that a block may print.
 const PRINTED_MAX: usize = 1 << 20;
+/// Widest field and highest precision; more is taken for this.
+const FIELD_MAX: usize = 1 << 17;
+/// A double has no digits but zeros behind so many decimals.
+const DIGITS_MAX: usize = 1100;
 
 impl Run<'_> {
     /// A byte of device memory, if it is allocated.
@@ -81,9 +85,13 @@ impl Machine<'_> {
         }
         let format = self.string(block, warp, lane, format);
         let (text, count) = self.format(block, warp, lane, &format, arguments);
-        let of_block = self.printed.iter().rev().take_while(|(b, _)| *b == block.linear);
-        if of_block.map(|(_, text)| text.len()).sum::<usize>() < PRINTED_MAX {
-            self.printed.push((block.linear, text));
+        match self.printed.last_mut() {
+            Some((of, printed)) if *of == block.linear => {
+                if printed.len() < PRINTED_MAX {
+                    printed.push_str(&text);
+                }
+            }
+            _ => self.printed.push((block.linear, text)),
         }
         count
     }
@@ -137,6 +145,9 @@ impl Machine<'_> {
         };
         let mut rest = format.chars().peekable();
         while let Some(c) = rest.next() {
+            if out.len() > PRINTED_MAX {
+                break;
+            }
             if c != '%' {
                 out.push(c);
                 continue;
@@ -147,22 +158,23 @@ impl Machine<'_> {
             }
             let mut field = |take: &mut dyn FnMut(u64) -> u64| {
                 if rest.next_if_eq(&'*').is_some() {
-                    return Some(take(4) as usize & 0xffff);
+                    return Some((take(4) as usize).min(FIELD_MAX));
                 }
-                let mut digits = String::new();
+                let mut number = None;
                 while let Some(digit) = rest.next_if(char::is_ascii_digit) {
-                    digits.push(digit);
+                    let digit = digit as usize - '0' as usize;
+                    number = Some((number.unwrap_or(0) * 10 + digit).min(FIELD_MAX));
                 }
-                digits.parse::<usize>().ok().map(|n| n & 0xffff)
+                number
             };
             let width = field(&mut take).unwrap_or(0);
             let has_precision = rest.next_if_eq(&'.').is_some();
             let precision = has_precision.then(|| {
-                let mut digits = String::new();
+                let mut number = 0;
                 while let Some(digit) = rest.next_if(char::is_ascii_digit) {
-                    digits.push(digit);
+                    number = (number * 10 + digit as usize - '0' as usize).min(FIELD_MAX);
                 }
-                digits.parse::<usize>().unwrap_or(0) & 0xffff
+                number
             });
             let mut long = false;
             while let Some(size) = rest.next_if(|c| "hlzjtL".contains(*c)) {
@@ -189,7 +201,7 @@ impl Machine<'_> {
                     let text = self.string(block, warp, lane, address);
                     text.chars().take(precision.unwrap_or(usize::MAX)).collect()
                 }
-                'f' | 'F' => format!("{:.*}", precision.unwrap_or(6), f64::from_bits(take(8))),
+                'f' | 'F' => fixed(f64::from_bits(take(8)), precision.unwrap_or(6)),
                 'e' | 'E' => exponent(f64::from_bits(take(8)), precision.unwrap_or(6)),
                 'g' | 'G' => general(f64::from_bits(take(8)), precision.unwrap_or(6)),
                 other => format!("%{other}"),
@@ -219,14 +231,25 @@ fn pad(out: &mut String, text: &str, width: usize, flags: &str) {
     }
 }
 
+/// Zeros behind the last digit that a double can have, which is as many as are asked for.
+fn zeros(value: f64, precision: usize) -> String {
+    let missing = if value.is_finite() { precision.saturating_sub(DIGITS_MAX) } else { 0 };
+    "0".repeat(missing)
+}
+
+/// `%f`.
+fn fixed(value: f64, precision: usize) -> String {
+    format!("{value:.*}{}", precision.min(DIGITS_MAX), zeros(value, precision))
+}
+
 /// `%e`: at least two digits of exponent, with a sign.
 fn exponent(value: f64, precision: usize) -> String {
-    let text = format!("{value:.precision$e}");
+    let text = format!("{value:.*e}", precision.min(DIGITS_MAX));
     match text.split_once('e') {
         Some((mantissa, exponent)) => {
             let number: i32 = exponent.parse().unwrap_or(0);
             let sign = if number < 0 { '-' } else { '+' };
-            format!("{mantissa}e{sign}{:02}", number.abs())
+            format!("{mantissa}{}e{sign}{:02}", zeros(value, precision), number.abs())
         }
         None => text,
     }
@@ -237,7 +260,8 @@ fn general(value: f64, precision: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { format!("{value}").to_lowercase() };
     }
-    let precision = precision.max(1);
+    // Zeros at the end are cut off, so that more digits than there are change nothing.
+    let precision = precision.clamp(1, DIGITS_MAX);
     let scientific = exponent(value, precision - 1);
     let power: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let trim = |text: &str| {
@@ -252,5 +276,5 @@ fn general(value: f64, precision: usize) -> String {
         return format!("{}e{rest}", trim(mantissa));
     }
     let decimals = (precision as i32 - 1 - power).max(0) as usize;
-    trim(&format!("{value:.decimals$}"))
+    trim(&fixed(value, decimals))
 }

@@ -30,6 +30,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
         report.notes.extend(machine.observers.notes);
         printed.extend(machine.printed);
     }
+    recorded.sort_by_key(|(pc, _)| *pc);
     let (estimate, body) = Estimator::join(estimators.into_iter()).unzip();
     report.estimate = estimate;
     let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
@@ -72,9 +73,9 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
             source: location(program, pc),
             is_approximate: detail.approximate,
             counters,
-            requests: recorded
+            requests: recorded[recorded.partition_point(|(at, _)| *at < pc)..]
                 .iter()
-                .filter(|(at, _)| *at == pc)
+                .take_while(|(at, _)| *at == pc)
                 .map(|(_, request)| request.clone())
                 .collect(),
         });

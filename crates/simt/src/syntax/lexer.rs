@@ -35,7 +35,9 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
 
-struct Lexer<'a> {
+/// Splits a text into tokens, one at a time, so that no text of many tokens takes much memory.
+#[derive(Debug)]
+pub(crate) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -43,23 +45,18 @@ struct Lexer<'a> {
     line_start: usize,
 }
 
-/// Splits the text into tokens; the last one is [`Token::End`].
-pub(crate) fn tokens(text: &str) -> Result<Vec<Located<'_>>, Error> {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, line: 1, line_start: 0 };
-    let mut all = Vec::with_capacity(text.len() / 4 + 1);
-    loop {
-        lexer.skip_blank()?;
-        let position = lexer.position();
-        let offset = lexer.at;
-        let token = lexer.next(position)?;
-        all.push(Located { token, position, offset });
-        if token == Token::End {
-            return Ok(all);
-        }
-    }
-}
-
 impl<'a> Lexer<'a> {
+    pub fn new(text: &'a str) -> Lexer<'a> {
+        Lexer { text, bytes: text.as_bytes(), at: 0, line: 1, line_start: 0 }
+    }
+
+    /// The next token; the last one is [`Token::End`], however often it is asked for.
+    pub fn token(&mut self) -> Result<Located<'a>, Error> {
+        self.skip_blank()?;
+        let (position, offset) = (self.position(), self.at);
+        Ok(Located { token: self.next(position)?, position, offset })
+    }
+
     fn position(&self) -> Position {
         Position { line: self.line, column: (self.at - self.line_start + 1) as u32 }
     }

@@ -4,6 +4,7 @@
 //! here; meaning is given by `decode`.
 
 mod cursor;
+mod expression;
 pub(crate) mod lexer;
 pub(crate) mod modifiers;
 pub(crate) mod parser;

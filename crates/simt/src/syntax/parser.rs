@@ -1,14 +1,13 @@
 //! Tokens to the syntax tree, by recursive descent: directives and functions.
 
 use super::cursor::Parser;
-use super::lexer::{Token, tokens};
+use super::lexer::Token;
 use super::tree::{Function, Tree};
 use crate::error::Error;
 
 /// Parses a whole PTX text.
 pub(crate) fn parse(text: &str) -> Result<Tree<'_>, Error> {
-    let mut parser = Parser { text, tokens: tokens(text)?, at: 0, depth: 0 };
-    parser.unit()
+    Parser::new(text)?.unit()
 }
 
 impl<'a> Parser<'a> {
@@ -16,13 +15,17 @@ impl<'a> Parser<'a> {
         let mut tree = Tree::default();
         loop {
             match self.peek() {
-                Token::End => return Ok(tree),
+                Token::End => {
+                    self.check_end()?;
+                    tree.tokens = self.count;
+                    return Ok(tree);
+                }
                 Token::Mark(b';') => {
                     self.next();
                 }
                 Token::Dot(name) => self.top_level(name, &mut tree)?,
                 // Labels and comments of debug sections.
-                Token::Word(_) if self.peek_after(1) == Token::Mark(b':') => {
+                Token::Word(_) if self.peek_second() == Token::Mark(b':') => {
                     self.next();
                     self.next();
                 }
@@ -89,11 +92,11 @@ impl<'a> Parser<'a> {
 
     /// `7.8` reads as one decimal token, `8` as an integer.
     fn version(&mut self, tree: &mut Tree<'a>) -> Result<(), Error> {
-        let start = self.tokens[self.at].offset;
+        let start = self.at();
         if !matches!(self.next(), Token::Double(_) | Token::Integer(_)) {
             return self.error("a version number");
         }
-        let end = self.tokens[self.at].offset;
+        let end = self.at();
         let text = self.text.get(start..end).unwrap_or("").split_whitespace().next().unwrap_or("");
         let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
         tree.version = (major.parse().unwrap_or(0), minor.parse().unwrap_or(0));

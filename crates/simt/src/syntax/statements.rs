@@ -1,16 +1,14 @@
 //! The bodies of functions: statements, instructions and operands.
 
-use super::cursor::{DEPTH_MAX, Parser};
+use super::cursor::Parser;
+use super::expression::Constant;
 use super::lexer::Token;
 use super::tree::{Instruction, Location, Operand, Site, Statement};
-use crate::error::Error;
+use crate::error::{Error, Position};
 
 impl<'a> Parser<'a> {
     pub fn block(&mut self) -> Result<Vec<Statement<'a>>, Error> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return self.error("fewer nested scopes");
-        }
+        self.enter("fewer nested scopes")?;
         self.expect(b'{')?;
         let mut statements = Vec::new();
         while !self.accept(b'}') {
@@ -47,10 +45,11 @@ impl<'a> Parser<'a> {
             Token::Dot("branchtargets" | "calltargets" | "callprototype") => {
                 return self.error("a label before it");
             }
-            Token::Word(name) if self.peek_after(1) == Token::Mark(b':') => {
+            Token::Word(name) if self.peek_second() == Token::Mark(b':') => {
+                let position = self.position();
                 self.next();
                 self.next();
-                self.after_label(name, statements)?;
+                self.after_label(name, position, statements)?;
             }
             Token::Word(_) | Token::Mark(b'@') => {
                 let instruction = self.instruction()?;
@@ -64,6 +63,7 @@ impl<'a> Parser<'a> {
     pub fn after_label(
         &mut self,
         label: &'a str,
+        position: Position,
         statements: &mut Vec<Statement<'a>>,
     ) -> Result<(), Error> {
         match self.peek() {
@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
                     targets.push(self.word("a label")?);
                 }
                 self.expect(b';')?;
-                statements.push(Statement::BranchTargets { label, targets });
+                statements.push(Statement::BranchTargets { label, position, targets });
             }
             Token::Dot("calltargets") => {
                 while !self.accept(b';') {
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
                 self.expect(b';')?;
                 statements.push(Statement::CallTargets);
             }
-            _ => statements.push(Statement::Label(label)),
+            _ => statements.push(Statement::Label(label, position)),
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     /// `.loc file line column[, function_name .., inlined_at file line column]`, and LLVM's
     /// comment form `// .. @[ file:line:column ]`.
     pub fn location(&mut self) -> Result<Location<'a>, Error> {
-        let start = self.tokens[self.at].offset;
+        let start = self.at();
         self.next();
         let file = self.integer()?;
         let line = self.small()?;
@@ -158,7 +158,8 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        let rest = self.text.get(start..).unwrap_or("");
+        // The comment ends before the next token, so that a line is not read again and again.
+        let rest = self.text.get(start..self.at()).unwrap_or("");
         let rest = rest.lines().next().unwrap_or("");
         if inlined_at.is_empty() {
             inlined_at = comment_sites(rest);
@@ -182,7 +183,13 @@ impl<'a> Parser<'a> {
         let mut operands = Vec::new();
         if !self.accept(b';') {
             loop {
-                operands.push(self.operand()?);
+                // Elsewhere a parenthesis begins a constant expression.
+                operands.push(match self.peek() {
+                    Token::Mark(b'(') if opcode == "call" => {
+                        Operand::List(self.operand_list(b')')?)
+                    }
+                    _ => self.operand()?,
+                });
                 if !self.accept(b',') {
                     break;
                 }
@@ -202,6 +209,16 @@ impl<'a> Parser<'a> {
     }
 
     pub fn simple_operand(&mut self) -> Result<Operand<'a>, Error> {
+        // By itself it is a name, which no predicate can be.
+        let is_alone = self.peek() == Token::Word("WARP_SZ")
+            && matches!(self.peek_second(), Token::Mark(b',' | b';' | b'}'));
+        if self.is_constant_next() && !is_alone {
+            return Ok(match self.constant()? {
+                Constant::Integer(value) => Operand::Integer(value),
+                Constant::Single(bits) => Operand::Single(bits),
+                Constant::Double(bits) => Operand::Double(bits),
+            });
+        }
         match self.peek() {
             Token::Word("_") => {
                 self.next();
@@ -219,34 +236,15 @@ impl<'a> Parser<'a> {
                 let offset = self.offset()?;
                 Ok(Operand::Name { name, component, offset })
             }
+            Token::Mark(b'[') => self.address(),
+            Token::Mark(b'{') => Ok(Operand::Vector(self.operand_list(b'}')?)),
             Token::Mark(b'!') => {
                 self.next();
                 Ok(Operand::Not(self.word("a predicate")?))
             }
-            Token::Mark(b'[') => self.address(),
-            Token::Mark(b'{') => Ok(Operand::Vector(self.operand_list(b'}')?)),
-            Token::Mark(b'(') => Ok(Operand::List(self.operand_list(b')')?)),
             Token::Mark(b'-') => {
                 self.next();
-                match self.next() {
-                    Token::Integer(value) => Ok(Operand::Integer(-(value as i128))),
-                    Token::Single(bits) => Ok(Operand::Single(bits ^ 1 << 31)),
-                    Token::Double(bits) => Ok(Operand::Double(bits ^ 1 << 63)),
-                    Token::Word(name) => Ok(Operand::Negative(name)),
-                    _ => self.error("a number"),
-                }
-            }
-            Token::Integer(value) => {
-                self.next();
-                Ok(Operand::Integer(value as i128))
-            }
-            Token::Single(bits) => {
-                self.next();
-                Ok(Operand::Single(bits))
-            }
-            Token::Double(bits) => {
-                self.next();
-                Ok(Operand::Double(bits))
+                Ok(Operand::Negative(self.word("a number")?))
             }
             _ => self.error("an operand"),
         }
@@ -254,10 +252,7 @@ impl<'a> Parser<'a> {
 
     pub fn operand_list(&mut self, close: u8) -> Result<Vec<Operand<'a>>, Error> {
         self.next();
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return self.error("fewer nested operands");
-        }
+        self.enter("fewer nested operands")?;
         let mut all = Vec::new();
         while !self.accept(close) {
             all.push(self.operand()?);
@@ -279,16 +274,13 @@ impl<'a> Parser<'a> {
                 self.next();
                 base = Some(name);
             }
-            Token::Integer(value) => {
-                self.next();
-                offset = value as i64;
-            }
+            _ if self.is_constant_next() => offset = self.integer_term()?,
             _ => return self.error("an address"),
         }
         // `[base+%register]` is written by nobody but allowed for parameters by some versions.
         let mut index = None;
         if self.peek() == Token::Mark(b'+')
-            && let Token::Word(name) = self.peek_after(1)
+            && let Token::Word(name) = self.peek_second()
         {
             self.next();
             self.next();

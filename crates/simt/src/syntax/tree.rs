@@ -13,6 +13,8 @@ pub(crate) struct Tree<'a> {
     pub functions: Vec<Function<'a>>,
     /// `.alias name, target`.
     pub aliases: Vec<(&'a str, &'a str)>,
+    /// How many words and signs the text has.
+    pub tokens: u32,
 }
 
 /// A declared variable in any state space, or a formal parameter.
@@ -79,7 +81,7 @@ pub(crate) enum Site<'a> {
 /// What a function body is made of.
 #[derive(Debug)]
 pub(crate) enum Statement<'a> {
-    Label(&'a str),
+    Label(&'a str, Position),
     /// `.reg .type name, ...;` with a count for `name<count>`.
     Registers {
         element: &'a str,
@@ -93,6 +95,7 @@ pub(crate) enum Statement<'a> {
     /// `label: .branchtargets a, b, ...;`
     BranchTargets {
         label: &'a str,
+        position: Position,
         targets: Vec<&'a str>,
     },
     /// `label: .calltargets a, b;` or `.callprototype`: what decoding finds out by itself.

@@ -1,6 +1,7 @@
 //! Variables and parameters, with their initial values.
 
-use super::cursor::{DEPTH_MAX, Parser};
+use super::cursor::Parser;
+use super::expression::Constant;
 use super::lexer::Token;
 use super::tree::{Initial, Variable};
 use crate::error::Error;
@@ -137,10 +138,7 @@ impl<'a> Parser<'a> {
 
     pub fn initialiser(&mut self, values: &mut Vec<Initial<'a>>) -> Result<(), Error> {
         if self.accept(b'{') {
-            self.depth += 1;
-            if self.depth > DEPTH_MAX {
-                return self.error("fewer nested braces");
-            }
+            self.enter("fewer nested braces")?;
             while !self.accept(b'}') {
                 self.initialiser(values)?;
                 if !self.accept(b',') {
@@ -156,45 +154,40 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// A constant, or the address of a symbol: `symbol+4`, `generic(symbol)`, or one byte of it,
+    /// `0xFF00(symbol)`.
     pub fn initial_value(&mut self) -> Result<Initial<'a>, Error> {
-        let negative = self.accept(b'-');
-        match self.peek() {
-            Token::Integer(value) => {
-                self.next();
-                if self.accept(b'(') {
-                    let inner = self.initial_value()?;
-                    self.expect(b')')?;
-                    return match inner {
-                        Initial::Symbol { name, offset, .. } => {
-                            Ok(Initial::Symbol { name, offset, mask: Some(value) })
-                        }
-                        _ => self.error("a symbol"),
-                    };
-                }
-                Ok(Initial::Integer(if negative { -(value as i128) } else { value as i128 }))
-            }
-            Token::Single(bits) => {
-                self.next();
-                Ok(Initial::Single(if negative { bits ^ 1 << 31 } else { bits }))
-            }
-            Token::Double(bits) => {
-                self.next();
-                Ok(Initial::Double(if negative { bits ^ 1 << 63 } else { bits }))
-            }
-            Token::Word("generic") if self.peek_after(1) == Token::Mark(b'(') => {
-                self.next();
-                self.next();
-                let name = self.word("a symbol")?;
-                self.expect(b')')?;
-                let offset = self.offset()?;
-                Ok(Initial::Symbol { name, offset, mask: None })
-            }
-            Token::Word(name) => {
-                self.next();
-                let offset = self.offset()?;
-                Ok(Initial::Symbol { name, offset, mask: None })
-            }
-            _ => self.error("an initial value"),
+        if let Token::Integer(mask) = self.peek()
+            && self.peek_second() == Token::Mark(b'(')
+        {
+            self.next();
+            self.next();
+            let (name, offset) = self.symbol()?;
+            self.expect(b')')?;
+            return Ok(Initial::Symbol { name, offset, mask: Some(mask) });
         }
+        if !self.is_constant_next() {
+            let (name, offset) = self.symbol()?;
+            return Ok(Initial::Symbol { name, offset, mask: None });
+        }
+        Ok(match self.constant()? {
+            Constant::Integer(value) => Initial::Integer(value),
+            Constant::Single(bits) => Initial::Single(bits),
+            Constant::Double(bits) => Initial::Double(bits),
+        })
+    }
+
+    fn symbol(&mut self) -> Result<(&'a str, i64), Error> {
+        let is_generic = self.peek() == Token::Word("generic");
+        let name = if is_generic && self.peek_second() == Token::Mark(b'(') {
+            self.next();
+            self.next();
+            let name = self.word("a symbol")?;
+            self.expect(b')')?;
+            name
+        } else {
+            self.word("an initial value")?
+        };
+        Ok((name, self.offset()?))
     }
 }

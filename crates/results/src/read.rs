@@ -1,0 +1,61 @@
+//! Text of files that somebody else may have written.
+
+use flate2::read::GzDecoder;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Result};
+use std::path::Path;
+
+/// Bytes of a file that are read, after it was unpacked: forty times those of a whole run.
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
+
+/// The text of a file, unpacked if its name ends in `.gz`.
+///
+/// # Errors
+/// It cannot be read, it is no text, or it is larger than any file of ours.
+pub fn read_text(path: &Path) -> Result<String> {
+    let file = File::open(path)?;
+    let is_packed = path.extension().is_some_and(|extension| extension == "gz");
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells that there is more; the rest is never unpacked.
+    if is_packed {
+        GzDecoder::new(file).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    } else {
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > MAX_BYTES {
+        let unpacked = if is_packed { " unpacked" } else { "" };
+        let message =
+            format!("it has more than {MAX_BYTES} bytes{unpacked}: it is no file of ours");
+        return Err(Error::new(ErrorKind::InvalidData, message));
+    }
+    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_bomb_is_one_sentence() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let packed = folder.path().join("bomb.json.gz");
+        let mut file = GzEncoder::new(File::create(&packed).expect("a file"), Compression::fast());
+        let blank = vec![b' '; 1 << 20];
+        for _ in 0..1024 {
+            file.write_all(&blank).expect("a file");
+        }
+        file.finish().expect("a file");
+        let plain = folder.path().join("large.json");
+        File::create(&plain).expect("a file").set_len(1 << 40).expect("a sparse file");
+        for path in [packed, plain] {
+            let start = Instant::now();
+            let error = crate::Results::load(&path, &[]).expect_err("no result file");
+            assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+            let error = format!("{error:#}");
+            assert!(error.contains("it has more than 67108864 bytes"), "{error}");
+        }
+    }
+}
