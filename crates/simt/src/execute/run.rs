@@ -59,8 +59,11 @@ impl Run<'_> {
     pub fn place(&self, block: [u32; 3], warp: u32, lanes: u32, pc: usize) -> Place {
         let detail = &self.program.details[pc];
         let source = self.location(pc).map(|location| {
-            let (file, line) = location.outermost();
-            format!("{file}:{line}")
+            // The line that the kernel's author sees, and what was inlined there.
+            let own = (location.file.clone(), location.line);
+            let chain = std::iter::once(&own).chain(&location.inlined_at).rev();
+            let chain = chain.map(|(file, line)| format!("{file}:{line}"));
+            chain.collect::<Vec<_>>().join(", which inlines ")
         });
         Place {
             kernel: self.program.name.clone(),

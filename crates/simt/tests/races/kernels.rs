@@ -21,7 +21,7 @@ pub const CLUSTER: Grid = Grid(2, 32, 2);
 /// `%rd5`. `%r9` is 7; `%r10` and above are free.
 pub fn text(body: &str) -> String {
     format!(
-        ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n\
+        ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n.file 2 \"helper.rs\"\n\
          .visible .entry k(.param .u64 p, .param .u64 q, .param .u64 h) {{\n\
          .reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .b16 %h<9>;\n\
          .shared .align 16 .b8 tile[1024]; .shared .align 16 .b8 word[64];\n\
