@@ -26,7 +26,7 @@ pub struct Place {
     pub ptx_line: u32,
     /// The instruction as written, without operands.
     pub instruction: String,
-    /// Source file and line from `.loc`, when present.
+    /// Source file and line from `.loc`, when present, with what was inlined there.
     pub source: Option<String>,
     /// Block index.
     pub block: [u32; 3],

@@ -10,9 +10,9 @@ pub struct Checks {
     /// For global memory, [`Memory::track_initialisation`](crate::Memory::track_initialisation)
     /// must have been called before the allocation.
     pub uninitialised: bool,
-    /// Conflicting accesses to shared memory by different threads without a barrier between.
+    /// Conflicting accesses to shared memory by different threads that nothing orders.
     pub shared_races: bool,
-    /// Conflicting accesses to global memory by different blocks of one launch.
+    /// Conflicting accesses to global memory by different threads of one launch that nothing orders.
     pub global_races: bool,
     /// Barriers that the lanes of a warp reach at different instructions.
     pub barriers: bool,
@@ -55,7 +55,7 @@ pub enum Hazard {
     UninitialisedLocal,
     /// Global bytes were read that nobody wrote.
     UninitialisedGlobal,
-    /// Shared bytes were written by one thread and read or written by another of another warp.
+    /// Shared bytes were accessed by threads of different warps, one of them writing, and nothing orders the two.
     SharedRace,
     /// As `SharedRace`, between lanes of one warp.
     SharedRaceInWarp,
@@ -132,6 +132,8 @@ pub struct Finding {
     pub address: Option<u64>,
     /// What happened, in one sentence.
     pub message: String,
+    /// What would fix this one, where that is known better than for its kind.
+    pub fix: Option<String>,
 }
 
 impl fmt::Display for Finding {
@@ -140,6 +142,6 @@ impl fmt::Display for Finding {
         if let Some(other) = &self.other {
             write!(f, "; the other access: {other}")?;
         }
-        write!(f, "; to fix it: {}", self.hazard.remedy())
+        write!(f, "; to fix it: {}", self.fix.as_deref().unwrap_or(self.hazard.remedy()))
     }
 }

@@ -27,11 +27,13 @@ impl SourceLocation {
     }
 }
 
-/// The line, then the call sites that it was inlined into, up to the kernel's own.
+/// The line that the kernel's author sees, and what was inlined there.
 impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)?;
-        self.inlined_at.iter().try_for_each(|(file, line)| write!(f, ", inlined at {file}:{line}"))
+        for (file, line) in self.inlined_at.iter().rev() {
+            write!(f, "{file}:{line}, which inlines ")?;
+        }
+        write!(f, "{}:{}", self.file, self.line)
     }
 }
 

@@ -122,15 +122,15 @@ fn a_message_names_both_accesses_and_the_order_that_is_missing() {
         (
             passed("st.release.gpu", "ld.relaxed.gpu"),
             BLOCKS,
-            &["`ld.relaxed.gpu.global.u32` at PTX line", "does not acquire: make it an .acquire"],
+            &["`ld.relaxed.gpu.global.u32` at PTX line", "does not acquire, by"],
         ),
         (
             passed("st.relaxed.gpu", "ld.acquire.gpu"),
             BLOCKS,
-            &["`st.relaxed.gpu.global.u32` at PTX line", "make the write a .release"],
+            &["`st.relaxed.gpu.global.u32` at PTX line", "to fix it: make the write a .release"],
         ),
-        (passed("st.release.cta", "ld.acquire.gpu"), BLOCKS, &["the .cta scope of `st.release.cta", "use .gpu"]),
-        (passed("st.release.gpu", "ld.acquire.cta"), BLOCKS, &["the .cta scope of `ld.acquire.cta", "use .gpu"]),
+        (passed("st.release.cta", "ld.acquire.gpu"), BLOCKS, &["the .cta scope of `st.release.cta", "to fix it: use .gpu"]),
+        (passed("st.release.gpu", "ld.acquire.cta"), BLOCKS, &["the .cta scope of `ld.acquire.cta", "to fix it: use .gpu"]),
         (
             "setp.eq.u32 %p1, %r2, 0; @%p1 st.global.u32 [%rd4], %r1; @!%p1 ld.global.u32 %r8, [%rd4];".into(),
             BLOCKS,
@@ -273,4 +273,15 @@ fn the_corpus_is_written_as_a_module() {
     let folder = std::path::Path::new(&folder);
     std::fs::write(folder.join("races.ptx"), module).expect("a writable folder");
     std::fs::write(folder.join("races.tsv"), table).expect("a writable folder");
+}
+
+#[test]
+fn an_access_in_a_helper_names_the_line_that_inlines_it() {
+    let body = "st.shared.u32 [%r5], %r1; xor.b32 %r10, %r5, 4;\n\
+                .loc 2 12 1, function_name $L__info_string0, inlined_at 1 9 3\n\
+                ld.shared.u32 %r8, [%r10];";
+    let found = message(body, WARP);
+    for part in ["(kernel.rs:9, which inlines helper.rs:12)", "(kernel.rs:7)"] {
+        assert!(found.contains(part), "`{part}` is missing: {found}");
+    }
 }

@@ -53,6 +53,7 @@ impl Machine<'_> {
                 place: run.place(index, w, mask, pc),
                 other: None,
                 address: None,
+                fix: None,
                 message,
             });
         }
@@ -146,6 +147,7 @@ impl Machine<'_> {
                 place: run.place(index, w, lanes, pc),
                 other: None,
                 address: None,
+                fix: None,
                 message: "a shuffle reads lanes that do not take part; the result is undefined"
                     .into(),
             });

@@ -151,6 +151,7 @@ impl Machine<'_> {
                 place: run.place(index, w, lanes, pc),
                 other: elsewhere.map(|(pc, lanes)| run.place(index, w, lanes, pc)),
                 address: None,
+                fix: None,
                 message: format!(
                     "the lanes of a warp are not together at the aligned barrier {id}"
                 ),
@@ -212,6 +213,7 @@ impl Machine<'_> {
                 place: run.place(index, w, lanes, pc),
                 other: None,
                 address: None,
+                fix: None,
                 message: "the membermask names lanes that wait at another instruction".into(),
             });
             return true;

@@ -24,7 +24,8 @@ pub fn text(body: &str) -> String {
 }
 
 /// What a module begins with.
-pub const HEAD: &str = ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n";
+pub const HEAD: &str =
+    ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n.file 2 \"helper.rs\"\n";
 
 /// The kernel alone, under a name.
 pub fn entry(name: &str, body: &str) -> String {

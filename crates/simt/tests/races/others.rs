@@ -108,6 +108,16 @@ pub const ROWS: &[Row] = &[
         SharedRace,
         [W, R],
     ),
+    (
+        "half of 16 bytes, in a kernel that also stores bytes",
+        WARPS,
+        "setp.gt.u32 %p1, %r1, 3; mul.lo.u32 %r20, %r1, 16; mov.u32 %r21, tile; add.u32 %r20, %r20, %r21;\n\
+         @!%p1 st.shared.v4.u32 [%r20], {%r1, %r1, %r1, %r1}; st.shared.u8 [%r5+256], 1; ?\n\
+         setp.ne.u32 %p2, %r1, 33; @%p2 bra END; ld.shared.u8 %h1, [tile+28];",
+        ["", "bar.sync 0;"],
+        SharedRace,
+        ["st.shared.v4.u32", "ld.shared.u8"],
+    ),
     // Inside a warp.
     (
         "warp barrier, shared",

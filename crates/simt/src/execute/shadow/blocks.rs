@@ -203,6 +203,7 @@ impl Machine<'_> {
             place: run.place(index, w, 1 << lane, pc),
             other: None,
             address: Some(address),
+            fix: None,
             message: format!("{address:#x} is read as read-only but written in this launch"),
         });
     }
@@ -243,6 +244,7 @@ impl Machine<'_> {
                 place: run.place(index, w, 1 << lane, request.pc),
                 other: None,
                 address: Some(address),
+                fix: None,
                 message: format!(
                     "{address:#x} is read but was never written; {}",
                     run.memory.describe(address)

@@ -372,11 +372,21 @@ impl Check<'_> {
         cells: &mut Cells,
         start: u64,
     ) {
+        let line = (LINE as u32) << self.shift;
+        if request.bytes > line {
+            // An element of several lines goes line by line.
+            for at in (0..request.bytes).step_by(line as usize) {
+                let all = request.all.map(|address| address.wrapping_add(u64::from(at)));
+                let bytes = line.min(request.bytes - at);
+                self.scattered(Request { all: &all, bytes, ..request }, lines, cells, start);
+            }
+            return;
+        }
         // Lanes of one store that reach one place do not race with themselves here.
         if self.writes && !self.kind.updates && !is_ascending(request) {
             return self.overlapping(request, lines, cells, start);
         }
-        let granules = (request.bytes >> self.shift).clamp(1, LINE as u32);
+        let granules = (request.bytes >> self.shift).max(1);
         let element = FULL >> (LINE as u32 - granules);
         let shift = self.shift;
         let place = |lane: usize| ((request.all[lane].wrapping_sub(start)) >> shift) as usize;

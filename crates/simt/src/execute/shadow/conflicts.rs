@@ -45,6 +45,7 @@ impl Machine<'_> {
                     place: run.place(index, w, 1 << first | 1 << second, pc),
                     other: None,
                     address: Some(address),
+                    fix: None,
                     message: format!("two lanes store different values to {address:#x}"),
                 });
                 return;

@@ -3,6 +3,7 @@
 use super::check::Race;
 use super::event::{Epoch, Event};
 use super::known::WARPS;
+use super::order::Order;
 use super::sync::includes;
 use crate::execute::block::Block;
 use crate::execute::machine::Machine;
@@ -40,10 +41,11 @@ impl Machine<'_> {
             } else {
                 format!("{address:#x}; {}", run.memory.describe(address))
             };
-            let missing = if same_value {
-                "both store the same value, so the result is the same in every order".to_owned()
+            let (missing, fix) = if same_value {
+                ("both store the same value, so the result is the same in every order".into(), None)
             } else {
-                missing_edge(run, order, pc, lane, (before, epoch))
+                let (missing, fix) = missing_edge(run, order, pc, lane, (before, epoch));
+                (missing, Some(fix))
             };
             let message = format!("conflicting accesses to {where_}; {missing}");
             let other_warp = if epoch.warp < WARPS { epoch.warp.into() } else { w };
@@ -53,113 +55,125 @@ impl Machine<'_> {
                 place: run.place(index, w, 1 << lane, pc),
                 other: Some(run.place(other_block, other_warp, 1 << before.lane(), before.pc())),
                 address: Some(address),
+                fix,
                 message,
             }
         });
     }
 }
 
-/// The order between two accesses that is not there, and what would make it, in one sentence.
+/// The order between two accesses that is not there, and what would make it.
 fn missing_edge(
     run: &Run<'_>,
-    order: &super::order::Order,
+    order: &Order,
     pc: usize,
     lane: usize,
     (before, epoch): (Event, Epoch),
-) -> String {
+) -> (String, String) {
     let text = |pc: usize| {
         let detail = &run.program.details[pc];
-        format!(
-            "`{}` at PTX line {}",
-            run.program.texts[detail.text as usize], detail.position.line
-        )
+        let text = &run.program.texts[detail.text as usize];
+        format!("`{text}` at PTX line {}", detail.position.line)
     };
+    let plain = |missing: &str, fix: &str| (missing.to_owned(), fix.to_owned());
     if epoch.warp >= WARPS {
-        return "nothing waits for the bulk copy: wait at its mbarrier or for its group, and let the \
-                threads that do not wait themselves follow by a barrier"
-            .into();
-    }
-    let (mine, theirs) = (run.kinds[pc], run.kinds[before.pc()]);
-    if let (Some(a), Some(b)) = (mine.semantics.strong, theirs.semantics.strong) {
-        if mine.bytes != theirs.bytes {
-            return format!(
-                "both are strong, but one reaches {} bytes and the other {}: use one size for both",
-                theirs.bytes, mine.bytes
-            );
-        }
-        let narrow = if includes(run, a, order.block, epoch.block) { before.pc() } else { pc };
-        let scope = if includes(run, b, epoch.block, order.block) { a } else { b };
-        return format!(
-            "both are strong, but the {} scope of {} does not reach the other thread: use {}",
-            scope_name(scope),
-            text(narrow),
-            wider(run, order.block, epoch.block)
+        return plain(
+            "this thread has not waited for the bulk copy",
+            "wait at its mbarrier or for its group, and put a barrier between the thread that waits and those that do not",
         );
     }
-    let same_block = epoch.block == order.block;
+    let wider = wider(run, order.block, epoch.block);
+    let too_narrow = |scope: Scope, pc: usize| {
+        let scope = scope_name(scope);
+        (
+            format!("the {scope} scope of {} does not reach the other thread", text(pc)),
+            format!("use {wider} there"),
+        )
+    };
+    let (mine, theirs) = (run.kinds[pc], run.kinds[before.pc()]);
+    let reaches = |scope, from, to| includes(run, scope, from, to);
+    if let (Some(a), Some(b)) = (mine.semantics.strong, theirs.semantics.strong) {
+        if mine.bytes != theirs.bytes {
+            let sizes = format!("one reaches {} bytes and the other {}", theirs.bytes, mine.bytes);
+            return (format!("both are strong, but {sizes}"), "use one size for both".into());
+        }
+        return if reaches(a, order.block, epoch.block) {
+            too_narrow(b, before.pc())
+        } else {
+            too_narrow(a, pc)
+        };
+    }
     if order.would_acquire(epoch, before, lane)
         && let Some(observed) = order.observed
     {
-        return format!(
-            "{} read the word that was released after the other access, but does not acquire: make it an .acquire of a \
-             scope that includes both threads, or put such a fence after it",
-            text(observed.read)
+        let read = text(observed.read);
+        return (
+            format!(
+                "{read} read the word that was released after the other access, but does not acquire"
+            ),
+            format!("make it an .acquire of {wider} scope, or put such a fence after it"),
         );
     }
+    let same_block = epoch.block == order.block;
     if same_block && epoch.warp == order.warp {
-        return "the lanes of a warp are ordered only by a warp barrier: put bar.warp.sync (__syncwarp) between the \
-                two accesses"
-            .into();
+        return plain(
+            "only a warp barrier orders the lanes of a warp, and none lies between the two accesses",
+            "put bar.warp.sync (__syncwarp) between the two accesses",
+        );
     }
     if let Some(observed) = order.observed
         && observed.block == epoch.block
     {
         let (read, write) = (run.kinds[observed.read], run.kinds[observed.write]);
-        let strong = (read.semantics.strong, write.semantics.strong);
-        let reaches = |scope: Option<Scope>, from, to| {
-            scope.is_some_and(|scope| includes(run, scope, from, to))
-        };
-        if let (_, Some(scope)) = strong
-            && !reaches(strong.1, epoch.block, order.block)
+        if let Some(scope) = write.semantics.strong
+            && !reaches(scope, epoch.block, order.block)
         {
-            return format!(
-                "the {} scope of {} does not reach the reader's block: use {}",
-                scope_name(scope),
-                text(observed.write),
-                wider(run, order.block, epoch.block)
+            return too_narrow(scope, observed.write);
+        }
+        if let Some(scope) = read.semantics.strong
+            && !reaches(scope, order.block, epoch.block)
+        {
+            return too_narrow(scope, observed.read);
+        }
+        let (read, wrote) = (text(observed.read), text(observed.write));
+        if write.semantics.strong.is_some() && !write.semantics.release {
+            return (
+                format!(
+                    "{read} read what {wrote} wrote, which releases nothing that came before it"
+                ),
+                format!(
+                    "make the write a .release of {wider} scope, or put such a fence before it"
+                ),
             );
         }
-        if strong.1.is_some() && !write.semantics.release {
-            return format!(
-                "{} read what {} wrote, which releases nothing that came before it: make the write a .release of a \
-                 scope that includes both threads, or put such a fence before it",
-                text(observed.read),
-                text(observed.write)
-            );
-        }
-        return format!(
-            "{} read what {} wrote, but the release there does not include the other access, or one of them has too \
-             narrow a scope: let a barrier come before the release and use {}",
-            text(observed.read),
-            text(observed.write),
-            wider(run, order.block, epoch.block)
+        return (
+            format!(
+                "{read} read what {wrote} wrote, but the release there does not include the other access"
+            ),
+            format!(
+                "let a barrier come before the release and after the acquire, both of {wider} scope"
+            ),
         );
     }
     if same_block {
-        return "no barrier lies between them: put bar.sync (__syncthreads) between the two accesses".into();
+        return plain(
+            "no barrier lies between them",
+            "put bar.sync (__syncthreads) between the two accesses",
+        );
     }
-    let atomics = [pc, before.pc()]
-        .iter()
-        .any(|pc| matches!(run.program.instructions[*pc].operation, Operation::Atomic(_)));
-    if atomics {
-        "one of them is not atomic, and nothing orders the two blocks: make both atomic, or hand on by a release that \
-         the other acquires"
-            .into()
-    } else {
-        "nothing orders the two blocks: let each block own its bytes, use atomics, split the work into two launches, \
-         or hand on by a release (st.release, or a fence before a strong store) that the other acquires"
-            .into()
+    let is_atomic =
+        |pc: usize| matches!(run.program.instructions[pc].operation, Operation::Atomic(_));
+    if is_atomic(pc) || is_atomic(before.pc()) {
+        return plain(
+            "one of them is not atomic, and nothing orders the two blocks",
+            "make both atomic, or hand on by a release that the other acquires",
+        );
     }
+    plain(
+        "nothing orders the two blocks",
+        "let each block own its bytes, use atomics, split the work into two launches, or hand on by a release (st.release, \
+         or a fence before a strong store) that the other acquires",
+    )
 }
 
 fn scope_name(scope: Scope) -> &'static str {

@@ -91,6 +91,7 @@ impl Machine<'_> {
                 place: run.place(index, w, bad, pc),
                 other: None,
                 address: None,
+                fix: None,
                 message: "a register that was never written decides what happens".into(),
             });
         }
@@ -113,6 +114,7 @@ impl Machine<'_> {
                     place: run.place(index, w, 1 << lane, request.pc),
                     other: None,
                     address: Some(address),
+                    fix: None,
                     message: format!("local byte {address} is read but was never written"),
                 });
             }

@@ -124,6 +124,7 @@ impl Machine<'_> {
                 place: run.place(index, w, 1 << lane, pc),
                 other: None,
                 address: Some(address),
+fix: None,
                 message: format!(
                     "shared address {address:#x} was formed from `{name}`, which has {bytes} bytes, but is not in it; {}",
                     run.describe_shared(address)

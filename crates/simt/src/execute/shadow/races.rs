@@ -133,6 +133,7 @@ impl Machine<'_> {
                 place: run.place(site.block, site.warp, 1 << site.lane, site.pc),
                 other: None,
                 address: Some(address),
+                fix: None,
                 message,
             }
         });
