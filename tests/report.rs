@@ -377,10 +377,8 @@ fn measured_timelines_are_shown() {
         details.into_iter().map(text).filter(|text| text.contains("Some GPU")).collect::<Vec<_>>()
     };
     let [picture] = &shown("recorded_once")[..] else { panic!("one picture of the GPU") };
-    assert!(
-        picture.contains("20 µs between the first and the last event, kernels busy 10 µs (50 %)"),
-        "{picture}"
-    );
+    let told = "20 µs between the first and the last event, kernels busy 10 µs (50 %)";
+    assert!(picture.contains(told), "{picture}");
     assert!(shown("one_by_one").is_empty());
 }
 
