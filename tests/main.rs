@@ -23,6 +23,7 @@ mod look_back;
 mod measurement;
 mod pictures;
 mod proofs;
+mod race_kernels;
 mod race_runs;
 mod references;
 mod regressions;

@@ -13,6 +13,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("regressions", &["cuda_std", "cuda_std_macros"]),
     ("measurement_kernels", &["cuda_std", "cuda_std_macros"]),
     ("glossary_kernels", &["cuda_std", "cuda_std_macros"]),
+    ("race_kernels", &["cuda_std", "cuda_std_macros"]),
     ("kernels", &["cuda_std", "cuda_std_macros"]),
     ("cuda_builder", &[]),
     ("cuda_driver", &[]),
