@@ -54,11 +54,11 @@ const WORDS: [&str; 24] = [
 
 fn mutate(seed: &str, state: &mut u64) -> String {
     let mut bytes = seed.as_bytes().to_vec();
-    for _ in 0..1 + below(state, 4) {
+    for _ in 0..1 + below(state, 3) {
         let at = below(state, bytes.len() + 1);
         let end = (at + 1 + below(state, 30)).min(bytes.len()).max(at);
         let word = WORDS[below(state, WORDS.len())].bytes();
-        match below(state, 6) {
+        match below(state, 10) {
             0 => drop(bytes.drain(at..end)),
             1 => drop(bytes.splice(at..at, word)),
             2 => {
@@ -73,9 +73,15 @@ fn mutate(seed: &str, state: &mut u64) -> String {
                 drop(bytes.splice(to..to, piece));
             }
             4 => bytes.truncate(at),
-            _ => {
+            5 => {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte = mix(state) as u8;
+                }
+            }
+            // A digit becomes another one: most of what is mutated so is still a file.
+            _ => {
+                if let Some(digit) = bytes[at..].iter_mut().find(|byte| byte.is_ascii_digit()) {
+                    *digit = b'0' + below(state, 10) as u8;
                 }
             }
         }
@@ -162,7 +168,8 @@ fn nothing_that_is_read_makes_its_reader_panic_or_take_long() {
                 _ => text.parse::<Axes>().is_ok_and(|axes| {
                     let mut plan = Plan::new(CATALOGUE.all());
                     plan.axes = axes.0;
-                    plan.row_count().is_ok()
+                    let _ = plan.row_count();
+                    true
                 }),
             }));
             let mut what = format!("input {tried} of kind {kind}");
@@ -176,7 +183,7 @@ fn nothing_that_is_read_makes_its_reader_panic_or_take_long() {
         "{tried} inputs of each kind of {inputs} meant: {results} result files, {profiles} profiles, {listings} listings of \
          machine code and {lines} command lines were sound, none panicked"
     );
-    let least = tried / 100;
+    let least = tried / 50;
     assert!(read.iter().all(|count| *count > least), "mutations are too wild: {read:?} of {tried}");
 }
 

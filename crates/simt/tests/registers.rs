@@ -84,3 +84,25 @@ fn values_that_functions_return() {
     let body = format!("{call}\n{call}\nsetp.eq.u32 %p2, %r2, 6; @%p2 bra E;\nE:");
     assert_eq!(found(&body), []);
 }
+
+#[test]
+fn a_selection_may_write_registers_of_another_width() {
+    for selection in [
+        "selp.b32 %rd1, %r1, %r2, %p1;",
+        "selp.b64 %r1, %rd1, %rd2, %p1;",
+        "selp.b64 {%r1, %r2}, %rd1, %rd2, %p1;",
+    ] {
+        for unused in
+            ["", "mov.u32 %r4, %r5; mov.u32 %r6, %r7;", "mov.u64 %rd4, %rd5; mov.u64 %rd6, %rd7;"]
+        {
+            let text = format!(
+                ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n.reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n{unused}\n{selection}\nret;\n}}\n"
+            );
+            let module = Module::parse(&text).unwrap();
+            let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]);
+            let options = Options { checks: Checks::all(), ..Options::default() };
+            let report = run(&module, &mut Memory::new(1 << 20), &launch, &options);
+            assert!(report.is_ok(), "{selection} {report:?}");
+        }
+    }
+}

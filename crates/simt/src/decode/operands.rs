@@ -282,16 +282,18 @@ impl<'a> Decoder<'_, '_, 'a> {
                 let Some((row, _)) = self.register(name) else {
                     return self.invalid(format!("`{name}` is not a register"));
                 };
-                self.writes.push(row);
                 let fits = match row {
                     Row::Predicate(_) => t == Type::Pred,
                     Row::Long(_) => is_long(t),
                     Row::Word(_) => t != Type::Pred && !is_long(t),
                 };
                 if fits {
+                    self.writes.push(row);
                     return Ok(row);
                 }
                 let narrow = self.new_row(t);
+                // The row that the instruction itself writes comes first: it has its operands' width.
+                self.writes.extend([narrow, row]);
                 let function = match (narrow, row) {
                     (Row::Word(_), Row::Long(_)) if t.is_signed() => {
                         lanes!(|a: i32| -> i64 { a as i64 })
@@ -316,6 +318,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     /// `mov.b64 {a, b}, s`: the whole is written to a helper row, then taken apart.
     fn unpacked_destination(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Row, Error> {
         let whole = self.new_row(t);
+        self.writes.push(whole);
         let count = parts.len() as u32;
         if !matches!(count, 2 | 4) || t.bytes() / count == 0 || t == Type::B128 {
             return self.unsupported("unpacking of this vector");
