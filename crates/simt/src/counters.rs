@@ -33,7 +33,7 @@ pub struct Traffic {
     pub sector_passes: u64,
     /// Distinct 128-byte lines per request, summed. Zero for shared memory.
     pub lines: u64,
-    /// Passes through the shared-memory banks (or serialised passes of an atomic).
+    /// Passes through the shared-memory banks (or serialized passes of an atomic).
     pub wavefronts: u64,
     /// The passes that the width alone makes necessary.
     pub wavefronts_ideal: u64,

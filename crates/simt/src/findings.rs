@@ -7,9 +7,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Reads of shared, local and global bytes and of registers that nobody wrote.
-    /// For global memory, [`Memory::track_initialisation`](crate::Memory::track_initialisation)
+    /// For global memory, [`Memory::track_initialization`](crate::Memory::track_initialization)
     /// must have been called before the allocation.
-    pub uninitialised: bool,
+    pub uninitialized: bool,
     /// Conflicting accesses to shared memory by different threads that nothing orders.
     pub shared_races: bool,
     /// Conflicting accesses to global memory by different threads of one launch that nothing orders.
@@ -29,7 +29,7 @@ impl Checks {
     /// Every check.
     pub fn all() -> Checks {
         Checks {
-            uninitialised: true,
+            uninitialized: true,
             shared_races: true,
             global_races: true,
             barriers: true,
@@ -48,13 +48,13 @@ impl Checks {
 #[non_exhaustive]
 pub enum Hazard {
     /// A register that nobody wrote decides an address, a branch or a stored value.
-    UninitialisedRegister,
+    UninitializedRegister,
     /// Shared bytes were read that nobody wrote.
-    UninitialisedShared,
+    UninitializedShared,
     /// Local bytes were read that nobody wrote.
-    UninitialisedLocal,
+    UninitializedLocal,
     /// Global bytes were read that nobody wrote.
-    UninitialisedGlobal,
+    UninitializedGlobal,
     /// Shared bytes were accessed by threads of different warps, one of them writing, and nothing orders the two.
     SharedRace,
     /// As `SharedRace`, between lanes of one warp.
@@ -87,12 +87,12 @@ impl Hazard {
     /// What would fix it.
     pub fn remedy(self) -> &'static str {
         match self {
-            Hazard::UninitialisedRegister => "initialise the variable on every path",
-            Hazard::UninitialisedShared => {
+            Hazard::UninitializedRegister => "initialize the variable on every path",
+            Hazard::UninitializedShared => {
                 "write the shared memory before reading it; its content is undefined at the start"
             }
-            Hazard::UninitialisedLocal => "initialise the local array",
-            Hazard::UninitialisedGlobal => "copy to or fill the allocation before the launch",
+            Hazard::UninitializedLocal => "initialize the local array",
+            Hazard::UninitializedGlobal => "copy to or fill the allocation before the launch",
             Hazard::SharedRace => "put a block barrier between the two accesses",
             Hazard::SharedRaceInWarp | Hazard::GlobalRaceInWarp => {
                 "put a warp barrier (bar.warp.sync) between the two accesses"
@@ -109,7 +109,7 @@ impl Hazard {
             Hazard::MemberMask => "pass the mask of the lanes that execute the instruction",
             Hazard::InactiveSource => "read only lanes that execute the same shuffle",
             Hazard::AsyncCopyNotAwaited => {
-                "wait for the copy (wait_group or mbarrier), then synchronise the readers"
+                "wait for the copy (wait_group or mbarrier), then synchronize the readers"
             }
             Hazard::ReadOnlyWritten => {
                 "use a plain load, or do not write the buffer in this launch"

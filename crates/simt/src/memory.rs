@@ -65,8 +65,8 @@ impl Memory {
     }
 
     /// Remembers from now on which bytes of new allocations were ever written, so that launches
-    /// with `Checks::uninitialised` can find reads of bytes that nobody wrote.
-    pub fn track_initialisation(&mut self) {
+    /// with `Checks::uninitialized` can find reads of bytes that nobody wrote.
+    pub fn track_initialization(&mut self) {
         self.track = true;
     }
 
@@ -95,7 +95,7 @@ impl Memory {
         let Some(owner) = Zeroed::new(bytes) else {
             return Err(out_of_memory);
         };
-        let initialised = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
+        let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
         let address = self.next;
         self.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
         self.used += bytes;
@@ -106,7 +106,7 @@ impl Memory {
             pointer: owner.pointer(),
             owner: Some(owner),
             label: label.into(),
-            initialised,
+            initialized,
         });
         Ok(address)
     }
@@ -160,7 +160,7 @@ impl Memory {
             pointer,
             owner: None,
             label: "mapped host memory".into(),
-            initialised: None,
+            initialized: None,
         });
         Ok(())
     }

@@ -25,7 +25,7 @@ pub(crate) struct Detail {
     /// Helper of another instruction: not counted.
     pub synthetic: bool,
     pub approximate: bool,
-    /// Rows read and written, for the check of uninitialised registers.
+    /// Rows read and written, for the check of uninitialized registers.
     pub reads: Vec<Row>,
     pub writes: Vec<Row>,
 }

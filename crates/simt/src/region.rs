@@ -50,15 +50,15 @@ pub(crate) struct Region {
     pub owner: Option<Zeroed>,
     pub label: String,
     /// One bit per byte, in 64-bit words: has it been written?
-    pub initialised: Option<Zeroed>,
+    pub initialized: Option<Zeroed>,
 }
 
 /// What a range of a region held.
 pub(crate) struct Saved {
     offset: usize,
     bytes: Vec<u8>,
-    /// The words of its initialised bits.
-    pub initialised: Vec<u64>,
+    /// The words of its initialized bits.
+    pub initialized: Vec<u64>,
 }
 
 // SAFETY: the pointer is either owned, or its owner promised in `Memory::map` that it may be used
@@ -80,19 +80,19 @@ impl Region {
         self.owner.is_none()
     }
 
-    /// The word of initialised bits of the 64 bytes that hold an offset.
+    /// The word of initialized bits of the 64 bytes that hold an offset.
     #[inline(always)]
-    fn initialised_word(&self, offset: u64) -> Option<&AtomicU64> {
-        let words = self.initialised.as_ref()?.pointer().cast::<u64>();
+    fn initialized_word(&self, offset: u64) -> Option<&AtomicU64> {
+        let words = self.initialized.as_ref()?.pointer().cast::<u64>();
         let word = words.wrapping_add((offset / 64) as usize);
         // SAFETY: the map has a word for every 64 bytes begun by the region, in which callers
         // keep; it lives as long as `self`, and all access to it is atomic.
         Some(unsafe { AtomicU64::from_ptr(word) })
     }
 
-    /// The words of initialised bits of a range, each with the bits that stand for it.
+    /// The words of initialized bits of a range, each with the bits that stand for it.
     #[inline(always)]
-    fn initialised_bits(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&AtomicU64, u64)> {
+    fn initialized_bits(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&AtomicU64, u64)> {
         let end = offset + bytes;
         let mut at = offset;
         std::iter::from_fn(move || {
@@ -101,7 +101,7 @@ impl Region {
             }
             let next = ((at / 64 + 1) * 64).min(end);
             let bits = (u64::MAX >> (64 - (next - at))) << (at % 64);
-            let word = self.initialised_word(at)?;
+            let word = self.initialized_word(at)?;
             at = next;
             Some((word, bits))
         })
@@ -109,14 +109,14 @@ impl Region {
 
     /// Whether a range was written, as far as that is tracked.
     #[inline(always)]
-    pub fn is_initialised(&self, offset: u64, bytes: u64) -> bool {
-        self.initialised_bits(offset, bytes).all(|(word, bits)| word.load(Relaxed) & bits == bits)
+    pub fn is_initialized(&self, offset: u64, bytes: u64) -> bool {
+        self.initialized_bits(offset, bytes).all(|(word, bits)| word.load(Relaxed) & bits == bits)
     }
 
     /// Marks a range as written.
     #[inline(always)]
     pub fn mark(&self, offset: u64, bytes: u64) {
-        for (word, bits) in self.initialised_bits(offset, bytes) {
+        for (word, bits) in self.initialized_bits(offset, bytes) {
             if word.load(Relaxed) & bits != bits {
                 word.fetch_or(bits, Relaxed);
             }
@@ -133,9 +133,9 @@ impl Region {
         // SAFETY: by the contract the range lies in the region and is not written; the target is memory of our own.
         unsafe { self.pointer.add(offset).copy_to(bytes.as_mut_ptr(), bytes.len()) };
         let words = (offset / 64..(offset + bytes.len()).div_ceil(64)).map(|word| {
-            self.initialised_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))
+            self.initialized_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))
         });
-        Saved { offset, initialised: words.collect(), bytes }
+        Saved { offset, initialized: words.collect(), bytes }
     }
 
     /// Writes saved bytes back.
@@ -147,8 +147,8 @@ impl Region {
         let target = unsafe { self.pointer.add(saved.offset) };
         // SAFETY: `target` is valid for as many bytes as were saved from there, and nobody else accesses them.
         unsafe { target.copy_from(saved.bytes.as_ptr(), saved.bytes.len()) };
-        for (index, bits) in saved.initialised.iter().enumerate() {
-            if let Some(word) = self.initialised_word((saved.offset / 64 + index) as u64 * 64) {
+        for (index, bits) in saved.initialized.iter().enumerate() {
+            if let Some(word) = self.initialized_word((saved.offset / 64 + index) as u64 * 64) {
                 word.store(*bits, Relaxed);
             }
         }

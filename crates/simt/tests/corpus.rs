@@ -388,7 +388,7 @@ fn kernels_of_rustc() {
     let module = Module::parse(&text).unwrap();
     let outcome = |name: &str, input: &[u8], output: &[u8], middle: &[u8]| {
         let mut memory = Memory::default();
-        memory.track_initialisation();
+        memory.track_initialization();
         let [x, y] = [input, output].map(|bytes| {
             let address = memory.allocate(bytes.len() as u64).unwrap();
             memory.write(address, bytes).unwrap();

@@ -21,7 +21,7 @@ fn text(body: &str) -> String {
 fn outcome(body: &str, schedule: Schedule) -> (Result<Report, Error>, Vec<u8>) {
     let module = Module::parse(&text(body)).unwrap();
     let mut memory = Memory::default();
-    memory.track_initialisation();
+    memory.track_initialization();
     let buffer = memory.allocate_named(1024, "buffer").unwrap();
     memory.fill(buffer, 0, 512).unwrap();
     let launch = Launch::new("broken", [1, 1, 1], [64, 1, 1]).address(buffer);
@@ -42,14 +42,14 @@ fn every_hazard_is_found_and_explained() {
     let mbarrier = "setp.ne.u32 %p1, %r1, 0; @%p1 ret; ";
     let cases: &[(Hazard, &str, &[&str])] = &[
         (
-            UninitialisedRegister,
+            UninitializedRegister,
             "add.u64 %rd3, %rd1, %rd2; setp.eq.u64 %p1, %rd3, 0; @%p1 ret;",
             &[],
         ),
-        (UninitialisedShared, "ld.shared.u32 %r5, [%r3];", &["0x40", "`tile`", "256 bytes"]),
-        (UninitialisedLocal, "ld.local.u32 %r5, [own+4];", &["local byte 4"]),
+        (UninitializedShared, "ld.shared.u32 %r5, [%r3];", &["0x40", "`tile`", "256 bytes"]),
+        (UninitializedLocal, "ld.local.u32 %r5, [own+4];", &["local byte 4"]),
         (
-            UninitialisedGlobal,
+            UninitializedGlobal,
             "ld.global.u32 %r5, [%rd1+512];",
             &["byte 512 of the buffer of 1024"],
         ),

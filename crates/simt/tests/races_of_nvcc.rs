@@ -46,7 +46,7 @@ fn outcome(
     way: (Schedule, usize),
 ) -> Result<Report, Error> {
     let mut memory = Memory::default();
-    memory.track_initialisation();
+    memory.track_initialization();
     let [data, flag] = [memory.allocate_named(4096, "data")?, memory.allocate_named(4096, "flag")?];
     memory.fill(data, 0, 4096)?;
     memory.fill(flag, 0, 4096)?;

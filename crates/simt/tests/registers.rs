@@ -19,11 +19,11 @@ fn found(body: &str) -> Vec<(u32, u32)> {
     let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).address(buffer);
     let options = Options { checks: Checks::all(), ..Options::default() };
     let report = run(&module, &mut memory, &launch, &options).unwrap();
-    let uninitialised = report.findings.iter().map(|finding| {
-        assert_eq!(finding.hazard, Hazard::UninitialisedRegister, "{finding}");
+    let uninitialized = report.findings.iter().map(|finding| {
+        assert_eq!(finding.hazard, Hazard::UninitializedRegister, "{finding}");
         (finding.place.ptx_line - 8, finding.place.lanes)
     });
-    uninitialised.collect()
+    uninitialized.collect()
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn outcome(
     findings_max: usize,
 ) -> (Result<Report, Error>, Vec<u8>) {
     let mut memory = Memory::default();
-    memory.track_initialisation();
+    memory.track_initialization();
     let buffer = memory.allocate(BYTES as u64).unwrap();
     // The upper half of the buffer has no content at the start.
     memory.write(buffer, &[1; BYTES / 2]).unwrap();
@@ -129,14 +129,14 @@ fn a_plain_write_among_atomics() {
 }
 
 #[test]
-fn reads_that_a_later_block_would_have_initialised() {
+fn reads_that_a_later_block_would_have_initialized() {
     let words = BLOCKS * THREADS + 200;
     let found = hazards(&format!(
         "setp.eq.u32 %p1, %r2, 20; @%p1 st.global.u32 [%rd1+{0}], 1; \
          @!%p1 ld.global.u32 %r4, [%rd1+{0}];",
         4 * words
     ));
-    assert!(found.contains(&Hazard::UninitialisedGlobal), "{found:?}");
+    assert!(found.contains(&Hazard::UninitializedGlobal), "{found:?}");
     assert!(found.contains(&Hazard::GlobalRace), "{found:?}");
 }
 

@@ -76,8 +76,8 @@ impl Machine {
 
     /// Changes how the device runs from here on.
     pub(crate) fn set_options(&mut self, options: Options) {
-        if options.checks.uninitialised {
-            self.memory.device.track_initialisation();
+        if options.checks.uninitialized {
+            self.memory.device.track_initialization();
         }
         if let Order::Seeded(seed) = options.order {
             self.scheduler.seed(seed);

@@ -212,7 +212,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         Ok(fitted)
     }
 
-    /// A helper with one source, which passes on whether its source is initialised.
+    /// A helper with one source, which passes on whether its source is initialized.
     pub fn helper_compute(
         &mut self,
         function: crate::compute::ComputeFunction,

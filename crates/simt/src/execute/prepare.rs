@@ -55,7 +55,7 @@ pub(crate) fn prepare<'r>(
     let dynamic = launch.dynamic_shared_bytes;
     let shared_bytes = if dynamic > 0 { shared_static + dynamic } else { program.shared_static };
     static CERTAIN: Doubt = Doubt::none();
-    let doubt = if options.checks.uninitialised {
+    let doubt = if options.checks.uninitialized {
         kernel.doubt.get_or_init(|| Doubt::new(program))
     } else {
         &CERTAIN

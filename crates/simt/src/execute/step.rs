@@ -236,7 +236,7 @@ impl Machine<'_> {
                 if !self.together(block, warp, split, mask, *members) {
                     return Ok(Flow::Left);
                 }
-                self.warp_synchronised(warp, mask);
+                self.warp_synchronized(warp, mask);
             }
             Operation::Shuffle { operands, .. }
             | Operation::Vote { operands, .. }

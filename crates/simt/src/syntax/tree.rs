@@ -34,7 +34,7 @@ pub(crate) struct Variable<'a> {
     pub position: Position,
 }
 
-/// One element of an initialiser.
+/// One element of an initializer.
 #[derive(Clone, Debug)]
 pub(crate) enum Initial<'a> {
     Integer(i128),

@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
             };
         }
         if self.accept(b'=') {
-            self.initialiser(&mut variable.initial)?;
+            self.initializer(&mut variable.initial)?;
             if variable.elements.is_none() {
                 variable.elements = Some(variable.initial.len() as u64);
             }
@@ -136,11 +136,11 @@ impl<'a> Parser<'a> {
         Ok(variable)
     }
 
-    pub fn initialiser(&mut self, values: &mut Vec<Initial<'a>>) -> Result<(), Error> {
+    pub fn initializer(&mut self, values: &mut Vec<Initial<'a>>) -> Result<(), Error> {
         if self.accept(b'{') {
             self.enter("fewer nested braces")?;
             while !self.accept(b'}') {
-                self.initialiser(values)?;
+                self.initializer(values)?;
                 if !self.accept(b',') {
                     self.expect(b'}')?;
                     break;

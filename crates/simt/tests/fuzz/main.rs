@@ -53,7 +53,7 @@ fn execute(text: &str, checks: Checks, tried: &mut Tried, coverage: &mut Coverag
     coverage.module(&module);
     for kernel in module.kernels() {
         let mut memory = Memory::new(1 << 24);
-        memory.track_initialisation();
+        memory.track_initialization();
         let Ok(buffer) = memory.allocate(1 << 16) else { continue };
         let mut launch = Launch::new(&kernel.name, [2, 1, 1], [40, 1, 1]).shared(256);
         for parameter in &kernel.parameters {

@@ -60,7 +60,7 @@ pub fn outcome(body: &str, grid: Grid, way: (Schedule, usize)) -> Result<Report,
         Err(error) => panic!("{error}\n{text}"),
     };
     let mut memory = Memory::default();
-    memory.track_initialisation();
+    memory.track_initialization();
     let data = memory.allocate_named(4096, "data")?;
     let flag = memory.allocate_named(4096, "flag")?;
     memory.fill(data, 0, 4096)?;

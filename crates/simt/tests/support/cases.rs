@@ -92,7 +92,7 @@ pub fn execute_text(
 ) -> (Result<Report, Error>, Vec<Vec<u8>>) {
     let module = Module::parse(text).unwrap();
     let mut memory = Memory::default();
-    memory.track_initialisation();
+    memory.track_initialization();
     let mut launch = Launch::new(&case.kernel, case.grid, case.block).shared(case.shared);
     let mut outputs = Vec::new();
     for argument in &case.arguments {

@@ -141,7 +141,7 @@ impl Kernel {
         options: &Options,
     ) -> (Vec<u8>, Report) {
         let mut memory = Memory::default();
-        memory.track_initialisation();
+        memory.track_initialization();
         let source = memory.allocate(input.len() as u64).unwrap();
         memory.write(source, input).unwrap();
         let target = memory.allocate(out_bytes as u64).unwrap();

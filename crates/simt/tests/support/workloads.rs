@@ -80,7 +80,7 @@ impl Workload {
         let text = std::fs::read_to_string(format!("{folder}/{}", self.file)).unwrap();
         let module = Module::parse(&text).unwrap();
         let mut memory = Memory::default();
-        memory.track_initialisation();
+        memory.track_initialization();
         let buffers = [0, 1, 2].map(|_| memory.allocate(BYTES).unwrap());
         let words = (0..BYTES as u32 / 4).map(|i| i.wrapping_mul(0x9e37_79b9));
         let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();

@@ -26,8 +26,8 @@ impl Machine<'_> {
         request: Request<'_>,
         read_only: bool,
     ) {
-        if self.run.options.checks.uninitialised {
-            self.check_initialised(block, warp, request);
+        if self.run.options.checks.uninitialized {
+            self.check_initialized(block, warp, request);
         }
         self.global_event(block, warp, request, (false, read_only), None);
     }
@@ -40,7 +40,7 @@ impl Machine<'_> {
         access: &Access,
     ) {
         self.global_event(block, warp, request, (true, false), Some(access));
-        self.mark_initialised(request);
+        self.mark_initialized(request);
     }
 
     pub fn check_global_atomic(
@@ -50,7 +50,7 @@ impl Machine<'_> {
         request: Request<'_>,
     ) {
         self.global_event(block, warp, request, (true, false), None);
-        self.mark_initialised(request);
+        self.mark_initialized(request);
     }
 
     fn global_event(
@@ -185,7 +185,7 @@ impl Machine<'_> {
             let request = Request { pc, mask: 1 << lane, all: &all, bytes: STEP };
             if writes {
                 self.global_event(block, warp, request, (true, false), None);
-                self.mark_initialised(request);
+                self.mark_initialized(request);
             } else {
                 self.check_global_read(block, warp, request, false);
             }
@@ -219,13 +219,13 @@ impl Machine<'_> {
         }
     }
 
-    fn check_initialised(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+    fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
         let memory = self.run.memory;
         if let Some(bytes) = request.row_bytes()
             && let Some(index) = self.region_of(request.pc, request.all[0], bytes)
         {
             let region = memory.region(index);
-            if region.is_initialised(request.all[0] - region.base, bytes) {
+            if region.is_initialized(request.all[0] - region.base, bytes) {
                 return;
             }
         }
@@ -235,12 +235,12 @@ impl Machine<'_> {
                 continue;
             };
             let region = memory.region(index);
-            if region.is_initialised(address - region.base, request.bytes as u64) {
+            if region.is_initialized(address - region.base, request.bytes as u64) {
                 continue;
             }
             let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitialisedGlobal, request.pc, |run| Finding {
-                hazard: Hazard::UninitialisedGlobal,
+            self.observers.find(Hazard::UninitializedGlobal, request.pc, |run| Finding {
+                hazard: Hazard::UninitializedGlobal,
                 place: run.place(index, w, 1 << lane, request.pc),
                 other: None,
                 address: Some(address),
@@ -253,7 +253,7 @@ impl Machine<'_> {
         }
     }
 
-    fn mark_initialised(&mut self, request: Request<'_>) {
+    fn mark_initialized(&mut self, request: Request<'_>) {
         let memory = self.run.memory;
         if let Some(bytes) = request.row_bytes()
             && let Some(index) = self.region_of(request.pc, request.all[0], bytes)

@@ -86,8 +86,8 @@ impl Machine<'_> {
         }
         if bad != 0 {
             let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitialisedRegister, pc, |run| Finding {
-                hazard: Hazard::UninitialisedRegister,
+            self.observers.find(Hazard::UninitializedRegister, pc, |run| Finding {
+                hazard: Hazard::UninitializedRegister,
                 place: run.place(index, w, bad, pc),
                 other: None,
                 address: None,
@@ -98,7 +98,7 @@ impl Machine<'_> {
     }
 
     pub fn check_local_read(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
-        if !self.run.options.checks.uninitialised {
+        if !self.run.options.checks.uninitialized {
             return;
         }
         for lane in lanes(request.mask) {
@@ -109,8 +109,8 @@ impl Machine<'_> {
             });
             if unwritten {
                 let (index, w) = (block.index, warp.index);
-                self.observers.find(Hazard::UninitialisedLocal, request.pc, |run| Finding {
-                    hazard: Hazard::UninitialisedLocal,
+                self.observers.find(Hazard::UninitializedLocal, request.pc, |run| Finding {
+                    hazard: Hazard::UninitializedLocal,
                     place: run.place(index, w, 1 << lane, request.pc),
                     other: None,
                     address: Some(address),

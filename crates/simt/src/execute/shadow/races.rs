@@ -79,8 +79,8 @@ impl Machine<'_> {
         if let (Some(at), true) = (shown.pending, checks.async_copies) {
             self.report(Hazard::AsyncCopyNotAwaited, site(at));
         }
-        if let (Some(at), true) = (shown.unwritten, checks.uninitialised) {
-            self.report(Hazard::UninitialisedShared, site(at));
+        if let (Some(at), true) = (shown.unwritten, checks.uninitialized) {
+            self.report(Hazard::UninitializedShared, site(at));
         }
         for race in shown.races {
             let shared = Some(&block.shared[..]);
@@ -120,7 +120,7 @@ impl Machine<'_> {
                 Hazard::AsyncCopyNotAwaited => format!(
                     "shared address {address:#x} is the target of a copy that is still under way"
                 ),
-                Hazard::UninitialisedShared => {
+                Hazard::UninitializedShared => {
                     format!("shared address {address:#x} is read but was never written")
                 }
                 _ => {
@@ -140,7 +140,7 @@ impl Machine<'_> {
     }
 
     /// A warp barrier orders its lanes.
-    pub fn warp_synchronised(&mut self, warp: &mut Warp, mask: u32) {
+    pub fn warp_synchronized(&mut self, warp: &mut Warp, mask: u32) {
         if self.observers.checking {
             warp.order.meet(mask, warp.live, warp.lanes);
         }
@@ -328,8 +328,8 @@ impl Machine<'_> {
         for race in races {
             self.report_race(block, warp, pc, race, false, true);
         }
-        if unwritten && checks.uninitialised {
-            self.report(Hazard::UninitialisedShared, place);
+        if unwritten && checks.uninitialized {
+            self.report(Hazard::UninitializedShared, place);
         }
         if unfenced && checks.async_copies {
             self.report(Hazard::MissingProxyFence, place);
