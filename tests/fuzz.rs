@@ -155,14 +155,15 @@ fn nothing_that_is_read_makes_its_reader_panic_or_take_long() {
                     })
                 }
                 1 => Profile::from_json(&text).is_ok_and(|profile| {
-                    (0..200).for_each(|number| _ = profile.attribute(number));
+                    let known = (0..200).filter(|number| profile.attribute(*number).is_some());
+                    assert!(known.count() > 100);
                     profile.architecture() > 0
                 }),
                 2 => {
                     std::fs::write(&path, &text).expect("a temporary file");
                     MachineCode::load(&path).is_ok_and(|code| {
-                        code.of("k").iter().for_each(|one| _ = one.memory());
-                        true
+                        code.of("k").iter().filter(|one| one.memory().is_some()).count()
+                            < usize::MAX
                     })
                 }
                 _ => text.parse::<Axes>().is_ok_and(|axes| {
