@@ -31,6 +31,7 @@ fn every_kernel_of_the_corpus_ends() {
     let folder = folder();
     let _context = cust::quick_init().expect("a GPU");
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
+    println!();
     let endless = std::fs::read_to_string(folder.join("endless.txt")).unwrap_or_default();
     let (mut ended, mut left_out) = (0, 0);
     for corpus in ["races", "cuda"] {
@@ -122,6 +123,47 @@ fn table(launches: &str, logs: &[String; TOOLS.len()]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The table, counted: what each tool found and accused of the pairs that it ran. Ours is what the tests of both corpora
+/// hold it to.
+fn summary(table: &str) -> String {
+    let rows: Vec<Vec<&str>> =
+        table.lines().skip(1).map(|line| line.rsplitn(5, ',').collect()).collect();
+    let mut out = format!(
+        "| checker | broken kernels found | missed | not run | repaired kernels accused |\n|---|--:|--:|--:|--:|\n\
+         | `coalesce`, no GPU | {} | 0 | 0 | 0 |\n",
+        rows.len()
+    );
+    for (index, tool) in TOOLS.iter().enumerate() {
+        let count = |kind: usize, sign: char| {
+            rows.iter().filter(|row| row[3 - index].chars().nth(kind) == Some(sign)).count()
+        };
+        let (found, missed, not_run) = (count(0, '+'), count(0, '-'), count(0, ' '));
+        let _ = writeln!(out, "| {tool} | {found} | {missed} | {not_run} | {} |", count(1, '+'));
+    }
+    out
+}
+
+/// The summary is between these lines of the document.
+const SUMMARY: [&str; 2] = ["<!-- races -->\n", "<!-- /races -->"];
+
+#[test]
+fn the_document_has_the_summary_of_the_table() {
+    let root = crate::kernels_source::root();
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("it is committed");
+    let (path, document) = ("crates/simt/README.md", read("crates/simt/README.md"));
+    let [begin, end] = SUMMARY;
+    let (before, rest) = document.split_once(begin).expect("the first marker");
+    let (_, after) = rest.split_once(end).expect("the second marker");
+    let table = read("results/nvidia-h200/races.csv");
+    let filled = format!("{before}{begin}{}{end}{after}", summary(&table));
+    if crate::snapshots::blessing() {
+        std::fs::write(root.join(path), filled).expect("a writable checkout");
+        return;
+    }
+    assert_eq!(filled, document, "{path} is stale: set COALESCE_BLESS=1 and run this test again");
+    assert_ne!(summary(&table.replacen("+-", "-+", 1)), summary(&table), "every sign counts");
 }
 
 #[test]
