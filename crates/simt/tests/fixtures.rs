@@ -337,8 +337,8 @@ fn clean_cases_have_no_finding() {
 #[test]
 fn planted_bugs_are_found() {
     let hazard = |name: &str| match name {
-        "shared_uninitialized" => Some(Hazard::UninitializedShared),
-        "global_uninitialized" => Some(Hazard::UninitializedGlobal),
+        "shared_uninitialised" => Some(Hazard::UninitializedShared),
+        "global_uninitialised" => Some(Hazard::UninitializedGlobal),
         "race_read_after_write" | "race_write_after_read" | "race_write_after_write" => {
             Some(Hazard::SharedRace)
         }
@@ -347,7 +347,7 @@ fn planted_bugs_are_found() {
         "async_not_awaited" => Some(Hazard::AsyncCopyNotAwaited),
         "block_race" => Some(Hazard::GlobalRace),
         "shuffle_inactive" => Some(Hazard::InactiveSource),
-        "register_uninitialized" => Some(Hazard::UninitializedRegister),
+        "register_uninitialised" => Some(Hazard::UninitializedRegister),
         _ => None,
     };
     let mut bugs = 0;
@@ -398,7 +398,7 @@ fn verdicts_of_compute_sanitizer() {
     assert_eq!(
         errors,
         [
-            "initcheck global_uninitialized",
+            "initcheck global_uninitialised",
             "memcheck global_misaligned",
             "memcheck global_out_of_bounds",
             "memcheck shared_out_of_bounds",
