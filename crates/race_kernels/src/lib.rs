@@ -247,7 +247,7 @@ cluster_without_barrier, cluster_without_barrier_broken, cluster_without_barrier
     if REPAIRED {
         cluster::sync();
     }
-    let theirs = cluster::map_shared_rank(words, thread::block_idx_x() % 2 ^ 1);
+    let theirs = cluster::map_shared_rank(words, (thread::block_idx_x() % 2) ^ 1);
     *data.add((64 * thread::block_idx_x() + i) as usize) = *theirs.add(i as usize); // race
     cluster::sync();
 }}
