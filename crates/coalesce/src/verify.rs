@@ -84,7 +84,7 @@ enum Runner<'a> {
 impl<'a> PreparedVariant<'a> {
     /// Makes a variant ready that has no [`unsupported_reason`].
     ///
-    /// Several variants may be ready on the same arrays: each is [`reset`](Ready::reset) before a run that is checked.
+    /// Several variants may be ready on the same arrays: each is [`reset`](PreparedVariant::reset) before a run that is checked.
     ///
     /// # Errors
     /// The driver's, or [`Unavailable`].
