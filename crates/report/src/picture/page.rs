@@ -6,7 +6,7 @@ use svg::node::element::{Description, Element, Group, Rectangle, Style, Text, Ti
 /// The width of every picture.
 pub const WIDTH: f64 = 360.0;
 /// The width of the labels to the left.
-pub const LABELS: f64 = 52.0;
+pub const LABELS: f64 = 58.0;
 /// Characters of a line of plain text or code, of a heading, and of the title.
 pub const CHARACTERS: usize = 66;
 pub const HEAD_CHARACTERS: usize = 57;
