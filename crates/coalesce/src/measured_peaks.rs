@@ -8,8 +8,8 @@ use cuda_host::{DevicePtr, Gpu, GpuError, Streams, WorkScale};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use measurement_kernels::{
-    IN_FLIGHT, SHARED_AT_ONCE, THREADS_PER_BLOCK, measurement_nothing, measurement_reread,
-    measurement_shared,
+    FLOPS_PER_PASS, IN_FLIGHT, SHARED_AT_ONCE, THREADS_PER_BLOCK, measurement_fp32,
+    measurement_nothing, measurement_reread, measurement_shared,
 };
 use results::Resource;
 
@@ -22,7 +22,7 @@ const BLOCKS: u32 = 8;
 pub struct Saturation<'a> {
     _waiter: Waiter<'a>,
     instruments: &'a Instruments<'a>,
-    /// Bytes, or launches, of one pass.
+    /// The amount of one pass, in the unit of the resource.
     pub amount: usize,
     /// How much larger the work is taken to be than what a virtual device executes.
     pub larger: WorkScale,
@@ -35,6 +35,7 @@ enum Probe {
     Read { source: DeviceBuffer<u8>, target: DeviceBuffer<f32>, passes: u32 },
     Write(DeviceBuffer<u8>),
     Shared { target: DeviceBuffer<u32>, passes: u32 },
+    Fp32 { target: DeviceBuffer<f32>, passes: u32 },
     Upload { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
     Download { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
     BothWays { streams: Streams, hosts: [HostBuffer<u8>; 2], devices: [DeviceBuffer<u8>; 2] },
@@ -96,6 +97,12 @@ impl<'a> Saturation<'a> {
                 let amount = threads * (passes * SHARED_AT_ONCE) as usize * VECTOR;
                 (amount, Probe::Shared { target: DeviceBuffer::zeroed(1)?, passes })
             }
+            Resource::Fp32 => {
+                let passes = sizes.passes * 4;
+                let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
+                let amount = threads * (passes * FLOPS_PER_PASS) as usize;
+                (amount, Probe::Fp32 { target: DeviceBuffer::zeroed(1)?, passes })
+            }
             Resource::HostToDevice => {
                 let (host, device) = pair(sizes.over_the_bus)?;
                 (sizes.over_the_bus, Probe::Upload { host, device })
@@ -112,8 +119,9 @@ impl<'a> Saturation<'a> {
             }
             Resource::Launch => (sizes.launches, Probe::Launch(sizes.launches)),
         };
-        // Passes through shared memory are executed as they are, and launches are counted.
-        let is_fixed = matches!(means, Probe::Shared { .. } | Probe::Launch(_));
+        // Passes on the chip are executed as they are, and launches are counted.
+        let is_fixed =
+            matches!(means, Probe::Shared { .. } | Probe::Fp32 { .. } | Probe::Launch(_));
         let larger = if is_fixed { WorkScale::default() } else { sizes.larger };
         let amount = amount * larger.work as usize;
         Ok(Saturation { _waiter: Waiter(gpu), instruments, amount, larger, means })
@@ -153,6 +161,14 @@ impl<'a> Saturation<'a> {
                 // SAFETY: whole blocks; the target has one u32; the rest as above.
                 unsafe {
                     launcher.launch(measurement_shared, grid, THREADS_PER_BLOCK, 0, arguments)
+                }?;
+            }
+            Probe::Fp32 { target, passes } => {
+                let grid = gpu.multiprocessors()? * BLOCKS;
+                let arguments = (target.as_device_ptr(), *passes);
+                // SAFETY: whole blocks; the target has one f32; the rest as above.
+                unsafe {
+                    launcher.launch(measurement_fp32, grid, THREADS_PER_BLOCK, 0, arguments)
                 }?;
             }
             Probe::Upload { host, device } => {

@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x4, U32x4};
 use cuda_std::warp::WARP_SIZE;
-use cuda_std::{address_space, misc};
+use cuda_std::{GpuFloat, address_space, misc};
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
@@ -118,6 +118,39 @@ pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
     if sum.x ^ sum.y ^ sum.z ^ sum.w == u32::MAX {
         // SAFETY: `target` holds one element (launch contract).
         unsafe { *target = sum.x };
+    }
+}
+
+/// Independent sums of a thread of [`measurement_fp32`]: 16 warps of a scheduler hide the 4 cycles of an operation without
+/// them, and one long chain per thread would leave nothing to choose from.
+const FP32_CHAINS: usize = 8;
+/// Steps of each chain in a pass of [`measurement_fp32`].
+const FP32_STEPS: usize = 8;
+/// Operations of a thread of [`measurement_fp32`] per pass; a fused multiply and add is two.
+pub const FLOPS_PER_PASS: u32 = 2 * (FP32_CHAINS * FP32_STEPS) as u32;
+
+/// Makes `FLOPS_PER_PASS * passes` single-precision operations per thread. Nothing is written, as in [`measurement_read`].
+///
+/// Measures the rate of fused multiplies and adds.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one f32.
+#[kernel(launch_bounds(THREADS_PER_BLOCK))]
+pub unsafe fn measurement_fp32(target: *mut f32, passes: u32) {
+    // Below one, so that no sum grows without bound.
+    let factor = 0.5 - 1.0 / (2.0 + thread::thread_idx_x() as f32);
+    // Different beginnings: equal chains would be computed once.
+    let mut sums: [f32; FP32_CHAINS] = core::array::from_fn(|chain| factor * chain as f32);
+    for _ in 0..passes {
+        for _ in 0..FP32_STEPS {
+            for sum in &mut sums {
+                *sum = sum.mul_add(factor, factor);
+            }
+        }
+    }
+    if sums.into_iter().sum::<f32>() == f32::INFINITY {
+        // SAFETY: `target` holds one element (launch contract).
+        unsafe { *target = factor };
     }
 }
 

@@ -138,16 +138,15 @@ fn peaks(results: &Results) -> String {
     let device = &results.environment.device.name;
     let mut out = format!("| measured on {device} | peak |\n|---|--:|\n");
     for peak in &results.measured_peaks {
-        let rate = match peak.resource {
-            Resource::Launch => format!("{:.2} us each", 1e3 * peak.minimum_time_ms(1)),
-            _ => format!("{:.0} GB/s", peak.bandwidth_gb_s()),
-        };
+        let each = if peak.resource == Resource::Launch { " each" } else { "" };
+        let rate = format!("{}{each}", peak.rate());
         let what = match peak.resource {
             Resource::Copy => "device memory, copy: bytes read plus bytes written",
             Resource::Read => "device memory, read",
             Resource::Write => "device memory, write",
             Resource::L2 => "L2 cache, read",
             Resource::Shared => "shared memory of all multiprocessors, read",
+            Resource::Fp32 => "single-precision fused multiplies and adds, two operations each",
             Resource::HostToDevice => "PCIe, host to device (H2D)",
             Resource::DeviceToHost => "PCIe, device to host (D2H)",
             Resource::Bidirectional => "PCIe, bidirectional: the sum of both directions",

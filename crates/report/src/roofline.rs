@@ -4,7 +4,7 @@ use super::page::{self, fixed, headers, number};
 use super::plot::{Caption, Roofline, roofline};
 use super::runs::Runs;
 use maud::{Markup, html};
-use results::{DeviceFacts, Resource};
+use results::{DeviceFacts, Resource, fp32_lanes};
 
 /// A variant with arithmetic.
 struct RooflinePoint {
@@ -14,18 +14,10 @@ struct RooflinePoint {
     gflop_s: f64,
 }
 
-/// FP32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions".
-fn lanes(capability: u32) -> Option<f64> {
-    match capability {
-        70..=75 | 80 => Some(64.0),
-        86..=121 => Some(128.0),
-        _ => None,
-    }
-}
-
 /// The most operations per second, 10^9, at the highest clock; a fused multiply and add is two.
 fn rate_gflop_s(device: &DeviceFacts) -> Option<f64> {
-    let per_clock = 2.0 * lanes(device.capability)? * f64::from(device.multiprocessors);
+    let per_clock =
+        2.0 * f64::from(fp32_lanes(device.capability)?) * f64::from(device.multiprocessors);
     Some(per_clock * f64::from(device.clock_khz) / 1e6)
 }
 
@@ -37,8 +29,12 @@ fn points(runs: &Runs) -> Vec<RooflinePoint> {
         if counted.flops_f32 == 0 || counted.bytes == 0 || measured.bytes == 0 {
             continue;
         }
-        let times = measured.bytes as f64 / counted.bytes as f64;
-        let flops = counted.flops_f32 as f64 * times;
+        // The executed size may be smaller: arithmetic grows with the bytes, unless the row says how much it is.
+        let grown = counted.flops_f32 as f64 * measured.bytes as f64 / counted.bytes as f64;
+        let flops = match &measured.minimum_time {
+            Some(least) if least.resource == Resource::Fp32 => least.amount as f64,
+            _ => grown,
+        };
         points.push(RooflinePoint {
             name: row.name(),
             intensity: flops / measured.bytes as f64,

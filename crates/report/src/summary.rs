@@ -1,10 +1,10 @@
 //! The first page: the machine, its measured peaks, all ladders, the method.
 
-use super::page::{self, fixed, headers, number, time};
+use super::page::{self, fixed, headers, time};
 use super::runs::{Runs, Subject};
 use super::{glossary, ladder, markdown, roofline};
 use maud::{Markup, html};
-use results::{Board, Environment, Resource, Results, Row};
+use results::{Board, Environment, Results, Row};
 
 /// Where the words of the method come from.
 const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
@@ -150,12 +150,11 @@ fn day(unix_s: u64) -> String {
 fn measured_peaks(results: &Results) -> Markup {
     let body = html! {
         @for peak in &results.measured_peaks {
-            @let is_launch = peak.resource == Resource::Launch;
             tr {
                 th scope="row" { (peak.resource.name()) }
-                (number((!is_launch).then(|| peak.bandwidth_gb_s())))
+                td.figure { (peak.rate()) }
                 (time(Some(peak.time_ms.min)))
-                (fixed(Some(peak.amount as f64), 0, if is_launch { " launches" } else { " B" }))
+                (fixed(Some(peak.amount as f64), 0, &format!(" {}", peak.resource.unit())))
                 (fixed(Some(peak.time_ms.noise_percent()), 1, ""))
                 (fixed(Some(peak.time_ms.samples as f64), 0, ""))
             }
@@ -164,7 +163,7 @@ fn measured_peaks(results: &Results) -> Markup {
     html! {
         h2 id="measured_peaks" { "Measured peaks" }
         p { "The highest rate of each resource of this machine, measured in the same run as the variants. The fastest of several runs counts." }
-        (page::table("Measured peaks", &headers(&["resource", "GB/s", "fastest run, ms", "per run", "spread, %", "samples"]), &body))
+        (page::table("Measured peaks", &headers(&["resource", "peak", "fastest run, ms", "per run", "spread, %", "samples"]), &body))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Result rows as the cells of a table: for the terminal, Markdown, and spreadsheets.
 
 use anyhow::{Context, Result};
-use results::{Resource, Results, Row, RowOutcome, Spread};
+use results::{Results, Row, RowOutcome, Spread};
 use std::fmt::Write as _;
 
 /// The columns of a table that people read.
@@ -163,12 +163,7 @@ pub fn circumstances(results: &Results) -> String {
     let measured_peaks: Vec<_> = results
         .measured_peaks
         .iter()
-        .map(|peak| match peak.resource {
-            resource @ Resource::Launch => {
-                format!("{} {:.2} us", resource.name(), 1e3 * peak.minimum_time_ms(1))
-            }
-            resource => format!("{} {:.0} GB/s", resource.name(), peak.bandwidth_gb_s()),
-        })
+        .map(|peak| format!("{} {}", peak.resource.name(), peak.rate()))
         .collect();
     let what = if environment.is_prediction {
         "PREDICTIONS of a model, from smaller sizes that were executed; nothing was measured"

@@ -19,6 +19,8 @@ pub enum Resource {
     L2,
     /// Shared memory, read without conflicts.
     Shared,
+    /// Single-precision arithmetic. The amount counts operations; a fused multiply and add is two.
+    Fp32,
     /// PCIe, from the host to the device (H2D).
     #[serde(alias = "upload")]
     HostToDevice,
@@ -32,19 +34,39 @@ pub enum Resource {
     Launch,
 }
 
+/// FP32 lanes of a multiprocessor of a compute capability, times ten, where they are known.
+/// Source: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions".
+pub fn fp32_lanes(capability: u32) -> Option<u32> {
+    match capability {
+        70..=75 | 80 => Some(64),
+        86..=121 => Some(128),
+        _ => None,
+    }
+}
+
 impl Resource {
     /// All of them.
-    pub const ALL: [Resource; 9] = [
+    pub const ALL: [Resource; 10] = [
         Resource::Copy,
         Resource::Read,
         Resource::Write,
         Resource::L2,
         Resource::Shared,
+        Resource::Fp32,
         Resource::HostToDevice,
         Resource::DeviceToHost,
         Resource::Bidirectional,
         Resource::Launch,
     ];
+
+    /// What amounts of it are counted in.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Resource::Fp32 => "FLOP",
+            Resource::Launch => "launches",
+            _ => "B",
+        }
+    }
 
     /// In words.
     pub fn name(self) -> &'static str {
@@ -54,6 +76,7 @@ impl Resource {
             Resource::Write => "device write",
             Resource::L2 => "L2 read",
             Resource::Shared => "shared read",
+            Resource::Fp32 => "FP32",
             Resource::HostToDevice => "H2D",
             Resource::DeviceToHost => "D2H",
             Resource::Bidirectional => "bidirectional",

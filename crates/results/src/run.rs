@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The version of the file format. A reader refuses files of a newer one, and of one too old to be understood.
-pub const SCHEMA: u32 = 6;
+pub const SCHEMA: u32 = 7;
 
 /// The oldest version that is read: it has no [`Board::id`], and neither it nor version 4 has counts. Up to version 5
 /// measured peaks were called ceilings, minimum times floors, and what bounds them limits.
@@ -144,16 +144,26 @@ pub struct MeasuredPeak {
     /// What it limits.
     #[serde(alias = "limit")]
     pub resource: Resource,
-    /// Per pass: bytes, or launches for [`Resource::Launch`].
+    /// Per pass, in the unit of the resource.
     pub amount: usize,
     /// Time per pass.
     pub time_ms: Spread,
 }
 
 impl MeasuredPeak {
-    /// 10^9 bytes per second, from the fastest pass: what slows the others down is no limit.
+    /// 10^9 bytes (operations of [`Resource::Fp32`]) per second, from the fastest pass: what slows
+    /// the others down is no limit.
     pub fn bandwidth_gb_s(&self) -> f64 {
         self.amount as f64 / self.time_ms.min / 1e6
+    }
+
+    /// The peak in the unit of its resource, in words.
+    pub fn rate(&self) -> String {
+        match self.resource {
+            Resource::Launch => format!("{:.2} us", 1e3 * self.minimum_time_ms(1)),
+            Resource::Fp32 => format!("{:.1} TFLOP/s", self.bandwidth_gb_s() / 1e3),
+            _ => format!("{:.0} GB/s", self.bandwidth_gb_s()),
+        }
     }
 
     /// The least time of an amount, milliseconds.
@@ -256,7 +266,7 @@ pub struct MinimumTime {
     /// The measured peak.
     #[serde(alias = "limit")]
     pub resource: Resource,
-    /// Bytes, or launches, that must go through it.
+    /// How much must go through it, in the unit of the resource.
     pub amount: usize,
     /// The time that this takes at the measured peak, milliseconds.
     pub time_ms: f64,

@@ -2,5 +2,6 @@
 
 pub mod async_copy;
 pub mod bank_conflicts;
+pub mod matmul;
 pub mod matmul_ab;
 pub mod transpose;
