@@ -25,6 +25,7 @@ pub const ALL: &[&Pattern] = &[
     &shared::matmul_ab::PATTERN,
     &shared::async_copy::PATTERN,
     &caches::constant_memory::PATTERN,
+    &execution::divergence::PATTERN,
     &collectives::reduction::PATTERN,
     &collectives::scan::PATTERN,
     &collectives::histogram::PATTERN,

@@ -1,1 +1,3 @@
 //! Execution: how many threads are at work, on how much each, and along which paths.
+
+pub mod divergence;
