@@ -881,6 +881,76 @@ const char *matmul_cublas(cudaStream_t stream, void *const *in, void *const *out
     TRY(cublasSgemm(blas(stream), CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, (const float *)in[1], n, (const float *)in[0], k,
                     &zero, (float *)out[0], n));
     return nullptr;
+// --- divergence
+
+__device__ uint32_t path_work(uint32_t value, uint32_t kind) {
+    uint32_t factor = 8 * kind + 5;
+    #pragma unroll
+    for (int step = 0; step < 64; step++) value = value * factor + kind + 1;
+    return value;
+}
+
+__global__ void take_paths(const uint32_t *values, const uint32_t *kinds, uint32_t *target, uint32_t paths, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    uint32_t value = values[i], kind = kinds[i], result = value;
+    for (uint32_t path = 0; path < paths; path++)
+        if (kind == path) {
+            uint32_t own = path;
+            asm volatile("" : "+r"(own));
+            result = path_work(value, own);
+        }
+    target[i] = result;
+}
+
+// Input 0 has kinds in a mixed order, input 2 sorted ones; kinds follow values.
+template <int INPUT, int OUTPUT>
+const char *divergence_paths(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    take_paths<<<blocks(size[0], 256), 256, 0, stream>>>(
+        (const uint32_t *)in[INPUT], (const uint32_t *)in[INPUT + 1], (uint32_t *)out[OUTPUT], size[1], size[0]);
+    return launched();
+}
+
+// --- coarsening
+
+template <int ITEMS, bool CONSECUTIVE>
+__global__ void scale_items(const float *source, float *target, uint32_t n) {
+    uint32_t first = CONSECUTIVE ? (blockIdx.x * 256 + threadIdx.x) * ITEMS : blockIdx.x * 256 * ITEMS + threadIdx.x;
+    uint32_t step = CONSECUTIVE ? 1 : 256;
+    if (first + (ITEMS - 1) * step < n) {
+        float values[ITEMS];
+        #pragma unroll
+        for (int item = 0; item < ITEMS; item++) values[item] = source[first + item * step];
+        #pragma unroll
+        for (int item = 0; item < ITEMS; item++) target[first + item * step] = 4.0f * values[item];
+    } else for (uint32_t i = first; i < n; i += step) target[i] = 4.0f * source[i];
+}
+
+template <int ITEMS, bool CONSECUTIVE>
+const char *coarsening_items(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    scale_items<ITEMS, CONSECUTIVE><<<blocks(size[0], 256 * ITEMS), 256, 0, stream>>>(
+        (const float *)in[0], (float *)out[0], size[0]);
+    return launched();
+}
+
+__global__ void scale_vectors(const float *source, float *target, uint32_t n) {
+    uint32_t first = blockIdx.x * 1024 + threadIdx.x;
+    if (4 * (first + 768) + 3 < n) {
+        float4 values[4];
+        #pragma unroll
+        for (int item = 0; item < 4; item++) values[item] = ((const float4 *)source)[first + item * 256];
+        #pragma unroll
+        for (int item = 0; item < 4; item++) {
+            float4 v = values[item];
+            ((float4 *)target)[first + item * 256] = make_float4(4.0f * v.x, 4.0f * v.y, 4.0f * v.z, 4.0f * v.w);
+        }
+    } else for (uint32_t item = 0; item < 4; item++)
+        for (uint32_t i = 4 * (first + item * 256), end = i + 4; i < end && i < n; i++) target[i] = 4.0f * source[i];
+}
+
+const char *coarsening_vectors(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    scale_vectors<<<blocks(size[0], 4096), 256, 0, stream>>>((const float *)in[0], (float *)out[0], size[0]);
+    return launched();
 }
 
 const Peer PEERS[] = {
@@ -915,6 +985,11 @@ const Peer PEERS[] = {
     {"async_copy", "nvcc bulk", 0, async_bulk},
     {"constant_memory", "nvcc constant", 0, constant_constant},
     {"constant_memory", "nvcc shared", 0, constant_shared},
+    {"divergence", "nvcc branched", 0, divergence_paths<0, 0>},
+    {"divergence", "nvcc rearranged", 1, divergence_paths<2, 1>},
+    {"coarsening", "nvcc consecutive_8", 0, coarsening_items<8, true>},
+    {"coarsening", "nvcc strided_8", 0, coarsening_items<8, false>},
+    {"coarsening", "nvcc vectorized_16", 0, coarsening_vectors},
 };
 
 } // namespace

@@ -155,7 +155,7 @@ fn says(cell: &str, expected: &[Option<f64>]) -> bool {
 #[test]
 fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
     type Promise = fn(&Expectation) -> Option<f64>;
-    let columns: [(&str, &[Promise]); 5] = [
+    let columns: [(&str, &[Promise]); 6] = [
         ("sectors per load", &[|expected| expected.load_sectors]),
         ("sectors per store", &[|expected| expected.store_sectors]),
         (
@@ -167,6 +167,7 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
         ),
         ("shared atomic wavefronts", &[|expected| expected.shared_atomic_wavefronts]),
         ("constant wavefronts", &[|expected| expected.constant_passes]),
+        ("active lanes per instruction", &[|expected| expected.lanes_per_instruction]),
     ];
     let (mut compared, mut wrong) = (0, Vec::new());
     for pattern in PATTERNS {

@@ -221,6 +221,11 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
             expected.global_atomic_passes,
             counted.global_atomic_passes(),
         ),
+        (
+            "active lanes per instruction",
+            expected.lanes_per_instruction,
+            expected.lanes_per_instruction.and(counted.lanes_per_instruction()),
+        ),
     ];
     pairs
         .into_iter()

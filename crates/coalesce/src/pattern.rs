@@ -209,7 +209,7 @@ impl Variant {
 
 /// The traffic of a variant, counted per warp-level instruction (request).
 ///
-/// `None`: the variant has no such requests.
+/// `None`: the variant has no such requests, unless the field says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Expectation {
     /// 32-byte sectors per global load request.
@@ -228,6 +228,8 @@ pub struct Expectation {
     pub global_atomics: Option<f64>,
     /// Sectors per global atomic request, each as often as lanes want one address in it.
     pub global_atomic_passes: Option<f64>,
+    /// Active lanes per executed instruction, where the variant promises it: `None` promises nothing.
+    pub lanes_per_instruction: Option<f64>,
     /// The arithmetic behind the numbers, for people.
     pub arithmetic: &'static str,
 }

@@ -18,7 +18,7 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
 
 /// The traffic of variants: counted by the executor, with the expectation where it differs.
 pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
-    const HEADER: [&str; 14] = [
+    const HEADER: [&str; 15] = [
         "variant",
         "load sectors",
         "store sectors",
@@ -28,6 +28,7 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
         "shared atomic wavefronts",
         "global atomics",
         "sector accesses per global atomic",
+        "lanes per instruction",
         "bytes",
         "efficiency",
         "conflicts",
@@ -66,6 +67,10 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
             cell(counters.shared_atomic_wavefronts(), expected.shared_atomic_wavefronts),
             cell(counters.global_atomics(), expected.global_atomics),
             cell(counters.global_atomic_passes(), expected.global_atomic_passes),
+            cell(
+                expected.lanes_per_instruction.and(counters.lanes_per_instruction()),
+                expected.lanes_per_instruction,
+            ),
             counters.global_bytes().to_string(),
             counters
                 .efficiency_percent()

@@ -1,0 +1,329 @@
+//! # Thread coarsening: several elements per thread, a block apart
+//!
+//! Shows: several elements per thread put more [bytes in flight] and share the thread's other work;
+//! the elements of a thread must be a block apart, or one [vectorized access].
+//!
+//! The surprise: the natural way to give each thread more work is the way of a CPU program, a
+//! consecutive piece per thread. Here it multiplies the [sectors][sector] of every access, up to 8
+//! times, because what counts is not what one thread touches in all its instructions, but what 32
+//! [lanes][lane] touch in one.
+//!
+//! With 4 elements per thread, the first load of a [warp] touches:
+//!
+//! ```text
+//! consecutive_4   lane i -> a[4i]     |x...x...|x...x...|x...x...|x...x...| ..   16 sectors, 25 % used
+//!                 the next loads      |.x...x..|.x...x..| ..                     the same 16 sectors again
+//! strided_4       lane i -> a[i]      |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|       4 sectors, 100 % used
+//!                 the next loads      the same, 256 words further: 4 other sectors
+//! vectorized_4    lane i -> a[4i..+4] |xxxxxxxx|xxxxxxxx| ..                     16 sectors, 100 % used, in one load
+//! ```
+//!
+//! 1. `one`. Each thread multiplies one element. The accesses are [coalesced], but a warp has only
+//!    32 x 4 B = 128 bytes in flight, and for each element a thread is started, computes an address
+//!    and tests a bound.
+//! 2. `consecutive_2` to `consecutive_16`. The idea, called [thread coarsening]: let one thread do
+//!    what k threads did. All loads of a thread begin before its first store, so k times the bytes
+//!    are in flight. But neighbouring lanes are now 4 k bytes apart, and the counter shows
+//!    min(4 k, 32) sectors per request. A load finds most of them in the [L1 cache], because the
+//!    thread's other loads use the rest of each sector. A store does not: L1 hands every store on to
+//!    the [L2 cache], so each sector is written k times (8 times at most), a part at a time.
+//! 3. `strided_2` to `strided_16`. A thread takes every 256th element of its block's piece instead.
+//!    Each access is coalesced, as in `one`, and k of them are in flight. It costs [registers][register]
+//!    for the elements on their way.
+//! 4. `vectorized_4`. Four consecutive elements are right after all, if one instruction moves them:
+//!    16 sectors for 16 bytes per lane are the fewest possible. It costs an [alignment] of 16 bytes.
+//! 5. `vectorized_16` combines both: four 16-byte accesses, a block apart.
+//!
+//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
+//! |---|---|---|---|---|
+//! | `one` | one element per thread | 4 | 4 | bytes in flight |
+//! | `consecutive_2` | each thread works on 2 consecutive elements | 8 | 8 | bytes in flight |
+//! | `consecutive_4` | 4 consecutive elements | 16 | 16 | stores of partial sectors |
+//! | `consecutive_8` | 8 consecutive elements | 32 | 32 | stores of partial sectors |
+//! | `consecutive_16` | 16 consecutive elements | 32 | 32 | stores of partial sectors, lines in L1 |
+//! | `strided_2` | each thread works on 2 elements that are a block apart | 4 | 4 | bytes in flight |
+//! | `strided_4` | 4 such elements | 4 | 4 | device memory |
+//! | `strided_8` | 8 such elements | 4 | 4 | device memory |
+//! | `strided_16` | 16 such elements | 4 | 4 | device memory |
+//! | `vectorized_4` | 4 consecutive elements again, with one 16-byte access | 16 | 16 | device memory |
+//! | `vectorized_16` | four 16-byte accesses, a block apart | 16 | 16 | device memory |
+//!
+//! The whole traffic of a warp, per element: `consecutive_8` makes 8 loads of 32 sectors for 256
+//! elements, one sector per element; `strided_8` makes 8 loads of 4 sectors for as many, 1/8 sector
+//! per element.
+//!
+//! Expected: with Little's law, a [multiprocessor] of an H200 needs about 30 KB in flight. `one` has
+//! at most 2048 threads x 4 B = 8 KB, `strided_4` 32 KB and `strided_16` 128 KB. So `one` (? ms) should be
+//! far from the [measured peak], `strided_4` (? ms) near it, and `strided_8` (? ms) should not be
+//! faster. `consecutive_2` (? ms) may still gain over `one`; `consecutive_8` (? ms) and
+//! `consecutive_16` (? ms) write each sector 8 times. `vectorized_16` (? ms) does the same work as
+//! `strided_16` (? ms) with a quarter of the instructions.
+//!
+//! The right and the wrong way in CUDA C++:
+//!
+//! ```cuda
+//! uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) * K;          // wrong: consecutive
+//! for (int k = 0; k < K; k++) target[first + k] = f(source[first + k]);
+//! uint32_t first = blockIdx.x * blockDim.x * K + threadIdx.x;            // right: a block apart
+//! for (int k = 0; k < K; k++) target[first + k * blockDim.x] = f(source[first + k * blockDim.x]);
+//! ```
+//!
+//! Common misconception: "neighbouring elements in one thread are good for the cache". That holds
+//! where each thread has a cache of its own, on a CPU. Here up to 2048 threads share an L1 cache of
+//! 256 KB, 128 bytes for each: with 16 consecutive elements, half of the cache holds pieces that
+//! wait for the other loads of their thread.
+//!
+//! Common misconception: "more threads are always better". A thread that is started, computes an
+//! index and ends costs instructions, and blocks cost time to start. Once the elements outnumber the
+//! threads that a device holds at once (132 x 2048 = 270336 on an H200), fewer threads with more work
+//! each lose nothing.
+//!
+//! Questions:
+//! - Why is the distance a block and not the whole [grid]? Both are coalesced. A [grid-stride loop]
+//!   needs no recomputation of the grid when n grows; a block's piece stays close together, so that
+//!   its pages and rows of memory are used together.
+//! - What is the price of too many elements per thread? Registers, and with them [occupancy]; and
+//!   too few threads when n is small: with 16 elements per thread, 2^20 elements fill a quarter of an
+//!   H200.
+//! - Where does coarsening save work, not only time? Where threads repeat something: in `matmul_ab`
+//!   a thread uses each operand 8 times, in `histogram` a block clears and adds its private copy
+//!   once for more elements.
+//!
+//! <!-- measured -->
+//! <!-- /measured -->
+//!
+//! Preconditions: buffers aligned to 16 bytes for the vectorized variants.
+//!
+//! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; D. Kirk and W. Hwu,
+//! "Programming Massively Parallel Processors", on thread coarsening.
+//!
+//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+//! [vectorized access]: cuda_std::glossary#vectorized-access
+//! [sector]: cuda_std::glossary#sector
+//! [lane]: cuda_std::glossary#lane
+//! [warp]: cuda_std::glossary#warp
+//! [coalesced]: cuda_std::glossary#coalesced
+//! [thread coarsening]: cuda_std::glossary#thread-coarsening
+//! [L1 cache]: cuda_std::glossary#l1-cache
+//! [L2 cache]: cuda_std::glossary#l2-cache
+//! [register]: cuda_std::glossary#register
+//! [alignment]: cuda_std::glossary#alignment
+//! [multiprocessor]: cuda_std::glossary#multiprocessor
+//! [measured peak]: cuda_std::glossary#measured-peak
+//! [grid]: cuda_std::glossary#grid
+//! [grid-stride loop]: cuda_std::glossary#grid-stride-loop
+//! [occupancy]: cuda_std::glossary#occupancy
+
+use cuda_std::prelude::*;
+use cuda_std::vector::F32x4;
+
+/// Threads per block.
+pub const THREADS_PER_BLOCK: u32 = 256;
+/// The factor by which each element is multiplied: a power of two, so that nothing is rounded.
+pub const FACTOR: f32 = 4.0;
+
+/// Works on elements `first`, `first + step`, .. of a thread, `ITEMS` of them or those that exist; all loads begin
+/// before the first store.
+///
+/// # Safety
+/// `source` and `target` valid for `n` f32, not overlapping; no other thread has an element of this one.
+#[inline(always)]
+unsafe fn work<const ITEMS: usize>(
+    source: *const f32,
+    target: *mut f32,
+    n: u32,
+    first: u32,
+    step: u32,
+) {
+    let last = first + (ITEMS as u32 - 1) * step;
+    // SAFETY: every index is below n, because the last of the whole branch is.
+    unsafe {
+        if last < n {
+            let mut values = [0.0_f32; ITEMS];
+            let (source, target) = (source.add(first as usize), target.add(first as usize));
+            for (item, value) in values.iter_mut().enumerate() {
+                *value = *source.add(item * step as usize);
+            }
+            for (item, value) in values.iter().enumerate() {
+                *target.add(item * step as usize) = FACTOR * *value;
+            }
+        } else {
+            let mut i = first;
+            while i < n {
+                *target.add(i as usize) = FACTOR * *source.add(i as usize);
+                i += step;
+            }
+        }
+    }
+}
+
+/// A thread's elements follow each other.
+///
+/// # Safety
+/// The launch contract of [`coarsening_consecutive_2`], for `ITEMS` elements.
+#[inline(always)]
+unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
+    let first = thread::index_1d() * ITEMS as u32;
+    // SAFETY: as the launch contract says; the pieces of threads are disjoint.
+    unsafe { work::<ITEMS>(source, target, n, first, 1) };
+}
+
+/// A thread's elements are a block apart.
+///
+/// # Safety
+/// The launch contract of [`coarsening_consecutive_2`], for `ITEMS` elements.
+#[inline(always)]
+unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
+    let piece = thread::block_idx_x() * THREADS_PER_BLOCK * ITEMS as u32;
+    let first = piece + thread::thread_idx_x();
+    // SAFETY: as the launch contract says; blocks have disjoint pieces, and threads different elements of them.
+    unsafe { work::<ITEMS>(source, target, n, first, THREADS_PER_BLOCK) };
+}
+
+/// A thread's elements are `VECTORS` groups of four, a block apart.
+///
+/// # Safety
+/// The launch contract of [`coarsening_vectorized_4`], for `4 * VECTORS` elements.
+#[inline(always)]
+unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32, n: u32) {
+    let piece = thread::block_idx_x() * THREADS_PER_BLOCK * VECTORS as u32;
+    let first = piece + thread::thread_idx_x();
+    let last = first + (VECTORS as u32 - 1) * THREADS_PER_BLOCK;
+    // SAFETY: every index is below n; the arrays are aligned to 16 bytes, and groups have disjoint elements.
+    unsafe {
+        if 4 * last + 3 < n {
+            let mut values = [F32x4::splat(0.0); VECTORS];
+            let source = source.cast::<F32x4>().add(first as usize);
+            let target = target.cast::<F32x4>().add(first as usize);
+            for (item, value) in values.iter_mut().enumerate() {
+                *value = *source.add(item * THREADS_PER_BLOCK as usize);
+            }
+            for (item, value) in values.iter().enumerate() {
+                *target.add(item * THREADS_PER_BLOCK as usize) = *value * FACTOR;
+            }
+        } else {
+            for item in 0..VECTORS as u32 {
+                let start = 4 * (first + item * THREADS_PER_BLOCK);
+                let end = (start + 4).min(n);
+                for i in start..end {
+                    *target.add(i as usize) = FACTOR * *source.add(i as usize);
+                }
+            }
+        }
+    }
+}
+
+/// Naive: one element per thread.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n`
+/// f32, not overlapping.
+#[kernel]
+pub unsafe fn coarsening_one(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { strided::<1>(source, target, n) };
+}
+
+/// Change from `one`: each thread works on 2 consecutive elements.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and `target`
+/// valid for `n` f32, not overlapping.
+#[kernel]
+pub unsafe fn coarsening_consecutive_2(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { consecutive::<2>(source, target, n) };
+}
+
+/// Change from `consecutive_2`: each thread works on 4 consecutive elements.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and `target`
+/// valid for `n` f32, not overlapping.
+#[kernel]
+pub unsafe fn coarsening_consecutive_4(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { consecutive::<4>(source, target, n) };
+}
+
+/// Change from `consecutive_4`: each thread works on 8 consecutive elements.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 8)` threads; `source` and `target`
+/// valid for `n` f32, not overlapping.
+#[kernel]
+pub unsafe fn coarsening_consecutive_8(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { consecutive::<8>(source, target, n) };
+}
+
+/// Change from `consecutive_8`: each thread works on 16 consecutive elements.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 16)` threads; `source` and `target`
+/// valid for `n` f32, not overlapping.
+#[kernel]
+pub unsafe fn coarsening_consecutive_16(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { consecutive::<16>(source, target, n) };
+}
+
+/// Change from `consecutive_16`: each thread works on 2 elements that are a block apart.
+///
+/// # Safety
+/// Launch contract: as for [`coarsening_consecutive_2`].
+#[kernel]
+pub unsafe fn coarsening_strided_2(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { strided::<2>(source, target, n) };
+}
+
+/// Change from `strided_2`: 4 such elements.
+///
+/// # Safety
+/// Launch contract: as for [`coarsening_consecutive_4`].
+#[kernel]
+pub unsafe fn coarsening_strided_4(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { strided::<4>(source, target, n) };
+}
+
+/// Change from `strided_4`: 8 such elements.
+///
+/// # Safety
+/// Launch contract: as for [`coarsening_consecutive_8`].
+#[kernel]
+pub unsafe fn coarsening_strided_8(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { strided::<8>(source, target, n) };
+}
+
+/// Change from `strided_8`: 16 such elements.
+///
+/// # Safety
+/// Launch contract: as for [`coarsening_consecutive_16`].
+#[kernel]
+pub unsafe fn coarsening_strided_16(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { strided::<16>(source, target, n) };
+}
+
+/// Change from `strided_16`: 4 consecutive elements again, with one 16-byte access.
+///
+/// # Safety
+/// Launch contract: as for [`coarsening_consecutive_4`], and both arrays 16-byte aligned.
+#[kernel]
+pub unsafe fn coarsening_vectorized_4(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { vectorized::<1>(source, target, n) };
+}
+
+/// Change from `vectorized_4`: four such accesses, a block apart: 16 elements.
+///
+/// # Safety
+/// Launch contract: as for [`coarsening_consecutive_16`], and both arrays 16-byte aligned.
+#[kernel]
+pub unsafe fn coarsening_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
+    // SAFETY: as this kernel's launch contract says.
+    unsafe { vectorized::<4>(source, target, n) };
+}
