@@ -20,6 +20,7 @@ pub const ALL: &[&Pattern] = &[
     &global::bus_utilization::PATTERN,
     &global::store_segments::PATTERN,
     &global::aos_soa::PATTERN,
+    &global::rgb_to_gray::PATTERN,
     &shared::bank_conflicts::PATTERN,
     &shared::transpose::PATTERN,
     &shared::matmul_ab::PATTERN,
