@@ -24,6 +24,7 @@ pub const ALL: &[&Pattern] = &[
     &shared::bank_conflicts::PATTERN,
     &shared::transpose::PATTERN,
     &shared::matmul_ab::PATTERN,
+    &shared::stencil::PATTERN,
     &shared::async_copy::PATTERN,
     &caches::constant_memory::PATTERN,
     &collectives::reduction::PATTERN,

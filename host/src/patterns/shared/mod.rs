@@ -3,4 +3,5 @@
 pub mod async_copy;
 pub mod bank_conflicts;
 pub mod matmul_ab;
+pub mod stencil;
 pub mod transpose;
