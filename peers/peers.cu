@@ -881,6 +881,8 @@ const char *matmul_cublas(cudaStream_t stream, void *const *in, void *const *out
     TRY(cublasSgemm(blas(stream), CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, (const float *)in[1], n, (const float *)in[0], k,
                     &zero, (float *)out[0], n));
     return nullptr;
+}
+
 // --- divergence
 
 __device__ uint32_t path_work(uint32_t value, uint32_t kind) {
@@ -950,6 +952,144 @@ __global__ void scale_vectors(const float *source, float *target, uint32_t n) {
 
 const char *coarsening_vectors(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     scale_vectors<<<blocks(size[0], 4096), 256, 0, stream>>>((const float *)in[0], (float *)out[0], size[0]);
+}
+
+// --- rgb_to_gray
+
+__device__ uint32_t luma(uint32_t red, uint32_t green, uint32_t blue) {
+    return (77 * red + 150 * green + 29 * blue + 128) >> 8;
+}
+
+__global__ void gray_of_pixels(const uint8_t *image, uint8_t *gray, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint8_t *pixel = &image[3 * (size_t)i];
+    if (i < n) gray[i] = (uint8_t)luma(pixel[0], pixel[1], pixel[2]);
+}
+
+const char *gray_aos(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    gray_of_pixels<<<blocks(size[0], 256), 256, 0, stream>>>((const uint8_t *)in[0], (uint8_t *)out[0], size[0]);
+    return launched();
+}
+
+__global__ void gray_of_planes(const uint8_t *planes, uint8_t *gray, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    size_t plane = ((size_t)n + 15) / 16 * 16;
+    if (i < n) gray[i] = (uint8_t)luma(planes[i], planes[plane + i], planes[2 * plane + i]);
+}
+
+const char *gray_soa(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    gray_of_planes<<<blocks(size[0], 256), 256, 0, stream>>>((const uint8_t *)in[1], (uint8_t *)out[0], size[0]);
+    return launched();
+}
+
+__device__ uint32_t byte_of(uint32_t word, uint32_t index) { return word >> (8 * index) & 0xFF; }
+
+// Four gray bytes of twelve.
+__device__ uint32_t four_grays(uint32_t a, uint32_t b, uint32_t c) {
+    return luma(byte_of(a, 0), byte_of(a, 1), byte_of(a, 2)) | luma(byte_of(a, 3), byte_of(b, 0), byte_of(b, 1)) << 8 |
+           luma(byte_of(b, 2), byte_of(b, 3), byte_of(c, 0)) << 16 | luma(byte_of(c, 1), byte_of(c, 2), byte_of(c, 3)) << 24;
+}
+
+__global__ void gray_through_shared(const uint8_t *image, uint8_t *gray, uint32_t n) {
+    __shared__ uint4 stage[3 * 256];
+    uint32_t thread = threadIdx.x, first = blockIdx.x * 4096;
+    if (first + 4096 <= n) {
+        const uint4 *source = (const uint4 *)&image[3 * (size_t)first] + thread;
+        uint4 p = source[0], q = source[256], r = source[512];
+        stage[thread] = p, stage[256 + thread] = q, stage[512 + thread] = r;
+        __syncthreads();
+        uint4 a = stage[3 * thread], b = stage[3 * thread + 1], c = stage[3 * thread + 2];
+        *(uint4 *)&gray[first + 16 * thread] = make_uint4(four_grays(a.x, a.y, a.z), four_grays(a.w, b.x, b.y),
+                                                          four_grays(b.z, b.w, c.x), four_grays(c.y, c.z, c.w));
+    } else for (uint32_t i = first + thread; i < n; i += 256) {
+        const uint8_t *pixel = &image[3 * (size_t)i];
+        gray[i] = (uint8_t)luma(pixel[0], pixel[1], pixel[2]);
+    }
+}
+
+const char *gray_aos_staged(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    gray_through_shared<<<blocks(size[0], 4096), 256, 0, stream>>>((const uint8_t *)in[0], (uint8_t *)out[0], size[0]);
+    return launched();
+}
+
+// --- stencil
+
+__constant__ float WEIGHTS[5];
+
+// Once, in the first, unmeasured run: the coefficients are the same at every size.
+const char *write_weights(cudaStream_t stream, void *const *in) {
+    static bool written = false;
+    if (!written) TRY(cudaMemcpyToSymbolAsync(WEIGHTS, in[1], sizeof WEIGHTS, 0, cudaMemcpyDeviceToDevice, stream));
+    written = true;
+    return nullptr;
+}
+
+__global__ void star_of_plane(const float *source, float *target, uint32_t rows, uint32_t columns) {
+    uint32_t column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+    if (row >= rows || column >= columns) return;
+    auto load = [&](uint32_t y, uint32_t x) { return y < rows && x < columns ? source[(size_t)y * columns + x] : 0.0f; };
+    float sum = WEIGHTS[0] * load(row, column);
+#pragma unroll
+    for (int k = 1; k <= 4; k++) sum = fmaf(WEIGHTS[k], load(row, column - k) + load(row, column + k), sum);
+#pragma unroll
+    for (int k = 1; k <= 4; k++) sum = fmaf(WEIGHTS[k], load(row - k, column) + load(row + k, column), sum);
+    target[(size_t)row * columns + column] = sum;
+}
+
+const char *stencil_plane_global(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    if (const char *fault = write_weights(stream, in)) return fault;
+    uint32_t rows = size[0] * size[1], columns = size[2];
+    star_of_plane<<<dim3(blocks(columns, 32), blocks(rows, 8)), dim3(32, 8), 0, stream>>>(
+        (const float *)in[0], (float *)out[2], rows, columns);
+    return launched();
+}
+
+__device__ float4 add_pair(float4 sum, float weight, float4 a, float4 b) {
+    return make_float4(fmaf(weight, a.x + b.x, sum.x), fmaf(weight, a.y + b.y, sum.y), fmaf(weight, a.z + b.z, sum.z),
+                       fmaf(weight, a.w + b.w, sum.w));
+}
+
+// Walks down four columns with nine rows in registers: as our `plane_rolling`.
+__global__ void roll_down_plane(const float *source, float *target, uint32_t rows, uint32_t columns) {
+    uint32_t column = (blockIdx.x * 128 + threadIdx.x) * 4;
+    if (column >= columns) return;
+    uint32_t first = blockIdx.y * 64, end = min(rows, first + 64), needed = min(rows, end + 4);
+    const float4 zeros = make_float4(0, 0, 0, 0);
+    auto load = [&](uint32_t row) {
+        return row < needed ? *(const float4 *)&source[(size_t)row * columns + column] : zeros;
+    };
+    float4 ring[10];
+#pragma unroll
+    for (int k = 0; k < 10; k++) ring[k] = load(first + k - 4);
+    for (uint32_t row = first; row < end; row++) {
+        float4 next = load(row + 6);
+        const float *own = &source[(size_t)row * columns + column];
+        float4 left = column > 0 ? *(const float4 *)(own - 4) : zeros;
+        float4 right = column + 4 < columns ? *(const float4 *)(own + 4) : zeros;
+        float w[12] = {left.x, left.y, left.z, left.w, ring[4].x, ring[4].y, ring[4].z, ring[4].w, right.x, right.y, right.z, right.w};
+        float s[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            s[j] = WEIGHTS[0] * w[4 + j];
+#pragma unroll
+            for (int k = 1; k <= 4; k++) s[j] = fmaf(WEIGHTS[k], w[4 + j - k] + w[4 + j + k], s[j]);
+        }
+        float4 sum = make_float4(s[0], s[1], s[2], s[3]);
+#pragma unroll
+        for (int k = 1; k <= 4; k++) sum = add_pair(sum, WEIGHTS[k], ring[4 - k], ring[4 + k]);
+        *(float4 *)&target[(size_t)row * columns + column] = sum;
+#pragma unroll
+        for (int k = 0; k < 9; k++) ring[k] = ring[k + 1];
+        ring[9] = next;
+    }
+}
+
+const char *stencil_plane_rolling(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    if (const char *fault = write_weights(stream, in)) return fault;
+    uint32_t rows = size[0] * size[1], columns = size[2];
+    if (columns % 4 != 0) return "4 must divide columns";
+    roll_down_plane<<<dim3(blocks(columns, 512), blocks(rows, 64)), 128, 0, stream>>>(
+        (const float *)in[0], (float *)out[2], rows, columns);
     return launched();
 }
 
@@ -990,6 +1130,11 @@ const Peer PEERS[] = {
     {"coarsening", "nvcc consecutive_8", 0, coarsening_items<8, true>},
     {"coarsening", "nvcc strided_8", 0, coarsening_items<8, false>},
     {"coarsening", "nvcc vectorized_16", 0, coarsening_vectors},
+    {"rgb_to_gray", "nvcc aos", 0, gray_aos},
+    {"rgb_to_gray", "nvcc soa", 0, gray_soa},
+    {"rgb_to_gray", "nvcc aos_staged", 0, gray_aos_staged},
+    {"stencil", "nvcc plane_global", 2, stencil_plane_global},
+    {"stencil", "nvcc plane_rolling", 2, stencil_plane_rolling},
 };
 
 } // namespace

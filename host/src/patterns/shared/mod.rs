@@ -4,4 +4,5 @@ pub mod async_copy;
 pub mod bank_conflicts;
 pub mod matmul;
 pub mod matmul_ab;
+pub mod stencil;
 pub mod transpose;
