@@ -952,6 +952,7 @@ __global__ void scale_vectors(const float *source, float *target, uint32_t n) {
 
 const char *coarsening_vectors(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     scale_vectors<<<blocks(size[0], 4096), 256, 0, stream>>>((const float *)in[0], (float *)out[0], size[0]);
+    return launched();
 }
 
 // --- rgb_to_gray
