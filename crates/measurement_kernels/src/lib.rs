@@ -144,7 +144,7 @@ pub unsafe fn measurement_fp32(target: *mut f32, passes: u32) {
     for _ in 0..passes {
         for _ in 0..FP32_STEPS {
             for sum in &mut sums {
-                *sum = sum.mul_add(factor, factor);
+                *sum = GpuFloat::mul_add(*sum, factor, factor);
             }
         }
     }

@@ -25,6 +25,7 @@ pub const ALL: &[&Pattern] = &[
     &shared::bank_conflicts::PATTERN,
     &shared::transpose::PATTERN,
     &shared::matmul_ab::PATTERN,
+    &shared::matmul_aat::PATTERN,
     &shared::matmul::PATTERN,
     &shared::stencil::PATTERN,
     &shared::async_copy::PATTERN,

@@ -130,7 +130,7 @@
 //! [occupancy]: cuda_std::glossary#occupancy
 //! [latency hiding]: cuda_std::glossary#latency-hiding
 
-mod tiles;
+pub(super) mod tiles;
 
 use self::tiles::{Blocked, NO_SUMS, ROWS, Square, Sums, Tile, Warps, Work, multiply};
 use core::mem::MaybeUninit;
@@ -169,7 +169,7 @@ pub const WARPS_SHARED_BYTES: u32 = WARPS_STAGES * Warps::STAGE_WORDS * 4;
 
 /// The index of an element of a matrix, which may have more than 2^32 of them.
 #[inline(always)]
-fn at(row: u32, columns: u32, column: u32) -> usize {
+pub(super) fn at(row: u32, columns: u32, column: u32) -> usize {
     row as usize * columns as usize + column as usize
 }
 

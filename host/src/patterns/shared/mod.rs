@@ -3,6 +3,7 @@
 pub mod async_copy;
 pub mod bank_conflicts;
 pub mod matmul;
+pub mod matmul_aat;
 pub mod matmul_ab;
 pub mod stencil;
 pub mod transpose;

@@ -153,11 +153,12 @@ impl Tile for Warps {
 pub struct Work {
     a: *const f32,
     b: *const f32,
+    /// Rows and columns of C.
     m: u32,
     n: u32,
     k: u32,
     /// The block's first row and column of C.
-    first: (u32, u32),
+    pub first: (u32, u32),
     thread: u32,
 }
 
@@ -359,6 +360,39 @@ impl Work {
             rows!(2; 8 9 10 11);
             rows!(3; 12 13 14 15);
         }
+    }
+}
+
+impl Work {
+    /// Stores the sums of this thread transposed: where [`Work::store`] writes a row, this writes a column.
+    ///
+    /// # Safety
+    /// As for [`Work::store`]; C is square.
+    #[inline(always)]
+    pub unsafe fn store_transposed<T: Tile>(&self, c: *mut f32, sums: &Sums) {
+        let (row, column) = T::place(self.thread);
+        let (first_row, first_column) = (self.first.0 + row, self.first.1 + column);
+        let store = |column: u32, [a, b, c0, d, e, f, g, h]: [f32; ROWS]| {
+            if column < self.n {
+                for (row, values) in
+                    [(first_row, [a, b, c0, d]), (first_row + T::ROW_DISTANCE, [e, f, g, h])]
+                {
+                    let target = c.wrapping_add(at(column, self.m, row));
+                    // SAFETY: what is stored is in C, and aligned where 16 bytes are.
+                    unsafe {
+                        store_quad(target, self.m.saturating_sub(row), self.is_aligned(), values);
+                    }
+                }
+            }
+        };
+        macro_rules! columns {
+            ($($index:literal $distance:expr),*) => { $(
+                store(first_column + $distance, sums[$index]);
+            )* };
+        }
+        columns!(0 0, 1 1, 2 2, 3 3);
+        columns!(4 T::COLUMN_DISTANCE, 5 T::COLUMN_DISTANCE + 1, 6 T::COLUMN_DISTANCE + 2,
+            7 T::COLUMN_DISTANCE + 3);
     }
 }
 
