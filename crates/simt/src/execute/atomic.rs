@@ -119,7 +119,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
-        let request = Request { pc, mask, all, bytes: bytes * elements };
+        let request = Request::new(pc, mask, all, bytes * elements);
         if space == Space::Shared && self.reaches_blocks(request) {
             return self.in_blocks(block, warp, request, |machine, block, warp, request| {
                 machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))

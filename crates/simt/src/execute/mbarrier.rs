@@ -62,7 +62,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let all = addresses(warp, target.0, target.1).map(shared_offset);
-        let request = Request { pc, mask, all: &all, bytes: 8 };
+        let request = Request::new(pc, mask, &all, 8);
         let arrives = matches!(
             operation,
             MbarrierOperation::Arrive { .. }

@@ -18,6 +18,7 @@ mod machine;
 mod matrix;
 mod mbarrier;
 mod observers;
+mod pattern;
 mod pending;
 mod prepare;
 #[cfg(test)]

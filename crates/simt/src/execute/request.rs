@@ -1,5 +1,6 @@
 //! One access of a warp: its lanes and the addresses that they form.
 
+use super::pattern::{Layout, Shape, is_ascending};
 use super::warp::Warp;
 use crate::operation::{Base, Space};
 use crate::registers::LANES;
@@ -13,13 +14,39 @@ pub(crate) struct Request<'a> {
     pub mask: u32,
     pub all: &'a [u64; LANES],
     pub bytes: u32,
+    /// How the lanes lie, where the instruction's pattern was observed.
+    pub layout: Option<Layout>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// An access whose pattern was not observed.
+    #[inline(always)]
+    pub fn new(pc: usize, mask: u32, all: &'a [u64; LANES], bytes: u32) -> Request<'a> {
+        Request { pc, mask, all, bytes, layout: None }
+    }
+
+    /// The part of it that some of its lanes do.
+    #[inline(always)]
+    pub fn part(self, mask: u32) -> Request<'a> {
+        if mask == self.mask { self } else { Request { mask, layout: None, ..self } }
+    }
+
+    /// Whether every active lane's address is above that of the active lane before.
+    #[inline(always)]
+    pub fn is_ascending(&self) -> bool {
+        match self.layout {
+            Some(layout) => matches!(layout.shape, Shape::Row | Shape::Ascending),
+            None => is_ascending(self.mask, self.all),
+        }
+    }
+
     /// The bytes from the first lane's to the last lane's, when all lanes take part and each
     /// begins where the one before ends.
     #[inline(always)]
     pub fn row_bytes(&self) -> Option<u64> {
+        if let Some(layout) = self.layout {
+            return (layout.shape == Shape::Row).then_some(LANES as u64 * self.bytes as u64);
+        }
         let mut differs = 0;
         for (lane, address) in self.all.iter().enumerate() {
             let expected = self.all[0].wrapping_add(lane as u64 * self.bytes as u64);

@@ -1,67 +1,12 @@
 //! Addresses of a warp to sectors, lines and wavefronts.
 //!
-//! The counts depend on the addresses only relative to each other and to a 128-byte line, so an
-//! instruction that repeats its pattern further on takes its last result.
+//! The counts depend on the addresses only relative to each other, and for global memory to a
+//! 128-byte line, so an instruction that repeats its pattern further on takes its last result.
 
+use super::pattern::Counts;
 use crate::registers::LANES;
 use crate::requests::ServedWord;
 use std::collections::BTreeMap;
-
-/// The pattern and result of an instruction's last access.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Memo {
-    mask: u32,
-    /// Address of the first active lane within its line; `u32::MAX` when there is no memo.
-    phase: u32,
-    deltas: [u32; LANES],
-    result: Counts,
-}
-
-/// Counts of one access: sectors, lines and distinct addresses in global memory; wavefronts, ideal
-/// wavefronts and nothing in shared memory.
-type Counts = (u32, u32, u32);
-
-impl Default for Memo {
-    fn default() -> Memo {
-        Memo { mask: 0, phase: u32::MAX, deltas: [0; LANES], result: (0, 0, 0) }
-    }
-}
-
-impl Memo {
-    /// The memorised result for this pattern, or a freshly computed one.
-    #[inline(always)]
-    pub fn get(
-        &mut self,
-        mask: u32,
-        addresses: &[u64; LANES],
-        kind: u32,
-        compute: impl FnOnce() -> Counts,
-    ) -> Counts {
-        let first = addresses[mask.trailing_zeros() as usize & 31];
-        // One instruction may reach several spaces, whose results must not be mixed.
-        let phase = first as u32 & 127 | kind << 8;
-        let mut same = (self.mask == mask) & (self.phase == phase);
-        let mut deltas = [0u32; LANES];
-        let mut differs = 0u32;
-        let mut far = 0u64;
-        for lane in 0..LANES {
-            let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
-            let delta = addresses[lane].wrapping_sub(first) & active;
-            // A delta must fit a signed 32-bit number to be told apart by its low half.
-            far |= delta.wrapping_add(1 << 31) >> 32;
-            deltas[lane] = delta as u32;
-            differs |= deltas[lane] ^ self.deltas[lane];
-        }
-        same &= differs == 0;
-        if far != 0 {
-            return compute();
-        }
-        if !same {
-            *self = Memo { mask, phase, deltas, result: compute() };
-        }
-        self.result
-    }
-}
 
 /// Distinct sectors, lines and addresses of active lanes; an access is aligned and at most 32
 /// bytes, so each lane touches one sector.

@@ -142,7 +142,7 @@ impl Machine<'_> {
                     }
                 }
                 rest &= !here;
-                let part = Request { mask: here, ..request };
+                let part = request.part(here);
                 check.scattered(part, &mut chunk.lines, cells, chunk_start);
             }
             let (breaks, stale) = (check.breaks, check.stale);
@@ -182,7 +182,7 @@ impl Machine<'_> {
         for at in (0..bytes).step_by(STEP as usize) {
             let mut all = [0; LANES];
             all[lane] = start + u64::from(at);
-            let request = Request { pc, mask: 1 << lane, all: &all, bytes: STEP };
+            let request = Request::new(pc, 1 << lane, &all, STEP);
             if writes {
                 self.global_event(block, warp, request, (true, false), None);
                 self.mark_initialized(request);

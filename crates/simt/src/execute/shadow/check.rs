@@ -378,12 +378,13 @@ impl Check<'_> {
             for at in (0..request.bytes).step_by(line as usize) {
                 let all = request.all.map(|address| address.wrapping_add(u64::from(at)));
                 let bytes = line.min(request.bytes - at);
-                self.scattered(Request { all: &all, bytes, ..request }, lines, cells, start);
+                let part = Request::new(request.pc, request.mask, &all, bytes);
+                self.scattered(part, lines, cells, start);
             }
             return;
         }
         // Lanes of one store that reach one place do not race with themselves here.
-        if self.writes && !self.kind.updates && !is_ascending(request) {
+        if self.writes && !self.kind.updates && !request.is_ascending() {
             return self.overlapping(request, lines, cells, start);
         }
         let granules = (request.bytes >> self.shift).max(1);
@@ -469,12 +470,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// Whether every active lane's address is above that of the active lane before.
-#[inline(always)]
-fn is_ascending(request: Request<'_>) -> bool {
-    let mut before = None;
-    lanes(request.mask)
-        .all(|lane| before.replace(request.all[lane]).is_none_or(|b| b < request.all[lane]))
 }

@@ -18,7 +18,7 @@ impl Machine<'_> {
         access: &Access,
     ) {
         let Request { pc, mask, all, .. } = request;
-        if !self.run.options.checks.shared_races || ascending(mask, all) {
+        if !self.run.options.checks.shared_races || request.is_ascending() {
             return;
         }
         let mut order = [(0u64, 0usize); LANES];
@@ -52,11 +52,4 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// Whether every active lane's address is above that of the active lane before.
-#[inline(always)]
-fn ascending(mask: u32, all: &[u64; LANES]) -> bool {
-    let mut before = None;
-    lanes(mask).all(|lane| before.replace(all[lane]).is_none_or(|b| b < all[lane]))
 }

@@ -286,7 +286,7 @@ impl Machine<'_> {
         }
         // The write happens now, whenever it was asked for; it was compared then.
         let all = target.map(u64::from);
-        let request = Request { pc, mask, all: &all, bytes };
+        let request = Request::new(pc, mask, &all, bytes);
         shadow.access(self.run, &mut warp.order, warp.live, request, true);
     }
 
