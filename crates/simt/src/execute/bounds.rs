@@ -11,10 +11,10 @@ use crate::registers::LANES;
 /// Whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
 /// active addresses together.
 #[inline(always)]
-fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64) {
+pub(crate) fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64) {
     let Request { mask, all: addresses, .. } = request;
     if let Some(layout) = request.layout {
-        let first = addresses[mask.trailing_zeros() as usize & 31];
+        let first = request.first();
         let offset = first.wrapping_sub(base);
         let fits = offset <= limit
             && limit <= i64::MAX as u64

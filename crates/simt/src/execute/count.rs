@@ -42,7 +42,7 @@ impl Observers<'_> {
             }
             return;
         }
-        let phase = all[mask.trailing_zeros() as usize & 31] as u32 & 127;
+        let phase = request.first() as u32 & 127;
         let (sectors, lines, distinct) =
             self.pattern(request).counts(phase, || sectors_and_lines(mask, all));
         let bytes_distinct = distinct as u64 * request.bytes as u64;
@@ -69,7 +69,7 @@ impl Observers<'_> {
     pub fn count_shared(&mut self, request: Request<'_>) {
         let Request { pc, mask, all, bytes, .. } = request;
         // Words further on lie in other banks, but as many of them in each.
-        let phase = all[mask.trailing_zeros() as usize & 31] as u32 & 3 | 256;
+        let phase = request.first() as u32 & 3 | 256;
         let (count, ideal, _) = self.pattern(request).counts(phase, || {
             let (count, ideal) = wavefronts(mask, all, bytes);
             (count, ideal, 0)

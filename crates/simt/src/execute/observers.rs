@@ -5,6 +5,7 @@ use super::pattern::Pattern;
 use super::request::Request;
 use super::run::Run;
 use super::shadow::global::GlobalShadow;
+use super::shadow::parts::Parts;
 use crate::counters::Traffic;
 use crate::findings::{Finding, Hazard};
 use crate::registers::LANES;
@@ -30,6 +31,8 @@ pub(crate) struct Observers<'r> {
     pub run: &'r Run<'r>,
     pub tallies: Vec<Tally>,
     pub patterns: Vec<Pattern>,
+    /// By instruction, when checking.
+    pub parts: Vec<Parts>,
     pub findings: Vec<Finding>,
     /// What is found but no error.
     pub notes: Vec<Finding>,
@@ -55,6 +58,7 @@ impl<'r> Observers<'r> {
             run,
             tallies: vec![Tally::default(); count],
             patterns: vec![Pattern::default(); count],
+            parts: vec![Parts::default(); if run.options.checks.any() { count } else { 0 }],
             findings: Vec::new(),
             notes: Vec::new(),
             seen: HashSet::new(),

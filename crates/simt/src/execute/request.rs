@@ -25,6 +25,12 @@ impl<'a> Request<'a> {
         Request { pc, mask, all, bytes, layout: None }
     }
 
+    /// The address of the first active lane.
+    #[inline(always)]
+    pub fn first(&self) -> u64 {
+        self.all[self.mask.trailing_zeros() as usize & 31]
+    }
+
     /// The part of it that some of its lanes do.
     #[inline(always)]
     pub fn part(self, mask: u32) -> Request<'a> {

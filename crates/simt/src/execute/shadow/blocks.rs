@@ -143,7 +143,8 @@ impl Machine<'_> {
                 }
                 rest &= !here;
                 let part = request.part(here);
-                check.scattered(part, &mut chunk.lines, cells, chunk_start);
+                let parts = &mut self.observers.parts[request.pc];
+                check.scattered(part, &mut chunk.lines, cells, chunk_start, parts);
             }
             let (breaks, stale) = (check.breaks, check.stale);
             races.append(&mut check.races);

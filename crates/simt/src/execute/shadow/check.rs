@@ -1,6 +1,7 @@
 //! One access of a warp compared with those before it, and remembered.
 
 use super::event::{Epoch, Event, Kind};
+use super::parts::Parts;
 use super::lines::{Cell, Cells, FULL, LINE, Line};
 use super::order::{Observed, Order};
 use super::sync::{Words, includes};
@@ -371,6 +372,7 @@ impl Check<'_> {
         lines: &mut [Line],
         cells: &mut Cells,
         start: u64,
+        parts: &mut Parts,
     ) {
         let line = (LINE as u32) << self.shift;
         if request.bytes > line {
@@ -378,8 +380,8 @@ impl Check<'_> {
             for at in (0..request.bytes).step_by(line as usize) {
                 let all = request.all.map(|address| address.wrapping_add(u64::from(at)));
                 let bytes = line.min(request.bytes - at);
-                let part = Request::new(request.pc, request.mask, &all, bytes);
-                self.scattered(part, lines, cells, start);
+                let slice = Request::new(request.pc, request.mask, &all, bytes);
+                self.scattered(slice, lines, cells, start, parts);
             }
             return;
         }
@@ -387,50 +389,14 @@ impl Check<'_> {
         if self.writes && !self.kind.updates && !request.is_ascending() {
             return self.overlapping(request, lines, cells, start);
         }
-        let granules = (request.bytes >> self.shift).max(1);
-        let element = FULL >> (LINE as u32 - granules);
-        let shift = self.shift;
-        let place = |lane: usize| ((request.all[lane].wrapping_sub(start)) >> shift) as usize;
-        let mut rest = request.mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let at = place(lane);
-            let (number, first) = (at / LINE, at % LINE);
-            let (mut mask, mut shape, mut many) = (element << first, LINE.trailing_zeros(), 0);
-            // Lanes that follow in the same line at one distance, or at the same address.
-            let mut last = lane;
-            let follows = |next: usize, distance: u64| {
-                request.mask >> next & 1 != 0
-                    && request.all[next].wrapping_sub(request.all[next - 1]) == distance
-            };
-            if !self.writes && lane + 1 < LANES && follows(lane + 1, 0) {
-                while last + 1 < LANES && follows(last + 1, 0) {
-                    last += 1;
-                }
-                many = (u32::MAX >> (LANES - 1 - (last - lane))) << lane;
-                rest &= !many;
-            } else if lane + 1 < LANES && rest >> (lane + 1) & 1 != 0 {
-                let distance = request.all[lane + 1].wrapping_sub(request.all[lane]);
-                let step = (distance >> shift) as usize;
-                if step.is_power_of_two() && step >= granules as usize && first + step < LINE {
-                    shape = step.trailing_zeros();
-                    let end = LANES.min(lane + (LINE - 1 - first) / step + 1);
-                    while last + 1 < end && follows(last + 1, distance) {
-                        last += 1;
-                        mask |= mask << step;
-                        rest &= !(1 << last);
-                    }
-                }
-            }
+        let first = (request.first().wrapping_sub(start) >> self.shift) as usize / LINE;
+        let place = (start, self.shift);
+        for part in parts.of(request, place, (!self.writes, self.is_shared)) {
+            let number = first.wrapping_add_signed(part.line as isize);
             let Some(line) = lines.get_mut(number) else { continue };
-            let lane = lane.wrapping_sub(first >> shape) & 31;
-            let mut now = Event::row(self.epoch, self.pc, lane, shape);
-            if many != 0 {
-                now = now.of_many();
-            }
+            let now = Event::formed(self.epoch, self.pc, part.form);
             let address = start + (((number * LINE) as u64) << self.shift);
-            self.line(line, cells, (mask, now, many), address);
+            self.line(line, cells, (part.granules, now, part.many), address);
         }
     }
 

@@ -69,6 +69,7 @@ mod conflicts;
 pub(crate) mod event;
 mod explain;
 pub(crate) mod global;
+pub(crate) mod parts;
 mod known;
 mod lines;
 pub(crate) mod order;

@@ -53,7 +53,8 @@ impl Machine<'_> {
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
         shadow.unfenced |= writes;
-        let shown = shadow.access(self.run, &mut warp.order, live, request, writes);
+        let parts = &mut self.observers.parts[request.pc];
+        let shown = shadow.access(self.run, &mut warp.order, live, request, writes, parts);
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
             self.report_shared(block, warp, request, shown, store);
         }
@@ -287,7 +288,8 @@ impl Machine<'_> {
         // The write happens now, whenever it was asked for; it was compared then.
         let all = target.map(u64::from);
         let request = Request::new(pc, mask, &all, bytes);
-        shadow.access(self.run, &mut warp.order, warp.live, request, true);
+        let parts = &mut self.observers.parts[pc];
+        shadow.access(self.run, &mut warp.order, warp.live, request, true, parts);
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -2,6 +2,7 @@
 
 use super::check::{Check, Race};
 use super::event::{Epoch, Event};
+use super::parts::Parts;
 use super::known::{BlockTimes, Known, WARPS};
 use super::lines::{Cells, FULL, LINE, Line};
 use super::order::{Arrival, Order};
@@ -153,6 +154,7 @@ impl SharedShadow {
         live: u32,
         request: Request<'_>,
         writes: bool,
+        parts: &mut Parts,
     ) -> Shown {
         if order.shared_epoch == 0 {
             order.shared_epoch = self.number_of(order.epoch());
@@ -187,7 +189,7 @@ impl SharedShadow {
         if row.is_some() {
             check.rows(request, &mut self.lines, &mut self.cells, 0);
         } else {
-            check.scattered(request, &mut self.lines, &mut self.cells, 0);
+            check.scattered(request, &mut self.lines, &mut self.cells, 0, parts);
         }
         let breaks = check.breaks;
         let Check { races, unwritten, pending, .. } = check;
