@@ -98,12 +98,14 @@ impl Machine<'_> {
             let start = chunk_start.max(region.base);
             let GlobalShadow { regions, epochs, cells, words, disturbed, .. } = &mut *shadow;
             let chunk = chunk(&mut regions[index], run.granule, region, number);
-            if let (false, true, Some(undo)) = (chunk.saved, writes, &run.undo) {
-                // Mapped memory belongs to others, too: it must not be written back.
-                *disturbed |= region.is_mapped();
-                // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
-                unsafe { undo.save(run.memory, index, number) };
-                chunk.saved = true;
+            if writes && !chunk.is_written {
+                if let Some(undo) = &run.undo {
+                    // Mapped memory belongs to others, too: it must not be written back.
+                    *disturbed |= region.is_mapped();
+                    // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
+                    unsafe { undo.save(run.memory, index, number) };
+                }
+                chunk.is_written = true;
             }
             let mut check = Check {
                 run,

@@ -113,7 +113,7 @@ impl Check<'_> {
         address: u64,
     ) {
         if line.latest < self.floor && line.latest != 0 {
-            cells.unite(line, Cell::default(), mask);
+            cells.unite(line, Event::default(), mask);
         }
         line.latest = self.epoch;
         if self.is_shared {
@@ -122,11 +122,11 @@ impl Check<'_> {
         if self.read_only {
             self.promise(line, cells, (mask, now), address);
         }
-        if line.split == 0 {
-            if line.mask != mask && line.cell == Cell::default() {
+        if !line.is_split {
+            if line.mask != mask && line.whole().is_none() {
                 line.mask = mask;
             }
-            if line.mask == mask && self.whole(&mut line.cell, now) {
+            if line.mask == mask && self.whole(line, now) {
                 return;
             }
         }
@@ -138,8 +138,7 @@ impl Check<'_> {
         let wrote = |granule: &usize| {
             mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
         };
-        let any = line.split != 0 || !line.cell.write.is_none();
-        if let Some(granule) = (0..LINE).find(|granule| any && wrote(granule)) {
+        if let Some(granule) = (0..LINE).find(|granule| line.is_written() && wrote(granule)) {
             let at = address + ((granule as u64) << self.shift);
             self.stale.get_or_insert((now.at(granule).lane(), at));
         }
@@ -194,38 +193,36 @@ impl Check<'_> {
         }
         let quiet = self.races.len() == found && !self.kind.is_strong();
         if self.writes && mask == FULL && quiet {
-            cells.unite(line, Cell { write: now, ..Cell::default() }, FULL);
+            cells.unite(line, now, FULL);
         }
     }
 
     /// The access to a line that is not split, when one cell can stand for it after as before.
     #[inline(always)]
-    fn whole(&mut self, cell: &mut Cell, now: Event) -> bool {
-        if !self.is_settled(cell.write, now) || !cell.earlier.is_none() {
+    fn whole(&mut self, line: &mut Line, now: Event) -> bool {
+        let Cell { write, reads: [first, last], .. } = line.whole();
+        if !self.is_settled(write, now) {
             return false;
         }
-        let [first, last] = cell.reads;
         if self.writes {
             if !self.is_settled(first, now) || !self.is_settled(last, now) {
                 return false;
             }
-            let after_strong = !self.words.is_empty() && self.is_strong(cell.write);
+            let after_strong = !self.words.is_empty() && self.is_strong(write);
             if self.kind.is_strong() || after_strong {
                 return false;
             }
-            *cell = Cell { write: now, ..Cell::default() };
+            line.set_whole(now, [Event::default(); 2]);
             return true;
         }
         if first == now || last == now {
             return true;
         }
         if first.is_none() || (self.is_settled(first, now) && !self.weakens(first)) {
-            cell.reads[0] = now;
-            if self.is_settled(last, now) {
-                cell.reads[1] = Event::default();
-            }
+            let last = if self.is_settled(last, now) { Event::default() } else { last };
+            line.set_whole(write, [now, last]);
         } else {
-            cell.reads[1] = now;
+            line.set_whole(write, [first, now]);
         }
         true
     }
@@ -389,6 +386,9 @@ impl Check<'_> {
         if self.writes && !self.kind.updates && !request.is_ascending() {
             return self.overlapping(request, lines, cells, start);
         }
+        if self.kind.updates && self.writes && request.bytes == 1 << self.shift {
+            return self.updates(request, lines, cells, start);
+        }
         let first = (request.first().wrapping_sub(start) >> self.shift) as usize / LINE;
         let place = (start, self.shift);
         for part in parts.of(request, place, (!self.writes, self.is_shared)) {
@@ -397,6 +397,34 @@ impl Check<'_> {
             let now = Event::formed(self.epoch, self.pc, part.form);
             let address = start + (((number * LINE) as u64) << self.shift);
             self.line(line, cells, (part.granules, now, part.many), address);
+        }
+    }
+
+    /// Atomics of a granule each, which mostly come after others of the same instruction.
+    fn updates(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+    ) {
+        for lane in lanes(request.mask) {
+            let at = (request.all[lane].wrapping_sub(start) >> self.shift) as usize;
+            let (number, granule) = (at / LINE, at % LINE);
+            let Some(line) = lines.get_mut(number) else { continue };
+            let bit = 1 << granule;
+            let now = Event::point(self.epoch, self.pc, lane);
+            let is_marked = !self.is_shared || (line.written & bit != 0 && line.pending & bit == 0);
+            if line.is_split && line.latest >= self.floor && is_marked {
+                let cell = &mut cells.of(line)[granule];
+                if self.is_same_update(cell.write) && cell.is_plain() {
+                    cell.write = now;
+                    line.latest = self.epoch;
+                    continue;
+                }
+            }
+            let address = start + (((number * LINE) as u64) << self.shift);
+            self.line(line, cells, (bit, now, 0), address);
         }
     }
 
