@@ -31,6 +31,14 @@ impl<'a> Request<'a> {
         self.all[self.mask.trailing_zeros() as usize & 31]
     }
 
+    /// The lowest address, and the bytes from there to the end of the highest, where that is known.
+    #[inline(always)]
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let layout = self.layout?;
+        let bytes = layout.high.checked_sub(layout.low)? as u64 + u64::from(self.bytes);
+        Some((self.first().wrapping_add_signed(layout.low), bytes))
+    }
+
     /// The part of it that some of its lanes do.
     #[inline(always)]
     pub fn part(self, mask: u32) -> Request<'a> {

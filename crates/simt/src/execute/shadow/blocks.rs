@@ -11,12 +11,16 @@ use super::lines::LINE;
 use super::shared::strong;
 use super::undo::CHUNK;
 use crate::execute::block::Block;
+use crate::execute::bounds::inside;
 use crate::execute::machine::Machine;
 use crate::execute::request::{Request, lanes};
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope};
 use crate::registers::LANES;
+
+/// Bytes from the lowest to the highest of an access that are looked at together.
+const MAX_SPAN: u64 = 1024;
 
 impl Machine<'_> {
     pub fn check_global_read(
@@ -138,9 +142,13 @@ impl Machine<'_> {
                 rest = 0;
             } else {
                 let mut here = 0;
-                for lane in lanes(rest) {
-                    if request.all[lane].wrapping_sub(start) < end - start {
-                        here |= 1 << lane;
+                if rest == request.mask && inside(request, start, end - start - 1).0 {
+                    here = rest;
+                } else {
+                    for lane in lanes(rest) {
+                        if request.all[lane].wrapping_sub(start) < end - start {
+                            here |= 1 << lane;
+                        }
                     }
                 }
                 rest &= !here;
@@ -224,11 +232,13 @@ impl Machine<'_> {
 
     fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
         let memory = self.run.memory;
-        if let Some(bytes) = request.row_bytes()
-            && let Some(index) = self.region_of(request.pc, request.all[0], bytes)
+        // All bytes between the lowest and the highest at once, where that is not much more.
+        if let Some((lowest, bytes)) = request.span()
+            && bytes <= MAX_SPAN
+            && let Some(index) = self.region_of(request.pc, lowest, bytes)
         {
             let region = memory.region(index);
-            if region.is_initialized(request.all[0] - region.base, bytes) {
+            if region.is_initialized(lowest - region.base, bytes) {
                 return;
             }
         }

@@ -18,10 +18,13 @@ pub(crate) struct Part {
     pub granules: u8,
 }
 
-/// The parts of an instruction's last access, which are those of the next one, too, when its
-/// pattern and its place in a line are the same.
+/// The parts of an instruction's last accesses, one for each place in a line that an access can
+/// begin at. They are those of the next one, too, when its pattern and its place are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct Parts([Option<Box<Found>>; LINE]);
+
+#[derive(Clone, Debug, Default)]
+struct Found {
     generation: u32,
     phase: u32,
     count: u8,
@@ -41,13 +44,16 @@ impl Parts {
         let first = request.first().wrapping_sub(start);
         let phase = first as u32 & ((LINE as u32) << shift) - 1 | u32::from(is_shared) << 16;
         let generation = request.layout.map_or(0, |layout| layout.generation);
-        if generation == 0 || generation != self.generation || phase != self.phase {
-            self.find(request, (start, shift), reads);
-            (self.generation, self.phase) = (generation, phase);
+        let found = self.0[(first >> shift) as usize % LINE].get_or_insert_default();
+        if generation == 0 || generation != found.generation || phase != found.phase {
+            found.find(request, (start, shift), reads);
+            (found.generation, found.phase) = (generation, phase);
         }
-        &self.list[..usize::from(self.count)]
+        &found.list[..usize::from(found.count)]
     }
+}
 
+impl Found {
     fn find(&mut self, request: Request<'_>, (start, shift): (u64, u32), reads: bool) {
         let granules = (request.bytes >> shift).max(1);
         let element = FULL >> (LINE as u32 - granules);
