@@ -130,9 +130,8 @@ impl Region {
     pub unsafe fn save(&self, start: u64, end: u64) -> Saved {
         let offset = (start - self.base) as usize;
         // SAFETY: by the contract the range lies in the region, whose bytes are initialized, and is not written meanwhile.
-        let held = unsafe {
-            std::slice::from_raw_parts(self.pointer.add(offset), (end - start) as usize)
-        };
+        let held =
+            unsafe { std::slice::from_raw_parts(self.pointer.add(offset), (end - start) as usize) };
         let bytes = held.to_vec();
         let words = (offset / 64..(offset + bytes.len()).div_ceil(64)).map(|word| {
             self.initialized_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))

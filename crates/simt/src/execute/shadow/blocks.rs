@@ -71,7 +71,9 @@ impl Machine<'_> {
         }
         let epoch = warp.order.global_epoch;
         self.global_cells(&mut shadow, block, warp, request, (writes, read_only), (epoch, store));
-        strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
+        if self.run.kinds[request.pc].is_strong() {
+            strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
+        }
         self.observers.global = Some(shadow);
     }
 

@@ -1,9 +1,9 @@
 //! One access of a warp compared with those before it, and remembered.
 
 use super::event::{Epoch, Event, Kind};
-use super::parts::Parts;
 use super::lines::{Cell, Cells, FULL, LINE, Line};
 use super::order::{Observed, Order};
+use super::parts::Parts;
 use super::sync::{Words, includes};
 use crate::execute::request::{Request, lanes};
 use crate::execute::run::Run;
@@ -127,6 +127,14 @@ impl Check<'_> {
                 line.mask = mask;
             }
             if line.mask == mask && self.whole(line, now) {
+                return;
+            }
+        } else if !self.writes && many == 0 && mask.is_power_of_two() {
+            // One lane reads what nobody has reached since the last barrier.
+            let granule = mask.trailing_zeros() as usize;
+            let cell = &mut cells.of(line)[granule];
+            if cell.is_none() {
+                cell.reads[0] = now.at(granule);
                 return;
             }
         }
@@ -401,13 +409,7 @@ impl Check<'_> {
     }
 
     /// Atomics of a granule each, which mostly come after others of the same instruction.
-    fn updates(
-        &mut self,
-        request: Request<'_>,
-        lines: &mut [Line],
-        cells: &mut Cells,
-        start: u64,
-    ) {
+    fn updates(&mut self, request: Request<'_>, lines: &mut [Line], cells: &mut Cells, start: u64) {
         for lane in lanes(request.mask) {
             let at = (request.all[lane].wrapping_sub(start) >> self.shift) as usize;
             let (number, granule) = (at / LINE, at % LINE);

@@ -2,10 +2,10 @@
 
 use super::check::{Check, Race};
 use super::event::{Epoch, Event};
-use super::parts::Parts;
 use super::known::{BlockTimes, Known, WARPS};
 use super::lines::{Cells, FULL, LINE, Line};
 use super::order::{Arrival, Order};
+use super::parts::Parts;
 use super::sync::{Strong, Words};
 use crate::execute::request::{Request, lanes};
 use crate::execute::run::Run;
@@ -200,7 +200,9 @@ impl SharedShadow {
         if breaks && !self.words.is_empty() {
             lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
         }
-        strong(run, order, &mut self.words, live, request, writes);
+        if kind.is_strong() {
+            strong(run, order, &mut self.words, live, request, writes);
+        }
         shown
     }
 
