@@ -7,11 +7,12 @@
 use super::atomic;
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
+use super::lanes::lanes;
 use super::machine::Machine;
 use super::mbarrier::Mbarrier;
 use super::pending::{PendingBulk, PendingCopy};
 use super::record::Side;
-use super::request::{Request, addresses, lanes, shared_offset};
+use super::request::{Request, addresses, shared_offset};
 use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
 use crate::counters::Traffic;

@@ -2,9 +2,10 @@
 
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
+use super::lanes::lanes;
 use super::machine::Machine;
 use super::record::Side;
-use super::request::{Request, addresses, by_space, lanes};
+use super::request::{Request, addresses, by_space};
 use super::traffic::{atomic_passes, counting_passes, same_word_passes};
 use super::warp::{Warp, read_row, write_row};
 use crate::compute::half;

@@ -2,8 +2,9 @@
 
 use super::block::Block;
 use super::device::Window;
+use super::lanes::lanes;
 use super::machine::Machine;
-use super::request::{Request, lanes};
+use super::request::Request;
 use super::warp::Warp;
 use crate::error::Error;
 use crate::registers::LANES;

@@ -1,9 +1,10 @@
 //! Counts of memory traffic.
 
+use super::lanes::lanes;
 use super::observers::Observers;
 use super::pattern::Pattern;
 use super::record::Side;
-use super::request::{Request, lanes};
+use super::request::Request;
 use super::traffic::{constant_passes, passes_by, sectors_and_lines, shared_passes, wavefronts};
 use crate::counters::Traffic;
 use crate::registers::LANES;

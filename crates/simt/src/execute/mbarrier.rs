@@ -2,8 +2,9 @@
 
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
+use super::lanes::lanes;
 use super::machine::Machine;
-use super::request::{Request, addresses, lanes, shared_offset};
+use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
 use crate::error::Error;
 use crate::operation::{Base, MbarrierOperation};

@@ -14,6 +14,7 @@ mod device;
 mod estimate;
 mod exchange;
 mod geometry;
+mod lanes;
 mod machine;
 mod matrix;
 mod mbarrier;

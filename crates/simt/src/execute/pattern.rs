@@ -4,7 +4,7 @@
 //! for all lanes; what follows from the pattern alone (bounds, counts, which lanes share a line) is
 //! then known from the last time.
 
-use super::request::lanes;
+use super::lanes::lanes;
 use crate::registers::LANES;
 
 /// Counts of one access: sectors, lines and distinct addresses in global memory; wavefronts, ideal

@@ -3,8 +3,8 @@
 //! The counts depend on the addresses only relative to each other, and for global memory to a
 //! 128-byte line, so an instruction that repeats its pattern further on takes its last result.
 
+use super::lanes::lanes;
 use super::pattern::Counts;
-use super::request::lanes;
 use crate::registers::LANES;
 use crate::requests::ServedWord;
 use std::collections::BTreeMap;

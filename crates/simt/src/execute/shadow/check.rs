@@ -5,7 +5,8 @@ use super::lines::{Cell, Cells, FULL, LINE, Line};
 use super::order::{Observed, Order};
 use super::parts::Parts;
 use super::sync::{Words, includes};
-use crate::execute::request::{Request, lanes};
+use crate::execute::lanes::lanes;
+use crate::execute::request::Request;
 use crate::execute::run::Run;
 use crate::registers::LANES;
 

@@ -1,8 +1,9 @@
 //! Lanes of one store that write different values to one place.
 
 use crate::execute::block::Block;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::warp::{Warp, read_row};
 use crate::findings::{Finding, Hazard};
 use crate::operation::Access;

@@ -4,8 +4,9 @@
 use crate::doubt::number;
 use crate::execute::block::Block;
 use crate::execute::bounds::inside;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Base, Operation, Row, Space};

@@ -7,7 +7,8 @@ use super::lines::{Cells, FULL, LINE, Line};
 use super::order::{Arrival, Order};
 use super::parts::Parts;
 use super::sync::{Strong, Words};
-use crate::execute::request::{Request, lanes};
+use crate::execute::lanes::lanes;
+use crate::execute::request::Request;
 use crate::execute::run::Run;
 use std::collections::HashMap;
 
