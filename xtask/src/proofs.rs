@@ -144,6 +144,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "nothing: times on a shared machine say little",
     },
     Proof {
+        name: "executor-speed",
+        shows: "hazard checks leave the executor at least a third of its speed, on each workload, with one thread and two",
+        command: &["xtask", "executor-speed", "--against", "b847889"],
+        environment: &[],
+        inputs: EXECUTOR,
+        figure: " times slower with checks",
+        sample: "a looser bound, with one thread",
+    },
+    Proof {
         name: "report",
         shows: "every page of the report fits and asks for nothing in a browser",
         command: &[

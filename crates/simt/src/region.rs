@@ -129,9 +129,10 @@ impl Region {
     /// Both lie in the region, the first is not above the second, and nobody writes between them meanwhile.
     pub unsafe fn save(&self, start: u64, end: u64) -> Saved {
         let offset = (start - self.base) as usize;
-        let mut bytes = vec![0; (end - start) as usize];
-        // SAFETY: by the contract the range lies in the region and is not written; the target is memory of our own.
-        unsafe { self.pointer.add(offset).copy_to(bytes.as_mut_ptr(), bytes.len()) };
+        // SAFETY: by the contract the range lies in the region, whose bytes are initialized, and is not written meanwhile.
+        let held =
+            unsafe { std::slice::from_raw_parts(self.pointer.add(offset), (end - start) as usize) };
+        let bytes = held.to_vec();
         let words = (offset / 64..(offset + bytes.len()).div_ceil(64)).map(|word| {
             self.initialized_word(word as u64 * 64).map_or(0, |word| word.load(Relaxed))
         });

@@ -1,5 +1,5 @@
 //! The executor stays fast enough for CI. The limits are far below what any recent CPU does, so
-//! that a busy machine passes; `cargo bench -p simt` says how fast it is.
+//! that a busy machine passes; `cargo xtask executor-speed` says how fast it is.
 #![cfg(not(debug_assertions))]
 
 #[path = "support/workloads.rs"]
@@ -7,27 +7,61 @@ mod workloads;
 
 use simt::{Checks, Options};
 use std::time::Instant;
-use workloads::WORKLOADS;
+use workloads::{Prepared, WORKLOADS, Workload};
 
 /// Least million warp-instructions per second of one thread, with counters.
 const MIN_COUNTERS: f64 = 2.0;
 /// Least million warp-instructions per second of one thread, with counters and all checks.
 const MIN_CHECKS: f64 = 0.7;
+/// How much slower the checks may make a workload. They are meant to make it 3 times slower at most; a busy machine
+/// disturbs one of the two measurements more than the other.
+const MAX_RATIO: f64 = 4.5;
+
+/// Million warp-instructions per second of one run.
+fn rate(workload: &Workload, prepared: &mut Prepared, checks: Checks, threads: usize) -> f64 {
+    let options = Options { checks, threads, ..Options::default() };
+    let start = Instant::now();
+    let report = prepared.run(&options);
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(report.findings.is_empty(), "{workload}: {}", report.findings[0]);
+    report.counters.warp_instructions as f64 / seconds / 1e6
+}
 
 #[test]
 fn workloads_run_fast_enough() {
     for workload in WORKLOADS {
-        for (checks, least) in [(Checks::none(), MIN_COUNTERS), (Checks::all(), MIN_CHECKS)] {
-            let options = Options { checks, threads: 1, ..Options::default() };
-            let mut prepared = workload.prepare();
-            let rate = (0..4).map(|_| {
-                let start = Instant::now();
-                let report = prepared.run(&options);
-                assert!(report.findings.is_empty(), "{workload}: {}", report.findings[0]);
-                report.counters.warp_instructions as f64 / start.elapsed().as_secs_f64() / 1e6
-            });
-            let best = rate.fold(0.0, f64::max);
+        let mut prepared = workload.prepare();
+        let mut best = |checks| {
+            let rates = (0..4).map(|_| rate(workload, &mut prepared, checks, 1));
+            rates.fold(0.0, f64::max)
+        };
+        let (off, on) = (best(Checks::none()), best(Checks::all()));
+        for (best, least) in [(off, MIN_COUNTERS), (on, MIN_CHECKS)] {
             assert!(best >= least, "{workload}: {best:.1} million per second, at least {least}");
+        }
+        let ratio = off / on;
+        assert!(ratio <= MAX_RATIO, "{workload}: {ratio:.1} times slower, at most {MAX_RATIO}");
+    }
+}
+
+/// One sample of each workload with one thread and with two, without and with the checks, as lines for
+/// `cargo xtask executor-speed`.
+#[test]
+#[ignore = "says how fast it is, and fails for nothing: `cargo xtask executor-speed` runs it"]
+fn sample() {
+    for workload in WORKLOADS {
+        let mut prepared = workload.prepare();
+        for threads in [1, 2] {
+            // Without and with by turns, so that both meet the same machine.
+            let mut rates = [(); 7].map(|()| {
+                [Checks::none(), Checks::all()]
+                    .map(|checks| rate(workload, &mut prepared, checks, threads))
+            });
+            let [off, on] = [0, 1].map(|kind| {
+                rates.sort_by(|a, b| a[kind].total_cmp(&b[kind]));
+                rates[rates.len() / 2][kind]
+            });
+            println!("sample,{workload},{threads},{off:.2},{on:.2}");
         }
     }
 }

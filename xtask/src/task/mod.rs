@@ -5,6 +5,7 @@ pub mod bless;
 pub mod build;
 pub mod dist;
 pub mod doctor;
+pub mod executor_speed;
 pub mod loop_times;
 pub mod new;
 pub mod prove;

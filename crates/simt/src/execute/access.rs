@@ -4,6 +4,7 @@ use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::device::Window;
 use super::machine::Machine;
+use super::pattern::Shape;
 use super::request::{Request, addresses, by_space};
 use super::warp::{Polled, Warp, read_local, write_local};
 use crate::error::Error;
@@ -72,7 +73,7 @@ impl Machine<'_> {
         access: &Access,
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
-        let request = Request { pc, mask, all, bytes: access.total_bytes() };
+        let request = self.observers.observe(pc, mask, all, access.total_bytes());
         match space {
             Space::Global | Space::Constant | Space::Generic => {
                 let window = self.window(block, warp, request, false)?;
@@ -126,9 +127,9 @@ impl Machine<'_> {
                     && let [Some(Row::Word(row))] = access.rows[..]
                 {
                     let row = &mut warp.registers.words[row as usize];
-                    for lane in 0..LANES {
-                        row[lane] = read_bytes(shared, all[lane] as usize, 4) as u32;
-                    }
+                    // SAFETY: `shared_bounds` checked that the four bytes of every active lane, which are all, lie in
+                    // the block's `shared_bytes`, and `start_block` gave it at least as many.
+                    unsafe { read_words(shared, request, row) };
                     return Ok(());
                 }
                 fill_rows(warp, mask, access, |lane, shift| {
@@ -270,7 +271,7 @@ impl Machine<'_> {
         access: &Access,
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
-        let request = Request { pc, mask, all, bytes: access.total_bytes() };
+        let request = self.observers.observe(pc, mask, all, access.total_bytes());
         match space {
             Space::Global | Space::Generic => {
                 let window = self.window(block, warp, request, true)?;
@@ -306,6 +307,14 @@ impl Machine<'_> {
                     self.check_conflicting(block, warp, request, access);
                 }
                 let shared = &mut block.shared[..];
+                if access.bytes == 4
+                    && mask == u32::MAX
+                    && let [Some(Row::Word(row))] = access.rows[..]
+                {
+                    // SAFETY: as in `load_in`.
+                    unsafe { write_words(shared, request, &warp.registers.words[row as usize]) };
+                    return Ok(());
+                }
                 for_each_element(warp, mask, access, |lane, shift, value| {
                     write_bytes(shared, (all[lane] + shift) as usize, access.bytes, value);
                 });
@@ -336,6 +345,55 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads a word of shared memory for each lane.
+///
+/// # Safety
+/// The four bytes at every lane's address lie in `shared`.
+#[inline(always)]
+unsafe fn read_words(shared: &[u8], request: Request<'_>, row: &mut [u32; LANES]) {
+    // SAFETY: by the contract; the address need not be aligned.
+    let word = |at: u64| unsafe {
+        u32::from_le(shared.as_ptr().add(at as usize).cast::<u32>().read_unaligned())
+    };
+    let all = request.all;
+    match request.layout.map(|layout| layout.shape) {
+        Some(Shape::Uniform) => *row = [word(all[0]); LANES],
+        Some(Shape::Row) => {
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = word(all[0] + 4 * lane as u64);
+            }
+        }
+        _ => {
+            for (value, at) in row.iter_mut().zip(all) {
+                *value = word(*at);
+            }
+        }
+    }
+}
+
+/// Writes a word of shared memory for each lane; a higher lane overwrites a lower one.
+///
+/// # Safety
+/// The four bytes at every lane's address lie in `shared`.
+#[inline(always)]
+unsafe fn write_words(shared: &mut [u8], request: Request<'_>, row: &[u32; LANES]) {
+    let start = shared.as_mut_ptr();
+    // SAFETY: by the contract; the address need not be aligned.
+    let put = |at: u64, value: u32| unsafe {
+        start.add(at as usize).cast::<u32>().write_unaligned(value.to_le());
+    };
+    let all = request.all;
+    if request.row_bytes().is_some() {
+        for (lane, value) in row.iter().enumerate() {
+            put(all[0] + 4 * lane as u64, *value);
+        }
+        return;
+    }
+    for (value, at) in row.iter().zip(all) {
+        put(*at, *value);
     }
 }
 

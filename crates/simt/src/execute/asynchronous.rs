@@ -7,11 +7,12 @@
 use super::atomic;
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
+use super::lanes::lanes;
 use super::machine::Machine;
 use super::mbarrier::Mbarrier;
 use super::pending::{PendingBulk, PendingCopy};
 use super::record::Side;
-use super::request::{Request, addresses, lanes, shared_offset};
+use super::request::{Request, addresses, shared_offset};
 use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
 use crate::counters::Traffic;
@@ -30,7 +31,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let target = addresses(warp, copy.target.0, copy.target.1).map(shared_offset);
         let source = addresses(warp, copy.source.0, copy.source.1);
-        let to = Request { pc, mask, all: &target, bytes: copy.bytes };
+        let to = Request::new(pc, mask, &target, copy.bytes);
         self.shared_bounds(block, warp, to)?;
         let ignored = copy.ignore_source.map_or(0, |p| warp.registers.predicates[p as usize]);
         let mut source_bytes = [copy.bytes; LANES];
@@ -45,7 +46,7 @@ impl Machine<'_> {
             reads |= u32::from(*bytes > 0) << lane;
         }
         let reads = reads & mask;
-        let from = Request { pc, mask: reads, all: &source, bytes: copy.bytes };
+        let from = Request::new(pc, reads, &source, copy.bytes);
         if reads != 0 {
             self.window(block, warp, from, false)?;
         }
@@ -74,7 +75,7 @@ impl Machine<'_> {
         }
         if self.observers.checking {
             for lane in lanes(reads) {
-                let from = Request { mask: 1 << lane, bytes: source_bytes[lane], ..from };
+                let from = Request::new(pc, 1 << lane, &source, source_bytes[lane]);
                 self.check_global_read(block, warp, from, false);
             }
             self.check_async_issue(block, warp, to);
@@ -220,7 +221,7 @@ impl Machine<'_> {
                 } else {
                     &sources
                 };
-                let request = Request { pc, mask: 1 << lane, all, bytes };
+                let request = Request::new(pc, 1 << lane, all, bytes);
                 let traffic = &mut self.observers.tallies[pc].global;
                 *traffic += counts;
                 traffic.request(request);

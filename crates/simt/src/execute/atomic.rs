@@ -2,15 +2,16 @@
 
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
+use super::lanes::lanes;
 use super::machine::Machine;
 use super::record::Side;
-use super::request::{Request, addresses, by_space, lanes};
+use super::request::{Request, addresses, by_space};
 use super::traffic::{atomic_passes, counting_passes, same_word_passes};
 use super::warp::{Warp, read_row, write_row};
 use crate::compute::half;
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::operation::{Atomic, AtomicOperation, Space};
+use crate::operation::{Atomic, AtomicOperation, Row, Space};
 use crate::registers::LANES;
 use crate::types::{Bf16, F16, Type};
 
@@ -86,6 +87,15 @@ fn extreme(largest: bool, t: Type, old: u64, source: u64) -> u64 {
     if source_wins { source } else { old }
 }
 
+/// A register row as numbers.
+#[inline(always)]
+fn values(warp: &Warp, row: Row) -> [u64; LANES] {
+    match row {
+        Row::Word(row) => warp.registers.words[row as usize].map(u64::from),
+        row => std::array::from_fn(|lane| read_row(warp, row, lane)),
+    }
+}
+
 impl Machine<'_> {
     pub fn atomic(
         &mut self,
@@ -119,7 +129,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
-        let request = Request { pc, mask, all, bytes: bytes * elements };
+        let request = Request::new(pc, mask, all, bytes * elements);
         if space == Space::Shared && self.reaches_blocks(request) {
             return self.in_blocks(block, warp, request, |machine, block, warp, request| {
                 machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
@@ -156,18 +166,29 @@ impl Machine<'_> {
                 if self.observers.checking {
                     self.check_shared_write(block, warp, request, None);
                 }
-                for lane in lanes(mask) {
-                    for element in 0..elements as usize {
-                        let at = all[lane] as usize + element * bytes as usize;
-                        let old = read_bytes(&block.shared, at, bytes);
-                        let value = read_row(warp, source_of(element), lane) & field;
-                        let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
-                        let new =
-                            apply(atomic.operation, atomic.t, false, old, value, second & field);
-                        write_bytes(&mut block.shared, at, bytes, new);
-                        match element {
-                            0 => olds[lane] = old,
-                            n => more_olds[n - 1][lane] = old,
+                let sources = values(warp, atomic.source);
+                let is_sum = atomic.operation == AtomicOperation::Add && !atomic.t.is_float();
+                if is_sum && elements == 1 && bytes == 4 {
+                    for lane in lanes(mask) {
+                        let at = all[lane] as usize;
+                        olds[lane] = read_bytes(&block.shared, at, 4);
+                        let new = olds[lane].wrapping_add(sources[lane]);
+                        write_bytes(&mut block.shared, at, 4, new);
+                    }
+                } else {
+                    for lane in lanes(mask) {
+                        for element in 0..elements as usize {
+                            let at = all[lane] as usize + element * bytes as usize;
+                            let old = read_bytes(&block.shared, at, bytes);
+                            let value = read_row(warp, source_of(element), lane) & field;
+                            let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
+                            let (of, t, second) = (atomic.operation, atomic.t, second & field);
+                            let new = apply(of, t, false, old, value, second);
+                            write_bytes(&mut block.shared, at, bytes, new);
+                            match element {
+                                0 => olds[lane] = old,
+                                n => more_olds[n - 1][lane] = old,
+                            }
                         }
                     }
                 }

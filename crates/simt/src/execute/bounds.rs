@@ -2,8 +2,9 @@
 
 use super::block::Block;
 use super::device::Window;
+use super::lanes::lanes;
 use super::machine::Machine;
-use super::request::{Request, lanes};
+use super::request::Request;
 use super::warp::Warp;
 use crate::error::Error;
 use crate::registers::LANES;
@@ -11,7 +12,17 @@ use crate::registers::LANES;
 /// Whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
 /// active addresses together.
 #[inline(always)]
-fn inside(mask: u32, addresses: &[u64; LANES], base: u64, limit: u64) -> (bool, u64) {
+pub(crate) fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64) {
+    let Request { mask, all: addresses, .. } = request;
+    if let Some(layout) = request.layout {
+        let first = request.first();
+        let offset = first.wrapping_sub(base);
+        let fits = offset <= limit
+            && limit <= i64::MAX as u64
+            && (offset as i64).saturating_add(layout.low) >= 0
+            && (offset as i64).saturating_add(layout.high) <= limit as i64;
+        return (fits, first | layout.bits);
+    }
     let (mut bad, mut bits) = (0u64, 0u64);
     for (lane, address) in addresses.iter().enumerate() {
         let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
@@ -36,7 +47,7 @@ impl Machine<'_> {
         let bytes = request.bytes as u64;
         let region = self.run.memory.region_or_none(self.regions[request.pc] as usize);
         let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(bytes)));
-        let (fits, bits) = inside(request.mask, request.all, base, limit);
+        let (fits, bits) = inside(request, base, limit);
         if bits & (bytes - 1) != 0 {
             return Err(self.misaligned(block, warp, request));
         }
@@ -130,7 +141,7 @@ impl Machine<'_> {
         (bytes, what): (u64, &str),
     ) -> Result<(), Error> {
         let each = request.bytes as u64;
-        let (fits, bits) = inside(request.mask, request.all, 0, bytes.wrapping_sub(each));
+        let (fits, bits) = inside(request, 0, bytes.wrapping_sub(each));
         if bits & (each - 1) != 0 {
             return Err(self.misaligned(block, warp, request));
         }

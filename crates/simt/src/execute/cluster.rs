@@ -162,7 +162,7 @@ impl Machine<'_> {
                 .fold(0u32, |mask, lane| mask | 1 << lane);
             left &= !mask;
             let all = request.all.map(|address| address & ((1 << CLUSTER_SHIFT) - 1));
-            let request = Request { mask, all: &all, ..request };
+            let request = Request::new(request.pc, mask, &all, request.bytes);
             // Part 0 is the own block without saying so; others are a rank plus one.
             let rank = part.checked_sub(1).filter(|rank| *rank != block.rank as u64);
             let Some(rank) = rank else {

@@ -1,13 +1,25 @@
 //! Counts of memory traffic.
 
+use super::lanes::lanes;
 use super::observers::Observers;
+use super::pattern::Pattern;
 use super::record::Side;
-use super::request::{Request, lanes};
+use super::request::Request;
 use super::traffic::{constant_passes, passes_by, sectors_and_lines, shared_passes, wavefronts};
 use crate::counters::Traffic;
 use crate::registers::LANES;
 
 impl Observers<'_> {
+    /// The pattern of an access.
+    #[inline(always)]
+    fn pattern(&mut self, request: Request<'_>) -> &mut Pattern {
+        let pattern = &mut self.patterns[request.pc];
+        if request.layout.is_none() {
+            pattern.observe(request.mask, request.all, request.bytes);
+        }
+        pattern
+    }
+
     /// Counts sectors and lines of a global (or constant) access.
     #[inline(always)]
     pub fn count_global(&mut self, request: Request<'_>, constant: bool) {
@@ -31,8 +43,9 @@ impl Observers<'_> {
             }
             return;
         }
+        let phase = request.first() as u32 & 127;
         let (sectors, lines, distinct) =
-            self.memos[pc].get(mask, all, 0, || sectors_and_lines(mask, all));
+            self.pattern(request).counts(phase, || sectors_and_lines(mask, all));
         let bytes_distinct = distinct as u64 * request.bytes as u64;
         let traffic = &mut self.tallies[pc].global;
         traffic.bytes_distinct += bytes_distinct;
@@ -55,8 +68,10 @@ impl Observers<'_> {
     /// Counts wavefronts of a shared access.
     #[inline(always)]
     pub fn count_shared(&mut self, request: Request<'_>) {
-        let Request { pc, mask, all, bytes } = request;
-        let (count, ideal, _) = self.memos[pc].get(mask, all, 1, || {
+        let Request { pc, mask, all, bytes, .. } = request;
+        // Words further on lie in other banks, but as many of them in each.
+        let phase = request.first() as u32 & 3 | 256;
+        let (count, ideal, _) = self.pattern(request).counts(phase, || {
             let (count, ideal) = wavefronts(mask, all, bytes);
             (count, ideal, 0)
         });
@@ -72,7 +87,7 @@ impl Observers<'_> {
 
     /// Local memory is interleaved: word `w` of all lanes is one line.
     pub fn count_local(&mut self, request: Request<'_>) {
-        let Request { pc, mask, all, bytes } = request;
+        let Request { pc, mask, all, bytes, .. } = request;
         let traffic = &mut self.tallies[pc].local;
         for word in 0..bytes.div_ceil(4) as u64 {
             let physical: [u64; LANES] = std::array::from_fn(|lane| {
@@ -88,7 +103,7 @@ impl Observers<'_> {
 
     /// Sectors as for a load; lanes with equal addresses need further passes.
     pub fn count_global_atomic(&mut self, request: Request<'_>) {
-        let Request { pc, mask, all, bytes } = request;
+        let Request { pc, mask, all, bytes, .. } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let bytes_distinct = distinct as u64 * bytes as u64;
         let counts = Traffic {

@@ -66,25 +66,24 @@ impl Grain {
             // SAFETY: valid and aligned, by the contract.
             return unsafe { load(at, bytes) };
         }
-        // SAFETY: the same contract.
-        unsafe { self.load_parts(at, bytes) }
-    }
-
-    #[inline(never)]
-    unsafe fn load_parts(self, at: *mut u8, bytes: u32) -> u64 {
         if bytes > self.0 {
-            let parts = (0..bytes / self.0).rev();
-            return parts.fold(0, |value, part| {
-                // SAFETY: `bytes` is a multiple of the grain, so every part is one whole grain of
-                // the access.
-                let part = unsafe { load(at.add((part * self.0) as usize), self.0) };
-                value << (8 * self.0) | part
-            });
+            // SAFETY: the same contract.
+            return unsafe { self.load_parts(at, bytes) };
         }
         let (grain, shift) = self.around(at);
         // SAFETY: the grain that holds the access is valid by the contract, and aligned.
         let value = unsafe { load(grain, self.0) };
         value >> shift & field(bytes)
+    }
+
+    #[inline(never)]
+    unsafe fn load_parts(self, at: *mut u8, bytes: u32) -> u64 {
+        let parts = (0..bytes / self.0).rev();
+        parts.fold(0, |value, part| {
+            // SAFETY: `bytes` is a multiple of the grain, so every part is one whole grain of the access.
+            let part = unsafe { load(at.add((part * self.0) as usize), self.0) };
+            value << (8 * self.0) | part
+        })
     }
 
     /// Writes the low 1, 2, 4 or 8 bytes of a value.
@@ -135,7 +134,8 @@ impl Grain {
 
     /// The grain that holds an access smaller than it, and the bits before the access.
     fn around(self, at: *mut u8) -> (*mut u8, u32) {
-        let past = at.addr() % self.0 as usize;
+        // A grain is a power of two.
+        let past = at.addr() & (self.0 as usize).wrapping_sub(1);
         (at.wrapping_sub(past), 8 * past as u32)
     }
 }

@@ -31,7 +31,7 @@ impl Machine<'_> {
         let all = addresses(warp, access.base, access.offset).map(shared_offset);
         let lanes = access.rows.len() * 8;
         let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-        self.shared_bounds(block, warp, Request { pc, mask: used, all: &all, bytes: 16 })?;
+        self.shared_bounds(block, warp, Request::new(pc, used, &all, 16))?;
         if self.observers.counting {
             let mut traffic =
                 Traffic { requests: 1, lanes: 32, bytes: lanes as u64 * 16, ..Traffic::default() };
@@ -56,7 +56,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.observers.checking {
-            let request = Request { pc, mask: used, all: &all, bytes: 16 };
+            let request = Request::new(pc, used, &all, 16);
             self.check_shared_read(block, warp, request);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
@@ -90,7 +90,7 @@ impl Machine<'_> {
     ) -> Result<(), Error> {
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.observers.checking {
-            let request = Request { pc, mask: used, all: &all, bytes: 16 };
+            let request = Request::new(pc, used, &all, 16);
             self.check_shared_write(block, warp, request, None);
         }
         for (matrix, row) in access.rows.iter().enumerate() {

@@ -2,8 +2,9 @@
 
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
+use super::lanes::lanes;
 use super::machine::Machine;
-use super::request::{Request, addresses, lanes, shared_offset};
+use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
 use crate::error::Error;
 use crate::operation::{Base, MbarrierOperation};
@@ -62,7 +63,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let all = addresses(warp, target.0, target.1).map(shared_offset);
-        let request = Request { pc, mask, all: &all, bytes: 8 };
+        let request = Request::new(pc, mask, &all, 8);
         let arrives = matches!(
             operation,
             MbarrierOperation::Arrive { .. }

@@ -14,10 +14,12 @@ mod device;
 mod estimate;
 mod exchange;
 mod geometry;
+mod lanes;
 mod machine;
 mod matrix;
 mod mbarrier;
 mod observers;
+mod pattern;
 mod pending;
 mod prepare;
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! What a worker watches and counts while it runs blocks.
 
 use super::estimate::Estimator;
+use super::pattern::Pattern;
+use super::request::Request;
 use super::run::Run;
 use super::shadow::global::GlobalShadow;
-use super::traffic::Memo;
+use super::shadow::parts::Parts;
 use crate::counters::Traffic;
 use crate::findings::{Finding, Hazard};
+use crate::registers::LANES;
 use crate::requests::RequestRecord;
 use std::collections::HashSet;
 
@@ -27,7 +30,9 @@ pub(crate) struct Tally {
 pub(crate) struct Observers<'r> {
     pub run: &'r Run<'r>,
     pub tallies: Vec<Tally>,
-    pub memos: Vec<Memo>,
+    pub patterns: Vec<Pattern>,
+    /// By instruction, when checking.
+    pub parts: Vec<Parts>,
     pub findings: Vec<Finding>,
     /// What is found but no error.
     pub notes: Vec<Finding>,
@@ -52,7 +57,8 @@ impl<'r> Observers<'r> {
         Observers {
             run,
             tallies: vec![Tally::default(); count],
-            memos: vec![Memo::default(); count],
+            patterns: vec![Pattern::default(); count],
+            parts: vec![Parts::default(); if run.options.checks.any() { count } else { 0 }],
             findings: Vec::new(),
             notes: Vec::new(),
             seen: HashSet::new(),
@@ -71,6 +77,19 @@ impl<'r> Observers<'r> {
             watching: false,
             recorded: Vec::new(),
         }
+    }
+
+    /// An access, with how its lanes lie.
+    #[inline(always)]
+    pub fn observe<'a>(
+        &mut self,
+        pc: usize,
+        mask: u32,
+        all: &'a [u64; LANES],
+        bytes: u32,
+    ) -> Request<'a> {
+        let layout = self.patterns[pc].observe(mask, all, bytes);
+        Request { pc, mask, all, bytes, layout: Some(layout) }
     }
 
     /// Records a finding once per hazard and instruction.

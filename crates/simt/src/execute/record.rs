@@ -25,7 +25,7 @@ impl Observers<'_> {
         mut counts: Traffic,
         passes: impl FnOnce() -> Vec<Vec<ServedWord>>,
     ) {
-        let Request { pc, mask, all, bytes } = request;
+        let Request { pc, mask, all, bytes, .. } = request;
         let kind = match (&self.run.program.instructions[pc].operation, side) {
             (_, Side::Constant) => RequestKind::ConstantLoad,
             (Operation::Load(_), Side::Global) => RequestKind::GlobalLoad,

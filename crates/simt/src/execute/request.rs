@@ -1,5 +1,6 @@
 //! One access of a warp: its lanes and the addresses that they form.
 
+use super::pattern::{Layout, Shape, is_ascending};
 use super::warp::Warp;
 use crate::operation::{Base, Space};
 use crate::registers::LANES;
@@ -13,13 +14,53 @@ pub(crate) struct Request<'a> {
     pub mask: u32,
     pub all: &'a [u64; LANES],
     pub bytes: u32,
+    /// How the lanes lie, where the instruction's pattern was observed.
+    pub layout: Option<Layout>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// An access whose pattern was not observed.
+    #[inline(always)]
+    pub fn new(pc: usize, mask: u32, all: &'a [u64; LANES], bytes: u32) -> Request<'a> {
+        Request { pc, mask, all, bytes, layout: None }
+    }
+
+    /// The address of the first active lane.
+    #[inline(always)]
+    pub fn first(&self) -> u64 {
+        self.all[self.mask.trailing_zeros() as usize & 31]
+    }
+
+    /// The lowest address, and the bytes from there to the end of the highest, where that is known.
+    #[inline(always)]
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let layout = self.layout?;
+        let bytes = layout.high.checked_sub(layout.low)? as u64 + u64::from(self.bytes);
+        Some((self.first().wrapping_add_signed(layout.low), bytes))
+    }
+
+    /// The part of it that some of its lanes do.
+    #[inline(always)]
+    pub fn part(self, mask: u32) -> Request<'a> {
+        if mask == self.mask { self } else { Request { mask, layout: None, ..self } }
+    }
+
+    /// Whether every active lane's address is above that of the active lane before.
+    #[inline(always)]
+    pub fn is_ascending(&self) -> bool {
+        match self.layout {
+            Some(layout) => matches!(layout.shape, Shape::Row | Shape::Ascending),
+            None => is_ascending(self.mask, self.all),
+        }
+    }
+
     /// The bytes from the first lane's to the last lane's, when all lanes take part and each
     /// begins where the one before ends.
     #[inline(always)]
     pub fn row_bytes(&self) -> Option<u64> {
+        if let Some(layout) = self.layout {
+            return (layout.shape == Shape::Row).then_some(LANES as u64 * self.bytes as u64);
+        }
         let mut differs = 0;
         for (lane, address) in self.all.iter().enumerate() {
             let expected = self.all[0].wrapping_add(lane as u64 * self.bytes as u64);
@@ -85,25 +126,4 @@ pub(crate) fn by_space(mask: u32, addresses: &mut [u64; LANES]) -> [(Space, u32)
 /// An address in shared memory, also when it comes as a generic address.
 pub(crate) fn shared_offset(address: u64) -> u64 {
     if space_of(address) == Space::Shared { address - SHARED_WINDOW } else { address }
-}
-
-/// The numbers of the lanes in a mask, ascending.
-#[inline(always)]
-pub(crate) fn lanes(mask: u32) -> Lanes {
-    Lanes(mask)
-}
-
-/// See [`lanes`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes(u32);
-
-impl Iterator for Lanes {
-    type Item = usize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        let lane = self.0.trailing_zeros() as usize;
-        self.0 &= self.0.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    }
 }

@@ -1,67 +1,13 @@
 //! Addresses of a warp to sectors, lines and wavefronts.
 //!
-//! The counts depend on the addresses only relative to each other and to a 128-byte line, so an
-//! instruction that repeats its pattern further on takes its last result.
+//! The counts depend on the addresses only relative to each other, and for global memory to a
+//! 128-byte line, so an instruction that repeats its pattern further on takes its last result.
 
+use super::lanes::lanes;
+use super::pattern::Counts;
 use crate::registers::LANES;
 use crate::requests::ServedWord;
 use std::collections::BTreeMap;
-
-/// The pattern and result of an instruction's last access.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Memo {
-    mask: u32,
-    /// Address of the first active lane within its line; `u32::MAX` when there is no memo.
-    phase: u32,
-    deltas: [u32; LANES],
-    result: Counts,
-}
-
-/// Counts of one access: sectors, lines and distinct addresses in global memory; wavefronts, ideal
-/// wavefronts and nothing in shared memory.
-type Counts = (u32, u32, u32);
-
-impl Default for Memo {
-    fn default() -> Memo {
-        Memo { mask: 0, phase: u32::MAX, deltas: [0; LANES], result: (0, 0, 0) }
-    }
-}
-
-impl Memo {
-    /// The memorised result for this pattern, or a freshly computed one.
-    #[inline(always)]
-    pub fn get(
-        &mut self,
-        mask: u32,
-        addresses: &[u64; LANES],
-        kind: u32,
-        compute: impl FnOnce() -> Counts,
-    ) -> Counts {
-        let first = addresses[mask.trailing_zeros() as usize & 31];
-        // One instruction may reach several spaces, whose results must not be mixed.
-        let phase = first as u32 & 127 | kind << 8;
-        let mut same = (self.mask == mask) & (self.phase == phase);
-        let mut deltas = [0u32; LANES];
-        let mut differs = 0u32;
-        let mut far = 0u64;
-        for lane in 0..LANES {
-            let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
-            let delta = addresses[lane].wrapping_sub(first) & active;
-            // A delta must fit a signed 32-bit number to be told apart by its low half.
-            far |= delta.wrapping_add(1 << 31) >> 32;
-            deltas[lane] = delta as u32;
-            differs |= deltas[lane] ^ self.deltas[lane];
-        }
-        same &= differs == 0;
-        if far != 0 {
-            return compute();
-        }
-        if !same {
-            *self = Memo { mask, phase, deltas, result: compute() };
-        }
-        self.result
-    }
-}
 
 /// Distinct sectors, lines and addresses of active lanes; an access is aligned and at most 32
 /// bytes, so each lane touches one sector.
@@ -204,6 +150,45 @@ fn passes(members: u32, addresses: &[u64], bytes: u32) -> u32 {
     if banks.count_ones() as usize == words.len() {
         return 1;
     }
+    most_of_a_bank(words)
+}
+
+/// Rows of 32 words, one of each bank, that [`most_of_a_bank`] looks at together.
+const ROWS: usize = 64;
+
+/// The most distinct words that fall into one bank.
+fn most_of_a_bank(words: &mut [u32]) -> u32 {
+    let lowest = words.iter().copied().min().unwrap_or(0) & !31;
+    let highest = words.iter().copied().max().unwrap_or(0);
+    let count = ((highest - lowest) / 32 + 1) as usize;
+    if count > ROWS {
+        return most_of_a_bank_sorted(words);
+    }
+    // A bit for each word that is wanted.
+    let mut rows = [0u32; ROWS];
+    for word in words.iter() {
+        rows[((word - lowest) / 32) as usize % ROWS] |= 1 << (word & 31);
+    }
+    // The sums of all banks at once: `sums[i]` has the bit `i` of each.
+    let mut sums = [0u32; 7];
+    for row in &rows[..count] {
+        let mut carry = *row;
+        for sum in &mut sums {
+            (*sum, carry) = (*sum ^ carry, *sum & carry);
+        }
+    }
+    let (mut largest, mut banks) = (0, u32::MAX);
+    for (bit, sum) in sums.iter().enumerate().rev() {
+        if sum & banks != 0 {
+            banks &= sum;
+            largest |= 1 << bit;
+        }
+    }
+    largest
+}
+
+/// The same for words that lie far apart.
+fn most_of_a_bank_sorted(words: &mut [u32]) -> u32 {
     words.sort_unstable();
     let mut per_bank = [0u8; 32];
     let mut before = None;
@@ -218,22 +203,12 @@ fn passes(members: u32, addresses: &[u64], bytes: u32) -> u32 {
 
 /// The most lanes that want one word: the serial passes of an atomic on shared memory.
 pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
-    let mut words = [0u64; LANES];
-    let mut count = 0;
-    for (lane, address) in addresses.iter().enumerate() {
-        if mask >> lane & 1 != 0 {
-            words[count] = *address >> 2;
-            count += 1;
-        }
-    }
-    let words = &mut words[..count];
-    words.sort_unstable();
     // Lanes of one word go one after the other, words of one bank too.
     let mut per_bank = [0u32; 32];
-    for word in words.iter() {
-        per_bank[(*word & 31) as usize] += 1;
+    for lane in lanes(mask) {
+        per_bank[(addresses[lane] >> 2) as usize & 31] += 1;
     }
-    (per_bank.iter().copied().max().unwrap_or(0), u32::from(count > 0))
+    (per_bank.iter().copied().max().unwrap_or(0), u32::from(mask != 0))
 }
 
 /// Passes of counting by one on shared memory: lanes of one word are summed on the way.
@@ -308,4 +283,25 @@ fn by_bank(words: impl IntoIterator<Item = (u64, u32)>) -> Vec<Vec<ServedWord>> 
         *pass += 1;
     }
     passes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{most_of_a_bank, most_of_a_bank_sorted};
+    use crate::hash::mix;
+
+    /// Both ways to count the words of banks agree, whatever the words.
+    #[test]
+    fn words_of_banks_are_counted_alike() {
+        for seed in 0..4000u64 {
+            let range = [1, 33, 64, 100, 1024, 2048, 3000][seed as usize % 7];
+            let count = 1 + mix(seed) as usize % 64;
+            let stride = [1, 1, 2, 16, 32, 33][seed as usize % 6];
+            let word = |i: u64| (mix(seed << 8 | i) as u32 % range).wrapping_mul(stride) + 5;
+            let mut words: Vec<u32> = (0..count as u64).map(word).collect();
+            let most = most_of_a_bank(&mut words);
+            assert_eq!(most, most_of_a_bank_sorted(&mut words), "{words:?}");
+        }
+        assert_eq!(most_of_a_bank(&mut std::array::from_fn::<u32, 64, _>(|i| 32 * i as u32)), 64);
+    }
 }

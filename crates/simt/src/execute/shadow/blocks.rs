@@ -11,12 +11,17 @@ use super::lines::LINE;
 use super::shared::strong;
 use super::undo::CHUNK;
 use crate::execute::block::Block;
+use crate::execute::bounds::inside;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope};
 use crate::registers::LANES;
+
+/// Bytes from the lowest to the highest of an access that are looked at together.
+const MAX_SPAN: u64 = 1024;
 
 impl Machine<'_> {
     pub fn check_global_read(
@@ -67,7 +72,9 @@ impl Machine<'_> {
         }
         let epoch = warp.order.global_epoch;
         self.global_cells(&mut shadow, block, warp, request, (writes, read_only), (epoch, store));
-        strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
+        if self.run.kinds[request.pc].is_strong() {
+            strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
+        }
         self.observers.global = Some(shadow);
     }
 
@@ -98,12 +105,14 @@ impl Machine<'_> {
             let start = chunk_start.max(region.base);
             let GlobalShadow { regions, epochs, cells, words, disturbed, .. } = &mut *shadow;
             let chunk = chunk(&mut regions[index], run.granule, region, number);
-            if let (false, true, Some(undo)) = (chunk.saved, writes, &run.undo) {
-                // Mapped memory belongs to others, too: it must not be written back.
-                *disturbed |= region.is_mapped();
-                // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
-                unsafe { undo.save(run.memory, index, number) };
-                chunk.saved = true;
+            if writes && !chunk.is_written {
+                if let Some(undo) = &run.undo {
+                    // Mapped memory belongs to others, too: it must not be written back.
+                    *disturbed |= region.is_mapped();
+                    // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
+                    unsafe { undo.save(run.memory, index, number) };
+                }
+                chunk.is_written = true;
             }
             let mut check = Check {
                 run,
@@ -136,14 +145,19 @@ impl Machine<'_> {
                 rest = 0;
             } else {
                 let mut here = 0;
-                for lane in lanes(rest) {
-                    if request.all[lane].wrapping_sub(start) < end - start {
-                        here |= 1 << lane;
+                if rest == request.mask && inside(request, start, end - start - 1).0 {
+                    here = rest;
+                } else {
+                    for lane in lanes(rest) {
+                        if request.all[lane].wrapping_sub(start) < end - start {
+                            here |= 1 << lane;
+                        }
                     }
                 }
                 rest &= !here;
-                let part = Request { mask: here, ..request };
-                check.scattered(part, &mut chunk.lines, cells, chunk_start);
+                let part = request.part(here);
+                let parts = &mut self.observers.parts[request.pc];
+                check.scattered(part, &mut chunk.lines, cells, chunk_start, parts);
             }
             let (breaks, stale) = (check.breaks, check.stale);
             races.append(&mut check.races);
@@ -182,7 +196,7 @@ impl Machine<'_> {
         for at in (0..bytes).step_by(STEP as usize) {
             let mut all = [0; LANES];
             all[lane] = start + u64::from(at);
-            let request = Request { pc, mask: 1 << lane, all: &all, bytes: STEP };
+            let request = Request::new(pc, 1 << lane, &all, STEP);
             if writes {
                 self.global_event(block, warp, request, (true, false), None);
                 self.mark_initialized(request);
@@ -221,11 +235,13 @@ impl Machine<'_> {
 
     fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
         let memory = self.run.memory;
-        if let Some(bytes) = request.row_bytes()
-            && let Some(index) = self.region_of(request.pc, request.all[0], bytes)
+        // All bytes between the lowest and the highest at once, where that is not much more.
+        if let Some((lowest, bytes)) = request.span()
+            && bytes <= MAX_SPAN
+            && let Some(index) = self.region_of(request.pc, lowest, bytes)
         {
             let region = memory.region(index);
-            if region.is_initialized(request.all[0] - region.base, bytes) {
+            if region.is_initialized(lowest - region.base, bytes) {
                 return;
             }
         }

@@ -3,8 +3,10 @@
 use super::event::{Epoch, Event, Kind};
 use super::lines::{Cell, Cells, FULL, LINE, Line};
 use super::order::{Observed, Order};
+use super::parts::Parts;
 use super::sync::{Words, includes};
-use crate::execute::request::{Request, lanes};
+use crate::execute::lanes::lanes;
+use crate::execute::request::Request;
 use crate::execute::run::Run;
 use crate::registers::LANES;
 
@@ -112,7 +114,7 @@ impl Check<'_> {
         address: u64,
     ) {
         if line.latest < self.floor && line.latest != 0 {
-            cells.unite(line, Cell::default(), mask);
+            cells.unite(line, Event::default(), mask);
         }
         line.latest = self.epoch;
         if self.is_shared {
@@ -121,11 +123,19 @@ impl Check<'_> {
         if self.read_only {
             self.promise(line, cells, (mask, now), address);
         }
-        if line.split == 0 {
-            if line.mask != mask && line.cell == Cell::default() {
+        if !line.is_split {
+            if line.mask != mask && line.whole().is_none() {
                 line.mask = mask;
             }
-            if line.mask == mask && self.whole(&mut line.cell, now) {
+            if line.mask == mask && self.whole(line, now) {
+                return;
+            }
+        } else if !self.writes && many == 0 && mask.is_power_of_two() {
+            // One lane reads what nobody has reached since the last barrier.
+            let granule = mask.trailing_zeros() as usize;
+            let cell = &mut cells.of(line)[granule];
+            if cell.is_none() {
+                cell.reads[0] = now.at(granule);
                 return;
             }
         }
@@ -137,8 +147,7 @@ impl Check<'_> {
         let wrote = |granule: &usize| {
             mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
         };
-        let any = line.split != 0 || !line.cell.write.is_none();
-        if let Some(granule) = (0..LINE).find(|granule| any && wrote(granule)) {
+        if let Some(granule) = (0..LINE).find(|granule| line.is_written() && wrote(granule)) {
             let at = address + ((granule as u64) << self.shift);
             self.stale.get_or_insert((now.at(granule).lane(), at));
         }
@@ -193,38 +202,36 @@ impl Check<'_> {
         }
         let quiet = self.races.len() == found && !self.kind.is_strong();
         if self.writes && mask == FULL && quiet {
-            cells.unite(line, Cell { write: now, ..Cell::default() }, FULL);
+            cells.unite(line, now, FULL);
         }
     }
 
     /// The access to a line that is not split, when one cell can stand for it after as before.
     #[inline(always)]
-    fn whole(&mut self, cell: &mut Cell, now: Event) -> bool {
-        if !self.is_settled(cell.write, now) || !cell.earlier.is_none() {
+    fn whole(&mut self, line: &mut Line, now: Event) -> bool {
+        let Cell { write, reads: [first, last], .. } = line.whole();
+        if !self.is_settled(write, now) {
             return false;
         }
-        let [first, last] = cell.reads;
         if self.writes {
             if !self.is_settled(first, now) || !self.is_settled(last, now) {
                 return false;
             }
-            let after_strong = !self.words.is_empty() && self.is_strong(cell.write);
+            let after_strong = !self.words.is_empty() && self.is_strong(write);
             if self.kind.is_strong() || after_strong {
                 return false;
             }
-            *cell = Cell { write: now, ..Cell::default() };
+            line.set_whole(now, [Event::default(); 2]);
             return true;
         }
         if first == now || last == now {
             return true;
         }
         if first.is_none() || (self.is_settled(first, now) && !self.weakens(first)) {
-            cell.reads[0] = now;
-            if self.is_settled(last, now) {
-                cell.reads[1] = Event::default();
-            }
+            let last = if self.is_settled(last, now) { Event::default() } else { last };
+            line.set_whole(write, [now, last]);
         } else {
-            cell.reads[1] = now;
+            line.set_whole(write, [first, now]);
         }
         true
     }
@@ -371,6 +378,7 @@ impl Check<'_> {
         lines: &mut [Line],
         cells: &mut Cells,
         start: u64,
+        parts: &mut Parts,
     ) {
         let line = (LINE as u32) << self.shift;
         if request.bytes > line {
@@ -378,58 +386,48 @@ impl Check<'_> {
             for at in (0..request.bytes).step_by(line as usize) {
                 let all = request.all.map(|address| address.wrapping_add(u64::from(at)));
                 let bytes = line.min(request.bytes - at);
-                self.scattered(Request { all: &all, bytes, ..request }, lines, cells, start);
+                let slice = Request::new(request.pc, request.mask, &all, bytes);
+                self.scattered(slice, lines, cells, start, parts);
             }
             return;
         }
         // Lanes of one store that reach one place do not race with themselves here.
-        if self.writes && !self.kind.updates && !is_ascending(request) {
+        if self.writes && !self.kind.updates && !request.is_ascending() {
             return self.overlapping(request, lines, cells, start);
         }
-        let granules = (request.bytes >> self.shift).max(1);
-        let element = FULL >> (LINE as u32 - granules);
-        let shift = self.shift;
-        let place = |lane: usize| ((request.all[lane].wrapping_sub(start)) >> shift) as usize;
-        let mut rest = request.mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let at = place(lane);
-            let (number, first) = (at / LINE, at % LINE);
-            let (mut mask, mut shape, mut many) = (element << first, LINE.trailing_zeros(), 0);
-            // Lanes that follow in the same line at one distance, or at the same address.
-            let mut last = lane;
-            let follows = |next: usize, distance: u64| {
-                request.mask >> next & 1 != 0
-                    && request.all[next].wrapping_sub(request.all[next - 1]) == distance
-            };
-            if !self.writes && lane + 1 < LANES && follows(lane + 1, 0) {
-                while last + 1 < LANES && follows(last + 1, 0) {
-                    last += 1;
-                }
-                many = (u32::MAX >> (LANES - 1 - (last - lane))) << lane;
-                rest &= !many;
-            } else if lane + 1 < LANES && rest >> (lane + 1) & 1 != 0 {
-                let distance = request.all[lane + 1].wrapping_sub(request.all[lane]);
-                let step = (distance >> shift) as usize;
-                if step.is_power_of_two() && step >= granules as usize && first + step < LINE {
-                    shape = step.trailing_zeros();
-                    let end = LANES.min(lane + (LINE - 1 - first) / step + 1);
-                    while last + 1 < end && follows(last + 1, distance) {
-                        last += 1;
-                        mask |= mask << step;
-                        rest &= !(1 << last);
-                    }
-                }
-            }
+        if self.kind.updates && self.writes && request.bytes == 1 << self.shift {
+            return self.updates(request, lines, cells, start);
+        }
+        let first = (request.first().wrapping_sub(start) >> self.shift) as usize / LINE;
+        let place = (start, self.shift);
+        for part in parts.of(request, place, (!self.writes, self.is_shared)) {
+            let number = first.wrapping_add_signed(part.line as isize);
             let Some(line) = lines.get_mut(number) else { continue };
-            let lane = lane.wrapping_sub(first >> shape) & 31;
-            let mut now = Event::row(self.epoch, self.pc, lane, shape);
-            if many != 0 {
-                now = now.of_many();
+            let now = Event::formed(self.epoch, self.pc, part.form);
+            let address = start + (((number * LINE) as u64) << self.shift);
+            self.line(line, cells, (part.granules, now, part.many), address);
+        }
+    }
+
+    /// Atomics of a granule each, which mostly come after others of the same instruction.
+    fn updates(&mut self, request: Request<'_>, lines: &mut [Line], cells: &mut Cells, start: u64) {
+        for lane in lanes(request.mask) {
+            let at = (request.all[lane].wrapping_sub(start) >> self.shift) as usize;
+            let (number, granule) = (at / LINE, at % LINE);
+            let Some(line) = lines.get_mut(number) else { continue };
+            let bit = 1 << granule;
+            let now = Event::point(self.epoch, self.pc, lane);
+            let is_marked = !self.is_shared || (line.written & bit != 0 && line.pending & bit == 0);
+            if line.is_split && line.latest >= self.floor && is_marked {
+                let cell = &mut cells.of(line)[granule];
+                if self.is_same_update(cell.write) && cell.is_plain() {
+                    cell.write = now;
+                    line.latest = self.epoch;
+                    continue;
+                }
             }
             let address = start + (((number * LINE) as u64) << self.shift);
-            self.line(line, cells, (mask, now, many), address);
+            self.line(line, cells, (bit, now, 0), address);
         }
     }
 
@@ -469,12 +467,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// Whether every active lane's address is above that of the active lane before.
-#[inline(always)]
-fn is_ascending(request: Request<'_>) -> bool {
-    let mut before = None;
-    lanes(request.mask)
-        .all(|lane| before.replace(request.all[lane]).is_none_or(|b| b < request.all[lane]))
 }

@@ -1,8 +1,9 @@
 //! Lanes of one store that write different values to one place.
 
 use crate::execute::block::Block;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::warp::{Warp, read_row};
 use crate::findings::{Finding, Hazard};
 use crate::operation::Access;
@@ -18,7 +19,7 @@ impl Machine<'_> {
         access: &Access,
     ) {
         let Request { pc, mask, all, .. } = request;
-        if !self.run.options.checks.shared_races || ascending(mask, all) {
+        if !self.run.options.checks.shared_races || request.is_ascending() {
             return;
         }
         let mut order = [(0u64, 0usize); LANES];
@@ -52,11 +53,4 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// Whether every active lane's address is above that of the active lane before.
-#[inline(always)]
-fn ascending(mask: u32, all: &[u64; LANES]) -> bool {
-    let mut before = None;
-    lanes(mask).all(|lane| before.replace(all[lane]).is_none_or(|b| b < all[lane]))
 }

@@ -28,6 +28,12 @@ impl Event {
         )
     }
 
+    /// The same from its lowest bits: lane, whether others did it, too, and shape.
+    #[inline(always)]
+    pub fn formed(epoch: u32, pc: usize, form: u16) -> Event {
+        Event(Event::row(epoch, pc, 0, 0).0 | u64::from(form))
+    }
+
     /// The access of one lane.
     pub fn point(epoch: u32, pc: usize, lane: usize) -> Event {
         Event::row(epoch, pc, lane, POINT)

@@ -7,13 +7,20 @@ use super::undo::CHUNK;
 use crate::memory::Memory;
 use crate::operation::Scope;
 use crate::region::Region;
+use std::sync::Mutex;
 
 /// What the blocks of one worker did to the granules of a chunk.
 pub(crate) struct Chunk {
     pub lines: Vec<Line>,
-    /// The bytes were saved before the first write.
-    pub saved: bool,
+    /// Something in it was written; before, its bytes were saved, if need be.
+    pub is_written: bool,
 }
+
+/// The memory of chunks that launches no longer need, for the next ones: getting it from the operating system anew takes
+/// longer than clearing it.
+static SPARE: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());
+/// Lines that are kept in it at most: 32 MiB.
+const SPARE_MAX: usize = (32 << 20) / size_of::<Line>();
 
 /// What one worker's blocks did to global memory.
 pub(crate) struct GlobalShadow {
@@ -26,6 +33,20 @@ pub(crate) struct GlobalShadow {
     pub parallel: bool,
     /// The order of blocks may have mattered.
     pub disturbed: bool,
+}
+
+impl Drop for GlobalShadow {
+    fn drop(&mut self) {
+        let Ok(mut spare) = SPARE.lock() else { return };
+        let mut kept: usize = spare.iter().map(Vec::capacity).sum();
+        for chunk in self.regions.drain(..).flatten().flatten() {
+            kept += chunk.lines.capacity();
+            if kept > SPARE_MAX {
+                return;
+            }
+            spare.push(chunk.lines);
+        }
+    }
 }
 
 impl GlobalShadow {
@@ -51,8 +72,8 @@ impl GlobalShadow {
     pub fn disturbs(&self, other: &GlobalShadow, kinds: &[Kind]) -> bool {
         let lines = |pair: (&Line, &Line)| {
             let (a, b) = pair;
-            if a.split == 0 && b.split == 0 {
-                return a.mask & b.mask != 0 && disturbed(&a.cell, &b.cell, kinds);
+            if !a.is_split && !b.is_split {
+                return a.mask & b.mask != 0 && disturbed(&a.whole(), &b.whole(), kinds);
             }
             (0..LINE).any(|granule| {
                 disturbed(&self.cells.get(a, granule), &other.cells.get(b, granule), kinds)
@@ -60,7 +81,9 @@ impl GlobalShadow {
         };
         self.regions.iter().zip(&other.regions).any(|(mine, theirs)| {
             mine.iter().zip(theirs).any(|pair| match pair {
-                (Some(a), Some(b)) => a.lines.iter().zip(&b.lines).any(lines),
+                (Some(a), Some(b)) if a.is_written || b.is_written => {
+                    a.lines.iter().zip(&b.lines).any(lines)
+                }
                 _ => false,
             })
         })
@@ -70,7 +93,7 @@ impl GlobalShadow {
 /// Whether cells of two workers, whose blocks differ, show that the order mattered.
 fn disturbed(a: &Cell, b: &Cell, kinds: &[Kind]) -> bool {
     let wrote = |cell: &Cell| !cell.write.is_none() || !cell.earlier.is_none();
-    let touched = |cell: &Cell| *cell != Cell::default();
+    let touched = |cell: &Cell| !cell.is_none();
     if !(wrote(a) && touched(b) || wrote(b) && touched(a)) {
         return false;
     }
@@ -99,7 +122,9 @@ pub(super) fn chunk<'c>(
         chunks.resize_with((region.bytes / CHUNK) as usize + 2, || None);
     }
     chunks[number].get_or_insert_with(|| {
-        let lines = vec![Line::default(); (CHUNK / granule as u64) as usize / LINE];
-        Box::new(Chunk { lines, saved: false })
+        let mut lines = SPARE.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+        lines.clear();
+        lines.resize((CHUNK / granule as u64) as usize / LINE, Line::default());
+        Box::new(Chunk { lines, is_written: false })
     })
 }

@@ -33,6 +33,12 @@ impl Cell {
         self.earlier.is_none() && self.reads[0].is_none() && self.reads[1].is_none()
     }
 
+    /// Whether nothing is remembered.
+    #[inline(always)]
+    pub fn is_none(&self) -> bool {
+        self.write.0 | self.earlier.0 | self.reads[0].0 | self.reads[1].0 == 0
+    }
+
     /// The cell of one granule of the line that this one stands for.
     pub fn at(&self, granule: usize) -> Cell {
         Cell {
@@ -43,15 +49,15 @@ impl Cell {
     }
 }
 
-/// See the module.
+/// See the module. 32 bytes, so that a row of 32 words takes two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
-    /// Stands for the granules of `mask`, unless the line is split.
-    pub cell: Cell,
-    /// The number of its cells plus one; 0 while it is whole.
-    pub split: u32,
+    /// While the line is whole, what its cell has; there is no `earlier`. Of a split line, the number of its cells.
+    write: Event,
+    reads: [Event; 2],
     /// The number of the last epoch in which it was accessed.
     pub latest: u32,
+    pub is_split: bool,
     /// The granules that its cell stands for.
     pub mask: u8,
     /// Granules that were written, in shared memory.
@@ -61,9 +67,30 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// What stands for all granules of `mask`, while the line is whole.
+    #[inline(always)]
+    pub fn whole(&self) -> Cell {
+        Cell { write: self.write, reads: self.reads, earlier: Event::default() }
+    }
+
+    /// Remembers the last write and the reads after it for all granules of `mask`; the line is whole.
+    #[inline(always)]
+    pub fn set_whole(&mut self, write: Event, reads: [Event; 2]) {
+        (self.write, self.reads) = (write, reads);
+    }
+
+    /// Whether somebody may have written.
+    pub fn is_written(&self) -> bool {
+        self.is_split || !self.write.is_none()
+    }
+
+    fn number(&self) -> Option<usize> {
+        self.is_split.then_some(self.write.0 as usize)
+    }
+
     /// The cell of a granule while the line is whole.
     fn whole_at(&self, granule: usize) -> Cell {
-        if self.mask >> granule & 1 == 0 { Cell::default() } else { self.cell.at(granule) }
+        if self.mask >> granule & 1 == 0 { Cell::default() } else { self.whole().at(granule) }
     }
 }
 
@@ -80,44 +107,41 @@ impl Cells {
     /// The cells of a line, which is split if it was not.
     #[inline(always)]
     pub fn of(&mut self, line: &mut Line) -> &mut [Cell; LINE] {
-        if line.split == 0 {
+        if !line.is_split {
             self.split_up(line);
         }
-        &mut self.all[line.split as usize - 1]
+        &mut self.all[line.write.0 as usize]
     }
 
     #[inline(never)]
     fn split_up(&mut self, line: &mut Line) {
-        let cells = if line.cell == Cell::default() {
+        let cells = if line.whole().is_none() {
             [Cell::default(); LINE]
         } else {
             std::array::from_fn(|granule| line.whole_at(granule))
         };
-        line.split = match self.free.pop() {
-            Some(number) => number,
+        let number = match self.free.pop() {
+            Some(number) => number as usize,
             None => {
                 self.used += 1;
-                self.used as u32
+                self.used - 1
             }
         };
-        match self.all.get_mut(line.split as usize - 1) {
+        match self.all.get_mut(number) {
             Some(place) => *place = cells,
             None => self.all.push(cells),
         }
+        line.is_split = true;
+        line.set_whole(Event(number as u64), [Event::default(); 2]);
     }
 
-    /// The cells of a split line.
-    pub fn split(&self, line: &Line) -> Option<&[Cell; LINE]> {
-        self.all.get((line.split as usize).wrapping_sub(1))
-    }
-
-    /// Makes a line whole again.
-    pub fn unite(&mut self, line: &mut Line, cell: Cell, mask: u8) {
-        if line.split != 0 {
-            self.free.push(line.split);
-            line.split = 0;
+    /// Makes a line whole again, with its last write.
+    pub fn unite(&mut self, line: &mut Line, write: Event, mask: u8) {
+        if let Some(number) = line.number() {
+            self.free.push(number as u32);
+            line.is_split = false;
         }
-        line.cell = cell;
+        line.set_whole(write, [Event::default(); 2]);
         line.mask = mask;
     }
 
@@ -129,8 +153,8 @@ impl Cells {
 
     /// The cell of one granule.
     pub fn get(&self, line: &Line, granule: usize) -> Cell {
-        match self.split(line) {
-            Some(cells) => cells[granule],
+        match line.number() {
+            Some(number) => self.all[number][granule],
             None => line.whole_at(granule),
         }
     }

@@ -58,7 +58,8 @@
 //! time of its block, one of its warp, and, only where threads have told each other more, a tree by
 //! block, warp and lane (`known.rs`, `order.rs`). An access is remembered as the number of an epoch,
 //! which is a warp at a time, with instruction and lane: 8 bytes. The shadow of memory has one cell
-//! for a whole sector as long as it is accessed in rows (`lines.rs`). Only words that strong writes
+//! for a whole sector as long as it is accessed in rows (`lines.rs`). Which lines an access reaches is
+//! found once per pattern of an instruction's addresses (`parts.rs`). Only words that strong writes
 //! hand something on through have more (`sync.rs`).
 //!
 //! [`Hazard::SameValue`]: crate::Hazard::SameValue
@@ -72,6 +73,7 @@ pub(crate) mod global;
 mod known;
 mod lines;
 pub(crate) mod order;
+pub(crate) mod parts;
 mod private;
 pub(crate) mod provenance;
 mod races;

@@ -2,8 +2,9 @@
 
 use crate::doubt::{defined_at_start, number};
 use crate::execute::block::Block;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::run::Run;
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};

@@ -3,8 +3,10 @@
 
 use crate::doubt::number;
 use crate::execute::block::Block;
+use crate::execute::bounds::inside;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::warp::Warp;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Base, Operation, Row, Space};
@@ -100,6 +102,9 @@ impl Machine<'_> {
         let Some(Some((start, end))) = self.run.arrays.get(request.pc).copied() else { return };
         let (start, end) = (u64::from(start), u64::from(end));
         let room = (end - start).wrapping_sub(u64::from(request.bytes));
+        if inside(request, start, room).0 {
+            return;
+        }
         let leaves = |lane: &usize| request.all[*lane].wrapping_sub(start) > room;
         if let Some(lane) = lanes(request.mask).find(leaves) {
             self.report_overrun(block, warp, request, lane, start);

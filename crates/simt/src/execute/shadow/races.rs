@@ -5,8 +5,9 @@ use super::order::Arrival;
 use super::shared::Shown;
 use crate::execute::block::Block;
 use crate::execute::bytes::read_bytes;
+use crate::execute::lanes::lanes;
 use crate::execute::machine::Machine;
-use crate::execute::request::{Request, lanes};
+use crate::execute::request::Request;
 use crate::execute::warp::{State, Warp, read_row};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope, Semantics};
@@ -53,7 +54,8 @@ impl Machine<'_> {
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
         shadow.unfenced |= writes;
-        let shown = shadow.access(self.run, &mut warp.order, live, request, writes);
+        let parts = &mut self.observers.parts[request.pc];
+        let shown = shadow.access(self.run, &mut warp.order, live, request, writes, parts);
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
             self.report_shared(block, warp, request, shown, store);
         }
@@ -286,8 +288,9 @@ impl Machine<'_> {
         }
         // The write happens now, whenever it was asked for; it was compared then.
         let all = target.map(u64::from);
-        let request = Request { pc, mask, all: &all, bytes };
-        shadow.access(self.run, &mut warp.order, warp.live, request, true);
+        let request = Request::new(pc, mask, &all, bytes);
+        let parts = &mut self.observers.parts[pc];
+        shadow.access(self.run, &mut warp.order, warp.live, request, true, parts);
     }
 
     #[allow(clippy::too_many_arguments)]

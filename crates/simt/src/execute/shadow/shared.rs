@@ -5,8 +5,10 @@ use super::event::{Epoch, Event};
 use super::known::{BlockTimes, Known, WARPS};
 use super::lines::{Cells, FULL, LINE, Line};
 use super::order::{Arrival, Order};
+use super::parts::Parts;
 use super::sync::{Strong, Words};
-use crate::execute::request::{Request, lanes};
+use crate::execute::lanes::lanes;
+use crate::execute::request::Request;
 use crate::execute::run::Run;
 use std::collections::HashMap;
 
@@ -153,6 +155,7 @@ impl SharedShadow {
         live: u32,
         request: Request<'_>,
         writes: bool,
+        parts: &mut Parts,
     ) -> Shown {
         if order.shared_epoch == 0 {
             order.shared_epoch = self.number_of(order.epoch());
@@ -187,7 +190,7 @@ impl SharedShadow {
         if row.is_some() {
             check.rows(request, &mut self.lines, &mut self.cells, 0);
         } else {
-            check.scattered(request, &mut self.lines, &mut self.cells, 0);
+            check.scattered(request, &mut self.lines, &mut self.cells, 0, parts);
         }
         let breaks = check.breaks;
         let Check { races, unwritten, pending, .. } = check;
@@ -198,7 +201,9 @@ impl SharedShadow {
         if breaks && !self.words.is_empty() {
             lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
         }
-        strong(run, order, &mut self.words, live, request, writes);
+        if kind.is_strong() {
+            strong(run, order, &mut self.words, live, request, writes);
+        }
         shown
     }
 
