@@ -1143,6 +1143,74 @@ const char *aat_ssyrk(cudaStream_t stream, void *const *in, void *const *out, co
     return launched();
 }
 
+// --- local_memory
+
+__device__ uint32_t fold_counters(const uint32_t *counters, uint32_t step) {
+    uint32_t hash = 0;
+    #pragma unroll
+    for (int k = 0; k < 32; k++) hash = hash * 31 + counters[k * step];
+    return hash;
+}
+
+__global__ void count_in_local(const uint32_t *source, uint32_t *target, uint32_t n) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    uint32_t counters[32];
+    #pragma unroll
+    for (int k = 0; k < 32; k++) counters[k] = 0;
+    for (size_t word = 0; word < 32; word++) counters[source[word * n + i]]++;
+    target[i] = fold_counters(counters, 1);
+}
+
+__global__ void count_in_shared(const uint32_t *source, uint32_t *target, uint32_t n) {
+    __shared__ uint32_t all[32 * 128];
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    uint32_t *counters = all + threadIdx.x;
+    #pragma unroll
+    for (int k = 0; k < 32; k++) counters[k * 128] = 0;
+    #pragma unroll
+    for (size_t word = 0; word < 32; word++) counters[source[word * n + i] * 128]++;
+    target[i] = fold_counters(counters, 128);
+}
+
+const char *local_indexed(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    count_in_local<<<blocks(size[0], 128), 128, 0, stream>>>((const uint32_t *)in[0], (uint32_t *)out[0], size[0]);
+    return launched();
+}
+
+const char *local_shared(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    count_in_shared<<<blocks(size[0], 128), 128, 0, stream>>>((const uint32_t *)in[0], (uint32_t *)out[0], size[0]);
+    return launched();
+}
+
+// --- occupancy
+
+template <int ITEMS>
+__global__ void copy_rounds(const float *source, float *target, uint32_t n) {
+    const float4 *from = (const float4 *)source;
+    float4 *to = (float4 *)target;
+    uint32_t tile_length = blockDim.x * ITEMS, tiles = n / 4 / tile_length;
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        uint32_t first = tile * tile_length + threadIdx.x;
+        float4 values[ITEMS];
+        #pragma unroll
+        for (int item = 0; item < ITEMS; item++) values[item] = from[first + item * blockDim.x];
+        #pragma unroll
+        for (int item = 0; item < ITEMS; item++) to[first + item * blockDim.x] = values[item];
+    }
+    if (blockIdx.x == 0) for (uint32_t i = 4 * tiles * tile_length + threadIdx.x; i < n; i += blockDim.x) target[i] = source[i];
+}
+
+template <int ITEMS>
+const char *occupancy_rounds(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    int multiprocessors = 0;
+    TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    copy_rounds<ITEMS><<<multiprocessors * (uint32_t)size[1], (uint32_t)size[2], 0, stream>>>(
+        (const float *)in[0], (float *)out[0], size[0]);
+    return launched();
+}
+
 const Peer PEERS[] = {
     {"coalescing", "nvcc scalar", 0, coalescing_scalar},
     {"coalescing", "nvcc vectorized_16", 0, coalescing_vectorized_16},
@@ -1188,6 +1256,10 @@ const Peer PEERS[] = {
     {"rgb_to_gray", "nvcc aos_staged", 0, gray_aos_staged},
     {"stencil", "nvcc plane_global", 2, stencil_plane_global},
     {"stencil", "nvcc plane_rolling", 2, stencil_plane_rolling},
+    {"occupancy", "nvcc vectorized_16", 0, occupancy_rounds<1>},
+    {"occupancy", "nvcc vectorized_64", 0, occupancy_rounds<4>},
+    {"local_memory", "nvcc indexed", 0, local_indexed},
+    {"local_memory", "nvcc shared", 0, local_shared},
 };
 
 } // namespace

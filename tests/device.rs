@@ -52,3 +52,10 @@ fn measurement_notices_what_is_planted() {
     crate::measurement::three_percent_are_noticed(&Choice::Gpu(0));
     crate::measurement::what_is_wrong_is_no_figure(&Choice::Gpu(0));
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn occupancy_is_that_of_the_driver() {
+    let _alone = alone();
+    crate::occupancy::occupancy_is_that_of_the_driver(&Choice::Gpu(0));
+}

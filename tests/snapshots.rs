@@ -135,12 +135,17 @@ fn histograms_sums_and_scans_move_sixteen_bytes() {
 
 #[test]
 fn no_kernel_uses_generic_or_local_accesses() {
+    /// The kernels that are about local memory, and the bytes of each thread.
+    const LOCAL: [(&str, usize); 1] = [("local_memory_indexed", 128)];
     for image in CATALOGUE.images {
         for facts in image.kernels {
+            let meant = LOCAL.iter().find(|(kernel, _)| *kernel == facts.kernel);
             assert_eq!(
-                facts.local_bytes, 0,
-                "{} on sm_{} has local memory",
-                facts.kernel, image.capability
+                facts.local_bytes,
+                meant.map_or(0, |(_, bytes)| *bytes),
+                "{} on sm_{} has other local memory than it means",
+                facts.kernel,
+                image.capability
             );
             for (name, _) in facts.instructions {
                 let mut parts = name.split('.');
@@ -155,7 +160,7 @@ fn no_kernel_uses_generic_or_local_accesses() {
                     image.capability
                 );
                 assert!(
-                    !name.contains(".local"),
+                    !name.contains(".local") || meant.is_some(),
                     "{} on sm_{} has {name}",
                     facts.kernel,
                     image.capability

@@ -155,7 +155,7 @@ fn says(cell: &str, expected: &[Option<f64>]) -> bool {
 #[test]
 fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
     type Promise = fn(&Expectation) -> Option<f64>;
-    let columns: [(&str, &[Promise]); 6] = [
+    let columns: [(&str, &[Promise]); 8] = [
         ("sectors per load", &[|expected| expected.load_sectors]),
         ("sectors per store", &[|expected| expected.store_sectors]),
         (
@@ -167,6 +167,8 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
         ),
         ("shared atomic wavefronts", &[|expected| expected.shared_atomic_wavefronts]),
         ("constant wavefronts", &[|expected| expected.constant_passes]),
+        ("sectors per local load", &[|expected| expected.local_load_sectors]),
+        ("sectors per local store", &[|expected| expected.local_store_sectors]),
         ("active lanes per instruction", &[|expected| expected.lanes_per_instruction]),
     ];
     let (mut compared, mut wrong) = (0, Vec::new());

@@ -10,12 +10,15 @@ use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 /// Patterns whose names are words of the field, too: in a sentence they stand for themselves.
-const WORDS: [&str; 10] = [
+const WORDS: [&str; 13] = [
     "allocation",
     "batching",
     "coalescing",
+    "coarsening",
+    "divergence",
     "graphs",
     "histogram",
+    "occupancy",
     "overlap",
     "reduction",
     "scan",
@@ -24,7 +27,9 @@ const WORDS: [&str; 10] = [
 ];
 
 /// Strings that are right as they are, by their files.
-const RIGHT: [(&str, &str); 1] = [
+const RIGHT: [(&str, &str); 2] = [
+    // The column of a table.
+    ("crates/report/src/tabulate.rs", "\"occupancy\""),
     // A region of memory that a program allocated, and that has no other name.
     ("crates/simt/src/memory.rs", "\"allocation\""),
 ];

@@ -221,6 +221,8 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
             expected.global_atomic_passes,
             counted.global_atomic_passes(),
         ),
+        ("sectors per local load", expected.local_load_sectors, counted.local_load_sectors()),
+        ("sectors per local store", expected.local_store_sectors, counted.local_store_sectors()),
         (
             "active lanes per instruction",
             expected.lanes_per_instruction,

@@ -228,6 +228,10 @@ pub struct Expectation {
     pub global_atomics: Option<f64>,
     /// Sectors per global atomic request, each as often as lanes want one address in it.
     pub global_atomic_passes: Option<f64>,
+    /// 32-byte sectors per request of local memory, loads.
+    pub local_load_sectors: Option<f64>,
+    /// 32-byte sectors per request of local memory, stores.
+    pub local_store_sectors: Option<f64>,
     /// Active lanes per executed instruction, where the variant promises it: `None` promises nothing.
     pub lanes_per_instruction: Option<f64>,
     /// The arithmetic behind the numbers, for people.

@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
 use crate::options::{CompileOptions, DebugInfo, LoweringOptions, PanicStrategy};
 use crate::toolchain::{LLVM_VARIABLE, RUSTC_VARIABLE, Toolchain};
-use crate::{compile, files, fresh, lower};
+use crate::{compile, files, fresh, local_memory, lower};
 use std::path::{Path, PathBuf};
 
 /// Builds a crate of kernels into one PTX file.
@@ -164,7 +164,10 @@ impl CudaBuilder {
             eprintln!("kernels: {}", toolchain.describe());
         }
         let compiled = self.compile(&toolchain)?;
-        self.lower(&toolchain, &compiled)
+        let path = self.lower(&toolchain, &compiled)?;
+        let ptx = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;
+        local_memory::warn(local_memory::warnings(&ptx));
+        Ok(path)
     }
 
     /// The first half: bitcode of the whole crate.

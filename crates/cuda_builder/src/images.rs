@@ -5,6 +5,7 @@ use crate::builder::CudaBuilder;
 use crate::error::CudaBuilderError;
 use crate::facts::{self, KernelFacts};
 use crate::files;
+use crate::local_memory;
 use crate::options::PanicStrategy;
 use crate::toolchain::Toolchain;
 use std::collections::BTreeMap;
@@ -156,9 +157,14 @@ impl Images {
             joined.collect()
         });
         let mut images = String::from("&[\n");
+        let mut warnings = BTreeMap::new();
         for (arch, text) in self.architectures.iter().zip(texts) {
-            images += &image(&origin, *arch, &file(*arch), &facts::of(&text?));
+            let text = text?;
+            // One warning of a kernel, for whichever architecture.
+            warnings.extend(local_memory::warnings(&text));
+            images += &image(&origin, *arch, &file(*arch), &facts::of(&text));
         }
+        local_memory::warn(warnings);
         images += "]\n";
         files::write_changed(&path, images.as_bytes())?;
         Ok(path)

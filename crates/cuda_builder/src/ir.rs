@@ -28,6 +28,8 @@ const SHARED_ADDRESS_BODY: &str =
 }";
 /// The prefix of the constants that carry kernel attributes.
 const ATTRIBUTES: &str = "__coalesce_attributes_";
+/// The function attribute of a kernel whose local memory is meant. LLVM hands on attributes that it does not know.
+const LOCAL_MEMORY: &str = "\"coalesce-local-memory\"";
 /// The first word of such a constant.
 const ATTRIBUTES_FORMAT: u32 = 1;
 
@@ -91,6 +93,19 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
         }
     }
     Ok(out)
+}
+
+/// The kernels of a rewritten module whose local memory is meant.
+pub(crate) fn with_meant_local_memory(module: &str) -> Vec<&str> {
+    let definitions = module.lines().filter(|line| line.starts_with("define "));
+    let meant = definitions.filter(|line| line.contains(LOCAL_MEMORY));
+    meant
+        .filter_map(|line| {
+            let at = line.find('@')?;
+            let end = identifier_end(&line[at..])?;
+            Some(unquoted(&line[at..at + end]))
+        })
+        .collect()
 }
 
 /// Leaves out the kernels whose name does not begin with `prefix`; `None` when no kernel is left.
@@ -315,7 +330,7 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
 /// Decodes a `__coalesce_attributes_` constant into LLVM function attributes.
 fn function_attributes(rest: &str) -> Option<String> {
     let words = constant_words(rest)?;
-    let [format, threads, blocks, x, y, z, ..] = *words.as_slice() else {
+    let [format, threads, blocks, x, y, z, local_memory, ..] = *words.as_slice() else {
         return None;
     };
     if format != ATTRIBUTES_FORMAT {
@@ -330,6 +345,9 @@ fn function_attributes(rest: &str) -> Option<String> {
     }
     if x > 0 {
         text.push(format!("\"nvvm.cluster_dim\"=\"{x},{},{}\"", y.max(1), z.max(1)));
+    }
+    if local_memory > 0 {
+        text.push(LOCAL_MEMORY.to_owned());
     }
     Some(text.join(" "))
 }
@@ -498,6 +516,14 @@ mod tests {
         )
         .expect("a well-formed module");
         assert_eq!(out, format!("{SHARED_ADDRESS_BODY}\n"));
+    }
+
+    #[test]
+    fn a_kernel_may_mean_its_local_memory() {
+        let module = "@__coalesce_attributes_f = constant [32 x i8] c\"\\01\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
+            define ptx_kernel void @f(ptr %a) unnamed_addr {\n}\ndefine ptx_kernel void @g() {\n}\n";
+        let out = rewrite(module).expect("a well-formed module");
+        assert_eq!(with_meant_local_memory(&out), ["f"]);
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod fresh;
 mod images;
 pub mod install;
 mod ir;
+mod local_memory;
 mod lower;
 mod options;
 mod package_manager;

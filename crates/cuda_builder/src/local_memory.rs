@@ -1,7 +1,7 @@
 //! Local memory that nobody asked for: a warning for each kernel that has some.
 //!
 //! An array goes there when an index is only known at run time, and nothing in the source shows it. A kernel that means
-//! it says `#[kernel(local_memory)]`; a comment at the end of the PTX lists those.
+//! it says `#[kernel(uses_local_memory)]`; a comment at the end of the PTX lists those.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ fn sentence(found: &Found<'_>) -> String {
     format!(
         "kernel `{kernel}` has {bytes} bytes of local memory per thread{at}: an array with an index that is only known at \
          run time, which is slow; unroll the loop, or put the array into shared memory, or write \
-         `#[kernel(local_memory)]` if it is meant"
+         `#[kernel(uses_local_memory)]` if it is meant"
     )
 }
 
@@ -106,9 +106,10 @@ mod tests {
         let warnings = warnings(PTX);
         assert_eq!(warnings.keys().collect::<Vec<_>>(), ["picks"]);
         let text = &warnings["picks"];
-        let start = "kernel `picks` has 128 bytes of local memory per thread at kernels/src/a.rs:12: ";
+        let start =
+            "kernel `picks` has 128 bytes of local memory per thread at kernels/src/a.rs:12: ";
         assert!(text.starts_with(start), "{text}");
-        assert!(text.contains("`#[kernel(local_memory)]`"), "{text}");
+        assert!(text.contains("`#[kernel(uses_local_memory)]`"), "{text}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
-use crate::{facts, ir};
+use crate::{facts, ir, local_memory};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
@@ -30,7 +30,8 @@ pub(crate) fn ptx(
         })?,
         None => compiled,
     };
-    write(&placed, &ir::rewrite(&kept)?)?;
+    let rewritten = ir::rewrite(&kept)?;
+    write(&placed, &rewritten)?;
 
     let optimized = step("optimized.ll");
     run(toolchain, "opt", &placed, &optimized, &["-S", "-passes=default<O3>", &processor])?;
@@ -58,8 +59,9 @@ pub(crate) fn ptx(
         let target = folder.join(name);
         std::fs::copy(&final_ir, &target).map_err(CudaBuilderError::io("write", target))?;
     }
-    let ptx = read(output)?;
+    let mut ptx = read(output)?;
     check_constants(&ptx)?;
+    local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
     Ok(ptx)
 }
 

@@ -197,3 +197,11 @@ fn what_changed_is_compiled_and_nothing_else() {
     both();
     assert_eq!(small.compiled(), times);
 }
+
+/// The only kernel of the catalogue with an array in local memory says that it is meant, and its PTX passes that on.
+#[test]
+fn local_memory_that_is_meant_is_marked_in_the_ptx() {
+    let ptx = read(kernels().only_kernels("local_memory_").build().expect("it compiles"));
+    let mark = "\n// local memory is meant: local_memory_indexed\n";
+    assert!(ptx.ends_with(mark), "{}", &ptx[ptx.len() - 100..]);
+}

@@ -28,6 +28,8 @@ pub struct Arguments {
     cluster: Option<Vec<Expr>>,
     /// The oldest compute capability the entry is compiled for, such as 80.
     min_compute_capability: Option<LitInt>,
+    /// That the kernel uses local memory on purpose, so that the build does not warn.
+    local_memory: Option<()>,
 }
 
 impl Parse for Arguments {
@@ -62,12 +64,13 @@ impl Parse for Arguments {
                     }
                     set(&mut arguments.min_compute_capability, capability, &name)?;
                 }
+                "uses_local_memory" => set(&mut arguments.local_memory, (), &name)?,
                 other => {
                     return Err(Error::new(
                         name.span(),
                         format!(
                             "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
-                             `cluster(..)` or `min_compute_capability = ..`"
+                             `cluster(..)`, `min_compute_capability = ..` or `uses_local_memory`"
                         ),
                     ));
                 }
@@ -308,7 +311,9 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
 
 /// The record from which `cuda_builder` takes the entry's directives.
 fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
-    if arguments.launch_bounds.is_none() && arguments.cluster.is_none() {
+    let means_local_memory = u32::from(arguments.local_memory.is_some());
+    let is_plain = arguments.launch_bounds.is_none() && arguments.cluster.is_none();
+    if is_plain && means_local_memory == 0 {
         return TokenStream::new();
     }
     let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
@@ -324,7 +329,7 @@ fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
             #[unsafe(export_name = #symbol)]
             #[used]
             pub static ATTRIBUTES: [u32; 8] =
-                [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, 0, 0];
+                [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory, 0];
         };
     }
 }

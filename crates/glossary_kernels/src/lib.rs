@@ -179,7 +179,7 @@ pub unsafe fn count_private(_source: *const f32, target: *mut u32) {
 ///
 /// # Safety
 /// Launch contract: `source` has 8 elements for each thread, `target` one.
-#[kernel]
+#[kernel(uses_local_memory)]
 pub unsafe fn pick(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
     // SAFETY: `source` has 8 elements for each thread, `target` one.

@@ -51,7 +51,7 @@ fn size_in_words(runs: &Runs, pattern: &str) -> String {
 /// What the executor counted, with the promise where it differs.
 fn counters(pattern: &CountedPattern) -> Markup {
     type Count = fn(&Counters) -> Option<f64>;
-    let columns: [(&str, Count); 11] = [
+    let columns: [(&str, Count); 13] = [
         ("load sectors / request", Counters::load_sectors),
         ("store sectors / request", Counters::store_sectors),
         ("shared load wavefronts / request", Counters::shared_load_wavefronts),
@@ -60,6 +60,8 @@ fn counters(pattern: &CountedPattern) -> Markup {
         ("constant wavefronts / request", Counters::constant_passes),
         ("global atomics", Counters::global_atomics),
         ("sector accesses / global atomic request", Counters::global_atomic_passes),
+        ("local load sectors / request", Counters::local_load_sectors),
+        ("local store sectors / request", Counters::local_store_sectors),
         ("bytes requested", |counters| Some(counters.global_bytes() as f64)),
         ("bytes requested / moved, %", Counters::efficiency_percent),
         ("active lanes per instruction", Counters::lanes_per_instruction),

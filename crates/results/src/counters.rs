@@ -174,6 +174,16 @@ impl Counters {
         ratio(self.shared_atomic.wavefronts, self.shared_atomic.requests)
     }
 
+    /// 32-byte sectors per load of local memory.
+    pub fn local_load_sectors(&self) -> Option<f64> {
+        ratio(self.local_load.sectors, self.local_load.requests)
+    }
+
+    /// 32-byte sectors per store to local memory.
+    pub fn local_store_sectors(&self) -> Option<f64> {
+        ratio(self.local_store.sectors, self.local_store.requests)
+    }
+
     /// Atomic updates of global memory in all, with and without a result.
     pub fn global_atomics(&self) -> Option<f64> {
         let lanes = self.global_atomic.lanes + self.global_reduction.lanes;

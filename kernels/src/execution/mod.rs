@@ -2,3 +2,4 @@
 
 pub mod coarsening;
 pub mod divergence;
+pub mod occupancy;

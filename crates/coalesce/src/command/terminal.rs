@@ -18,7 +18,7 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
 
 /// The traffic of variants: counted by the executor, with the expectation where it differs.
 pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
-    const HEADER: [&str; 15] = [
+    const HEADER: [&str; 17] = [
         "variant",
         "load sectors",
         "store sectors",
@@ -28,6 +28,8 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
         "shared atomic wavefronts",
         "global atomics",
         "sector accesses per global atomic",
+        "local load sectors",
+        "local store sectors",
         "lanes per instruction",
         "bytes",
         "efficiency",
@@ -67,6 +69,8 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
             cell(counters.shared_atomic_wavefronts(), expected.shared_atomic_wavefronts),
             cell(counters.global_atomics(), expected.global_atomics),
             cell(counters.global_atomic_passes(), expected.global_atomic_passes),
+            cell(counters.local_load_sectors(), expected.local_load_sectors),
+            cell(counters.local_store_sectors(), expected.local_store_sectors),
             cell(
                 expected.lanes_per_instruction.and(counters.lanes_per_instruction()),
                 expected.lanes_per_instruction,

@@ -2,3 +2,4 @@
 
 pub mod constant_memory;
 pub mod l2_persistence;
+pub mod local_memory;
