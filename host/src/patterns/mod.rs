@@ -26,6 +26,7 @@ pub const ALL: &[&Pattern] = &[
     &shared::matmul_ab::PATTERN,
     &shared::stencil::PATTERN,
     &shared::async_copy::PATTERN,
+    &caches::cache_operators::PATTERN,
     &caches::constant_memory::PATTERN,
     &collectives::reduction::PATTERN,
     &collectives::scan::PATTERN,
