@@ -1211,6 +1211,35 @@ const char *occupancy_rounds(cudaStream_t stream, void *const *in, void *const *
     return launched();
 }
 
+// --- cache_operators
+
+struct LoadPlain {
+    template <typename T> static __device__ T load(const T *source) { return *source; }
+};
+struct LoadStreaming {
+    template <typename T> static __device__ T load(const T *source) { return __ldcs(source); }
+};
+struct LoadReadOnly {
+    template <typename T> static __device__ T load(const T *source) { return __ldg(source); }
+};
+
+template <typename Stream, typename Table>
+__global__ void look_up(const uint32_t *keys, const uint32_t *table, uint32_t *target, uint32_t words, uint32_t n) {
+    uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) * 4, mask = words - 1;
+    if (i + 4 <= n) {
+        uint4 key = Stream::load((const uint4 *)&keys[i]);
+        *(uint4 *)&target[i] = make_uint4(Table::load(&table[key.x & mask]), Table::load(&table[key.y & mask]),
+                                          Table::load(&table[key.z & mask]), Table::load(&table[key.w & mask]));
+    } else for (uint32_t k = i; k < n; k++) target[k] = table[keys[k] & mask];
+}
+
+template <typename Stream, typename Table>
+const char *look_up_by(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    look_up<Stream, Table><<<blocks(size[0], 1024), 256, 0, stream>>>(
+        (const uint32_t *)in[0], (const uint32_t *)in[1], (uint32_t *)out[0], size[1], size[0]);
+    return launched();
+}
+
 const Peer PEERS[] = {
     {"coalescing", "nvcc scalar", 0, coalescing_scalar},
     {"coalescing", "nvcc vectorized_16", 0, coalescing_vectorized_16},
@@ -1260,6 +1289,9 @@ const Peer PEERS[] = {
     {"occupancy", "nvcc vectorized_64", 0, occupancy_rounds<4>},
     {"local_memory", "nvcc indexed", 0, local_indexed},
     {"local_memory", "nvcc shared", 0, local_shared},
+    {"cache_operators", "nvcc plain", 0, look_up_by<LoadPlain, LoadPlain>},
+    {"cache_operators", "nvcc stream_cs", 0, look_up_by<LoadStreaming, LoadPlain>},
+    {"cache_operators", "nvcc table_nc", 0, look_up_by<LoadPlain, LoadReadOnly>},
 };
 
 } // namespace

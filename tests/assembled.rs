@@ -33,7 +33,7 @@ fn machine_code_has_the_instructions_of_the_docs() {
         CATALOGUE.images.iter().rfind(|image| image.capability == 90).expect("an image for sm_90");
     std::fs::write(&file, image.text).expect("a writable folder");
     let resources = assemble(&ptxas(), &file, "sm_90", Some(&cubin)).expect("ptxas takes our PTX");
-    let expected: [(&str, &[&str], &[&str]); 12] = [
+    let expected: [(&str, &[&str], &[&str]); 27] = [
         ("async_copy_registers_4", &["LDG.E R", " STS ["], &["LDGSTS"]),
         ("async_copy_registers_8", &["LDG.E.64 ", " STS.64 "], &["LDGSTS"]),
         ("async_copy_registers_16", &["LDG.E.128 ", " STS.128 "], &["LDGSTS"]),
@@ -46,6 +46,22 @@ fn machine_code_has_the_instructions_of_the_docs() {
         ("constant_memory_constant", &["c[0x3][R"], &["LDL", "LDG"]),
         ("constant_memory_operand", &["c[0x3][0x0]"], &["c[0x3][R", "LDG"]),
         ("constant_memory_register", &["LDG"], &["c[0x3]"]),
+        ("cache_operators_plain", &["LDG.E.128 ", "STG.E.128 "], &["STRONG", ".EF", ".NA"]),
+        // Not what a plain load or store is, whatever the manual says.
+        ("cache_operators_stream_ca", &["LDG.E.128.STRONG.SM "], &["LDG.E.128 "]),
+        ("cache_operators_stream_cg", &["LDG.E.128.STRONG.GPU "], &["LDG.E.128 "]),
+        ("cache_operators_stream_cs", &["LDG.E.EF.128 "], &["STG.E.EF"]),
+        ("cache_operators_stream_nc", &["LDG.E.128.CONSTANT "], &["LDG.E.128 "]),
+        ("cache_operators_stream_no_allocate", &["LDG.E.NA.128 "], &["LDG.E.128 "]),
+        ("cache_operators_stream_prefetch", &["CCTL.E.PF2 "], &["STRONG"]),
+        ("cache_operators_table_cg", &["LDG.E.STRONG.GPU ", "LDG.E.128 "], &[]),
+        ("cache_operators_table_nc", &["LDG.E.CONSTANT ", "LDG.E.128 "], &[]),
+        ("cache_operators_store_wb", &["STG.E.128.STRONG.SM "], &["STG.E.128 "]),
+        ("cache_operators_store_cg", &["STG.E.128.STRONG.GPU "], &["STG.E.128 "]),
+        ("cache_operators_store_cs", &["STG.E.EF.128 "], &["STG.E.128 "]),
+        ("cache_operators_store_wt", &["STG.E.128.STRONG.SYS "], &["STG.E.128 "]),
+        ("cache_operators_both_cs", &["LDG.E.EF.128 ", "STG.E.EF.128 "], &["STG.E.128 "]),
+        ("misalignment_shifted_nc", &["LDG.E.CONSTANT "], &["LDG.E R"]),
     ];
     for (kernel, present, absent) in expected {
         let code = disassemble(&tool("cuobjdump"), &cubin, kernel).expect("the kernel is there");
@@ -56,6 +72,17 @@ fn machine_code_has_the_instructions_of_the_docs() {
             assert!(!code.contains(instruction), "{kernel} has {instruction}");
         }
     }
+    // A policy travels with the descriptor of a load: that of the keys, or of the table, is another one.
+    let descriptor = |kernel: &str, instruction: &str| {
+        let code = disassemble(&tool("cuobjdump"), &cubin, kernel).expect("the kernel is there");
+        let line = code.lines().find(|line| line.contains(instruction)).expect("it is there");
+        line.split_once("desc[").map(|(_, rest)| rest[..3].to_owned()).expect("it has one")
+    };
+    let (keys, results) = ("LDG.E.128 ", "STG.E.128 ");
+    let policy = "cache_operators_stream_evict_first";
+    assert_ne!(descriptor(policy, keys), descriptor(policy, results));
+    let plain = "cache_operators_plain";
+    assert_eq!(descriptor(plain, keys), descriptor(plain, results));
     let registers = |name: &str| {
         let found = resources.iter().find(|kernel| kernel.kernel == name);
         found.unwrap_or_else(|| panic!("no kernel {name}")).registers

@@ -1,8 +1,8 @@
 //! Loads and stores of global memory whose way through the caches is named, and prefetches.
 //!
 //! All take 1 to 16 bytes at a time: integers, floats and the types of [`vector`](crate::vector).
-//! A plain `*pointer` is what the default operators are, [`load_ca`] and [`store_wb`]; name another
-//! one only with a measurement. On the host they are plain loads and stores. Beyond rust-cuda.
+//! A plain `*pointer` is cached as by the default operators, [`load_ca`] and [`store_wb`]; name one
+//! only with a measurement. On the host they are plain loads and stores. Beyond rust-cuda.
 //!
 //! The addresses are generic pointers to global memory and are used as global addresses without a
 //! conversion, as CUDA's own `__ldcs` does: the two are the same number.
@@ -296,7 +296,8 @@ macro_rules! operators {
 
 operators! {
     loads {
-        /// Loads and caches at all levels: what a plain load does. PTX: `ld.global.ca`.
+        /// Loads and caches at all levels, as a plain load does; the machine code is that of a strong load,
+        /// `LDG.STRONG.SM`. PTX: `ld.global.ca`.
         load_ca ".ca" [pure, readonly];
         /// Loads and caches in L2 but not in L1. PTX: `ld.global.cg`.
         load_cg ".cg" [pure, readonly];
@@ -315,6 +316,12 @@ operators! {
         load_nc ".nc" [pure, readonly];
         /// [`load_nc`] that leaves L1 as it is, for streams. PTX: `ld.global.nc.L1::no_allocate`.
         load_nc_no_allocate ".nc.L1::no_allocate" [pure, readonly];
+        /// [`load_nc`] that marks the line as the first that L1 evicts.
+        /// PTX: `ld.global.nc.L1::evict_first`.
+        load_nc_evict_first ".nc.L1::evict_first" [pure, readonly];
+        /// [`load_nc`] that marks the line as the last that L1 evicts.
+        /// PTX: `ld.global.nc.L1::evict_last`.
+        load_nc_evict_last ".nc.L1::evict_last" [pure, readonly];
         /// Loads and does not put the line into L1. PTX: `ld.global.L1::no_allocate`.
         load_no_allocate ".L1::no_allocate" [pure, readonly];
         /// Loads and marks the line as the first that L1 evicts. PTX: `ld.global.L1::evict_first`.
@@ -332,7 +339,8 @@ operators! {
         load_prefetch_256 ".L2::256B" [pure, readonly] since 80;
     }
     stores {
-        /// Stores with write-back at all levels: what a plain store does. PTX: `st.global.wb`.
+        /// Stores with write-back at all levels, as a plain store does; the machine code is that of a
+        /// strong store, `STG.STRONG.SM`. PTX: `st.global.wb`.
         store_wb ".wb";
         /// Stores into L2 and past L1. PTX: `st.global.cg`.
         store_cg ".cg";
@@ -346,6 +354,9 @@ operators! {
         store_evict_first ".L1::evict_first";
         /// Stores and marks the line as the last that L1 evicts. PTX: `st.global.L1::evict_last`.
         store_evict_last ".L1::evict_last";
+        /// Stores and leaves the line's place in the eviction order of L1 as it was.
+        /// PTX: `st.global.L1::evict_unchanged`.
+        store_evict_unchanged ".L1::evict_unchanged";
     }
 }
 
@@ -462,6 +473,12 @@ line_operations! {
     /// # Safety
     /// The address must be one of global memory that may be accessed.
     prefetch_l2 "prefetch.global.L2" "" [nomem];
+    /// Asks for the line at this address in L2, in the usual eviction order.
+    /// PTX: `prefetch.global.L2::evict_normal`, compute capability 8.0.
+    ///
+    /// # Safety
+    /// The address must be one of global memory that may be accessed.
+    prefetch_l2_evict_normal "prefetch.global.L2::evict_normal" "" [nomem] since 80;
     /// Asks for the line at this address in L2, to be evicted last.
     /// PTX: `prefetch.global.L2::evict_last`, compute capability 8.0.
     ///

@@ -30,6 +30,7 @@ pub const ALL: &[&Pattern] = &[
     &shared::matmul::PATTERN,
     &shared::stencil::PATTERN,
     &shared::async_copy::PATTERN,
+    &caches::cache_operators::PATTERN,
     &caches::constant_memory::PATTERN,
     &caches::local_memory::PATTERN,
     &execution::divergence::PATTERN,

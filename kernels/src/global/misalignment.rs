@@ -28,14 +28,19 @@
 //! 1. `shifted`. The counter shows 5 sectors per load and per store when 8 does not divide the
 //!    offset. What that costs is traffic between the [L1 cache] and the [L2 cache], not in device
 //!    memory.
-//! 2. `padded`. The idea: move the data instead of changing the kernel. The host puts unused words
-//!    in front, so that element `offset` starts a [cache line]. It costs up to 31 words of memory
+//! 2. `shifted_cg`. The load is by `.cg`, past L1. The counter shows the same 5 sectors. L1 cannot
+//!    serve the fifth any more, so it comes from L2 a second time.
+//! 3. `shifted_nc`. The load is by `.nc`, the read-only path, which is `__ldg` in CUDA C++. The
+//!    counter shows 5 sectors again: this path loads sectors of 32 bytes like every other. If it
+//!    loaded whole [cache lines][cache line] of 128 bytes, it would be 2 x 4 = 8.
+//! 4. `padded`. The idea: move the data instead of changing the kernel. The host puts unused words
+//!    in front, so that element `offset` starts a cache line. It costs up to 31 words of memory
 //!    and control over the allocation. The counter shows 4.
-//! 3. `peeled`. The idea: leave the data and shift the work. Thread 0 takes the first word of the
+//! 5. `peeled`. The idea: leave the data and shift the work. Thread 0 takes the first word of the
 //!    cache line in which `offset` is, so that every warp is aligned; the first few threads have
 //!    nothing to do. It costs one comparison. What remains: each lane still moves only 4 bytes at a
 //!    time.
-//! 4. `staged`. The block loads aligned vectors of 16 bytes into [shared memory] and stores single
+//! 6. `staged`. The block loads aligned vectors of 16 bytes into [shared memory] and stores single
 //!    words from there. It costs shared memory and a [barrier], and more [bytes in flight] repay
 //!    that. This gain has nothing to do with alignment: see `vectorized_16` of the pattern
 //!    `coalescing`.
@@ -43,18 +48,25 @@
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
 //! | `shifted` | lane i accesses word i + offset | 4 or 5 | 4 or 5 | the extra sector between L1 and L2 |
+//! | `shifted_cg` | the load is by `.cg`, past L1 | 4 or 5 | 4 or 5 | bytes in flight |
+//! | `shifted_nc` | the load is by `.nc`, the read-only path | 4 or 5 | 4 or 5 | the extra sector between L1 and L2 |
 //! | `padded` | unused words in front: element `offset` starts a cache line | 4 | 4 | bytes in flight |
 //! | `peeled` | no padding: warps start at cache lines, and the first few threads have nothing to do | 4 | 4 | bytes in flight |
 //! | `staged` | aligned 16-byte loads into shared memory, aligned stores from there | 16 | 4 | device memory |
 //!
 //! Expected: `shifted` (0.207 ms), `padded` (0.205 ms) and `peeled` (0.200 ms) are within a few
 //! percent of each other. `staged` (0.130 ms) is much faster, because its loads are four times as
-//! wide. The Best Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an
+//! wide. `shifted_cg` (? ms) and `shifted_nc` (? ms) repair nothing, because the request is as
+//! misaligned as before. The Best Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an
 //! older GPU.
 //!
 //! Common misconception: "a misaligned access halves the bandwidth". For one warp alone, 4 of 5
 //! sectors are useful, which is 80 %. For neighbouring warps that run together, nearly 100 % of
 //! what device memory moves is useful.
+//!
+//! Common misconception: "loads past L1, or through the read-only path, repair misalignment". On
+//! devices whose L1 loaded whole cache lines, a load past it moved less. Since compute capability 6.0
+//! every path moves sectors.
 //!
 //! Questions:
 //! - Why at most 5 sectors? 128 bytes that start inside a sector end inside another: 3 whole
@@ -90,6 +102,7 @@
 //! [bytes in flight]: cuda_std::glossary#bytes-in-flight
 
 use core::mem::MaybeUninit;
+use cuda_std::memory::{load_cg, load_nc};
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
@@ -115,7 +128,35 @@ pub unsafe fn misalignment_shifted(source: *const f32, target: *mut f32, offset:
     }
 }
 
-/// Change from `shifted`: the host placed the arrays `padding` words into their buffers, with
+/// Change from `shifted`: the load is by `.cg`, past L1.
+///
+/// # Safety
+/// Launch contract: as for [`misalignment_shifted`].
+#[kernel]
+pub unsafe fn misalignment_shifted_cg(source: *const f32, target: *mut f32, offset: u32, n: u32) {
+    let i = thread::index_1d();
+    if i < n {
+        let i = i as usize + offset as usize;
+        // SAFETY: i < offset + n, the length of both arrays (launch contract).
+        unsafe { *target.add(i) = load_cg(source.add(i)) };
+    }
+}
+
+/// Change from `shifted_cg`: the load is by `.nc`, the read-only path, as `__ldg` does it.
+///
+/// # Safety
+/// Launch contract: as for [`misalignment_shifted`]; nobody writes `source`.
+#[kernel]
+pub unsafe fn misalignment_shifted_nc(source: *const f32, target: *mut f32, offset: u32, n: u32) {
+    let i = thread::index_1d();
+    if i < n {
+        let i = i as usize + offset as usize;
+        // SAFETY: i < offset + n, the length of both arrays (launch contract).
+        unsafe { *target.add(i) = load_nc(source.add(i)) };
+    }
+}
+
+/// Change from `shifted_nc`: a plain load again; the host placed the arrays `padding` words into their buffers, with
 /// `padding + offset` a multiple of `LINE`. The kernel is the same; the data moved.
 ///
 /// # Safety

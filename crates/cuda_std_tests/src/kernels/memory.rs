@@ -30,7 +30,9 @@ copies! {
     #[kernel] no_allocate_f32: f32, load_no_allocate, store_no_allocate;
     #[kernel] evict_first_f32: f32, load_evict_first, store_evict_first;
     #[kernel] evict_last_f32: f32, load_evict_last, store_evict_last;
-    #[kernel] evict_unchanged_f32: f32, load_evict_unchanged, store_wb;
+    #[kernel] evict_unchanged_f32: f32, load_evict_unchanged, store_evict_unchanged;
+    #[kernel] nc_evict_first_f32: f32, load_nc_evict_first, store_wb;
+    #[kernel] nc_evict_last_f32: f32, load_nc_evict_last, store_wb;
     #[kernel(min_compute_capability = 75)] prefetch_64_f32: f32, load_prefetch_64, store_wb;
     #[kernel(min_compute_capability = 75)] prefetch_128_f32: f32, load_prefetch_128, store_wb;
     #[kernel(min_compute_capability = 80)] prefetch_256_f32: f32, load_prefetch_256, store_wb;
@@ -103,6 +105,7 @@ lines! {
     #[kernel] prefetch_l1;
     #[kernel] prefetch_l2;
     #[kernel(min_compute_capability = 80)] prefetch_l2_evict_last;
+    #[kernel(min_compute_capability = 80)] prefetch_l2_evict_normal;
     #[kernel(min_compute_capability = 80)] l2_evict_normal;
 }
 

@@ -53,6 +53,8 @@ pub(super) fn launches() -> Vec<Launch> {
         copy::<f32, _>(memory::evict_first_f32),
         copy::<f32, _>(memory::evict_last_f32),
         copy::<f32, _>(memory::evict_unchanged_f32),
+        copy::<f32, _>(memory::nc_evict_first_f32),
+        copy::<f32, _>(memory::nc_evict_last_f32),
         copy::<f32, _>(memory::prefetch_64_f32),
         copy::<f32, _>(memory::prefetch_128_f32),
         copy::<f32, _>(memory::prefetch_256_f32),
@@ -79,6 +81,7 @@ pub(super) fn launches() -> Vec<Launch> {
         copy::<f32, _>(memory::prefetch_l1),
         copy::<f32, _>(memory::prefetch_l2),
         copy::<f32, _>(memory::prefetch_l2_evict_last),
+        copy::<f32, _>(memory::prefetch_l2_evict_normal),
         copy::<f32, _>(memory::l2_evict_normal),
         copy::<f32, _>(memory::discard_l2),
         Launch::of(memory::load_around_barrier)

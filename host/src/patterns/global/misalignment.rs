@@ -7,6 +7,7 @@ use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
+use cuda_std::kernel::Kernel;
 use kernels::global::misalignment as device;
 use kernels::global::misalignment::{LINE, THREADS_PER_BLOCK, TILE};
 
@@ -41,20 +42,27 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 26, 3],
     count_size: &[1 << 20, 3],
-    sweeps: &[Sweep { dimension: 1, values: OFFSETS, variants: &[0, 1, 2, 3] }],
+    sweeps: &[Sweep { dimension: 1, values: OFFSETS, variants: &[0, 1, 2, 3, 4, 5] }],
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("shifted", "lane i accesses word i + offset", shifted).expecting(|size| {
-            let [_, offset] = size.get();
-            let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
-            copy(
-                sectors,
-                "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, \
-                else 5",
-            )
-        }),
+        Variant::kernel("shifted", "lane i accesses word i + offset", |launcher, arrays, size| {
+            shifted(launcher, arrays, size, device::misalignment_shifted)
+        })
+        .expecting(one_more),
+        Variant::kernel("shifted_cg", "the load is by `.cg`, past L1", |launcher, arrays, size| {
+            shifted(launcher, arrays, size, device::misalignment_shifted_cg)
+        })
+        .expecting(one_more),
+        Variant::kernel(
+            "shifted_nc",
+            "the load is by `.nc`, the read-only path",
+            |launcher, arrays, size| {
+                shifted(launcher, arrays, size, device::misalignment_shifted_nc)
+            },
+        )
+        .expecting(one_more),
         Variant::kernel(
             "padded",
             "unused words in front: element `offset` starts a cache line",
@@ -87,6 +95,13 @@ pub const PATTERN: Pattern = Pattern {
         }),
     ],
 };
+
+/// The traffic of a shifted copy, by whichever path: all move sectors.
+fn one_more(size: &Size) -> Expectation {
+    let [_, offset] = size.get();
+    let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
+    copy(sectors, "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, else 5")
+}
 
 /// The words in front of the array that make element `offset` start a line.
 fn padding(offset: usize) -> usize {
@@ -137,18 +152,18 @@ fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
     }
 }
 
-fn shifted(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+/// Launches a kernel that copies the array as it is.
+fn shifted(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
+) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     // SAFETY: the grid covers n threads; both arrays hold offset + n elements and do not overlap.
     unsafe {
-        launcher.launch(
-            device::misalignment_shifted,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
+        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
     }
 }
 
