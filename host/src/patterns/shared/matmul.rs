@@ -22,7 +22,7 @@ pub const PATTERN: Pattern = Pattern {
     dimensions: &[
         Dimension::extent("m", "rows of A and C", 1),
         Dimension::extent("n", "columns of B and C", 1),
-        Dimension::extent("k", "columns of A, rows of B", 1),
+        Dimension::amount("k", "columns of A, rows of B", 1),
     ],
     verify_sizes: &[
         &[1, 1, 1],
