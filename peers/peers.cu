@@ -822,21 +822,17 @@ __global__ void __launch_bounds__(256, 1) matmul_warps(const float *a, const flo
     Product work = {a, b, m, n, k, blockIdx.y * PRODUCT_ROWS, blockIdx.x * PRODUCT_COLUMNS};
     uint32_t tiles = (k + PRODUCT_STEPS - 1) / PRODUCT_STEPS;
     float sums[16][8] = {};
-    for (uint32_t tile = 0; tile < PRODUCT_STAGES - 1; tile++) {
+    for (uint32_t tile = 0; tile < PRODUCT_STAGES; tile++) {
         if (tile < tiles) work.start(tile, ring + tile * PRODUCT_WORDS);
         __pipeline_commit();
     }
-    __pipeline_wait_prior(PRODUCT_STAGES - 2);
+    __pipeline_wait_prior(PRODUCT_STAGES - 1);
     __syncthreads();
     Fragments now, next;
     next.read(ring, 0, row, column);
-    uint32_t full = 0, empty = PRODUCT_STAGES - 1;
+    uint32_t full = 0;
     for (uint32_t tile = 0; tile < tiles; tile++) {
-        if (tile + PRODUCT_STAGES - 1 < tiles) work.start(tile + PRODUCT_STAGES - 1, ring + empty * PRODUCT_WORDS);
-        __pipeline_commit();
-        const float *stage = ring + full * PRODUCT_WORDS;
-        empty = full;
-        full = full == PRODUCT_STAGES - 1 ? 0 : full + 1;
+        float *stage = ring + full * PRODUCT_WORDS;
 #pragma unroll
         for (uint32_t step = 1; step < PRODUCT_STEPS; step++) {
             now = next;
@@ -845,8 +841,11 @@ __global__ void __launch_bounds__(256, 1) matmul_warps(const float *a, const flo
         }
         __pipeline_wait_prior(PRODUCT_STAGES - 2);
         __syncthreads();
+        full = full == PRODUCT_STAGES - 1 ? 0 : full + 1;
         now = next;
         next.read(tile + 1 < tiles ? ring + full * PRODUCT_WORDS : stage, 0, row, column);
+        if (tile + PRODUCT_STAGES < tiles) work.start(tile + PRODUCT_STAGES, stage);
+        __pipeline_commit();
         multiply(now, sums);
     }
     float one = k == 0 ? 0 : 1;

@@ -460,14 +460,17 @@ pub unsafe fn fragments<T: Tile>(stage: *const f32, step: u32, place: (u32, u32)
 }
 
 /// The whole product of a block with a ring of `STAGES` stages, at least three: while the block multiplies one tile, the
-/// copies of the next `STAGES - 1` are in flight, and a thread reads the words of a step while it multiplies those of the
+/// copies of the next ones are in flight, and a thread reads the words of a step while it multiplies those of the
 /// step before, across tiles too.
 ///
 /// # Safety
 /// As for [`Work::load`], with `STAGES * T::STAGE_WORDS` words of dynamic shared memory; `c` as for [`Work::store`].
 #[inline(always)]
-pub unsafe fn pipelined<T: Tile, const STAGES: u32, const PENDING: u32>(work: &Work, c: *mut f32) {
-    const { assert!(PENDING == STAGES - 2) };
+pub unsafe fn pipelined<T: Tile, const STAGES: u32, const OTHERS: u32, const PENDING: u32>(
+    work: &Work,
+    c: *mut f32,
+) {
+    const { assert!(OTHERS == STAGES - 1 && PENDING == STAGES - 2) };
     let ring = shared::dynamic_shared_mem::<f32>();
     let stage = |number: u32| ring.wrapping_add((number * T::STAGE_WORDS) as usize);
     let place = T::place(work.thread);
@@ -476,24 +479,19 @@ pub unsafe fn pipelined<T: Tile, const STAGES: u32, const PENDING: u32>(work: &W
     // SAFETY: a tile is read after its group has been waited for by all threads, and its stage is filled again after all
     // have read it: the barrier says both. Groups are counted, so a tile that does not exist gets an empty one.
     unsafe {
-        for tile in 0..STAGES - 1 {
+        for tile in 0..STAGES {
             if tile < tiles {
                 work.start::<T>(tile, stage(tile));
             }
             async_copy::commit_group();
         }
-        async_copy::wait_group::<PENDING>();
+        async_copy::wait_group::<OTHERS>();
         thread::sync_threads();
         let mut next = fragments::<T>(ring, 0, place);
-        let (mut full, mut free) = (0, STAGES - 1);
+        let mut full = 0;
         for tile in 0..tiles {
-            if tile + STAGES - 1 < tiles {
-                work.start::<T>(tile + STAGES - 1, stage(free));
-            }
-            async_copy::commit_group();
             let words = stage(full);
-            (free, full) = (full, if full == STAGES - 1 { 0 } else { full + 1 });
-            // Written out, so that the registers of a step can be read while those of another are used.
+            // Written out, so that the words of a step can be read while those of another are used.
             macro_rules! steps {
                 ($($step:literal)*) => { $(
                     let now = next;
@@ -507,10 +505,15 @@ pub unsafe fn pipelined<T: Tile, const STAGES: u32, const PENDING: u32>(work: &W
             }
             async_copy::wait_group::<PENDING>();
             thread::sync_threads();
+            full = if full == STAGES - 1 { 0 } else { full + 1 };
             let now = next;
             // After the last tile nobody uses what is read, so it is read where there is something.
             let following = if tile + 1 < tiles { stage(full) } else { words };
             next = fragments::<T>(following, 0, place);
+            if tile + STAGES < tiles {
+                work.start::<T>(tile + STAGES, words);
+            }
+            async_copy::commit_group();
             multiply::<T>(&now.0, &now.1, &mut sums);
         }
         work.store::<T>(c, &sums);
