@@ -70,9 +70,9 @@ impl Pattern {
     pub fn observe(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) -> Layout {
         let first = all[mask.trailing_zeros() as usize & 31];
         let mut differs = 0;
-        for lane in 0..LANES {
-            let distance = all[lane].wrapping_sub(first) as i64;
-            differs |= (distance ^ self.distances[lane] as i64) & self.active[lane] as i64;
+        for ((address, before), active) in all.iter().zip(&self.distances).zip(&self.active) {
+            let distance = address.wrapping_sub(first) as i64;
+            differs |= (distance ^ i64::from(*before)) & i64::from(*active);
         }
         if differs != 0 || self.mask != mask {
             self.learn(mask, all, bytes);

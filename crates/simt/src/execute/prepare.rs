@@ -4,6 +4,7 @@ use super::device::Grain;
 use super::run::Run;
 use super::shadow::event::{kinds, scope_of};
 use super::shadow::provenance::arrays;
+use super::shadow::readers::orders_some;
 use crate::doubt::Doubt;
 use crate::error::Error;
 use crate::launch::Launch;
@@ -77,6 +78,7 @@ pub(crate) fn prepare<'r>(
         shared_granule: shadow_granule(program, Space::Global),
         kinds: if options.checks.any() { kinds(program) } else { Vec::new() },
         arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
+        orders_some: options.checks.any() && orders_some(program),
         narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
         grain: Grain::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,

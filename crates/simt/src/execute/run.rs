@@ -37,6 +37,8 @@ pub(crate) struct Run<'r> {
     pub kinds: Vec<Kind>,
     /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
     pub arrays: Vec<Option<(u32, u32)>>,
+    /// The kernel can order some threads and not the others.
+    pub orders_some: bool,
     /// Some strong access or fence reaches less than the device.
     pub narrow_scopes: bool,
     /// The size of the workers' atomics on device memory.

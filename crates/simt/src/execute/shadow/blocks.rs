@@ -103,7 +103,8 @@ impl Machine<'_> {
             let number = (first / CHUNK - region.base / CHUNK) as usize;
             let end = (chunk_start + CHUNK).min(region.base + region.bytes);
             let start = chunk_start.max(region.base);
-            let GlobalShadow { regions, epochs, cells, words, disturbed, .. } = &mut *shadow;
+            let GlobalShadow { regions, epochs, cells, words, readers, disturbed, .. } =
+                &mut *shadow;
             let chunk = chunk(&mut regions[index], run.granule, region, number);
             if writes && !chunk.is_written {
                 if let Some(undo) = &run.undo {
@@ -119,6 +120,7 @@ impl Machine<'_> {
                 epochs,
                 order: &mut warp.order,
                 words,
+                readers,
                 pc: request.pc,
                 kind: run.kinds[request.pc],
                 writes,

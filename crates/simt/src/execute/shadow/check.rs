@@ -4,6 +4,7 @@ use super::event::{Epoch, Event, Kind};
 use super::lines::{Cell, Cells, FULL, LINE, Line};
 use super::order::{Observed, Order};
 use super::parts::Parts;
+use super::readers::Readers;
 use super::sync::{Words, includes};
 use crate::execute::lanes::lanes;
 use crate::execute::request::Request;
@@ -27,6 +28,7 @@ pub(crate) struct Check<'a> {
     pub epochs: &'a [Epoch],
     pub order: &'a mut Order,
     pub words: &'a mut Words,
+    pub readers: &'a mut Readers,
     pub pc: usize,
     pub kind: Kind,
     pub writes: bool,
@@ -123,11 +125,14 @@ impl Check<'_> {
         if self.read_only {
             self.promise(line, cells, (mask, now), address);
         }
+        if self.writes && !self.readers.is_empty() {
+            self.compare_readers((mask, now), address);
+        }
         if !line.is_split {
             if line.mask != mask && line.whole().is_none() {
                 line.mask = mask;
             }
-            if line.mask == mask && self.whole(line, now) {
+            if line.mask == mask && self.whole(line, now, address) {
                 return;
             }
         } else if !self.writes && many == 0 && mask.is_power_of_two() {
@@ -140,6 +145,25 @@ impl Check<'_> {
             }
         }
         self.granules(line, cells, (mask, now, many), address);
+    }
+
+    /// Compares a write with the reads of its granules that its cells do not have.
+    #[inline(never)]
+    fn compare_readers(&mut self, (mask, now): (u8, Event), line: u64) {
+        for index in 0.. {
+            let Some((granules, read)) = self.readers.of(line).get(index).copied() else { break };
+            for granule in (0..LINE).filter(|granule| (granules & mask) >> granule & 1 != 0) {
+                let (read, lane) = (read.at(granule), now.at(granule).lane());
+                if !self.is_before(read, lane) {
+                    let at = line + ((granule as u64) << self.shift);
+                    self.conflict(read, &Cell::default(), lane, at, false);
+                }
+            }
+        }
+        // What happens after a strong write need not come after it, nor after these.
+        if !self.kind.is_strong() {
+            self.readers.overwrite(line, mask);
+        }
     }
 
     /// Whether somebody wrote what a read-only load reads.
@@ -198,7 +222,11 @@ impl Check<'_> {
             } else if !self.is_settled(cell.write, event) || !cell.earlier.is_none() {
                 lanes(many).for_each(|lane| self.compare(cell, lane, at));
             }
-            if self.writes { self.write(cell, event) } else { self.read(cell, event, lane) }
+            if self.writes {
+                self.write(cell, event)
+            } else {
+                self.read(cell, (event, lane), address, granule)
+            }
         }
         let quiet = self.races.len() == found && !self.kind.is_strong();
         if self.writes && mask == FULL && quiet {
@@ -208,7 +236,7 @@ impl Check<'_> {
 
     /// The access to a line that is not split, when one cell can stand for it after as before.
     #[inline(always)]
-    fn whole(&mut self, line: &mut Line, now: Event) -> bool {
+    fn whole(&mut self, line: &mut Line, now: Event, address: u64) -> bool {
         let Cell { write, reads: [first, last], .. } = line.whole();
         if !self.is_settled(write, now) {
             return false;
@@ -231,6 +259,9 @@ impl Check<'_> {
             let last = if self.is_settled(last, now) { Event::default() } else { last };
             line.set_whole(write, [now, last]);
         } else {
+            if self.run.orders_some && !self.is_settled(last, now) {
+                self.readers.keep(address, line.mask, last, self.epochs, self.floor);
+            }
             line.set_whole(write, [first, now]);
         }
         true
@@ -350,7 +381,7 @@ impl Check<'_> {
 
     /// Remembers a read.
     #[inline(always)]
-    pub fn read(&mut self, cell: &mut Cell, now: Event, lane: usize) {
+    fn read(&mut self, cell: &mut Cell, (now, lane): (Event, usize), line: u64, granule: usize) {
         let [first, last] = cell.reads;
         if first == now || last == now {
             return;
@@ -366,6 +397,9 @@ impl Check<'_> {
             cell.reads[1] = if last.epoch() == now.epoch() && last.pc() == now.pc() {
                 last.of_many()
             } else {
+                if self.run.orders_some && !self.is_before(last, lane) {
+                    self.readers.keep(line, 1 << granule, last, self.epochs, self.floor);
+                }
                 now
             };
         }
@@ -448,10 +482,13 @@ impl Check<'_> {
                 line.latest = self.epoch;
                 let now = Event::point(self.epoch, self.pc, lane);
                 let first = at % LINE;
+                let mask = FULL >> (LINE - granules.min(LINE)) << first;
+                let number = start + (((at / LINE * LINE) as u64) << self.shift);
                 if self.is_shared {
-                    let mask = FULL >> (LINE - granules.min(LINE)) << first;
-                    let address = start + (((at / LINE * LINE) as u64) << self.shift);
-                    self.mark(line, (mask, now), address);
+                    self.mark(line, (mask, now), number);
+                }
+                if !remember && !self.readers.is_empty() {
+                    self.compare_readers((mask, now), number);
                 }
                 let split = &mut cells.of(line)[first..LINE.min(first + granules)];
                 for (index, cell) in split.iter_mut().enumerate() {

@@ -81,6 +81,11 @@ impl Event {
         self.0 as u32 & 7
     }
 
+    /// Whether both are of the same lanes, of whatever warp, in the same places.
+    pub fn has_lanes_of(self, other: Event) -> bool {
+        (self.0 ^ other.0) & ((1 << PC_SHIFT) - 1) == 0
+    }
+
     /// Whether the same lanes of the same warp did both at one time.
     pub fn is_same_lanes(self, other: Event) -> bool {
         (self.0 ^ other.0) & !(PC_MASK << PC_SHIFT) == 0 && !self.is_many()

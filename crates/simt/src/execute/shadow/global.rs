@@ -2,6 +2,7 @@
 
 use super::event::{Epoch, Kind};
 use super::lines::{Cell, Cells, LINE, Line};
+use super::readers::Readers;
 use super::sync::Words;
 use super::undo::CHUNK;
 use crate::memory::Memory;
@@ -29,6 +30,7 @@ pub(crate) struct GlobalShadow {
     /// The epochs that accesses are named by.
     pub epochs: Vec<Epoch>,
     pub words: Words,
+    pub readers: Readers,
     /// Other workers run blocks at the same time.
     pub parallel: bool,
     /// The order of blocks may have mattered.
@@ -56,6 +58,7 @@ impl GlobalShadow {
             cells: Cells::default(),
             epochs: Vec::new(),
             words: Words::default(),
+            readers: Readers::default(),
             parallel,
             disturbed: false,
         }

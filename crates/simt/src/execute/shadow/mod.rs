@@ -49,8 +49,9 @@
 //! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
 //!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
 //!
-//! **Where it may miss a race**: of reads that are not ordered among themselves, the first and the
-//! last are remembered; of lanes that read a word together, the first stands for all.
+//! **Where it may miss a race**: of lanes that read a word together, the first stands for all; of
+//! reads that are not ordered among themselves, the first, the last and 64 more of a line are
+//! remembered, as long as a quarter of a million suffices for all lines (`readers.rs`).
 //!
 //! # Cost
 //!
@@ -77,6 +78,7 @@ pub(crate) mod parts;
 mod private;
 pub(crate) mod provenance;
 mod races;
+pub(crate) mod readers;
 pub(crate) mod shared;
 mod sync;
 pub(crate) mod undo;

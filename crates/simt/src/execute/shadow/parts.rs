@@ -42,7 +42,8 @@ impl Parts {
         (reads, is_shared): (bool, bool),
     ) -> &[Part] {
         let first = request.first().wrapping_sub(start);
-        let phase = first as u32 & ((LINE as u32) << shift) - 1 | u32::from(is_shared) << 16;
+        let place = first as u32 & (((LINE as u32) << shift) - 1);
+        let phase = place | u32::from(is_shared) << 16;
         let generation = request.layout.map_or(0, |layout| layout.generation);
         let found = self.0[(first >> shift) as usize % LINE].get_or_insert_default();
         if generation == 0 || generation != found.generation || phase != found.phase {

@@ -6,6 +6,7 @@ use super::known::{BlockTimes, Known, WARPS};
 use super::lines::{Cells, FULL, LINE, Line};
 use super::order::{Arrival, Order};
 use super::parts::Parts;
+use super::readers::Readers;
 use super::sync::{Strong, Words};
 use crate::execute::lanes::lanes;
 use crate::execute::request::Request;
@@ -43,6 +44,7 @@ pub(crate) struct SharedShadow {
     /// The epochs that accesses here are named by.
     epochs: Vec<Epoch>,
     pub words: Words,
+    readers: Readers,
     /// What was brought to barriers whose arrivals do not wait.
     pub barriers: HashMap<u32, Arrival>,
     /// What the last barrier of the cluster handed on.
@@ -72,6 +74,7 @@ impl SharedShadow {
             cells: Cells::default(),
             epochs: Vec::new(),
             words: Words::default(),
+            readers: Readers::default(),
             barriers: HashMap::new(),
             cluster: Arrival::default(),
             mbarriers: HashMap::new(),
@@ -87,6 +90,7 @@ impl SharedShadow {
         self.cells.reset();
         self.epochs.clear();
         self.words = Words::default();
+        self.readers.clear();
         self.barriers.clear();
         self.cluster = Arrival::default();
         self.mbarriers.clear();
@@ -172,6 +176,7 @@ impl SharedShadow {
             epochs: &self.epochs,
             order,
             words: &mut self.words,
+            readers: &mut self.readers,
             pc: request.pc,
             kind,
             writes,
@@ -229,6 +234,7 @@ impl SharedShadow {
             epochs: &self.epochs,
             order,
             words: &mut self.words,
+            readers: &mut self.readers,
             pc,
             kind: run.kinds[pc],
             writes,
