@@ -160,3 +160,64 @@ fn a_claim_has_one_version() {
         assert_eq!(told, 1, "{}: its doc says once what it shows", pattern.name);
     }
 }
+
+/// The table of memory spaces in the doc of their pattern is that of `list --hierarchy`.
+#[test]
+fn the_memory_spaces_of_a_doc_are_those_of_the_catalogue() {
+    let results = reference();
+    let table = coalesce::hierarchy::markdown(host::CATALOGUE.memory_spaces, Some(&results));
+    let mut found = 0;
+    for pattern in PATTERNS {
+        let path = pattern.source_file();
+        let source = read(&path);
+        let mut doc = doc_of(&source);
+        let Some(at) = report::glossary::block(&doc, "hierarchy") else { continue };
+        doc.replace_range(at, &table);
+        let after = with_doc(&source, &doc);
+        if blessing() {
+            std::fs::write(root().join(&path), after).expect("a writable checkout");
+        } else {
+            assert!(source == after, "{path}: its table is stale: run `cargo xtask bless`");
+        }
+        found += 1;
+    }
+    assert_eq!(found, 1, "one doc has the memory spaces");
+}
+
+/// What each row of the checklist's table names in its last cell, by the optimization of its first.
+fn shown_by(page: &str) -> Vec<(&str, Vec<&str>)> {
+    let table = report::glossary::block(page, "six").map(|at| &page[at]).unwrap_or_default();
+    let rows = table.lines().skip(2).map(|row| row.trim_matches(['|', ' ']).split(" | "));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.collect();
+        let last = cells.last().copied().unwrap_or_default();
+        (cells[0], last.split(", ").map(|name| name.trim_matches('`')).collect())
+    })
+    .collect()
+}
+
+#[test]
+fn the_six_optimizations_are_shown_by_patterns_that_exist() {
+    let page = read("docs/six_optimizations.md");
+    let rows = shown_by(&page);
+    let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let six = ["occupancy", "coalescing", "divergence", "tiling", "privatization", "coarsening"];
+    assert_eq!(names, six);
+    for (optimization, patterns) in rows {
+        assert!(!patterns.is_empty(), "{optimization}: nothing shows it");
+        for name in &patterns {
+            let found = host::CATALOGUE.select(name);
+            assert!(found.is_ok(), "docs/six_optimizations.md, {optimization}: {found:?}");
+        }
+        // A pattern that has the name of an optimization shows it.
+        if host::CATALOGUE.pattern(optimization).is_some() {
+            assert_eq!(
+                patterns[0], optimization,
+                "{optimization} is shown by its own pattern first"
+            );
+        }
+    }
+    let fault = page.replace("`matmul_ab`", "`matmul_xy`");
+    let named: Vec<&str> = shown_by(&fault).into_iter().flat_map(|(_, names)| names).collect();
+    assert!(named.iter().any(|name| host::CATALOGUE.select(name).is_err()), "a fault is found");
+}

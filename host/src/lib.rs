@@ -12,5 +12,8 @@ use cuda_host::Image;
 static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// The catalogue.
-pub static CATALOGUE: Catalogue =
-    Catalogue { renamed: patterns::RENAMED, ..Catalogue::new("coalesce", patterns::ALL, IMAGES) };
+pub static CATALOGUE: Catalogue = Catalogue {
+    renamed: patterns::RENAMED,
+    memory_spaces: patterns::MEMORY_SPACES,
+    ..Catalogue::new("coalesce", patterns::ALL, IMAGES)
+};

@@ -66,6 +66,24 @@ fn a_term_is_explained_and_an_unknown_one_gets_the_nearest() {
 }
 
 #[test]
+fn the_memory_spaces_are_a_table_with_the_figures_of_a_file() {
+    let shown = |arguments: &[&str]| {
+        let output = coalesce(&[&["list", "--hierarchy"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let alone = shown(&[]);
+    assert!(alone.contains("shared memory") && alone.contains("list --hierarchy FILE"), "{alone}");
+    let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
+    let measured = shown(&[reference]);
+    let host = measured.lines().find(|line| line.contains("host memory, mapped"));
+    let figure = |line: &str| line.split_whitespace().last().map(str::parse::<f64>);
+    // The measured peak of H2D copies.
+    assert!(matches!(host.and_then(figure), Some(Ok(rate)) if rate > 1.0), "{measured}");
+    assert_fails(&["list", "--hierarchy", "none.json"], 2, "cannot read none.json");
+}
+
+#[test]
 fn a_device_that_does_not_exist_is_refused() {
     assert_fails(&["verify", "--device", "virtual:z9"], 2, "there is no profile `z9`");
     assert_fails(&["verify", "--device", "tpu"], 2, "`tpu` is no device");

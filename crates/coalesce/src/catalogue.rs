@@ -1,5 +1,6 @@
 //! A catalogue: patterns and the PTX of their kernels, as a value. Whoever has one has every instrument for it.
 
+use crate::hierarchy::MemorySpace;
 use crate::pattern::{Pattern, Variant};
 use ::results::Renamed;
 use cuda_host::Image;
@@ -23,6 +24,8 @@ pub struct Catalogue {
     pub images: &'static [Image],
     /// What had another name when result files were written that are still read.
     pub renamed: &'static [Renamed],
+    /// The memory spaces that `list --hierarchy` shows.
+    pub memory_spaces: &'static [MemorySpace],
 }
 
 /// A name that is not in the catalogue.
@@ -62,13 +65,14 @@ pub struct Selection {
 }
 
 impl Catalogue {
-    /// The catalogue of a program of this name. No pattern of it ever had another name.
+    /// The catalogue of a program of this name. No pattern of it ever had another name, and it shows no
+    /// memory spaces.
     pub const fn new(
         name: &'static str,
         patterns: &'static [&'static Pattern],
         images: &'static [Image],
     ) -> Catalogue {
-        Catalogue { name, patterns, images, renamed: &[] }
+        Catalogue { name, patterns, images, renamed: &[], memory_spaces: &[] }
     }
 
     /// Everything.

@@ -10,6 +10,7 @@
 //! | [`measure`] | times variants on a GPU, and predicts their times without one |
 //! | [`count`] | counts memory traffic by executing kernels |
 //! | [`timeline`] | records which operations ran when on streams |
+//! | [`hierarchy`] | tells of the memory spaces, with what was measured of each |
 //! | [`calibrate`] | measures a device and writes its profile |
 
 pub mod arrays;
@@ -21,6 +22,7 @@ pub mod count;
 mod counted;
 pub mod data;
 mod environment;
+pub mod hierarchy;
 pub mod instruments;
 pub mod measure;
 mod measured_peaks;

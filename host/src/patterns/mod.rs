@@ -9,6 +9,7 @@ mod shared;
 mod streams;
 mod transfer;
 
+pub use caches::memory_hierarchy::MEMORY_SPACES;
 use coalesce::Renamed;
 use coalesce::pattern::Pattern;
 
@@ -33,6 +34,7 @@ pub const ALL: &[&Pattern] = &[
     &caches::cache_operators::PATTERN,
     &caches::constant_memory::PATTERN,
     &caches::local_memory::PATTERN,
+    &caches::memory_hierarchy::PATTERN,
     &execution::divergence::PATTERN,
     &collectives::reduction::PATTERN,
     &collectives::scan::PATTERN,

@@ -4,3 +4,4 @@ pub mod cache_operators;
 pub mod constant_memory;
 pub mod l2_persistence;
 pub mod local_memory;
+pub mod memory_hierarchy;

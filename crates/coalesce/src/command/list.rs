@@ -3,14 +3,19 @@
 use super::terminal::{table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::count;
+use crate::hierarchy;
 use crate::pattern::Size;
-use anyhow::Result;
+use anyhow::{Result, bail};
+use results::Results;
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// List every pattern and its variants.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  PROGRAM list\n  PROGRAM list --json")]
+#[command(
+    after_help = "Examples:\n  PROGRAM list\n  PROGRAM list --json\n  PROGRAM list --hierarchy measured.json"
+)]
 pub struct Arguments {
     /// Print JSON instead of a table.
     #[arg(long, conflicts_with = "traffic")]
@@ -18,9 +23,29 @@ pub struct Arguments {
     /// Print each variant's memory traffic, counted by executing it, instead of its summary.
     #[arg(long)]
     traffic: bool,
+    /// Print the memory spaces instead, with latency and bandwidth as measured in a result file.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["json", "traffic"])]
+    hierarchy: Option<Option<PathBuf>>,
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(file) = &arguments.hierarchy {
+        if catalogue.memory_spaces.is_empty() {
+            bail!("this catalogue has no table of memory spaces");
+        }
+        let load = |file: &PathBuf| Results::load(file, catalogue.renamed);
+        let results = file.as_ref().map(load).transpose()?;
+        let mut table = table(hierarchy::HEADER);
+        table.add_rows(hierarchy::rows(catalogue.memory_spaces, results.as_ref()));
+        println!("{table}");
+        if results.is_none() {
+            println!(
+                "For the question marks, name a result file: `{} list --hierarchy FILE`",
+                catalogue.name
+            );
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     if arguments.json {
         let patterns: Vec<_> = catalogue.patterns
             .iter()

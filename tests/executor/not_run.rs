@@ -1,0 +1,28 @@
+//! What does not run on the virtual device at the sizes at which results are checked.
+
+/// Which variant does not run, why, and at which sizes.
+pub const NOT_RUN: &[(&str, &str, &str)] = &[
+    (
+        "memory_hierarchy/chase_constant",
+        "the chain in constant memory has 2048 words",
+        OTHER_CHAINS,
+    ),
+    ("memory_hierarchy/chase_shared", TOO_LARGE, TOO_LARGE_SIZES),
+    ("memory_hierarchy/read_shared", TOO_LARGE, TOO_LARGE_SIZES),
+    ("stencil/plane_r1_rolling", NO_VECTORS, NO_VECTORS_SIZES),
+    ("stencil/plane_rolling", NO_VECTORS, NO_VECTORS_SIZES),
+    ("stencil/volume_r1_rolling", NO_VECTORS, NO_VECTORS_SIZES),
+    ("stencil/volume_rolling", NO_VECTORS, NO_VECTORS_SIZES),
+    ("transpose/async_copy", UNEVEN, UNEVEN_SIZES),
+    ("transpose/block_order", UNEVEN, UNEVEN_SIZES),
+    ("transpose/vectorized", UNEVEN, UNEVEN_SIZES),
+];
+const OTHER_CHAINS: &str = "words=1, accesses=1, blocks=1; words=31, accesses=1024, blocks=2; words=32, accesses=1024, blocks=1; words=33, accesses=1024, blocks=3; words=8193, accesses=2048, blocks=2; words=100003, accesses=1024, blocks=2";
+const TOO_LARGE: &str = "shared memory is for at most 8192 words here";
+const TOO_LARGE_SIZES: &str =
+    "words=8193, accesses=2048, blocks=2; words=100003, accesses=1024, blocks=2";
+const UNEVEN: &str = "4 must divide rows and columns";
+const UNEVEN_SIZES: &str = "rows=1, columns=1; rows=1, columns=33; rows=31, columns=1; rows=33, columns=31; rows=31, columns=33; rows=63, columns=65; rows=65, columns=63; rows=1001, columns=517";
+const NO_VECTORS: &str = "4 must divide columns";
+const NO_VECTORS_SIZES: &str =
+    "planes=1, rows=1, columns=1; planes=1, rows=3, columns=33; planes=2, rows=5, columns=31";
