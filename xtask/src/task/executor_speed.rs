@@ -226,7 +226,7 @@ fn summary(samples: &[Sample]) -> String {
     let worst = worst.map_or_else(String::new, |worst| {
         let Sample { workload, threads, .. } = worst;
         format!(
-            "at most {:.2} times slower with checks ({workload}, {threads} threads)",
+            "at most {:.2} times slower with checks ({workload}, threads: {threads})",
             ratio(worst)
         )
     });
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(samples, [expected(1, 4.0, 2.0), expected(2, 6.0, 2.0)]);
         assert_eq!(
             summary(&samples),
-            "at most 3.00 times slower with checks (gemm 256, 2 threads); \
+            "at most 3.00 times slower with checks (gemm 256, threads: 2); \
              million warp-instructions per second of 2 threads without: gemm 256 6.0"
         );
     }

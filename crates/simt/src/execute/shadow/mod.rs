@@ -78,6 +78,7 @@ pub(crate) mod parts;
 mod private;
 pub(crate) mod provenance;
 mod races;
+mod reach;
 pub(crate) mod readers;
 pub(crate) mod shared;
 mod sync;
