@@ -1,5 +1,6 @@
 //! Every pattern, variant and size on the virtual device: results, hazards, and counted traffic.
 
+mod curves;
 mod not_run;
 
 use crate::snapshots;

@@ -1,7 +1,8 @@
 //! Local memory that nobody asked for: a warning for each kernel that has some.
 //!
 //! An array goes there when an index is only known at run time, and nothing in the source shows it. A kernel that means
-//! it says `#[kernel(uses_local_memory)]`; a comment at the end of the PTX lists those.
+//! it says `#[kernel(uses_local_memory)]`; a comment at the end of the PTX lists those. What is printed passes through
+//! local memory, too, so a kernel that prints is not told of.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub(crate) fn mark(ptx: &mut String, kernels: &[&str]) {
 struct Found<'a> {
     kernel: &'a str,
     bytes: usize,
+    /// Whether it prints.
+    prints: bool,
     /// The place of the kernel that the instruction at hand is from, as `path:line`.
     place: Option<&'a str>,
     /// The place of the first instruction that accesses local memory.
@@ -47,8 +50,13 @@ pub(crate) fn warnings(ptx: &str) -> BTreeMap<String, String> {
             found.place = place(comment).or(found.place);
         } else if code.contains("ld.local") || code.contains("st.local") {
             found.access = found.access.or(found.place);
-        } else if code == "}" && found.bytes > 0 && !meant.contains(&found.kernel) {
-            warnings.insert(found.kernel.to_owned(), sentence(&found));
+        } else if code.contains("vprintf") {
+            found.prints = true;
+        } else if code == "}" {
+            let is_meant = found.prints || meant.contains(&found.kernel);
+            if found.bytes > 0 && !found.kernel.is_empty() && !is_meant {
+                warnings.insert(found.kernel.to_owned(), sentence(&found));
+            }
             found = Found::default();
         }
     }
@@ -65,7 +73,7 @@ fn place(comment: &str) -> Option<&str> {
 }
 
 fn sentence(found: &Found<'_>) -> String {
-    let Found { kernel, bytes, place, access } = found;
+    let Found { kernel, bytes, place, access, .. } = found;
     let at = access.or(*place).map(|place| format!(" at {place}")).unwrap_or_default();
     format!(
         "kernel `{kernel}` has {bytes} bytes of local memory per thread{at}: an array with an index that is only known at \
@@ -117,6 +125,9 @@ mod tests {
         let mut ptx = PTX.to_owned();
         mark(&mut ptx, &["picks"]);
         assert!(warnings(&ptx).is_empty());
+        let prints =
+            PTX.replacen("\tret;", "\tcall.uni (retval0), vprintf, (param0, param1);\n\tret;", 1);
+        assert!(warnings(&prints).is_empty());
         let mut other = PTX.to_owned();
         mark(&mut other, &["plain"]);
         assert_eq!(warnings(&other).len(), 1);

@@ -27,7 +27,7 @@
 //!    64 steps, so nothing is saved. What remains: p x 64 steps per warp.
 //! 3. `regrouped`. The idea: different warps may take different paths at no cost, so sort the
 //!    elements of a block by kind before the paths and put the results back in order afterwards. It
-//!    costs an atomic and a few accesses of [shared memory] per element, and three
+//!    costs an atomic and a few accesses of [shared memory] per element, and five
 //!    [barriers][barrier]. A block of 1024 threads has 32 warps, so up to 32 kinds fit without a
 //!    mixed warp if all are equally frequent.
 //! 4. `rearranged`. If the data can be stored in the order of their kinds, nothing has to be

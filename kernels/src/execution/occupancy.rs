@@ -80,7 +80,7 @@
 //!   so that occupancy can be varied and nothing else.
 //! - Do stores need bytes in flight? A thread does not wait for its stores. They occupy buffers and
 //!   bandwidth, but nobody needs their result.
-//! - Why does the report say 100 % occupancy? It shows what the driver's calculator says: how many
+//! - Why does the report say a higher occupancy? It shows what the driver's calculator says: how many
 //!   blocks would fit. This pattern starts fewer.
 //! - Is it latency or bandwidth that limits `words_1`? Latency: each warp has one request in flight,
 //!   and all of them together are fewer than the memory could work on. This is what [latency hiding]
