@@ -1,5 +1,6 @@
 //! Every pattern, variant and size on the virtual device: results, hazards, and counted traffic.
 
+use crate::not_run::NOT_RUN;
 use crate::snapshots;
 use coalesce::Counted;
 use coalesce::arrays::Arrays;
@@ -119,22 +120,6 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
         PATTERNS.iter().map(|pattern| pattern.variants.len() * pattern.verify_sizes.len()).sum();
     assert_eq!(verified().len(), all);
 }
-
-/// Which variant does not run, why, and at which sizes.
-const NOT_RUN: &[(&str, &str, &str)] = &[
-    ("stencil/plane_r1_rolling", NO_VECTORS, NO_VECTORS_SIZES),
-    ("stencil/plane_rolling", NO_VECTORS, NO_VECTORS_SIZES),
-    ("stencil/volume_r1_rolling", NO_VECTORS, NO_VECTORS_SIZES),
-    ("stencil/volume_rolling", NO_VECTORS, NO_VECTORS_SIZES),
-    ("transpose/async_copy", UNEVEN, UNEVEN_SIZES),
-    ("transpose/block_order", UNEVEN, UNEVEN_SIZES),
-    ("transpose/vectorized", UNEVEN, UNEVEN_SIZES),
-];
-const NO_VECTORS: &str = "4 must divide columns";
-const NO_VECTORS_SIZES: &str =
-    "planes=1, rows=1, columns=1; planes=1, rows=3, columns=33; planes=2, rows=5, columns=31";
-const UNEVEN: &str = "4 must divide rows and columns";
-const UNEVEN_SIZES: &str = "rows=1, columns=1; rows=1, columns=33; rows=31, columns=1; rows=33, columns=31; rows=31, columns=33; rows=63, columns=65; rows=65, columns=63; rows=1001, columns=517";
 
 #[test]
 fn traffic_is_what_the_variants_promise() {

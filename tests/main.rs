@@ -21,6 +21,7 @@ mod kernels_source;
 mod last_block;
 mod look_back;
 mod measurement;
+mod not_run;
 mod pictures;
 mod proofs;
 mod race_kernels;

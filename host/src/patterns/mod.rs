@@ -30,6 +30,7 @@ pub const ALL: &[&Pattern] = &[
     &caches::constant_memory::PATTERN,
     &collectives::reduction::PATTERN,
     &collectives::scan::PATTERN,
+    &collectives::atomics::PATTERN,
     &collectives::histogram::PATTERN,
     &caches::l2_persistence::PATTERN,
     &transfer::pinned_memory::PATTERN,
