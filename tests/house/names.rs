@@ -10,7 +10,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 /// Patterns whose names are words of the field, too: in a sentence they stand for themselves.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 14] = [
+    "atomics",
     "allocation",
     "batching",
     "coalescing",

@@ -38,6 +38,7 @@ pub const ALL: &[&Pattern] = &[
     &execution::divergence::PATTERN,
     &collectives::reduction::PATTERN,
     &collectives::scan::PATTERN,
+    &collectives::atomics::PATTERN,
     &collectives::histogram::PATTERN,
     &caches::l2_persistence::PATTERN,
     &transfer::pinned_memory::PATTERN,

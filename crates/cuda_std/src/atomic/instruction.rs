@@ -302,6 +302,10 @@ scopes! {
             add_64 reg64 u64 "add.u64" u64::wrapping_add;
             add_f32 reg32 f32 "add.f32" |old, value| old + value;
             add_f64 reg64 f64 "add.f64" |old, value| old + value;
+            inc_32 reg32 u32 "inc.u32" |old, limit| if old >= limit { 0 } else { old + 1 };
+            dec_32 reg32 u32 "dec.u32" |old, limit| {
+                if old == 0 || old > limit { limit } else { old - 1 }
+            };
             min_u32 reg32 u32 "min.u32" Ord::min;
             min_i32 reg32 i32 "min.s32" Ord::min;
             min_u64 reg64 u64 "min.u64" Ord::min;
@@ -411,6 +415,25 @@ pub trait Value: Copy {
 pub trait Integer: Value {
     unsafe fn minimum<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
     unsafe fn maximum<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
+}
+
+/// The counters that wrap around at a limit.
+pub trait Counter: Value {
+    unsafe fn increment<S: Scope>(pointer: *mut Self, limit: Self, ordering: Ordering) -> Self;
+    unsafe fn decrement<S: Scope>(pointer: *mut Self, limit: Self, ordering: Ordering) -> Self;
+}
+
+impl Counter for u32 {
+    #[inline(always)]
+    unsafe fn increment<S: Scope>(pointer: *mut Self, limit: Self, ordering: Ordering) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe { S::inc_32(pointer, limit, ordering) }
+    }
+    #[inline(always)]
+    unsafe fn decrement<S: Scope>(pointer: *mut Self, limit: Self, ordering: Ordering) -> Self {
+        // SAFETY: the caller's contract.
+        unsafe { S::dec_32(pointer, limit, ordering) }
+    }
 }
 
 /// Implements [`Value`] by the operations of a scope on words of the same size.

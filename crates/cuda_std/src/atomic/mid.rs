@@ -6,7 +6,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::instruction::{Block, Device, Integer, Scope, System, Value};
+use super::instruction::{Block, Counter, Device, Integer, Scope, System, Value};
 
 /// Orders memory accesses for the threads of the block. PTX: `fence.acq_rel.cta` or `fence.sc.cta`;
 /// nothing for `Relaxed`.
@@ -180,6 +180,10 @@ scoped! {
         i32.maximum(val: i32) -> i32, "Keeps the larger value and returns the old one (`atom.max`)";
     atomic_fetch_max_i64_block atomic_fetch_max_i64_device atomic_fetch_max_i64_system:
         i64.maximum(val: i64) -> i64, "Keeps the larger value and returns the old one (`atom.max`)";
+    atomic_fetch_inc_u32_block atomic_fetch_inc_u32_device atomic_fetch_inc_u32_system:
+        u32.increment(limit: u32) -> u32, "Adds 1, or starts again at 0 at the limit, and returns the old value (`atom.inc`)";
+    atomic_fetch_dec_u32_block atomic_fetch_dec_u32_device atomic_fetch_dec_u32_system:
+        u32.decrement(limit: u32) -> u32, "Subtracts 1, or starts again at the limit, and returns the old value (`atom.dec`)";
     atomic_fetch_exch_u32_block atomic_fetch_exch_u32_device atomic_fetch_exch_u32_system:
         u32.swap(val: u32) -> u32, "Replaces the value and returns the old one (`atom.exch`)";
     atomic_fetch_exch_u64_block atomic_fetch_exch_u64_device atomic_fetch_exch_u64_system:

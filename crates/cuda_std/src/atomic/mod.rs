@@ -34,7 +34,7 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::Ordering;
 
-use instruction::{Block, Device, Integer, System, Value};
+use instruction::{Block, Counter, Device, Integer, System, Value};
 
 /// Defines one atomic type.
 macro_rules! atomic {
@@ -232,6 +232,23 @@ macro_rules! integer {
     };
 }
 
+/// Adds the operations that only `u32` has.
+macro_rules! counter {
+    ($($name:ident($scope:ident) $($safety:ident)?;)*) => {
+        $(
+            atomic!(@methods $name u32 $scope [$($safety)?]
+                /// Adds 1, or starts again at 0 when the value is at least `limit`, and returns the
+                /// old value: CUDA's `atomicInc`. A counter of `limit + 1` tickets is back at 0 when
+                /// the last one is taken. PTX: `atom.inc`. Beyond rust-cuda.
+                fetch_inc(limit: u32) -> u32 = increment;
+                /// Subtracts 1, or starts again at `limit` when the value is 0 or above `limit`, and
+                /// returns the old value: CUDA's `atomicDec`. PTX: `atom.dec`. Beyond rust-cuda.
+                fetch_dec(limit: u32) -> u32 = decrement;
+            );
+        )*
+    };
+}
+
 atomic! {
     /// An `f32` that is atomic for the device.
     AtomicF32(f32, Device, align 4);
@@ -284,4 +301,10 @@ integer! {
     SystemAtomicI32(i32, System);
     SystemAtomicU64(u64, System);
     SystemAtomicI64(i64, System);
+}
+
+counter! {
+    AtomicU32(Device);
+    BlockAtomicU32(Block) unsafe;
+    SystemAtomicU32(System);
 }

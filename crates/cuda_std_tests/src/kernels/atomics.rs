@@ -81,6 +81,73 @@ updates! {
     swap_f64: AtomicF64.swap(f64, Relaxed);
 }
 
+/// Every operation that all types have, on a cell of its own, by every type of a list: those of one scope each.
+///
+/// The result of each does not depend on the order of the threads: all of them swap the same value in.
+macro_rules! cells {
+    ($kind:ty, $first:ident, $value:ident, [$($atomic:ident),*], $more:tt) => {
+        $(
+            let cell = |index: usize| $atomic::from_ptr($first.add(index));
+            cell(0).fetch_add($value, Relaxed);
+            cell(1).fetch_sub($value, Relaxed);
+            cell(2).swap(7 as $kind, Relaxed);
+            cell(3).fetch_and($value, Relaxed);
+            cell(4).fetch_or($value, Relaxed);
+            cell(5).fetch_xor($value, Relaxed);
+            let mut current = cell(6).load(Relaxed);
+            while let Err(now) = cell(6).compare_exchange(current, current + $value, Relaxed, Relaxed) {
+                current = now;
+            }
+            cells!(@ cell $value $more);
+            $first = $first.add(ROW_OF_CELLS);
+        )*
+    };
+    (@ $cell:ident $value:ident []) => {};
+    (@ $cell:ident $value:ident [integer]) => {
+        $cell(7).fetch_min($value, Relaxed);
+        $cell(8).fetch_max($value, Relaxed);
+    };
+    (@ $cell:ident $value:ident [counter]) => {
+        cells!(@ $cell $value [integer]);
+        $cell(9).fetch_inc(10, Relaxed);
+        $cell(10).fetch_dec(10, Relaxed);
+    };
+}
+
+/// Cells of a type and a scope in [`table`].
+pub const ROW_OF_CELLS: usize = 11;
+
+/// The table of CUDA: every operation, type and scope. The elements are whole numbers of 0 to 63, which all types have.
+#[kernel]
+pub unsafe fn table(
+    source: *const u32,
+    u32s: *mut u32,
+    i32s: *mut i32,
+    u64s: *mut u64,
+    i64s: *mut i64,
+    f32s: *mut f32,
+    f64s: *mut f64,
+) {
+    let (mut u32s, mut i32s, mut u64s, mut i64s) = (u32s, i32s, u64s, i64s);
+    let (mut f32s, mut f64s) = (f32s, f64s);
+    // SAFETY: the launch contract of the module; one block, so that its scope is enough.
+    #[allow(unused_unsafe, unused_assignments)]
+    unsafe {
+        let value = *source.add(thread::thread_idx_x() as usize);
+        cells!(u32, u32s, value, [AtomicU32, BlockAtomicU32, SystemAtomicU32], [counter]);
+        let signed = value as i32 - 30;
+        cells!(i32, i32s, signed, [AtomicI32, BlockAtomicI32, SystemAtomicI32], [integer]);
+        let long = u64::from(value) << 33;
+        cells!(u64, u64s, long, [AtomicU64, BlockAtomicU64, SystemAtomicU64], [integer]);
+        let signed_long = (i64::from(value) - 30) << 33;
+        cells!(i64, i64s, signed_long, [AtomicI64, BlockAtomicI64, SystemAtomicI64], [integer]);
+        let float = value as f32;
+        cells!(f32, f32s, float, [AtomicF32, BlockAtomicF32, SystemAtomicF32], []);
+        let double = f64::from(value) * 1e9;
+        cells!(f64, f64s, double, [AtomicF64, BlockAtomicF64, SystemAtomicF64], []);
+    }
+}
+
 /// Declares kernels in which thread 0 loads a number with one ordering and stores it with another.
 macro_rules! accesses {
     ($($name:ident: $atomic:ident($kind:ty), $load:expr, $store:expr;)*) => {

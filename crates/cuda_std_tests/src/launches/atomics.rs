@@ -151,3 +151,78 @@ fn plain_functions() -> Launch {
         .changes(&[0_u32], &[THREADS])
         .changes(&words(0, -9, 1.0), &words(9, -5, 2.0))
 }
+
+/// The operations of a row of cells, in the kernel's order.
+type Row<T> = [fn(T, T) -> T; atomics::ROW_OF_CELLS];
+
+/// Three rows of cells, one for each scope, before and after all elements were applied to each cell.
+fn rows<T: Pod>(start: T, elements: &[T], row: Row<T>) -> (Vec<T>, Vec<T>) {
+    let cell = |operation: fn(T, T) -> T| elements.iter().fold(start, |a, &b| operation(a, b));
+    (vec![start; 3 * row.len()], [row.map(cell); 3].concat())
+}
+
+/// Every cell of the table of operations, types and scopes.
+pub(super) fn table() -> Launch {
+    let elements = per_thread(|tid| tid * 29 % 64);
+    let signed: Vec<i32> = elements.iter().map(|&value| value as i32 - 30).collect();
+    let long: Vec<u64> = elements.iter().map(|&value| u64::from(value) << 33).collect();
+    let signed_long: Vec<i64> = signed.iter().map(|&value| i64::from(value) << 33).collect();
+    let float: Vec<f32> = elements.iter().map(|&value| value as f32).collect();
+    let double: Vec<f64> = elements.iter().map(|&value| f64::from(value) * 1e9).collect();
+    /// The operations that all integers have.
+    macro_rules! integers {
+        ($inc:expr, $dec:expr) => {
+            [
+                |a, b| a + b,
+                |a, b| a - b,
+                |_, _| 7,
+                |a, b| a & b,
+                |a, b| a | b,
+                |a, b| a ^ b,
+                |a, b| a + b,
+                |a, b| a.min(b),
+                |a, b| a.max(b),
+                $inc,
+                $dec,
+            ]
+        };
+    }
+    /// Those of floats; what has bits is done with their bits.
+    macro_rules! floats {
+        ($of_bits:expr) => {
+            [
+                |a, b| a + b,
+                |a, b| a - b,
+                |_, _| 7.0,
+                |a, b| $of_bits(a.to_bits() & b.to_bits()),
+                |a, b| $of_bits(a.to_bits() | b.to_bits()),
+                |a, b| $of_bits(a.to_bits() ^ b.to_bits()),
+                |a, b| a + b,
+                |a, _| a,
+                |a, _| a,
+                |a, _| a,
+                |a, _| a,
+            ]
+        };
+    }
+    let counters: Row<u32> =
+        integers!(|a, _| if a >= 10 { 0 } else { a + 1 }, |a, _| if a == 0 || a > 10 {
+            10
+        } else {
+            a - 1
+        });
+    let u32s = rows(100_000, &elements, counters);
+    let i32s = rows(100, &signed, integers!(|a, _| a, |a, _| a));
+    let u64s = rows(1 << 50, &long, integers!(|a, _| a, |a, _| a));
+    let i64s = rows(100, &signed_long, integers!(|a, _| a, |a, _| a));
+    let f32s = rows(100.0, &float, floats!(f32::from_bits));
+    let f64s = rows(100.0, &double, floats!(f64::from_bits));
+    Launch::of(atomics::table)
+        .reads(&elements)
+        .changes(&u32s.0, &u32s.1)
+        .changes(&i32s.0, &i32s.1)
+        .changes(&u64s.0, &u64s.1)
+        .changes(&i64s.0, &i64s.1)
+        .changes(&f32s.0, &f32s.1)
+        .changes(&f64s.0, &f64s.1)
+}

@@ -53,8 +53,6 @@ pub(super) fn launches() -> Vec<Launch> {
         copy::<f32, _>(memory::evict_first_f32),
         copy::<f32, _>(memory::evict_last_f32),
         copy::<f32, _>(memory::evict_unchanged_f32),
-        copy::<f32, _>(memory::nc_evict_first_f32),
-        copy::<f32, _>(memory::nc_evict_last_f32),
         copy::<f32, _>(memory::prefetch_64_f32),
         copy::<f32, _>(memory::prefetch_128_f32),
         copy::<f32, _>(memory::prefetch_256_f32),
@@ -81,7 +79,6 @@ pub(super) fn launches() -> Vec<Launch> {
         copy::<f32, _>(memory::prefetch_l1),
         copy::<f32, _>(memory::prefetch_l2),
         copy::<f32, _>(memory::prefetch_l2_evict_last),
-        copy::<f32, _>(memory::prefetch_l2_evict_normal),
         copy::<f32, _>(memory::l2_evict_normal),
         copy::<f32, _>(memory::discard_l2),
         Launch::of(memory::load_around_barrier)
@@ -166,4 +163,13 @@ fn cluster_registers() -> Launch {
         })
         .collect();
     Launch::of(clusters::cluster_registers).grid([4, 1, 1], [THREADS, 1, 1]).writes(&expected)
+}
+
+/// Operators that were added later.
+pub(super) fn more_operators() -> Vec<Launch> {
+    vec![
+        copy::<f32, _>(memory::nc_evict_first_f32),
+        copy::<f32, _>(memory::nc_evict_last_f32),
+        copy::<f32, _>(memory::prefetch_l2_evict_normal),
+    ]
 }

@@ -12,7 +12,8 @@ mod warps;
 
 pub use launch::{Argument, Buffer, Expected, Launch};
 
-/// All launches. Those whose `since` the PTX is too old for are included.
+/// All launches. Those whose `since` the PTX is too old for are included. New ones come last: what a GPU computed is
+/// recorded by number.
 #[must_use]
 pub fn all() -> Vec<Launch> {
     [
@@ -21,6 +22,8 @@ pub fn all() -> Vec<Launch> {
         copies::launches(),
         atomics::launches(),
         floats::launches(),
+        copies::more_operators(),
+        vec![atomics::table()],
     ]
     .concat()
 }

@@ -32,6 +32,7 @@ pub const PATTERN: Pattern = Pattern {
         &[16],
         &[17],
         &[31],
+        &[32],
         &[33],
         &[255],
         &[257],
