@@ -573,7 +573,7 @@ unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
     // SAFETY: one thread writes the ticket, and all read it after a barrier.
     unsafe {
         if thread::thread_idx_x() == 0 {
-            (*shared).ticket = take_ticket(state, thread::grid_dim_x());
+            (*shared).ticket = take_ticket(state);
         }
         thread::sync_threads();
         ((*shared).ticket as u32, ((*shared).ticket >> 32) as u32)
@@ -581,30 +581,28 @@ unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
 }
 
 /// Takes the sum of this warp's elements and returns the sum of all elements before them. Publishes the
-/// sum of the tile and, after looking back, its prefix. The threads do `meanwhile` before they wait for that.
+/// sum of the tile and, after looking back, its prefix.
 ///
 /// # Safety
-/// As for [`next_tile`], which gave `tile` and `launch`; all threads of the block call.
+/// As for [`next_tile`], which gave `tile` and `launch`; all threads of the block call, once.
 #[inline(always)]
 unsafe fn before_warp(
     shared: *mut Shared,
     state: *mut u64,
     (tile, launch): (u32, u32),
     sum: f32,
-    meanwhile: impl FnOnce(),
 ) -> f32 {
     let tid = thread::thread_idx_x();
     // SAFETY: `state` begins with the tickets, and has a word for each tile after them. Tickets are handed out in order,
     // so the blocks of all tiles before have begun. One thread writes `before`, and all read it after a barrier.
     unsafe {
         let (before, sum) = scan_warps((&raw mut (*shared).words).cast(), sum);
-        let tiles = state.add(1);
-        let own = AtomicU64::from_ptr(tiles.add(tile as usize));
-        if tid == 0 && tile > 0 {
-            own.store(word(launch, SUM, sum), Relaxed);
-        }
-        meanwhile();
         if tid < WARP_SIZE {
+            let tiles = state.add(1);
+            let own = AtomicU64::from_ptr(tiles.add(tile as usize));
+            if tid == 0 && tile > 0 {
+                own.store(word(launch, SUM, sum), Relaxed);
+            }
             let before_tile = look_back(tiles, tile, launch);
             if tid == 0 {
                 own.store(word(launch, PREFIX, before_tile + sum), Relaxed);
@@ -619,15 +617,16 @@ unsafe fn before_warp(
 /// Takes a ticket: its lower half is the number of the next tile, its upper half that of this launch.
 ///
 /// # Safety
-/// `tickets` is accessed by this function only; one thread of each block calls, and all of them together `in_all` times.
+/// `tickets` is accessed by this function only; one thread of each block calls, once.
 #[inline(always)]
-unsafe fn take_ticket(tickets: *mut u64, in_all: u32) -> u64 {
+unsafe fn take_ticket(tickets: *mut u64) -> u64 {
     // SAFETY: the caller's contract.
     let tickets = unsafe { AtomicU64::from_ptr(tickets) };
     let ticket = tickets.fetch_add(1, Relaxed);
-    if ticket as u32 == in_all - 1 {
+    let tiles = thread::grid_dim_x();
+    if ticket as u32 == tiles - 1 {
         // Nobody is left to take one in this launch.
-        tickets.fetch_add((1 << 32) - u64::from(in_all), Relaxed);
+        tickets.fetch_add((1 << 32) - u64::from(tiles), Relaxed);
     }
     ticket
 }
@@ -704,7 +703,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
         let ticket = next_tile(shared, state);
         let mut rows = load_rows(source, ticket.0, n);
         let sum = scan_rows(&mut rows);
-        let before = before_warp(shared, state, ticket, sum, || ());
+        let before = before_warp(shared, state, ticket, sum);
         store_rows(target, ticket.0, n, rows, before);
     }
 }
@@ -722,150 +721,50 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     #[address_space(shared)]
     static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
     let shared = (&raw mut SHARED).cast::<Shared>();
-    // SAFETY: the launch contract; `own` is below VECTORIZED_TILE, and 4 divides it.
-    unsafe {
-        let own = (&raw mut ELEMENTS).cast::<f32>().add(first_element() as usize).cast();
-        let ticket = next_tile(shared, state);
-        start_tile(source, ticket.0, n, own);
-        async_copy::wait_all();
-        let (before_rows, sum) = scan_sums_of_rows(sums_of_rows(own));
-        let before = before_warp(shared, state, ticket, sum, || ());
-        store_tile(target, ticket.0, n, own, (before, before_rows));
-    }
-}
-
-/// Blocks of `look_back_pipelined` on a multiprocessor: each has two tiles in shared memory, 3 x 64 KiB.
-pub const PIPELINED_BLOCKS: u32 = 3;
-/// Dynamic shared memory of `look_back_pipelined`, bytes.
-pub const PIPELINED_SHARED_BYTES: u32 = 2 * VECTORIZED_TILE * 4;
-
-/// Change from `look_back_async`: as many blocks as are resident take tile after tile, and copy the next tile while they
-/// look back and store.
-///
-/// # Safety
-/// Launch contract: as for [`scan_look_back_async`], but with any 1-D grid of at most a block per tile, and
-/// `PIPELINED_SHARED_BYTES` of dynamic shared memory.
-#[kernel(launch_bounds(VECTORIZED_THREADS, PIPELINED_BLOCKS), min_compute_capability = 80)]
-pub unsafe fn scan_look_back_pipelined(
-    source: *const f32,
-    target: *mut f32,
-    state: *mut u64,
-    n: u32,
-) {
-    #[address_space(shared)]
-    static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
-    let shared = (&raw mut SHARED).cast::<Shared>();
-    let stages = cuda_std::shared::dynamic_shared_mem::<f32>();
-    let (tid, tiles) = (thread::thread_idx_x(), n.div_ceil(VECTORIZED_TILE));
-    // Each tile has a ticket, and each block takes one more, which says that there are no more tiles.
-    let tickets = tiles + thread::grid_dim_x();
-    // SAFETY: the launch contract. A thread copies, reads and writes its own elements of a stage only, so no barrier
-    // protects them. The ticket is written before a barrier of `scan_warps` or the first one here, read after it, and
-    // written again after the barrier at the end of `before_warp`.
-    unsafe {
-        let own = |stage: u32| {
-            stages.add((stage * VECTORIZED_TILE + first_element()) as usize).cast::<F32x4>()
-        };
-        if tid == 0 {
-            (*shared).ticket = take_ticket(state, tickets);
-        }
-        thread::sync_threads();
-        let mut ticket = (*shared).ticket;
-        let mut stage = 0;
-        // No thread writes the next ticket while another still reads this one.
-        thread::sync_threads();
-        if (ticket as u32) < tiles {
-            start_tile(source, ticket as u32, n, own(stage));
-        }
-        while (ticket as u32) < tiles {
-            let (tile, launch) = (ticket as u32, (ticket >> 32) as u32);
-            // Under way while the copies arrive.
-            let next = if tid == 0 { take_ticket(state, tickets) } else { 0 };
-            async_copy::wait_all();
-            let (before_rows, sum) = scan_sums_of_rows(sums_of_rows(own(stage)));
-            if tid == 0 {
-                (*shared).ticket = next;
-            }
-            let before = before_warp(shared, state, (tile, launch), sum, || {
-                ticket = (*shared).ticket;
-                if (ticket as u32) < tiles {
-                    start_tile(source, ticket as u32, n, own(1 - stage));
-                }
-            });
-            store_tile(target, tile, n, own(stage), (before, before_rows));
-            stage = 1 - stage;
-        }
-    }
-}
-
-/// Starts the asynchronous copies of this thread's elements of a tile; zeros stand beyond the last element.
-///
-/// # Safety
-/// `source` is readable up to a multiple of 16 bytes after `n` f32; `own` is this thread's place in a tile of shared memory.
-#[inline(always)]
-unsafe fn start_tile(source: *const f32, tile: u32, n: u32, own: *mut F32x4) {
-    let first = tile * VECTORIZED_TILE + first_element();
-    for index in 0..ROWS {
-        let i = first + index * ROW;
-        let bytes = n.saturating_sub(i).min(4) * 4;
-        let from = source.wrapping_add(i as usize).cast::<F32x4>();
-        // SAFETY: copies read no more elements than are left; the row is in the tile.
-        unsafe {
-            async_copy::copy_16_bypass_zero_fill(own.add((index * ROW / 4) as usize), from, bytes);
-        }
-    }
-}
-
-/// The sums of this thread's elements in each row of a tile in shared memory.
-///
-/// # Safety
-/// `own` as for [`start_tile`], whose copies have been waited for.
-#[inline(always)]
-unsafe fn sums_of_rows(own: *const F32x4) -> [f32; ROWS as usize] {
-    let mut sums = [0.0; ROWS as usize];
-    for (sum, index) in sums.iter_mut().zip(0..) {
-        // SAFETY: the row is in the tile.
-        let [a, b, c, d] = unsafe { *own.add((index * ROW / 4) as usize) }.to_array();
-        *sum = (a + b) + (c + d);
-    }
-    sums
-}
-
-/// Scans this thread's elements of a tile in shared memory and stores them, each plus what is before its row.
-///
-/// # Safety
-/// As for [`sums_of_rows`]; `target` 16-byte aligned and valid for `n` f32.
-#[inline(always)]
-unsafe fn store_tile(
-    target: *mut f32,
-    tile: u32,
-    n: u32,
-    own: *const F32x4,
-    (before, before_rows): (f32, [f32; ROWS as usize]),
-) {
-    let scanned = |index: u32, before_row: &f32| {
-        // SAFETY: the row is in the tile.
-        let [a, b, c, d] = unsafe { *own.add((index * ROW / 4) as usize) }.to_array();
-        let before = before + before_row;
-        [before + a, before + (a + b), before + ((a + b) + c), before + ((a + b) + (c + d))]
+    // This thread's elements, of which only it copies, reads and writes any.
+    let own = first_element();
+    // SAFETY: own + index * ROW + 3 < VECTORIZED_TILE, and 4 divides it.
+    let place = |index: u32| unsafe {
+        (&raw mut ELEMENTS).cast::<f32>().add((own + index * ROW) as usize).cast::<F32x4>()
     };
-    let first = tile * VECTORIZED_TILE + first_element();
-    let target = target.wrapping_add(first as usize);
-    if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
-        for (before_row, index) in before_rows.iter().zip(0..) {
-            let four = F32x4::from_array(scanned(index, before_row));
-            // SAFETY: the whole tile is in the array.
-            unsafe { *target.add((index * ROW) as usize).cast() = four };
+    // SAFETY: the launch contract; copies read no more elements than are left, and are waited for.
+    unsafe {
+        let ticket = next_tile(shared, state);
+        let first = ticket.0 * VECTORIZED_TILE + own;
+        for index in 0..ROWS {
+            let i = first + index * ROW;
+            let bytes = n.saturating_sub(i).min(4) * 4;
+            let from = source.wrapping_add(i as usize).cast::<F32x4>();
+            async_copy::copy_16_bypass_zero_fill(place(index), from, bytes);
         }
-        return;
-    }
-    let left = n.saturating_sub(first);
-    for (before_row, index) in before_rows.iter().zip(0..) {
-        for (element, next) in scanned(index, before_row).iter().zip(0..) {
-            let further = index * ROW + next;
-            if further < left {
-                // SAFETY: checked.
-                unsafe { *target.add(further as usize) = *element };
+        async_copy::wait_all();
+        let mut sums = [0.0; ROWS as usize];
+        for (sum, index) in sums.iter_mut().zip(0..) {
+            let [a, b, c, d] = (*place(index)).to_array();
+            *sum = (a + b) + (c + d);
+        }
+        let (before_rows, sum) = scan_sums_of_rows(sums);
+        let before = before_warp(shared, state, ticket, sum);
+        let scanned = |index: u32, before_row: &f32| {
+            let [a, b, c, d] = (*place(index)).to_array();
+            let before = before + before_row;
+            [before + a, before + (a + b), before + ((a + b) + c), before + ((a + b) + (c + d))]
+        };
+        let target = target.wrapping_add(first as usize);
+        if n - ticket.0 * VECTORIZED_TILE >= VECTORIZED_TILE {
+            for (before_row, index) in before_rows.iter().zip(0..) {
+                let four = F32x4::from_array(scanned(index, before_row));
+                *target.add((index * ROW) as usize).cast() = four;
+            }
+        } else {
+            let left = n.saturating_sub(first);
+            for (before_row, index) in before_rows.iter().zip(0..) {
+                for (element, next) in scanned(index, before_row).iter().zip(0..) {
+                    let further = index * ROW + next;
+                    if further < left {
+                        *target.add(further as usize) = *element;
+                    }
+                }
             }
         }
     }

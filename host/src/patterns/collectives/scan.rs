@@ -12,8 +12,8 @@ use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::scan as device;
 use kernels::collectives::scan::{
-    PIPELINED_BLOCKS, PIPELINED_SHARED_BYTES, PREFIX, SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK,
-    VECTORIZED_THREADS, VECTORIZED_TILE, scan_sums,
+    PREFIX, SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, VECTORIZED_THREADS, VECTORIZED_TILE,
+    scan_sums,
 };
 use rayon::prelude::*;
 
@@ -195,8 +195,7 @@ pub const PATTERN: Pattern = Pattern {
             "look_back",
             "one pass: each block looks back at the tiles before its own",
             |launcher, arrays, size| {
-                let tiles = (elements(size) as u32).div_ceil(VECTORIZED_TILE);
-                launch_look_back(launcher, arrays, size, device::scan_look_back, tiles, 0)
+                launch_look_back(launcher, arrays, size, device::scan_look_back)
             },
         )
         .writing(&[0, STATE])
@@ -212,8 +211,7 @@ pub const PATTERN: Pattern = Pattern {
             "look_back_async",
             "asynchronous copies bring the tile into shared memory",
             |launcher, arrays, size| {
-                let tiles = (elements(size) as u32).div_ceil(VECTORIZED_TILE);
-                launch_look_back(launcher, arrays, size, device::scan_look_back_async, tiles, 0)
+                launch_look_back(launcher, arrays, size, device::scan_look_back_async)
             },
         )
         .min_compute_capability(80)
@@ -233,19 +231,6 @@ pub const PATTERN: Pattern = Pattern {
                 128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
             )
         }),
-        Variant::kernel(
-            "look_back_pipelined",
-            "resident blocks copy the next tile while they look back and store",
-            |launcher, arrays, size| {
-                let tiles = (elements(size) as u32).div_ceil(VECTORIZED_TILE);
-                let blocks = launcher.gpu().multiprocessors()? * PIPELINED_BLOCKS;
-                let kernel = device::scan_look_back_pipelined;
-                let bytes = PIPELINED_SHARED_BYTES;
-                launch_look_back(launcher, arrays, size, kernel, tiles.min(blocks), bytes)
-            },
-        )
-        .min_compute_capability(80)
-        .writing(&[0, STATE]),
     ],
 };
 
@@ -457,12 +442,12 @@ fn launch_look_back(
     arrays: &Arrays,
     size: &Size,
     kernel: LookBack,
-    grid: u32,
-    shared_bytes: u32,
 ) -> Result<()> {
     let n = elements(size) as u32;
     let arguments = (arrays.input(0), arrays.output(0), arrays.output(STATE), n);
-    // SAFETY: a block per tile, or fewer where the kernel says so; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
+    // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
-    unsafe { launcher.launch(kernel, grid, VECTORIZED_THREADS, shared_bytes, arguments) }
+    unsafe {
+        launcher.launch(kernel, n.div_ceil(VECTORIZED_TILE), VECTORIZED_THREADS, 0, arguments)
+    }
 }
