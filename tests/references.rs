@@ -301,6 +301,66 @@ fn l2_persistence_begins_its_table_anew() {
 }
 
 #[test]
+fn rgb_to_gray_has_one_image_in_three_layouts() {
+    let case = case("rgb_to_gray", &[2]);
+    let [r, g, b, s, t, u] = values::<u8>(&case.inputs[0]) else { panic!("two pixels") };
+    let planes = values::<u8>(&case.inputs[1]);
+    // Each plane is padded to 16 bytes.
+    assert_eq!((planes.len(), &planes[..2]), (48, &[*r, *s][..]));
+    assert_eq!((&planes[16..18], &planes[32..34]), (&[*g, *t][..], &[*b, *u][..]));
+    assert_eq!(values::<u8>(&case.inputs[2]), [*r, *g, *b, 0, *s, *t, *u, 0]);
+    let exact = 0.30078125 * f64::from(*r) + 0.5859375 * f64::from(*g) + 0.11328125 * f64::from(*b);
+    let gray = values::<u8>(&case.outputs[0].reference)[0];
+    assert!((f64::from(gray) - exact).abs() <= 0.5, "{gray} {exact}");
+    assert_eq!(values::<u8>(&case.outputs[1].reference), [*r, *s]);
+}
+
+#[test]
+fn stencil_adds_neighbours_by_their_distance() {
+    let case = case("stencil", &[2, 1, 2]);
+    let [a, b, c, d] = values::<f32>(&case.inputs[0]) else { panic!("four elements") };
+    let result = |output: usize| values::<f32>(&case.outputs[output].reference)[0];
+    let near = |found: f32, expected: f32| assert!((found - expected).abs() < 1e-5);
+    // Coefficients 0.75, 0.5, -0.25, 0.375. As a line, b, c and d are 1, 2 and 3 away from a.
+    near(result(0), 0.75 * a + 0.5 * b - 0.25 * c + 0.375 * d);
+    // As a plane of 2 x 2, b is beside a and c below; d is on no axis.
+    near(result(1), 0.75 * a + 0.5 * b + 0.5 * c);
+    near(result(2), 0.75 * a + 0.5 * b + 0.5 * c);
+    near(result(4), 0.75 * a + 0.5 * b + 0.5 * c);
+}
+
+#[test]
+fn cache_operators_look_up_the_lower_bits() {
+    let case = case("cache_operators", &[3, 4]);
+    let (keys, table) = (values::<u32>(&case.inputs[0]), values::<u32>(&case.inputs[1]));
+    let found = keys.iter().map(|key| table[(key & 3) as usize]);
+    assert!(found.eq(values::<u32>(&case.outputs[0].reference).iter().copied()));
+}
+
+#[test]
+fn atomics_sum_every_second_value() {
+    let case = case("atomics", &[5, 2]);
+    let source = values::<u32>(&case.inputs[0]);
+    let odd = source[1] % 16 + source[3] % 16;
+    assert_eq!(values::<u32>(&case.outputs[0].reference)[1], odd);
+    assert_eq!(values::<u64>(&case.outputs[1].reference)[1], u64::from(odd));
+    assert_eq!(values::<f32>(&case.outputs[2].reference)[1], odd as f32);
+    assert_eq!(values::<f64>(&case.outputs[3].reference)[1], f64::from(odd));
+    let sum = source.iter().copied().reduce(u32::wrapping_add);
+    assert_eq!(Some(values::<u32>(&case.outputs[4].reference)[0]), sum);
+    assert!(case.outputs[..4].iter().all(|output| output.before == Before::Zeros));
+}
+
+#[test]
+fn distributed_shared_counts_each_key_once() {
+    let case = case("distributed_shared", &[100, 8]);
+    let keys = values::<u32>(&case.inputs[0]);
+    let counts = values::<u32>(&case.outputs[0].reference);
+    assert_eq!(counts.iter().sum::<u32>(), 100);
+    assert_eq!(counts[5] as usize, keys.iter().filter(|key| **key & 7 == 5).count());
+}
+
+#[test]
 fn every_pattern_is_checked_at_the_sizes_that_break_kernels() {
     for pattern in PATTERNS {
         let sizes: Vec<usize> = pattern.verify_sizes.iter().map(|size| size[0]).collect();

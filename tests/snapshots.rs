@@ -150,9 +150,10 @@ fn no_kernel_uses_generic_or_local_accesses() {
             for (name, _) in facts.instructions {
                 let mut parts = name.split('.');
                 let stem = parts.next();
-                let spaced = name
-                    .split('.')
-                    .any(|part| matches!(part, "global" | "shared" | "const" | "local" | "param"));
+                let spaced = name.split('.').any(|part| {
+                    let space = part.split("::").next().unwrap_or_default();
+                    matches!(space, "global" | "shared" | "const" | "local" | "param")
+                });
                 assert!(
                     !matches!(stem, Some("ld" | "st" | "atom" | "red")) || spaced,
                     "{} on sm_{} has a generic {name}",

@@ -111,3 +111,34 @@ pub unsafe fn map_shared_rank<T>(pointer: *mut T, rank: u32) -> *mut T {
     // SAFETY: the caller's contract.
     unsafe { nvvm::map_shared_rank(pointer.cast(), rank).cast() }
 }
+
+/// Adds to a number in the shared memory of a block of the cluster, atomically for the cluster; the place is that of
+/// `pointer`, which points into this block's own.
+/// PTX: `mapa.shared::cluster.u32`, `red.relaxed.cluster.shared::cluster.add.u32`.
+///
+/// # Safety
+/// `pointer` must point to an aligned number in this block's shared memory, and `rank` be below [`size`]. Until the next
+/// [`sync`], the number must be accessed by atomics only; and the other block must run: after a [`sync`], and before the
+/// last one.
+#[inline(always)]
+pub unsafe fn add_u32(pointer: *mut u32, rank: u32, value: u32) {
+    require::<90>();
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: the caller's contract.
+    unsafe {
+        core::arch::asm!(
+            "{{ .reg .b32 place;",
+            "mapa.shared::cluster.u32 place, {pointer}, {rank};",
+            "red.relaxed.cluster.shared::cluster.add.u32 [place], {value}; }}",
+            pointer = in(reg32) crate::ptr::shared_address(pointer),
+            rank = in(reg32) rank,
+            value = in(reg32) value,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        let _ = (pointer, rank, value);
+        nvvm::outside_kernel("add_u32")
+    }
+}

@@ -468,6 +468,10 @@ fn clusters() {
                 ],
             ),
             ("cluster_exchange", &["%cluster_ctarank"]),
+            (
+                "cluster_add",
+                &["mapa.shared::cluster.u32", "red.relaxed.cluster.shared::cluster.add.u32"],
+            ),
             ("cluster_registers", &["barrier.cluster.arrive.relaxed.aligned;"]),
         ],
     );
@@ -528,6 +532,9 @@ fn atomics_have_their_scope_ordering_type_and_space() {
             ("max_i32", &["atom.relaxed.gpu.global.max.s32"]),
             ("max_u64", &["atom.relaxed.gpu.global.max.u64"]),
             ("max_i64", &["atom.relaxed.gpu.global.max.s64"]),
+            ("table", &["atom.relaxed.gpu.global.inc.u32", "atom.relaxed.gpu.global.dec.u32"]),
+            ("table", &["atom.relaxed.cta.global.inc.u32", "atom.relaxed.cta.global.dec.u32"]),
+            ("table", &["atom.relaxed.sys.global.inc.u32", "atom.relaxed.sys.global.dec.u32"]),
             ("swap_u32", &["atom.relaxed.gpu.global.exch.b32"]),
             ("swap_f64", &["atom.relaxed.gpu.global.exch.b64"]),
             ("device_relaxed", &["ld.relaxed.gpu.global.b32", "st.relaxed.gpu.global.b32"]),

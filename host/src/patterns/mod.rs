@@ -40,6 +40,7 @@ pub const ALL: &[&Pattern] = &[
     &collectives::scan::PATTERN,
     &collectives::atomics::PATTERN,
     &collectives::histogram::PATTERN,
+    &collectives::distributed_shared::PATTERN,
     &caches::l2_persistence::PATTERN,
     &transfer::pinned_memory::PATTERN,
     &transfer::batching::PATTERN,

@@ -17,6 +17,8 @@
 //! ```text
 //! one warp loads 32 words of f32          |........| = one sector of 8 words, x = word that is used
 //!   strided        lane i -> a[n/32 * i]  |x.......| ... |x.......|               32 sectors,  12.5 % used
+//!   every_other_lane  even lanes -> a[i]  |x.x.x.x.|x.x.x.x.|x.x.x.x.|x.x.x.x.|    4 sectors,  50 % used
+//!   half_warp      lanes 0..15 -> a[i]    |xxxxxxxx|xxxxxxxx|                      2 sectors, 100 % used, half of the lanes
 //!   permuted       lane i -> a[p(i)]      |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|    4 sectors, 100 % used
 //!   scalar         lane i -> a[i]         |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|    4 sectors, 100 % used
 //!   vectorized_16  lane i -> a[4i..4i+4]  16 sectors in one request, all used      4 times the bytes
@@ -25,15 +27,22 @@
 //! 1. `strided`. The counter shows 32 sectors per request. The array is cut into 32 equal parts,
 //!    one for each lane, so the words of neighbouring lanes are n/32 words apart and no two lanes
 //!    share a sector. A request uses 4 of every 32 bytes that it moves.
-//! 2. `permuted`. The idea is to let one warp take 32 neighbouring words: 32 x 4 B = 128 B = 4
+//! 2. `every_other_lane`. The lanes take neighbouring words, but only half of the lanes take part, as
+//!    after an `if`. The counter shows 4 sectors for 16 words: a sector moves whole, however few of
+//!    the lanes want something from it. The other words are loaded by another warp, and that moves the
+//!    same sectors again.
+//! 3. `half_warp`. Half of the lanes again, but the lower half, which takes 16 neighbouring words: 2
+//!    sectors, all used. Lanes that do not take part cost no sectors. But there are still twice as many
+//!    requests as necessary.
+//! 4. `permuted`. The idea is to let the whole warp take 32 neighbouring words: 32 x 4 B = 128 B = 4
 //!    sectors. This costs nothing. The lanes take the words in a scrambled order, and the counter
 //!    shows 4 sectors all the same: such a request is [coalesced].
-//! 3. `scalar` gives lane i word i. The order within the warp was never the problem, so nothing
+//! 5. `scalar` gives lane i word i. The order within the warp was never the problem, so nothing
 //!    changes. What remains is waiting: each lane has only 4 bytes on their way, and then it waits.
-//! 4. `vectorized_8` and `vectorized_16` load 8 or 16 bytes per lane with one instruction, a
+//! 6. `vectorized_8` and `vectorized_16` load 8 or 16 bytes per lane with one instruction, a
 //!    [vectorized access]. A request then has 8 or 16 sectors, all used. It costs registers and
 //!    needs an aligned address. What remains is the speed of device memory itself.
-//! 5. `in_flight` starts four 16-byte loads per thread before it stores the first. More
+//! 7. `in_flight` starts four 16-byte loads per thread before it stores the first. More
 //!    [bytes in flight] than are needed bring nothing more.
 //!
 //! Why wider loads help is [Little's law]: bytes in flight = latency x bandwidth. The latency is
@@ -52,6 +61,8 @@
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
 //! | `strided` | neighbouring lanes access words that are n / 32 words apart | 32 | 32 | sectors: eight times as many as needed pass through L1 |
+//! | `every_other_lane` | neighbouring words, but only every other lane takes part | 4 | 4 | requests: two for each cache line, and half of each sector unused |
+//! | `half_warp` | the lower half of the lanes accesses 16 neighbouring words | 2 | 2 | requests: two for each cache line |
 //! | `permuted` | the lanes of a warp access 32 neighbouring words, in a scrambled order | 4 | 4 | bytes in flight |
 //! | `scalar` | lane i accesses word i | 4 | 4 | bytes in flight |
 //! | `vectorized_8` | each lane copies 8 bytes with one load and one store | 8 | 8 | bytes in flight |
@@ -59,7 +70,8 @@
 //! | `in_flight` | every thread starts four 16-byte loads before its first store | 16 | 16 | device memory |
 //!
 //! Expected: `strided` (6.355 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.794 ms),
-//! because it moves 8 times the sectors. `permuted` (0.799 ms) is as fast as `scalar`.
+//! because it moves 8 times the sectors. `every_other_lane` (? ms) and `half_warp` (? ms) need twice the
+//! requests of `scalar`, and the former twice the sectors between L1 and L2 as well. `permuted` (0.799 ms) is as fast as `scalar`.
 //! `vectorized_8` (0.549 ms) and `vectorized_16` (0.499 ms) move the same sectors as `scalar` in
 //! half and in a quarter of the requests. `in_flight` (0.522 ms) gains nothing more: 32 KiB in
 //! flight were enough.
@@ -147,7 +159,38 @@ pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `strided`: the lanes of a warp access 32 neighbouring words, in a scrambled order.
+/// Change from `strided`: neighbouring words, but only every other lane takes part; the next warp copies the others.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `2 * n.next_multiple_of(32)` threads; `source` and
+/// `target` valid for `n` f32, not overlapping.
+#[kernel]
+pub unsafe fn coalescing_every_other_lane(source: *const f32, target: *mut f32, n: u32) {
+    let thread = thread::index_1d();
+    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+    let i = warp / 2 * WARP_SIZE + lane;
+    if lane % 2 == warp % 2 && i < n {
+        // SAFETY: i < n, and both arrays hold n elements (launch contract).
+        unsafe { *target.add(i as usize) = *source.add(i as usize) };
+    }
+}
+
+/// Change from `every_other_lane`: the lower half of the lanes takes part, and accesses 16 neighbouring words.
+///
+/// # Safety
+/// Launch contract: as for [`coalescing_every_other_lane`].
+#[kernel]
+pub unsafe fn coalescing_half_warp(source: *const f32, target: *mut f32, n: u32) {
+    let thread = thread::index_1d();
+    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+    let i = warp * (WARP_SIZE / 2) + lane;
+    if lane < WARP_SIZE / 2 && i < n {
+        // SAFETY: i < n, and both arrays hold n elements (launch contract).
+        unsafe { *target.add(i as usize) = *source.add(i as usize) };
+    }
+}
+
+/// Change from `half_warp`: all lanes of a warp access 32 neighbouring words, in a scrambled order.
 ///
 /// # Safety
 /// Launch contract: as for [`coalescing_strided`].

@@ -16,6 +16,8 @@
 //!   partial      |xxxx....|xxxx....| ... |xxxx....|                      8 sectors, each half written
 //!   scattered    |xxxxxxxx|........|xxxxxxxx|xxxxxxxx|........|xxxxxxxx|  4 sectors of a range of 192 B
 //!   half_range   |xxxxxxxx|xxxxxxxx|                                      2 sectors, 16 lanes have nothing to do
+//!   two_halves   |xxxxxxxx|........|xxxxxxxx|........|                    2 sectors, one in each half of 128 B
+//!   four_stores  |xxxxxxxx|                              and so on: 4 requests of 1 sector, 24 lanes have nothing to do
 //!   consecutive  |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|                    4 sectors of a range of 128 B
 //! ```
 //!
@@ -28,7 +30,12 @@
 //!    gaps between the sectors, and the scrambled order of the lanes, cost nothing.
 //! 3. `half_range`. Only 16 lanes store, 2 sectors per request. No byte is wasted, but twice as
 //!    many requests are needed for the same data, and requests are what these kernels wait for.
-//! 4. `consecutive` fills one whole [cache line] with each request, also 4 sectors. What remains:
+//! 4. `two_halves`. The 16 lanes write two sectors of one [cache line] that are in different halves of
+//!    it. The counter shows 2 sectors, as for two neighbouring ones. Older guides count such a store
+//!    as two transactions, because there the unit was a half of 64 bytes; now it is the sector.
+//! 5. `four_stores`. A warp fills a cache line with four stores of one sector, instead of one store of
+//!    four. The counter shows 1 sector per store, and four times the requests for the same sectors.
+//! 6. `consecutive` fills one whole cache line with each request, also 4 sectors. What remains:
 //!    with one word per lane, the requests are the limit, as in `coalescing`; 16-byte stores would
 //!    cure that.
 //!
@@ -37,12 +44,15 @@
 //! | `partial` | each warp writes the first half of eight sectors | none | 8 | reading the rest of each sector before it is written back |
 //! | `scattered` | each warp writes four whole sectors of a range of six, in a scrambled order | none | 4 | requests: one word per lane |
 //! | `half_range` | 16 lanes write one aligned range of 64 bytes, the other 16 nothing | none | 2 | requests: two for each cache line |
+//! | `two_halves` | the 16 lanes write two sectors, one in each half of a cache line | none | 2 | requests: two for each cache line |
+//! | `four_stores` | 8 lanes write one sector with each of four stores | none | 1 | requests: four for each cache line |
 //! | `consecutive` | 32 lanes write one aligned cache line | none | 4 | requests: one word per lane |
 //!
 //! Expected: `scattered` (0.318 ms) equals `consecutive` (0.318 ms), though it never fills a whole
 //! cache line. `partial` (0.499 ms) is slower: it touches twice the sectors, and each has to be
 //! completed. `half_range` (0.633 ms) is slower still, about twice as slow as `consecutive`,
-//! because it has twice the requests.
+//! because it has twice the requests. `two_halves` (? ms) has as many requests of as many sectors, and
+//! `four_stores` (? ms) four requests for each cache line.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -150,7 +160,44 @@ pub unsafe fn store_segments_half_range(target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `half_range`: all lanes store, lane i to word i of an aligned cache line.
+/// Change from `half_range`: the 16 lanes write two sectors of one cache line, one in each half of it; the next warp
+/// writes the other two.
+///
+/// # Safety
+/// Launch contract: as for [`store_segments_half_range`].
+#[kernel]
+pub unsafe fn store_segments_two_halves(target: *mut u32, n: u32) {
+    let i = thread::index_1d();
+    let (warp, lane) = (i / WARP_SIZE, i % WARP_SIZE);
+    // Sectors 0 and 2 of the line, or 1 and 3.
+    let sector = warp % 2 + lane / SECTOR * 2;
+    let word = warp / 2 * WARP_SIZE + sector * SECTOR + lane % SECTOR;
+    if lane < HALF && word < n {
+        // SAFETY: word < n (launch contract).
+        unsafe { *target.add(word as usize) = word };
+    }
+}
+
+/// Change from `two_halves`: 8 lanes write one sector of the line with each of four stores.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
+#[kernel]
+pub unsafe fn store_segments_four_stores(target: *mut u32, n: u32) {
+    let i = thread::index_1d();
+    let (first, lane) = (i - i % WARP_SIZE, i % WARP_SIZE);
+    if lane < SECTOR {
+        for sector in 0..WARP_SIZE / SECTOR {
+            let word = first + sector * SECTOR + lane;
+            if word < n {
+                // SAFETY: word < n (launch contract).
+                unsafe { *target.add(word as usize) = word };
+            }
+        }
+    }
+}
+
+/// Change from `four_stores`: one store of four sectors; all lanes store, lane i to word i of an aligned cache line.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.

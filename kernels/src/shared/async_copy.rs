@@ -80,8 +80,12 @@
 //!
 //! Questions:
 //! - What do the registers of an ordinary copy cost? `registers_16` needs 32 registers per thread
-//!   and `async_16` needs 24. Here all warps fit either way, so nothing is gained. A kernel whose
-//!   [occupancy] is limited by registers can run more warps with asynchronous copies.
+//!   and `async_16` needs 24. The 8 between them are the words of the tile that a thread holds while
+//!   they are on their way: 2048 words / 256 threads = 8, one register each, from the start of the
+//!   loads to the last store. With more words in flight it would be more. Here all warps fit either
+//!   way: 65536 registers / 32 = 2048 threads, all that a multiprocessor holds. So nothing is gained.
+//!   A kernel whose [occupancy] is limited by registers can run more warps with asynchronous copies,
+//!   or have more bytes in flight with the same warps.
 //! - Why is a barrier needed after waiting? A thread waits for its own copies only. The barrier
 //!   tells it that the copies of all other threads have arrived as well.
 //! - Why 16 bytes? It is the largest copy of one thread and the only size that can bypass L1. A

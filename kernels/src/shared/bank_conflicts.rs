@@ -26,6 +26,7 @@
 //!   s i (stride s)                 32 / gcd(s, 32) of them          gcd(s, 32): stride 2 is 2-way, odd is free
 //!   0 (broadcast)                  1 bank, 1 word                   1
 //!   i / 2 (two lanes per word)     16 banks, 1 word each            1
+//!   0 or i (multicast)             17 banks, 1 word each            1: lanes 0 .. 15 share a word, the others not
 //!   32 i + random bank             32 balls thrown into 32 boxes    3.53 on average: the fullest box
 //!   2 words (8 bytes) per lane     64 words                         2 = 256 B / 128 B
 //!   4 words (16 bytes) per lane    128 words                        4 = 512 B / 128 B
@@ -40,8 +41,10 @@
 //!
 //! 1. `strided_read` and `strided_write` (measured with stride 32). The counter shows 32 wavefronts
 //!    per request: all lanes want different words of one bank. Stores conflict exactly as loads do.
-//! 2. `broadcast` and `two_lanes_per_word`. Several lanes in one bank are no conflict if they want
-//!    the same word: the counter shows 1 wavefront.
+//! 2. `broadcast`, `two_lanes_per_word` and `multicast`. Several lanes in one bank are no conflict if
+//!    they want the same word: the counter shows 1 wavefront. In `multicast` half of the lanes share a
+//!    word while the others read words of other banks, in the same request. That is 1 wavefront too:
+//!    a broadcast need not be the only thing that a request does.
 //! 3. `random` lies between: in 32 lanes with random banks, some bank is wanted by 3 or 4 lanes.
 //! 4. `eight_bytes` and `sixteen_bytes` show 2 and 4 wavefronts because they transfer 256 and 512
 //!    bytes: the minimum, not a conflict. Per byte they are the fastest variants here.
@@ -65,6 +68,7 @@
 //! | `strided_write` | the same words are written instead of read | none | 4 | gcd(s, 32) / gcd(s, 32) | shared memory banks |
 //! | `broadcast` | all lanes read the same word | 4 | 4 | 1 / 1 | latency of shared memory |
 //! | `two_lanes_per_word` | two neighbouring lanes read the same word | 4 | 4 | 1 / 1 | latency of shared memory |
+//! | `multicast` | half of the lanes read one word, the others words of other banks | 4 | 4 | 1 / 1 | latency of shared memory |
 //! | `random` | each lane reads a word in a random bank | 4 | 4 | 3.5 / 1 | shared memory banks |
 //! | `eight_bytes` | each lane reads two neighbouring words with one load | 4 | 4 | 2 / 1 | bytes per wavefront |
 //! | `sixteen_bytes` | each lane reads four neighbouring words with one load | 4 | 4 | 4 / 1 | bytes per wavefront |
@@ -76,7 +80,7 @@
 //! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1056 us) and
 //! `column` (1045 us) have 32 wavefronts per step and take about 22 times as long as
 //! `broadcast` (47.58 us), `two_lanes_per_word` (47.65 us), `padded` (48.78 us) and
-//! `swizzled` (46.24 us), which have 1. `random` (130.5 us) has 3.53. `eight_bytes` (78.45 us) and
+//! `swizzled` (46.24 us), which have 1, as has `multicast` (? us). `random` (130.5 us) has 3.53. `eight_bytes` (78.45 us) and
 //! `sixteen_bytes` (143.4 us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
@@ -268,7 +272,28 @@ pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u
     }
 }
 
-/// Change from `two_lanes_per_word`: lane i begins in row i of 32 words, in a random bank.
+/// Change from `two_lanes_per_word`: the lower half of the lanes reads one word, lane i of the upper half a word in bank i.
+///
+/// # Safety
+/// Launch contract: as for [`bank_conflicts_broadcast`].
+#[kernel]
+pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u32) {
+    #[address_space(shared)]
+    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
+    let table = (&raw mut WORDS).cast::<u32>();
+    let i = thread::index_1d();
+    let lane = i % WARP_SIZE;
+    let word = if lane < WARP_SIZE / 2 { 0 } else { lane };
+    // SAFETY: starts and entries are in the table; i < n, the length of `target`.
+    unsafe {
+        fill(next, table);
+        if i < n {
+            *target.add(i as usize) = walk(table, (word + i / WARP_SIZE) % TABLE);
+        }
+    }
+}
+
+/// Change from `multicast`: lane i begins in row i of 32 words, in a random bank.
 ///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`]; `banks` valid for `n` u32.

@@ -185,9 +185,10 @@ fn add_axis<const R: usize>(
     neighbour: impl Fn(i32) -> f32,
 ) -> f32 {
     let mut sum = sum;
-    for k in 1..R + 1 {
-        let pair = neighbour(-(k as i32)) + neighbour(k as i32);
-        sum = coefficients[k].mul_add(pair, sum);
+    for k in 0..R {
+        let distance = k as i32 + 1;
+        let pair = neighbour(-distance) + neighbour(distance);
+        sum = coefficients[k + 1].mul_add(pair, sum);
     }
     sum
 }

@@ -37,3 +37,25 @@ pub unsafe fn cluster_registers(target: *mut u32) {
     // SAFETY: the target has as many elements as the launch has threads.
     unsafe { *target.add(index) = sums * 100 + cluster::rank() * 10 + cluster::size() };
 }
+
+/// Every thread adds its element to a number in the other block's shared memory.
+#[kernel(cluster(2), launch_bounds(THREADS))]
+pub unsafe fn cluster_add(source: *const u32, target: *mut u32) {
+    #[address_space(shared)]
+    static mut SUM: MaybeUninit<u32> = MaybeUninit::uninit();
+    let sum = (&raw mut SUM).cast::<u32>();
+    let is_first = thread::thread_idx_x() == 0;
+    // SAFETY: the launch contract of the module; the sum is zero before any thread of the cluster adds, and read after
+    // all have added.
+    unsafe {
+        if is_first {
+            *sum = 0;
+        }
+        cluster::sync();
+        cluster::add_u32(sum, cluster::rank() ^ 1, *source.add(thread::index_1d() as usize));
+        cluster::sync();
+        if is_first {
+            *target.add(thread::block_idx_x() as usize) = *sum;
+        }
+    }
+}

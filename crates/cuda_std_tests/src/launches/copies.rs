@@ -152,6 +152,15 @@ fn cluster_exchange() -> Launch {
         .writes(&expected)
 }
 
+/// Four blocks, each of which gets the sum of its partner's elements.
+pub(super) fn cluster_add() -> Launch {
+    let element = |index: u32| index * 11 + 5;
+    let source: Vec<u32> = (0..4 * THREADS).map(element).collect();
+    let sum = |block: u32| (0..THREADS).map(|tid| element((block ^ 1) * THREADS + tid)).sum();
+    let sums: Vec<u32> = (0..4).map(sum).collect();
+    Launch::of(clusters::cluster_add).grid([4, 1, 1], [THREADS, 1, 1]).reads(&source).writes(&sums)
+}
+
 fn cluster_registers() -> Launch {
     let expected: Vec<u32> = (0..4 * THREADS)
         .map(|index| {

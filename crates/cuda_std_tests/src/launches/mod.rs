@@ -23,7 +23,7 @@ pub fn all() -> Vec<Launch> {
         atomics::launches(),
         floats::launches(),
         copies::more_operators(),
-        vec![atomics::table()],
+        vec![atomics::table(), copies::cluster_add()],
     ]
     .concat()
 }

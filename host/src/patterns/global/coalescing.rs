@@ -44,6 +44,20 @@ pub const PATTERN: Pattern = Pattern {
         )
         .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
         Variant::kernel(
+            "every_other_lane",
+            "neighbouring words, but only every other lane takes part",
+            |launcher, arrays, size| {
+                half(launcher, arrays, size, device::coalescing_every_other_lane)
+            },
+        )
+        .expecting(|_| copy(4.0, "16 lanes, every other word of 128 B: 4 sectors, half used")),
+        Variant::kernel(
+            "half_warp",
+            "the lower half of the lanes accesses 16 neighbouring words",
+            |launcher, arrays, size| half(launcher, arrays, size, device::coalescing_half_warp),
+        )
+        .expecting(|_| copy(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
+        Variant::kernel(
             "permuted",
             "the lanes of a warp access 32 neighbouring words, in a scrambled order",
             |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_permuted, 1),
@@ -124,4 +138,18 @@ fn launch(
     unsafe {
         launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
     }
+}
+
+/// Launches a kernel of this file in which half of the lanes copy one element each.
+fn half(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
+) -> Result<()> {
+    let [n] = size.get();
+    let grid = (2 * n.next_multiple_of(32)).div_ceil(THREADS_PER_BLOCK as usize) as u32;
+    let arguments = (arrays.input(0), arrays.output(0), n as u32);
+    // SAFETY: as in `launch`; there are two threads for each element of whole warps.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

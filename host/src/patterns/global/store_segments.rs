@@ -74,6 +74,33 @@ pub const PATTERN: Pattern = Pattern {
         )
         .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
         Variant::kernel(
+            "two_halves",
+            "the 16 lanes write two sectors, one in each half of a cache line",
+            |launcher, arrays, size| {
+                // Two warps for each line, also for the last one.
+                let [n] = size.get();
+                let lanes = 2 * n.next_multiple_of(WARP);
+                let grid = lanes.div_ceil(THREADS_PER_BLOCK as usize) as u32;
+                launch_blocks(launcher, arrays, size, device::store_segments_two_halves, 0, grid)
+            },
+        )
+        .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors, wherever they are")),
+        Variant::kernel(
+            "four_stores",
+            "8 lanes write one sector with each of four stores",
+            |launcher, arrays, size| {
+                launch(
+                    launcher,
+                    arrays,
+                    size,
+                    device::store_segments_four_stores,
+                    0,
+                    THREADS_PER_BLOCK,
+                )
+            },
+        )
+        .expecting(|_| stores(1.0, "8 lanes x 4 B / 32 B = 1 sector, four times")),
+        Variant::kernel(
             "consecutive",
             "32 lanes write one aligned cache line",
             |launcher, arrays, size| {
@@ -140,16 +167,22 @@ fn launch(
     per_block: u32,
 ) -> Result<()> {
     let [n] = size.get().map(|n: usize| n as u32);
+    launch_blocks(launcher, arrays, size, kernel, output, n.div_ceil(per_block))
+}
+
+/// Launches so many blocks of a kernel of this file.
+fn launch_blocks(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*mut u32, u32)>,
+    output: usize,
+    blocks: u32,
+) -> Result<()> {
+    let [n] = size.get().map(|n: usize| n as u32);
+    let arguments = (arrays.output(output), n);
     // SAFETY: the grid covers n words; the output holds the words of n lanes in this kernel's layout.
-    unsafe {
-        launcher.launch(
-            kernel,
-            n.div_ceil(per_block),
-            THREADS_PER_BLOCK,
-            0,
-            (arrays.output(output), n),
-        )
-    }
+    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// Words that a block of `half_range` stores. (Its threads are up to 2^32, which 32 bits cannot count.)

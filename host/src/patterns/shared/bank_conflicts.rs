@@ -88,6 +88,15 @@ pub const PATTERN: Pattern = Pattern {
         )
         .writing(&[3])
         .expecting(|_| read(1.0, "16 words in 16 banks: 1")),
+        Variant::kernel(
+            "multicast",
+            "half of the lanes read one word, the others words of other banks",
+            |launcher, arrays, size| {
+                launch(launcher, arrays, size, device::bank_conflicts_multicast, 8)
+            },
+        )
+        .writing(&[8])
+        .expecting(|_| read(1.0, "17 words in 17 banks, one of them for 16 lanes: 1")),
         Variant::kernel("random", "each lane reads a word in a random bank", random)
             .writing(&[4])
             .expecting(|size| {
@@ -199,22 +208,24 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let way = 4 * (1 + random.u32s(1)[0] % (TABLE / 4 - 1));
     let next: Vec<u32> = (0..TABLE).map(|word| (word + way) % TABLE).collect();
     let banks = random_banks(n);
-    let starts: [&(dyn Fn(usize, usize) -> usize + Sync); 6] = [
+    let starts: [&(dyn Fn(usize, usize) -> usize + Sync); 7] = [
         &|warp, lane| lane * stride + warp,
         &|warp, _| warp,
         &|warp, lane| lane / 2 + warp,
         &|warp, lane| lane * WARP + banks[warp * WARP + lane] as usize % WARP,
         &|warp, lane| 2 * (lane + warp),
         &|warp, lane| 4 * (lane + warp),
+        &|warp, lane| if lane < WARP / 2 { warp } else { lane + warp },
     ];
     let walks = |start: &(dyn Fn(usize, usize) -> usize + Sync)| {
         let starts: Vec<usize> =
             (0..n).map(|i| start(i / WARP, i % WARP) % TABLE as usize).collect();
         reference(&next, &starts)
     };
-    let [strided, broadcast, pairs, random, eight, sixteen] = starts.map(walks);
+    let [strided, broadcast, pairs, random, eight, sixteen, multicast] = starts.map(walks);
+    let columns = columns(&next, n);
     let outputs =
-        [strided, written(n), broadcast, pairs, random, eight, sixteen, columns(&next, n)];
+        [strided, written(n), broadcast, pairs, random, eight, sixteen, columns, multicast];
     Case {
         outputs: outputs.into_iter().map(|values| Output::exact(Data::U32(values))).collect(),
         inputs: vec![Data::U32(next), Data::U32(banks)],

@@ -486,12 +486,15 @@ fn plane(
     unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }
 
+/// A kernel on a volume: of what, where to, its planes, rows and columns.
+type OnVolume = Kernel<fn(*const f32, *mut f32, u32, u32, u32)>;
+
 /// Launches a kernel on the volume.
 fn volume(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32, u32, u32)>,
+    kernel: OnVolume,
     (brick, block): Brick,
     output: usize,
 ) -> Result<()> {

@@ -1,0 +1,248 @@
+//! Host half of `distributed_shared`. Device half and teaching doc: `kernels/src/collectives/distributed_shared.rs`.
+
+use anyhow::Result;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, Random, Tolerance};
+use coalesce::pattern::{
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+};
+use cuda_host::Launcher;
+use kernels::collectives::distributed_shared as device;
+use kernels::collectives::distributed_shared::{CLUSTER, MAX_PART, THREADS_PER_BLOCK};
+
+/// Lanes of a warp, keys of a vector load, and counters of a sector.
+const WARP: usize = 32;
+const KEYS: usize = 4;
+const SECTOR: u32 = 8;
+/// The inputs are the same in every case, so that their conflicts can be promised.
+const SEED: u64 = 8;
+/// The largest grids: one block with 128 KiB of shared memory per multiprocessor of an H200, or two with 64 KiB.
+const MAX_BLOCKS: usize = 132;
+const MAX_CLUSTERS: usize = 2 * 132 / CLUSTER as usize;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "distributed_shared",
+    group: "collectives",
+    doc_source: include_str!("../../../../kernels/src/collectives/distributed_shared.rs"),
+    dimensions: &[
+        Dimension::extent("n", "keys", 1),
+        Dimension::amount("bins", "of the histogram, a power of two", CLUSTER as usize),
+    ],
+    verify_sizes: &[
+        &[1, 8],
+        &[31, 32],
+        &[32, 64],
+        &[33, 8],
+        &[1001, 256],
+        &[5003, 4096],
+        &[20_000, 1 << 16],
+    ],
+    bench_size: &[1 << 26, 1 << 17],
+    count_size: &[1 << 15, 1 << 16],
+    sweeps: &[Sweep {
+        dimension: 1,
+        values: &[1 << 10, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18],
+        variants: &[0, 1, 2],
+    }],
+    case,
+    bytes,
+    minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
+    variants: &[
+        Variant::kernel("global", "every key is an atomic addition in device memory", global)
+            .only_when(is_power)
+            .expecting(|size| Expectation {
+                load_sectors: Some(16.0),
+                global_atomics: Some(keys(size) as f64),
+                global_atomic_passes: Some(average(&requests(size), sector_passes)),
+                arithmetic: "32 x 16 B / 32 B = 16 sectors; an atomic per key, nearly 32 different \
+                    sectors for 32 lanes",
+                ..Expectation::default()
+            }),
+        Variant::kernel(
+            "parts",
+            "each block counts a part of the bins in shared memory, and ignores the other keys",
+            parts,
+        )
+        .only_when(is_power)
+        .expecting(|size| {
+            let (part, _) = split(size);
+            let of_parts = by_part(size, part);
+            let blocks = part_blocks(size);
+            Expectation {
+                shared_atomic_wavefronts: Some(average(&of_parts, word_wavefronts)),
+                ..copies(
+                    size,
+                    blocks as usize,
+                    "a part of the lanes, in random banks; one atomic \
+                    per block and bin of its part",
+                )
+            }
+        }),
+        Variant::kernel(
+            "cluster",
+            "the blocks of a cluster count in each other's shared memory",
+            cluster,
+        )
+        .min_compute_capability(90)
+        .only_when(fits_cluster)
+        .expecting(|size| {
+            let (clusters, part) = (clusters(size) as usize, bins(size) / CLUSTER);
+            Expectation {
+                shared_atomic_wavefronts: Some(average(&by_part(size, part), word_wavefronts)),
+                ..copies(
+                    size,
+                    clusters,
+                    "each block gets the lanes whose bins it holds; one atomic per cluster and bin",
+                )
+            }
+        }),
+    ],
+};
+
+fn keys(size: &Size) -> usize {
+    let [n, _] = size.get();
+    n
+}
+
+fn bins(size: &Size) -> u32 {
+    let [_, bins] = size.get();
+    bins as u32
+}
+
+fn is_power(size: &Size) -> std::result::Result<(), &'static str> {
+    if bins(size).is_power_of_two() { Ok(()) } else { Err("bins must be a power of two") }
+}
+
+fn fits_cluster(size: &Size) -> std::result::Result<(), &'static str> {
+    is_power(size)?;
+    let fits = bins(size) / CLUSTER <= MAX_PART;
+    if fits { Ok(()) } else { Err("more than 2^18 bins do not fit into the memory of a cluster") }
+}
+
+/// The bins that a block of `parts` counts, and how many such blocks count all of them.
+fn split(size: &Size) -> (u32, u32) {
+    let part = bins(size).min(MAX_PART);
+    (part, bins(size) / part)
+}
+
+/// As many blocks as have a vector of keys for each thread, up to so many.
+fn blocks(size: &Size, most: usize) -> u32 {
+    keys(size).div_ceil(THREADS_PER_BLOCK as usize * KEYS).clamp(1, most) as u32
+}
+
+/// Blocks of `parts` for each part.
+fn part_blocks(size: &Size) -> u32 {
+    let (_, parts) = split(size);
+    blocks(size, (MAX_BLOCKS / parts as usize).max(1))
+}
+
+fn clusters(size: &Size) -> u32 {
+    blocks(size, MAX_CLUSTERS * CLUSTER as usize).div_ceil(CLUSTER)
+}
+
+/// The traffic of counters in shared memory, of which there are so many copies.
+fn copies(size: &Size, copies: usize, arithmetic: &'static str) -> Expectation {
+    Expectation {
+        load_sectors: Some(16.0),
+        shared_load_wavefronts: Some(1.0),
+        shared_store_wavefronts: Some(1.0),
+        global_atomics: Some((copies * bins(size) as usize) as f64),
+        global_atomic_passes: Some(4.0),
+        arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// The bins of each request that counts one key per lane: every fourth key, from vectors side by side.
+fn requests(size: &Size) -> Vec<Vec<u32>> {
+    let bins: Vec<u32> = input(size).into_iter().map(|key| key % bins(size)).collect();
+    let of_warp = |vectors: &[u32]| -> [Vec<u32>; KEYS] {
+        std::array::from_fn(|key| vectors.iter().copied().skip(key).step_by(KEYS).collect())
+    };
+    bins.chunks(KEYS * WARP).flat_map(of_warp).collect()
+}
+
+/// The same requests as the blocks get them that hold so many bins each.
+fn by_part(size: &Size, part: u32) -> Vec<Vec<u32>> {
+    let split = |bins: Vec<u32>| {
+        let of_part = |index| bins.iter().filter(|bin| **bin / part == index).copied().collect();
+        (0..self::bins(size) / part).map(of_part).collect::<Vec<_>>()
+    };
+    let parts = requests(size).into_iter().flat_map(split);
+    parts.filter(|bins: &Vec<u32>| !bins.is_empty()).collect()
+}
+
+fn average(requests: &[Vec<u32>], wavefronts: impl Fn(&[u32]) -> usize) -> f64 {
+    requests.iter().map(|lanes| wavefronts(lanes)).sum::<usize>() as f64 / requests.len() as f64
+}
+
+/// Wavefronts of additions of 1 in shared memory: the largest number of different words in one bank.
+fn word_wavefronts(words: &[u32]) -> usize {
+    let mut words = words.to_vec();
+    words.sort_unstable();
+    words.dedup();
+    let mut banks = [0; WARP];
+    words.iter().for_each(|word| banks[*word as usize % WARP] += 1);
+    banks.into_iter().max().unwrap_or(0)
+}
+
+/// How often atomics in device memory access a sector: as often as the word that most lanes add to.
+fn sector_passes(words: &[u32]) -> usize {
+    let mut words = words.to_vec();
+    words.sort_unstable();
+    let sectors = words.chunk_by(|a, b| a / SECTOR == b / SECTOR);
+    sectors.map(|sector| sector.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(0)).sum()
+}
+
+fn input(size: &Size) -> Vec<u32> {
+    Random::new(SEED).u32s(keys(size))
+}
+
+fn case(size: &Size, _random: &mut Random) -> Case {
+    let keys = input(size);
+    let output = Output {
+        reference: Data::U32(reference(&keys, bins(size))),
+        tolerance: Tolerance::Exact,
+        before: Before::Zeros,
+    };
+    Case { inputs: vec![Data::U32(keys)], outputs: vec![output] }
+}
+
+/// How often each bin occurs: the key, modulo the number of bins.
+fn reference(keys: &[u32], bins: u32) -> Vec<u32> {
+    let mut counts = vec![0; bins as usize];
+    for key in keys {
+        counts[(key % bins) as usize] += 1;
+    }
+    counts
+}
+
+fn bytes(size: &Size) -> Bytes {
+    Bytes { read: 4 * keys(size), written: 4 * bins(size) as usize }
+}
+
+fn global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let arguments = (arrays.input(0), arrays.output(0), bins(size), keys(size) as u32);
+    let grid = blocks(size, 2 * MAX_BLOCKS);
+    let kernel = device::distributed_shared_global;
+    // SAFETY: any grid; the input has n keys and is 256-byte aligned, the output a zero for each bin.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+}
+
+fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let (part, parts) = split(size);
+    let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
+    let grid = (part_blocks(size), parts);
+    let kernel = device::distributed_shared_parts;
+    // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are as above.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
+}
+
+fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let part = bins(size) / CLUSTER;
+    let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
+    let grid = clusters(size) * CLUSTER;
+    let kernel = device::distributed_shared_cluster;
+    // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are as above.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
+}

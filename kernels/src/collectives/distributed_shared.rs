@@ -1,0 +1,255 @@
+//! # Distributed shared memory: a histogram with more bins than one block can hold
+//!
+//! Shows: the blocks of a [cluster] hold one histogram together in their shared memories, so that every
+//! key is read once and counted on a multiprocessor, even if no [block] could hold all bins.
+//!
+//! The surprise: when the bins do not fit into [shared memory], the usual way is to read the keys once
+//! for each part of the bins, `parts` (? ms), and to ignore those that belong elsewhere. Or to count in
+//! device memory, `global` (? ms). A cluster of 8 blocks needs neither: an [atomic] may address the
+//! shared memory of another block, on another multiprocessor.
+//!
+//! 2^17 bins are 512 KiB of counters. A block of an H200 has at most 227 KiB of shared memory; 8 blocks of
+//! a cluster have 1816 KiB. The keys are random 32-bit numbers, and the bin of a key is its lower bits:
+//!
+//! ```text
+//!                  keys are read     counters of a bin          added by
+//!   global         1 time            1, in the L2 cache         an atomic in L2, a sector per key
+//!   parts          4 times           33 copies, in shared       an atomic in the block's own shared memory
+//!   cluster        1 time            33 copies, in shared       an atomic in the shared memory of the block
+//!                                                               that holds the bin, 7 of 8 times another one
+//! ```
+//!
+//! 1. `global`. Every key is an atomic in the [L2 cache]. The counter shows n atomics with nearly 32
+//!    [sectors][sector] per [request], because the bins of 32 [lanes][lane] are far apart.
+//! 2. `parts`. The idea: a block holds 2^15 bins, 128 KiB. Four columns of blocks read all keys, and each
+//!    counts those of its part. It costs reading the keys 4 times, from L2 for three of the four, and
+//!    instructions for the keys that are ignored. The counter shows the [wavefronts][wavefront] of a
+//!    quarter of the lanes in random [banks][bank].
+//! 3. `cluster`. The idea: the 8 blocks of a cluster run at the same time on neighbouring
+//!    multiprocessors, and each holds 2^14 bins, 64 KiB. `cluster::add_u32` is two instructions: `mapa`
+//!    turns the address of a counter in a block's own shared memory into that of the same place in another
+//!    block, and `red.shared::cluster` adds there, through the network between the multiprocessors. It costs a [barrier] of the cluster before the first
+//!    addition, because all counters must be zero, and one after the last, because no block may merge or
+//!    end while others still count. What remains is the network: 7 of 8 additions leave their
+//!    multiprocessor.
+//!
+//! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
+//! |---|---|---|---|---|---|
+//! | `global` | every key is an atomic addition in device memory | 16 | none | n | L2 atomics |
+//! | `parts` | each block counts a part of the bins in shared memory, and ignores the other keys | 16 | 2.4 | blocks x 2^15 | L2 reads, and keys that are ignored |
+//! | `cluster` | the blocks of a cluster count in each other's shared memory (sm_90) | 16 | 1.2 | clusters x bins | the network between multiprocessors |
+//!
+//! A request of `cluster` arrives at up to 8 blocks, and the executor counts it once for each of them: 4
+//! of 32 lanes on average, which seldom meet in a bank.
+//!
+//! Expected: the [minimum time] is that of reading the keys, 4 bytes each. `global` (? ms) moves a
+//! sector of 32 B for each of them in L2. `parts` (? ms) reads 4 x 4 B = 16 B per key from L2 and spends
+//! 3 of 4 looks at a key in vain. `cluster` (? ms) reads 4 B per key. How it compares with `parts`
+//! depends on the rate of remote atomics, which NVIDIA does not document; the curve over the number of
+//! bins shows from which number on it wins. With 2^15 bins or fewer `parts` has one part, reads each key
+//! once and adds in its own shared memory, and nothing can be gained.
+//!
+//! The heart of `cluster` in CUDA C++:
+//!
+//! ```cuda
+//! __global__ void __cluster_dims__(8) count(...) {
+//!     cg::cluster_group cluster = cg::this_cluster();
+//!     uint32_t *place = cluster.map_shared_rank(&own[bin % part], bin / part);   // mapa
+//!     atomicAdd(place, 1);                             // Rust: cluster::add_u32(own.add(bin % part), bin / part, 1)
+//! ```
+//!
+//! Common misconception: "shared memory is private to a block". Since compute capability 9.0 it is
+//! private to a cluster. Which blocks form a cluster is said at the kernel or at the launch.
+//!
+//! Common misconception: "a cluster is a larger block". Its blocks have their own barriers and their own
+//! shared memory; another block's is farther away than the own, and nearer than L2.
+//!
+//! Questions:
+//! - Why a barrier before the first addition? Another block may count in this block's shared memory as
+//!   soon as it runs. Without the barrier the counters might be cleared after that; the executor reports it
+//!   as a [race].
+//! - Why 8 blocks? It is the largest size that every device with clusters supports. Up to 16 are possible
+//!   where the kernel allows a size that is not portable.
+//! - Why not one cluster per bin range and more of them? Each copy of the bins is merged with one atomic per
+//!   bin in device memory: 33 clusters x 2^17 = 4.3 million, against 67 million keys.
+//!
+//! <!-- measured -->
+//! <!-- /measured -->
+//!
+//! Preconditions: keys aligned to 16 bytes; the number of bins is a power of two, from 8 to 2^18 for
+//! `cluster`, which needs compute capability 9.0.
+//!
+//! Source: CUDA C++ Programming Guide, "Thread Block Clusters" and "Distributed Shared Memory"; PTX ISA,
+//! `mapa` and `barrier.cluster`.
+//!
+//! [cluster]: cuda_std::glossary#cluster
+//! [block]: cuda_std::glossary#block
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [atomic]: cuda_std::glossary#atomic
+//! [L2 cache]: cuda_std::glossary#l2-cache
+//! [sector]: cuda_std::glossary#sector
+//! [request]: cuda_std::glossary#request
+//! [lane]: cuda_std::glossary#lane
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [bank]: cuda_std::glossary#bank
+//! [barrier]: cuda_std::glossary#barrier
+//! [race]: cuda_std::glossary#race
+//! [minimum time]: cuda_std::glossary#minimum-time
+
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::cluster;
+use cuda_std::prelude::*;
+use cuda_std::vector::U32x4;
+
+/// Threads per block of all variants.
+pub const THREADS_PER_BLOCK: u32 = 1024;
+/// Blocks of a cluster: the most that every device with clusters has.
+pub const CLUSTER: u32 = 8;
+/// The most bins that a block holds: 128 KiB of shared memory.
+pub const MAX_PART: u32 = 1 << 15;
+/// Keys of a vector load.
+const KEYS: u32 = 4;
+
+/// Adds 1 to a counter.
+///
+/// # Safety
+/// `counter` is a place in global or shared memory, accessed by atomics only until the next barrier.
+#[inline(always)]
+unsafe fn count(counter: *mut u32, by: u32) {
+    // SAFETY: the caller's contract.
+    unsafe { AtomicU32::from_ptr(counter) }.fetch_add(by, Relaxed);
+}
+
+/// Calls `each` with the bins of the keys that belong to this thread, of `threads` threads that share the keys.
+///
+/// # Safety
+/// `keys` is 16-byte aligned and valid for `n` u32; `bins` is a power of two.
+#[inline(always)]
+unsafe fn for_each_bin(
+    keys: *const u32,
+    n: u32,
+    bins: u32,
+    (first, threads): (u32, u32),
+    each: impl Fn(u32),
+) {
+    let vectors = n / KEYS;
+    let mut i = first;
+    // SAFETY: every index is below n; the array is 16-byte aligned.
+    unsafe {
+        while i < vectors {
+            let of_lane = *keys.cast::<U32x4>().add(i as usize);
+            each(of_lane.x & (bins - 1));
+            each(of_lane.y & (bins - 1));
+            each(of_lane.z & (bins - 1));
+            each(of_lane.w & (bins - 1));
+            i += threads;
+        }
+        let rest = vectors * KEYS + first;
+        if rest < n {
+            each(*keys.add(rest as usize) & (bins - 1));
+        }
+    }
+}
+
+/// Zeros the counters of this block.
+///
+/// # Safety
+/// `own` is shared memory for `len` u32; all threads of the block call, and wait for each other before they count.
+#[inline(always)]
+unsafe fn clear(own: *mut u32, len: u32) {
+    let mut at = thread::thread_idx_x();
+    while at < len {
+        // SAFETY: at < len; each word has one writer.
+        unsafe { *own.add(at as usize) = 0 };
+        at += THREADS_PER_BLOCK;
+    }
+}
+
+/// Adds the counters of this block to device memory.
+///
+/// # Safety
+/// As for [`clear`], after a barrier; `target` is valid for `len` u32.
+#[inline(always)]
+unsafe fn merge(own: *const u32, target: *mut u32, len: u32) {
+    let mut at = thread::thread_idx_x();
+    while at < len {
+        // SAFETY: at < len; nobody writes the block's counters any more.
+        unsafe { count(target.add(at as usize), *own.add(at as usize)) };
+        at += THREADS_PER_BLOCK;
+    }
+}
+
+/// Naive: every key is an atomic addition in device memory.
+///
+/// # Safety
+/// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `keys` 16-byte aligned and valid for `n` u32, `target`
+/// for `bins` zeros, a power of two.
+#[kernel]
+pub unsafe fn distributed_shared_global(keys: *const u32, target: *mut u32, bins: u32, n: u32) {
+    let threads = (thread::index_1d(), thread::grid_dim_x() * THREADS_PER_BLOCK);
+    // SAFETY: a masked key is below `bins` (launch contract).
+    unsafe { for_each_bin(keys, n, bins, threads, |bin| count(target.add(bin as usize), 1)) };
+}
+
+/// Change from `global`: each block counts a part of the bins in its shared memory, and ignores the other keys.
+///
+/// # Safety
+/// Launch contract: 2-D grid of `THREADS_PER_BLOCK` threads, `bins / part` blocks in y, with `4 * part` bytes of dynamic
+/// shared memory; `part` divides `bins`; the arrays as for [`distributed_shared_global`].
+#[kernel]
+pub unsafe fn distributed_shared_parts(
+    keys: *const u32,
+    target: *mut u32,
+    bins: u32,
+    part: u32,
+    n: u32,
+) {
+    let own = shared::dynamic_shared_mem::<u32>();
+    let first = thread::block_idx_y() * part;
+    let threads = (thread::index_1d(), thread::grid_dim_x() * THREADS_PER_BLOCK);
+    // SAFETY: a bin is counted only when it is in the block's part; barriers separate the steps.
+    unsafe {
+        clear(own, part);
+        thread::sync_threads();
+        for_each_bin(keys, n, bins, threads, |bin| {
+            let at = bin.wrapping_sub(first);
+            if at < part {
+                count(own.add(at as usize), 1);
+            }
+        });
+        thread::sync_threads();
+        merge(own, target.add(first as usize), part);
+    }
+}
+
+/// Change from `parts`: the blocks of a cluster hold a part of the bins each, and count in each other's shared memory.
+///
+/// # Safety
+/// Launch contract: 1-D grid of whole clusters of `THREADS_PER_BLOCK` threads per block, with `4 * part` bytes of dynamic
+/// shared memory; `part` is `bins / CLUSTER`, a power of two; the arrays as for [`distributed_shared_global`].
+#[kernel(cluster(CLUSTER))]
+pub unsafe fn distributed_shared_cluster(
+    keys: *const u32,
+    target: *mut u32,
+    bins: u32,
+    part: u32,
+    n: u32,
+) {
+    let own = shared::dynamic_shared_mem::<u32>();
+    let bits = part.trailing_zeros();
+    let first = cluster::rank() * part;
+    let threads = (thread::index_1d(), thread::grid_dim_x() * THREADS_PER_BLOCK);
+    // SAFETY: a bin's block is below CLUSTER, and its place below `part`. All counters of the cluster are zero before any
+    // block counts, and no block merges or ends before all have counted.
+    unsafe {
+        clear(own, part);
+        cluster::sync();
+        for_each_bin(keys, n, bins, threads, |bin| {
+            let place = own.add((bin & (part - 1)) as usize);
+            cluster::add_u32(place, bin >> bits, 1);
+        });
+        cluster::sync();
+        merge(own, target.add(first as usize), part);
+    }
+}
