@@ -7,11 +7,9 @@ use crate::snapshots;
 use coalesce::Counted;
 use coalesce::arrays::Arrays;
 use coalesce::count::{count, count_all, disagreements};
-use coalesce::pattern::Size;
+use coalesce::pattern::{Pattern, Size, Variant};
 use coalesce::verify::{VerifyOutcome, case, launch_name, verify, verify_with_digests};
-use cuda_host::Checks;
-use cuda_host::Choice;
-use cuda_host::Gpu;
+use cuda_host::{Checks, Choice, Gpu, GpuError, Image};
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
 use results::Counts;
@@ -24,10 +22,17 @@ const SEED: u64 = 1;
 
 /// One test at a time uses the device of this process: it counts what it ran.
 pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
+    opened(Gpu::open_checked)
+}
+
+/// The device, started with or without the model of time.
+fn opened(
+    open: fn(&Choice, &'static [Image], Checks) -> Result<Gpu, GpuError>,
+) -> (MutexGuard<'static, ()>, Gpu) {
     static DEVICE: Mutex<()> = Mutex::new(());
     let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let choice = Choice::Virtual("h200".to_owned());
-    let gpu = Gpu::open_checked(&choice, CATALOGUE.images, Checks::all())
+    let gpu = open(&choice, CATALOGUE.images, Checks::all())
         .expect("the virtual device starts everywhere");
     counted(&gpu);
     (guard, gpu)
@@ -36,6 +41,20 @@ pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
 /// What ran on the device since the last call.
 pub fn counted(gpu: &Gpu) -> Counted {
     Counted::take(gpu.virtual_device().expect("the device is virtual"))
+}
+
+/// A pattern, and what was counted of its kernels.
+type OfPattern = (&'static Pattern, Vec<(&'static Variant, Counted)>);
+
+/// What was counted of each pattern's kernels, executed once for all tests. Nobody who holds [`device`]'s guard may call
+/// it.
+pub fn kernels() -> &'static [OfPattern] {
+    static ALL: OnceLock<Vec<OfPattern>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let (_guard, gpu) = device();
+        let of = |pattern| (pattern, count(&gpu, pattern).expect("the pattern runs"));
+        PATTERNS.iter().copied().map(of).collect()
+    })
 }
 
 /// What was counted of the whole catalogue, once for all tests. Nobody who holds [`device`]'s guard may call it.
@@ -65,7 +84,7 @@ pub struct Verified {
 pub fn verified() -> &'static [Verified] {
     static ALL: OnceLock<Vec<Verified>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let (_guard, gpu) = device();
+        let (_guard, gpu) = opened(Gpu::open_untimed);
         let mut all = Vec::new();
         for pattern in PATTERNS {
             for size in pattern.verify_sizes {
@@ -125,10 +144,9 @@ fn every_variant_is_correct_and_without_hazards_at_every_size() {
 
 #[test]
 fn traffic_is_what_the_variants_promise() {
-    let (_guard, gpu) = device();
-    for pattern in PATTERNS {
+    for (pattern, kernels) in kernels() {
         let size = Size::new(pattern.count_size);
-        for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
+        for (variant, counted) in kernels {
             let wrong = disagreements(&(variant.expect)(&size), &counted.counters);
             assert!(wrong.is_empty(), "{}/{}: {}", pattern.name, variant.name, wrong.join("; "));
         }
@@ -137,10 +155,9 @@ fn traffic_is_what_the_variants_promise() {
 
 #[test]
 fn counters_are_those_of_the_snapshot() {
-    let (_guard, gpu) = device();
-    for pattern in PATTERNS.iter().filter(|pattern| !pattern.is_host_work()) {
+    for (pattern, kernels) in kernels().iter().filter(|(pattern, _)| !pattern.is_host_work()) {
         let mut text = format!("at {}\n", pattern.show_size(&Size::new(pattern.count_size)));
-        for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
+        for (variant, counted) in kernels {
             let counters = &counted.counters;
             let _ = writeln!(
                 text,

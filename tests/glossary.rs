@@ -1,8 +1,8 @@
 //! The glossary's examples: the code that it shows is what was compiled, and its tables are what the executor counted.
 
-use crate::kernels_source::root;
+use crate::kernels_source::{builder, root};
 use crate::snapshots::blessing;
-use cuda_builder::{CudaBuilder, NvvmArch};
+use cuda_builder::{NvvmArch, PanicStrategy};
 use report::glossary::{TEXT, terms};
 use simt::{COUNTERS, Checks, Counters, Launch, METRICS, Memory, Module, Options, Trust, run};
 use std::collections::BTreeMap;
@@ -58,13 +58,8 @@ const COLUMNS: &[Column] = &[
 
 /// What the executor counts of each kernel; every hazard check is on.
 fn counted() -> BTreeMap<&'static str, Counters> {
-    let folder = root().join("crates/glossary_kernels");
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    let path = CudaBuilder::new(folder)
-        .arch(NvvmArch::Compute90)
-        .panic(cuda_builder::PanicStrategy::Trap)
-        .target_dir(target)
+    let path = builder("crates/glossary_kernels", NvvmArch::Compute90)
+        .panic(PanicStrategy::Trap)
         .build()
         .expect("the glossary's kernels compile");
     let text = std::fs::read_to_string(path).expect("the builder wrote it");

@@ -1,5 +1,6 @@
 //! The sources of this checkout, for tests that read them.
 
+use cuda_builder::{CudaBuilder, NvvmArch};
 use std::path::{Path, PathBuf};
 
 /// The root of the workspace.
@@ -8,6 +9,14 @@ pub fn root() -> PathBuf {
         .parent()
         .expect("the tests lie in the workspace")
         .to_owned()
+}
+
+/// A builder of the kernels in a folder, beside all other device code: with it they share `core` and dependencies.
+pub fn builder(folder: &str, arch: NvvmArch) -> CudaBuilder {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    CudaBuilder::new(root().join(folder))
+        .arch(arch)
+        .target_dir(target.unwrap_or_else(|| root().join("target")))
 }
 
 /// Every file below `folder` with this extension, with its text.

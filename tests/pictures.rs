@@ -1,8 +1,7 @@
 //! Pictures of every variant, read back: what they show is what was counted.
 
-use crate::executor::device;
-use coalesce::count::count;
-use coalesce::pattern::{Pattern, Size, Variant};
+use crate::executor::{device, kernels};
+use coalesce::pattern::{Size, Variant};
 use coalesce::timeline::record;
 use host::patterns::ALL as PATTERNS;
 use report::picture::access::Requests;
@@ -75,17 +74,12 @@ fn assert_is_whole(name: &str, document: &Document<'_>) {
     }
 }
 
-fn kernels() -> impl Iterator<Item = &'static Pattern> {
-    PATTERNS.iter().copied().filter(|pattern| !pattern.is_host_work())
-}
-
 #[test]
 fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
-    let (_guard, gpu) = device();
     let (mut all, mut without_line) = (0, 0);
-    for pattern in kernels() {
+    for (pattern, kernels) in kernels().iter().filter(|(pattern, _)| !pattern.is_host_work()) {
         let file = pattern.kernel_file();
-        for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
+        for (variant, counted) in kernels {
             let name = format!("{}/{}", pattern.name, variant.name);
             let requests = Requests::of(&file, pattern.doc_source, counted.instructions.values());
             assert!(!requests.shown.is_empty(), "{name} has no request");

@@ -3,8 +3,8 @@
 #[path = "../crates/simt/tests/races/marked.rs"]
 mod marked;
 
-use crate::kernels_source::root;
-use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy};
+use crate::kernels_source::builder;
+use cuda_builder::{NvvmArch, PanicStrategy};
 use marked::{Corpus, Pair};
 use simt::{Hazard, Module};
 
@@ -28,12 +28,8 @@ const PAIRS: &[Pair] = &[
 ];
 
 fn module() -> Module {
-    let target =
-        root().join("target").join(if cfg!(debug_assertions) { "debug" } else { "release" });
-    let path = CudaBuilder::new(root().join("crates/race_kernels"))
-        .arch(NvvmArch::Compute90)
+    let path = builder("crates/race_kernels", NvvmArch::Compute90)
         .panic(PanicStrategy::Trap)
-        .target_dir(target)
         .build()
         .expect("the kernels compile");
     Module::parse(&std::fs::read_to_string(path).expect("the builder wrote it"))

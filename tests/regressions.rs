@@ -1,7 +1,7 @@
 //! The kernels that LLVM would break, executed and, where `ptxas` is here, assembled.
 
-use crate::kernels_source::root;
-use cuda_builder::{CudaBuilder, NvvmArch, facts};
+use crate::kernels_source::builder;
+use cuda_builder::{NvvmArch, facts};
 use simt::{Checks, Launch, Memory, Module, Options, run};
 
 /// Threads per block, as in the kernels crate.
@@ -23,16 +23,12 @@ const KERNELS: [Regression; 10] = [
     ("barrier_between_branches", &[], |_| 7),
 ];
 
-/// A builder of the regression kernels.
-fn builder(arch: NvvmArch) -> CudaBuilder {
-    CudaBuilder::new(root().join("crates/cuda_builder/tests/regressions")).arch(arch).target_dir(
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into),
-    )
-}
+/// The regression kernels.
+const FOLDER: &str = "crates/cuda_builder/tests/regressions";
 
 /// The PTX of the regression kernels.
 pub fn ptx(arch: NvvmArch) -> String {
-    let path = builder(arch).build().expect("the regression kernels compile");
+    let path = builder(FOLDER, arch).build().expect("the regression kernels compile");
     std::fs::read_to_string(path).expect("the builder wrote it")
 }
 
@@ -40,7 +36,7 @@ pub fn ptx(arch: NvvmArch) -> String {
 #[test]
 fn constant_memory_that_is_too_large_is_refused_by_name() {
     let features = ["--features", "constant_too_large"];
-    let error = builder(NvvmArch::Compute80).build_args(&features).build();
+    let error = builder(FOLDER, NvvmArch::Compute80).build_args(&features).build();
     assert_eq!(
         error.expect_err("65 KiB are more than constant memory has").to_string(),
         "constant memory has 65536 bytes, but the kernels' constant statics need 66560, `TOO_LARGE` \

@@ -9,6 +9,7 @@ use cuda_host::Gpu;
 use cuda_host::WorkScale;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use host::CATALOGUE;
+use host::patterns::Arena;
 use results::Results;
 use std::path::Path;
 use std::sync::MutexGuard;
@@ -287,4 +288,19 @@ fn nothing_is_misused_but_on_purpose() {
             assert!(found.is_empty(), "{name}/{}: {}", variant.name, found[0]);
         }
     }
+}
+
+#[test]
+fn an_arena_gives_aligned_parts_and_the_same_ones_after_a_reset() {
+    let (_guard, _gpu) = device();
+    let mut arena = Arena::new(256).expect("the block fits");
+    // What each step is given: the first element's address, and the length.
+    let mut take = |length| {
+        let part = arena.take(length);
+        (part.as_device_ptr().as_raw(), part.len())
+    };
+    let [(first, _), second, third] = [take(1), take(64), take(65)];
+    assert_eq!([second, third], [(first + 4 * 64, 64), (first + 4 * 128, 65)]);
+    arena.reset();
+    assert_eq!(arena.take(256).as_device_ptr().as_raw(), first);
 }

@@ -139,12 +139,15 @@ fn forget(path: &Path, cargo_target: &Path) -> Result<(), CudaBuilderError> {
 /// The flag that makes paths in line tables and panic messages relative to the crate's workspace.
 ///
 /// It is in a file because cargo, when it sees `--remap-path-prefix` among the flags, no longer tells the outputs of
-/// one architecture from those of another by their flags, and builds each dependency again at every change.
+/// one architecture from those of another by their flags, and builds each dependency again at every change. Its name
+/// says its contents, so that all crates of a workspace have the same flags and share their dependencies.
 fn paths_from_workspace(path: &Path, work: &Path) -> Result<String, CudaBuilderError> {
     let mut above = path.ancestors().skip(1);
     let root = above.find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(path);
     let flag = format!("--remap-path-prefix={}{}=\n", root.display(), std::path::MAIN_SEPARATOR);
-    let file = work.join("rustc-flags");
+    let mut contents = std::hash::DefaultHasher::new();
+    flag.hash(&mut contents);
+    let file = work.with_file_name(format!("rustc-flags-{:08x}", contents.finish() as u32));
     files::write_whole(&file, flag.as_bytes())?;
     Ok(format!("@{}", file.display()))
 }

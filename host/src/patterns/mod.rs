@@ -12,6 +12,7 @@ mod transfer;
 pub use caches::memory_hierarchy::MEMORY_SPACES;
 use coalesce::Renamed;
 use coalesce::pattern::Pattern;
+pub use memory_management::allocation::Arena;
 
 /// Every pattern. All commands, tests and docs iterate this list.
 pub const ALL: &[&Pattern] = &[

@@ -31,9 +31,6 @@ struct Needs {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     kernels::setup()?;
-    for target in kernels::TARGETS {
-        kernels::build(target)?;
-    }
     let snapshots = compiler_of_snapshots()?;
     let compiler = Toolchain::find()?.version;
     let is_other = snapshots != compiler;

@@ -223,28 +223,31 @@ enum Memory {
 }
 
 /// A block that is handed out from its start on, and taken back whole.
-struct Arena {
+pub struct Arena {
     block: DeviceBuffer<u32>,
     used: usize,
 }
 
 impl Arena {
     /// A block of `length` elements.
-    fn new(length: usize) -> Result<Arena> {
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(length: usize) -> Result<Arena> {
         // SAFETY: who takes a part writes it before it is read.
         let block = unsafe { DeviceBuffer::uninitialized(length) }?;
         Ok(Arena { block, used: 0 })
     }
 
     /// The next `length` elements.
-    fn take(&mut self, length: usize) -> DeviceSlice<u32> {
+    pub fn take(&mut self, length: usize) -> DeviceSlice<u32> {
         let part = self.block.index(self.used..self.used + length);
         self.used = (self.used + length).next_multiple_of(ALIGNMENT);
         part
     }
 
     /// Takes everything back.
-    fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.used = 0;
     }
 }
@@ -339,27 +342,5 @@ impl HostWork for Steps {
         let mut result = vec![0; self.target.len()];
         self.target.copy_to(&mut result)?;
         Ok(vec![Data::U32(result)])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cuda_host::Choice;
-
-    /// What each step is given, as the first element's place in the block.
-    #[test]
-    fn an_arena_gives_aligned_parts_and_the_same_ones_after_a_reset() {
-        let _gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), crate::CATALOGUE.images)
-            .expect("the virtual device starts everywhere");
-        let mut arena = Arena::new(256).expect("the block fits");
-        let first = arena.block.as_device_ptr().as_raw();
-        let mut take = |length| {
-            let part = arena.take(length);
-            ((part.as_device_ptr().as_raw() - first) / 4, part.len())
-        };
-        assert_eq!([take(1), take(64), take(65)], [(0, 1), (64, 64), (128, 65)]);
-        arena.reset();
-        assert_eq!(arena.take(256).as_device_ptr().as_raw(), first);
     }
 }
