@@ -38,6 +38,10 @@ fn opened(
     (guard, gpu)
 }
 
+fn pattern(name: &str) -> &'static Pattern {
+    CATALOGUE.select(name).expect("a pattern of the registry").pattern
+}
+
 /// What ran on the device since the last call.
 pub fn counted(gpu: &Gpu) -> Counted {
     Counted::take(gpu.virtual_device().expect("the device is virtual"))
@@ -218,10 +222,7 @@ fn a_shifted_array_covers_one_sector_more() {
 #[test]
 fn strides_cost_the_sectors_of_the_formula() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "stride")
-        .expect("a pattern of the registry");
+    let pattern = pattern("stride");
     for stride in 1..=64 {
         let size = Size::new(&[1024, stride]);
         let case = case(pattern, &size, 5);
@@ -240,10 +241,7 @@ fn strides_cost_the_sectors_of_the_formula() {
 #[test]
 fn offsets_cost_the_sectors_of_the_formula() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "misalignment")
-        .expect("a pattern of the registry");
+    let pattern = pattern("misalignment");
     for offset in 0..=32 {
         let size = Size::new(&[1024, offset]);
         let case = case(pattern, &size, 5);
@@ -261,10 +259,7 @@ fn offsets_cost_the_sectors_of_the_formula() {
 #[test]
 fn strides_conflict_by_the_greatest_common_divisor() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "bank_conflicts")
-        .expect("a pattern of the registry");
+    let pattern = pattern("bank_conflicts");
     for stride in 1..=33_u32 {
         let size = Size::new(&[1024, stride as usize]);
         let case = case(pattern, &size, 5);
@@ -287,10 +282,7 @@ fn strides_conflict_by_the_greatest_common_divisor() {
 #[test]
 fn random_banks_conflict_three_and_a_half_times() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "bank_conflicts")
-        .expect("a pattern of the registry");
+    let pattern = pattern("bank_conflicts");
     let variant = pattern
         .variants
         .iter()
@@ -311,10 +303,7 @@ fn random_banks_conflict_three_and_a_half_times() {
 #[test]
 fn bus_utilization_is_the_same_with_and_without_l1() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "bus_utilization")
-        .expect("a pattern of the registry");
+    let pattern = pattern("bus_utilization");
     for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
         let loads = counted.counters.global_load;
         let shape = variant.name.trim_end_matches("_ca").trim_end_matches("_cg");
@@ -337,10 +326,7 @@ fn bus_utilization_is_the_same_with_and_without_l1() {
 #[test]
 fn constant_requests_take_a_pass_per_distinct_word() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "constant_memory")
-        .expect("a pattern of the registry");
+    let pattern = pattern("constant_memory");
     for distinct in 1..=32 {
         let size = Size::new(&[256, distinct]);
         let case = case(pattern, &size, 5);
@@ -369,10 +355,7 @@ fn constant_requests_take_a_pass_per_distinct_word() {
 #[test]
 fn asynchronous_copies_are_counted_on_both_sides() {
     let (_guard, gpu) = device();
-    let pattern = PATTERNS
-        .iter()
-        .find(|pattern| pattern.name == "async_copy")
-        .expect("a pattern of the registry");
+    let pattern = pattern("async_copy");
     let bytes = 4 * pattern.count_size[0] as u64;
     for (variant, counted) in count(&gpu, pattern).expect("the pattern runs") {
         let counters = counted.counters;
