@@ -24,9 +24,9 @@
 //! Products of halves and [`Tf32`] are exact, but their sum is not rounded like a chain of `mul_add`: the hardware
 //! aligns all terms to the largest and cuts what is below. Sums of integers wrap.
 //!
-//! The products are inline assembly: to LLVM 22 its own intrinsics for them are plain functions of their operands,
-//! which it may move into a branch that only some lanes take. It neither moves nor removes this assembly.
-//! `ldmatrix` and `stmatrix` are intrinsics, which LLVM knows to need all lanes.
+//! The products are inline assembly: LLVM 22 does not know that its own intrinsics for them need all lanes of a warp,
+//! and copies them into branches that only some lanes take. It does not copy this assembly, because a call before it
+//! keeps it from that. `ldmatrix` and `stmatrix` are intrinsics, which LLVM knows to need all lanes.
 //!
 //! Beyond rust-cuda. Sources: PTX ISA, "Matrix Fragments for mma", `mma`, `ldmatrix`, `stmatrix`.
 
@@ -239,6 +239,13 @@ registers! {
     C<i32, 4>: 4;
 }
 
+#[cfg(target_arch = "nvptx64")]
+unsafe extern "C" {
+    /// No instruction, but LLVM copies no block of instructions that has it: `cuda_builder` writes it.
+    #[link_name = "__coalesce_convergent"]
+    fn convergent();
+}
+
 /// Declares functions that are one `mma.sync` each. The numbers are the registers of A, B and C.
 macro_rules! products {
     ($($name:ident($a:ty, $b:ty, $c:ty) $registers:tt $capability:literal: $instruction:literal;)*) => {
@@ -255,6 +262,7 @@ macro_rules! products {
                 #[cfg(target_arch = "nvptx64")]
                 // SAFETY: the caller's contract.
                 unsafe {
+                    convergent();
                     products!(@ $registers, concat!("mma.sync.aligned.", $instruction), a, b, c).into()
                 }
                 #[cfg(not(target_arch = "nvptx64"))]

@@ -129,6 +129,7 @@ const NOT_MEASURED: &[&str] = &[
     "stmatrix_x1_trans",
     "stmatrix_x2_trans",
     "stmatrix_x4_trans",
+    "product_between_branches",
     "product_from_shared",
 ];
 

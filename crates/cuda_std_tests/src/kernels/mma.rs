@@ -60,6 +60,21 @@ pub unsafe fn product_of_one_lane(a: *const f16, b: *const f16, d: *mut f32) {
     }
 }
 
+/// Loads and stores on either side of a product in the same lanes: LLVM would like to follow each kind of lane with a
+/// product of its own, and the warp would then not be together for either.
+#[kernel(min_compute_capability = 80)]
+pub unsafe fn product_between_branches(source: *const f64, target: *mut f64) {
+    let tid = thread::thread_idx_x() as usize;
+    // SAFETY: the launch contract of the module.
+    unsafe {
+        let x = if tid % 32 < 5 { source.add(tid).read_volatile() } else { 0.0 };
+        let product = mma::m8n8k4_f64(A([x]), B([x]), C([x, x]));
+        if tid % 32 < 5 {
+            target.add(tid).write_volatile(product.0[0]);
+        }
+    }
+}
+
 /// Stores the nearest number that tensor cores multiply.
 #[kernel(min_compute_capability = 80)]
 pub unsafe fn nearest_tf32(source: *const f32, target: *mut f32) {

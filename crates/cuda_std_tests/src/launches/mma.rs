@@ -103,6 +103,22 @@ fn of_one_lane() -> Launch {
     Launch::of(mma::product_of_one_lane).reads(&a).reads(&b).writes(&[expected])
 }
 
+/// Elements of A, B and C that are the lane's own, or 0 from the fifth lane on.
+fn between_branches() -> Launch {
+    let source: Vec<f64> = per_thread(|tid| f64::from(tid % 32 + tid / 32 + 1));
+    let expected = per_thread(|tid| {
+        let (first, lane) = (tid / 32 * 32, tid % 32);
+        let held = |lane: u32| if lane < 5 { source[(first + lane) as usize] } else { 0.0 };
+        // The lane's first element of D lies in row `lane / 4` and column `2 (lane % 4)`. A has that row in 4 lanes, B
+        // that column.
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        let products = (0..4).map(|k| held(row * 4 + k) * held(column * 4 + k));
+        if lane < 5 { held(lane) + products.sum::<f64>() } else { 0.0 }
+    });
+    let zeros = vec![0_f64; source.len()];
+    Launch::of(mma::product_between_branches).reads(&source).changes(&zeros, &expected)
+}
+
 pub(super) fn launches() -> Vec<Launch> {
     let (k8, k16, k32) = ((16, 8, 8), (16, 8, 16), (16, 8, 32));
     let (a, b) = ([23, -11], [11, -5]);
@@ -148,5 +164,6 @@ pub(super) fn launches() -> Vec<Launch> {
         store(mma::stmatrix_x2_trans, 2, true),
         store(mma::stmatrix_x4_trans, 4, true),
         from_shared(),
+        between_branches(),
     ]
 }
