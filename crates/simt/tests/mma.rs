@@ -164,3 +164,83 @@ fn what_is_no_form_is_refused() {
         );
     }
 }
+
+/// What a GPU computed: the output of `mma/sweep.cu` without whole tiles.
+const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mma.txt");
+
+/// Forms that no GPU was asked about; their kernels say that they are approximate. All of them while there is no
+/// [`MEASURED`].
+fn not_compared(measured: &[(String, sweep::Computed)]) -> Vec<String> {
+    let names = FORMS.iter().map(Form::name);
+    names.filter(|name| measured.iter().all(|(form, _)| form != name)).collect()
+}
+
+/// The digests of a form's tiles, as the executor computes them.
+fn digests(number: usize) -> Vec<u32> {
+    let form = FORMS[number];
+    let tiles: Vec<_> =
+        (0..sweep::TILES).map(|tile| sweep::generate(&form, number, tile)).collect();
+    let options = Options { counters: false, ..Options::default() };
+    form.multiply(&tiles, &options).unwrap().iter().map(|d| sweep::digest(d)).collect()
+}
+
+/// The forms whose bits are not those that were measured, with the first tile that differs.
+fn differing(measured: &[(String, sweep::Computed)]) -> Vec<String> {
+    let mut differing = Vec::new();
+    for (number, form) in FORMS.iter().enumerate() {
+        let name = form.name();
+        let Some((_, gpu)) = measured.iter().find(|(measured, _)| *measured == name) else {
+            continue;
+        };
+        assert_eq!(gpu.digests.len(), sweep::TILES, "{name}");
+        let ours = digests(number);
+        let first = (0..sweep::TILES).find(|tile| ours[*tile] != gpu.digests[*tile]);
+        differing.extend(first.map(|tile| format!("{name}, tile {tile}")));
+    }
+    differing
+}
+
+#[test]
+fn results_equal_the_gpu() {
+    let measured = sweep::read(&std::fs::read_to_string(MEASURED).unwrap_or_default());
+    assert_eq!(differing(&measured), [""; 0], "other bits than on the GPU");
+    let not_compared = not_compared(&measured);
+    for form in FORMS {
+        let module = Module::parse(&form.ptx("sm_90")).unwrap();
+        let is_approximate = module.kernel("k").unwrap().is_approximate();
+        let is_integer = form.c == Kind::S32;
+        let is_untold = not_compared.contains(&form.name()) && !is_integer;
+        assert_eq!(is_approximate, is_untold, "{}", form.name());
+    }
+    if !not_compared.is_empty() {
+        println!("not compared with a GPU: {}", not_compared.join(", "));
+    }
+}
+
+#[test]
+fn one_wrong_tile_is_found() {
+    let number = 3;
+    let name = FORMS[number].name();
+    let printed = |digests: &[u32]| {
+        let words: Vec<String> = digests.iter().map(|digest| format!("{digest:08x}")).collect();
+        sweep::read(&format!("mma sweep 1, a GPU\nform {name}\ndigests {}\n", words.join(" ")))
+    };
+    let mut gpu = digests(number);
+    assert_eq!(differing(&printed(&gpu)), [""; 0]);
+    gpu[77] ^= 1;
+    assert_eq!(differing(&printed(&gpu)), [format!("{name}, tile 77")]);
+    assert_eq!(not_compared(&printed(&gpu)).len(), FORMS.len() - 1);
+}
+
+/// The digests would tell one bit from another.
+#[test]
+fn a_digest_depends_on_every_bit() {
+    let matrix = [0x3f80_0000, 0, 0xffff_ffff];
+    for element in 0..matrix.len() {
+        for bit in 0..64 {
+            let mut other = matrix;
+            other[element] ^= 1 << bit;
+            assert_ne!(sweep::digest(&matrix), sweep::digest(&other), "{element}, {bit}");
+        }
+    }
+}

@@ -127,7 +127,7 @@ pub(super) fn launches() -> Vec<Launch> {
     // Of 13 bits that are dropped: below, above and at the middle between two numbers.
     let between = |tid: u32| {
         let bits = 0x3f80_0000 + tid * 0x0123_4000 + [0xfff, 0x1001, 0x1000][tid as usize % 3];
-        f32::from_bits(bits | tid % 2 << 31)
+        f32::from_bits(bits | (tid % 2) << 31)
     };
     vec![
         product(mma::m16n8k8_f32_f16, k8, (a, half), (b, half), single),
