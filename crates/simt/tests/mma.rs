@@ -14,7 +14,7 @@ fn bits(kind: Kind, value: i64) -> u64 {
     match kind {
         Kind::F16 if value == 0 => 0,
         // The exponent's bias is 15 instead of 127.
-        Kind::F16 => (single() & 0x7fff_ffff) - (112 << 23) >> 13 | u64::from(value < 0) << 15,
+        Kind::F16 => (((single() & 0x7fff_ffff) - (112 << 23)) >> 13) | u64::from(value < 0) << 15,
         Kind::Bf16 => single() >> 16,
         Kind::Tf32 | Kind::F32 => single(),
         Kind::F64 => (value as f64).to_bits(),
@@ -166,14 +166,7 @@ fn what_is_no_form_is_refused() {
 }
 
 /// What a GPU computed: the output of `mma/sweep.cu` without whole tiles.
-const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mma.txt");
-
-/// Forms that no GPU was asked about; their kernels say that they are approximate. All of them while there is no
-/// [`MEASURED`].
-fn not_compared(measured: &[(String, sweep::Computed)]) -> Vec<String> {
-    let names = FORMS.iter().map(Form::name);
-    names.filter(|name| measured.iter().all(|(form, _)| form != name)).collect()
-}
+const MEASURED: &str = include_str!("../fixtures/mma.txt");
 
 /// The digests of a form's tiles, as the executor computes them.
 fn digests(number: usize) -> Vec<u32> {
@@ -184,52 +177,34 @@ fn digests(number: usize) -> Vec<u32> {
     form.multiply(&tiles, &options).unwrap().iter().map(|d| sweep::digest(d)).collect()
 }
 
-/// The forms whose bits are not those that were measured, with the first tile that differs.
-fn differing(measured: &[(String, sweep::Computed)]) -> Vec<String> {
-    let mut differing = Vec::new();
-    for (number, form) in FORMS.iter().enumerate() {
-        let name = form.name();
-        let Some((_, gpu)) = measured.iter().find(|(measured, _)| *measured == name) else {
-            continue;
+/// The forms whose bits are not those that were measured, with the first tile that differs, or that were not measured.
+fn differing(measured: &str) -> Vec<String> {
+    let measured = sweep::read(measured);
+    let difference = |number: usize| {
+        let name = FORMS[number].name();
+        let gpu = measured.iter().find(|(measured, _)| *measured == name);
+        let Some((_, gpu)) = gpu.filter(|(_, gpu)| gpu.digests.len() >= sweep::COMPARED) else {
+            return Some(format!("{name} was not compared"));
         };
-        assert_eq!(gpu.digests.len(), sweep::TILES, "{name}");
         let ours = digests(number);
-        let first = (0..sweep::TILES).find(|tile| ours[*tile] != gpu.digests[*tile]);
-        differing.extend(first.map(|tile| format!("{name}, tile {tile}")));
-    }
-    differing
+        let tile = gpu.digests.iter().zip(ours).position(|(gpu, ours)| *gpu != ours)?;
+        Some(format!("{name}, tile {tile}"))
+    };
+    (0..FORMS.len()).filter_map(difference).collect()
 }
 
 #[test]
 fn results_equal_the_gpu() {
-    let measured = sweep::read(&std::fs::read_to_string(MEASURED).unwrap_or_default());
-    assert_eq!(differing(&measured), [""; 0], "other bits than on the GPU");
-    let not_compared = not_compared(&measured);
-    for form in FORMS {
-        let module = Module::parse(&form.ptx("sm_90")).unwrap();
-        let is_approximate = module.kernel("k").unwrap().is_approximate();
-        let is_integer = form.c == Kind::S32;
-        let is_untold = not_compared.contains(&form.name()) && !is_integer;
-        assert_eq!(is_approximate, is_untold, "{}", form.name());
-    }
-    if !not_compared.is_empty() {
-        println!("not compared with a GPU: {}", not_compared.join(", "));
-    }
+    assert_eq!(differing(MEASURED), [""; 0], "other bits than on the GPU");
 }
 
 #[test]
-fn one_wrong_tile_is_found() {
-    let number = 3;
-    let name = FORMS[number].name();
-    let printed = |digests: &[u32]| {
-        let words: Vec<String> = digests.iter().map(|digest| format!("{digest:08x}")).collect();
-        sweep::read(&format!("mma sweep 1, a GPU\nform {name}\ndigests {}\n", words.join(" ")))
-    };
-    let mut gpu = digests(number);
-    assert_eq!(differing(&printed(&gpu)), [""; 0]);
-    gpu[77] ^= 1;
-    assert_eq!(differing(&printed(&gpu)), [format!("{name}, tile 77")]);
-    assert_eq!(not_compared(&printed(&gpu)).len(), FORMS.len() - 1);
+fn a_wrong_tile_and_a_form_that_was_not_measured_are_found() {
+    let wrong = MEASURED.replacen("digests ", "digests 1 ", 1);
+    let [first, last] = [FORMS[0], FORMS[18]].map(|form| form.name());
+    assert_eq!(differing(&wrong), [format!("{first}, tile 0")]);
+    let shorter = MEASURED.split_once(&format!("form {last}")).unwrap().0;
+    assert_eq!(differing(shorter), [format!("{last} was not compared")]);
 }
 
 /// The digests would tell one bit from another.

@@ -1,8 +1,8 @@
 //! What a GPU's `mma.sync` gives for generated matrices; `crates/simt/tests/mma.rs` generates the same.
 //!
-//!     nvcc -O2 -arch=sm_90 sweep.cu -o sweep && ./sweep 512 > sweep.txt
+//!     nvcc -O2 -arch=sm_90 sweep.cu -o sweep && ./sweep 0 > crates/simt/fixtures/mma.txt
 //!
-//! The argument is how many tiles of each form are printed whole; every tile has a digest. Matrices are row-major, one
+//! The argument is how many tiles of each form are printed whole (576 for all); every tile has a digest. Matrices are row-major, one
 //! 64-bit word per element; the lanes pick their fragments by the layouts of "Matrix Fragments for mma" (PTX ISA).
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <vector>
 #include <cuda_runtime.h>
 
-static const int TILES = 512;
+static const int TILES = 576;
 static const uint64_t SEED = 0x636f616c65736365ull;
 
 enum Kind { F16, BF16, TF32, F32, F64, S8, U8, S32 };
@@ -61,6 +61,11 @@ static uint64_t element(Kind kind, Role role, int style, bool narrow, Random &ra
         else exponent = bias + pick % 16 - 12;
         break;
     case 7: exponent = bias + pick % 31 - 15; break;
+    case 8: // Results at the lower end of the type, and below it.
+        if (role == A) exponent = pick % 12;
+        else if (role == B) exponent = bias - 40 + pick % 24;
+        else { exponent = 0; mantissa &= other % 8 == 0 ? 0xff : 0; }
+        break;
     }
     if (exponent < 0) exponent = 0;
     if (exponent > top - 1) exponent = top - 1;
@@ -82,7 +87,7 @@ struct Form {
 
 static void generate(const Form &f, int form, int tile, uint64_t *a, uint64_t *b, uint64_t *c) {
     Random random = {mix(SEED ^ ((uint64_t)form << 32) ^ (uint64_t)tile)};
-    int style = tile % 8;
+    int style = tile < 512 ? tile % 8 : 8;
     bool narrow = f.a == F16, is_float = f.a <= F64;
     for (int i = 0; i < f.m * f.k; i++) a[i] = element(f.a, A, style, narrow, random);
     for (int i = 0; i < f.k * f.n; i++) b[i] = element(f.b, B, style, narrow, random);
