@@ -5,6 +5,8 @@
 //!   loads and stores back into `ld.shared`, `ld.const`, ...
 //! - `__dynamic_shared_memory` becomes the array whose size the launch gives, 16-byte aligned.
 //! - `__coalesce_shared_address` gets its body: the cast from a generic pointer to one of shared memory.
+//! - `__coalesce_convergent` gets its body: no instruction, but one that LLVM must not copy, so that it copies no block of
+//!   instructions that has it.
 //! - `__coalesce_attributes_<kernel>` constants (written by `#[kernel(launch_bounds(..))]`) become
 //!   function attributes and disappear.
 //! - `target-cpu` attributes go: `core` was compiled once for every architecture, and LLVM does not
@@ -25,6 +27,15 @@ const SHARED_ADDRESS_BODY: &str =
   %shared = addrspacecast ptr %pointer to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
   ret i32 %address
+}";
+/// What device code calls before inline assembly that all lanes of a warp must execute together. A function without a
+/// body is convergent to rustc and LLVM, inline assembly of rustc's is not.
+const CONVERGENT: &str = "@__coalesce_convergent(";
+/// Its body.
+const CONVERGENT_BODY: &str =
+    "define internal void @__coalesce_convergent() alwaysinline convergent {
+  call void asm sideeffect \"\", \"\"() convergent
+  ret void
 }";
 /// The prefix of the constants that carry kernel attributes.
 const ATTRIBUTES: &str = "__coalesce_attributes_";
@@ -80,6 +91,8 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
         }
         if line.starts_with("declare ") && line.contains(SHARED_ADDRESS) {
             let _ = writeln!(out, "{SHARED_ADDRESS_BODY}");
+        } else if line.starts_with("declare ") && line.contains(CONVERGENT) {
+            let _ = writeln!(out, "{CONVERGENT_BODY}");
         } else if line.starts_with("attributes #") {
             let _ = writeln!(out, "{}", without_target_attributes(line));
         } else if line.starts_with("define ") {
@@ -516,6 +529,12 @@ mod tests {
         )
         .expect("a well-formed module");
         assert_eq!(out, format!("{SHARED_ADDRESS_BODY}\n"));
+    }
+
+    #[test]
+    fn a_convergent_call_becomes_no_instruction() {
+        let out = rewrite("declare void @__coalesce_convergent() unnamed_addr #3\n");
+        assert_eq!(out.expect("a well-formed module"), format!("{CONVERGENT_BODY}\n"));
     }
 
     #[test]

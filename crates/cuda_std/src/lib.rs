@@ -13,6 +13,7 @@
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(
+        abi_unadjusted,
         asm_experimental_arch,
         core_float_math,
         core_intrinsics,
@@ -40,6 +41,7 @@ pub mod mbarrier;
 pub mod mem;
 pub mod memory;
 pub mod misc;
+pub mod mma;
 pub mod ptr;
 pub mod shared;
 pub mod thread;

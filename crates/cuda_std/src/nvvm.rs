@@ -18,11 +18,12 @@ pub(crate) fn outside_kernel(name: &str) -> ! {
 
 /// Declares intrinsics on the device and panicking twins of the same signature elsewhere.
 macro_rules! intrinsics {
-    ($($link:literal fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?;)*) => {
-        // A pair of results is an LLVM struct of two values, as Rust passes a tuple of scalars.
+    ($abi:literal; $($link:literal fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        // A pair of results is an LLVM struct of two values, as Rust passes a tuple of scalars. A longer tuple is such
+        // a struct only by the ABI that adjusts nothing.
         #[cfg(target_arch = "nvptx64")]
         #[allow(improper_ctypes)]
-        unsafe extern "C" {
+        unsafe extern $abi {
             $(#[link_name = $link] pub(crate) fn $name($($argument: $kind),*) $(-> $result)?;)*
         }
 
@@ -37,6 +38,7 @@ macro_rules! intrinsics {
 }
 
 intrinsics! {
+    "C";
     "llvm.nvvm.read.ptx.sreg.tid.x" fn thread_idx_x() -> u32;
     "llvm.nvvm.read.ptx.sreg.tid.y" fn thread_idx_y() -> u32;
     "llvm.nvvm.read.ptx.sreg.tid.z" fn thread_idx_z() -> u32;
@@ -129,4 +131,35 @@ intrinsics! {
     "llvm.nvvm.read.ptx.sreg.nclusterid.x" fn grid_clusters_x() -> u32;
     "llvm.nvvm.read.ptx.sreg.nclusterid.y" fn grid_clusters_y() -> u32;
     "llvm.nvvm.read.ptx.sreg.nclusterid.z" fn grid_clusters_z() -> u32;
+}
+
+/// Four registers.
+type Four = (u32, u32, u32, u32);
+
+intrinsics! {
+    "unadjusted";
+    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16.p0"
+        fn ldmatrix_x1(row: *const u8) -> u32;
+    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16.p0"
+        fn ldmatrix_x2(row: *const u8) -> (u32, u32);
+    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p0"
+        fn ldmatrix_x4(row: *const u8) -> Four;
+    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.trans.b16.p0"
+        fn ldmatrix_x1_trans(row: *const u8) -> u32;
+    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16.p0"
+        fn ldmatrix_x2_trans(row: *const u8) -> (u32, u32);
+    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p0"
+        fn ldmatrix_x4_trans(row: *const u8) -> Four;
+    "llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.b16.p0"
+        fn stmatrix_x1(row: *mut u8, a: u32);
+    "llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.b16.p0"
+        fn stmatrix_x2(row: *mut u8, a: u32, b: u32);
+    "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.b16.p0"
+        fn stmatrix_x4(row: *mut u8, a: u32, b: u32, c: u32, d: u32);
+    "llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.trans.b16.p0"
+        fn stmatrix_x1_trans(row: *mut u8, a: u32);
+    "llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16.p0"
+        fn stmatrix_x2_trans(row: *mut u8, a: u32, b: u32);
+    "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16.p0"
+        fn stmatrix_x4_trans(row: *mut u8, a: u32, b: u32, c: u32, d: u32);
 }

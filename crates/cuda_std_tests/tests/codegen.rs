@@ -211,6 +211,58 @@ fn warp_functions() {
     contain(&SM_90, &[("elect", &["elect.sync"])]);
 }
 
+#[test]
+fn tensor_cores() {
+    contain(
+        &SM_80,
+        &[
+            ("m16n8k8_f32_f16", &["mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"]),
+            ("m16n8k16_f32_f16", &["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]),
+            ("m16n8k8_f16_f16", &["mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"]),
+            ("m16n8k16_f16_f16", &["mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"]),
+            ("m16n8k8_f32_bf16", &["mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32"]),
+            ("m16n8k16_f32_bf16", &["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"]),
+            ("m16n8k4_f32_tf32", &["mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"]),
+            ("m16n8k8_f32_tf32", &["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"]),
+            ("m16n8k16_i32_i8_i8", &["mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32"]),
+            ("m16n8k16_i32_i8_u8", &["mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32"]),
+            ("m16n8k16_i32_u8_i8", &["mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32"]),
+            ("m16n8k16_i32_u8_u8", &["mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32"]),
+            ("m16n8k32_i32_i8_i8", &["mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"]),
+            ("m16n8k32_i32_i8_u8", &["mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"]),
+            ("m16n8k32_i32_u8_i8", &["mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32"]),
+            ("m16n8k32_i32_u8_u8", &["mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"]),
+            ("m8n8k4_f64", &["mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"]),
+            ("nearest_tf32", &["cvt.rna.tf32.f32"]),
+            ("ldmatrix_x1", &["ldmatrix.sync.aligned.m8n8.x1"]),
+            ("ldmatrix_x2", &["ldmatrix.sync.aligned.m8n8.x2"]),
+            ("ldmatrix_x4", &["ldmatrix.sync.aligned.m8n8.x4"]),
+            ("ldmatrix_x1_trans", &["ldmatrix.sync.aligned.m8n8.x1.trans"]),
+            ("ldmatrix_x2_trans", &["ldmatrix.sync.aligned.m8n8.x2.trans"]),
+            ("ldmatrix_x4_trans", &["ldmatrix.sync.aligned.m8n8.x4.trans"]),
+        ],
+    );
+    contain(
+        &SM_90,
+        &[
+            ("stmatrix_x1", &["stmatrix.sync.aligned.m8n8.x1"]),
+            ("stmatrix_x2", &["stmatrix.sync.aligned.m8n8.x2"]),
+            ("stmatrix_x4", &["stmatrix.sync.aligned.m8n8.x4"]),
+            ("stmatrix_x1_trans", &["stmatrix.sync.aligned.m8n8.x1.trans"]),
+            ("stmatrix_x2_trans", &["stmatrix.sync.aligned.m8n8.x2.trans"]),
+            ("stmatrix_x4_trans", &["stmatrix.sync.aligned.m8n8.x4.trans"]),
+        ],
+    );
+}
+
+/// The lanes of a warp that go through copies of it in different branches do not meet.
+#[test]
+fn a_product_is_not_copied_or_moved_into_branches() {
+    assert_eq!(count(&SM_80["product_between_branches"], "mma.sync"), 1);
+    contain(&SM_80, &[("product_of_one_lane", &["mma.sync", "bra", "st.global"])]);
+    assert_eq!(count(&SM_80["product_of_one_lane"], "mma.sync"), 1);
+}
+
 /// The third operand is `(32 - width) << 8`, and 31 below it except for a shuffle up.
 #[test]
 fn shuffles_have_their_clamp() {

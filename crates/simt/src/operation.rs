@@ -284,6 +284,37 @@ impl BulkCopy {
     }
 }
 
+/// `mma.sync`: D = A x B + C, where A has `m` rows and `k` columns, and B `k` rows and `n` columns.
+#[derive(Clone, Debug)]
+pub(crate) struct Mma {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub a_type: Type,
+    pub b_type: Type,
+    /// Of C and D.
+    pub c_type: Type,
+    /// Integers clamp: `.satfinite`.
+    pub saturate: bool,
+    /// The registers of each fragment.
+    pub a: Vec<Row>,
+    pub b: Vec<Row>,
+    pub c: Vec<Row>,
+    pub d: Vec<Row>,
+}
+
+impl Mma {
+    /// Elements in a register of A or B.
+    pub fn per_register(&self) -> usize {
+        4_usize.div_ceil(self.a_type.bytes() as usize)
+    }
+
+    /// Elements in a register of C or D.
+    pub fn per_accumulator(&self) -> usize {
+        4_usize.div_ceil(self.c_type.bytes() as usize)
+    }
+}
+
 /// Functions that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
@@ -398,6 +429,7 @@ pub(crate) enum Operation {
         access: Box<Access>,
         transpose: bool,
     },
+    Mma(Box<Mma>),
     /// Hints without an effect on results.
     Nothing,
     /// Arrival at the barrier of a cluster, or waiting there.

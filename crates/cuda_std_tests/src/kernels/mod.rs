@@ -9,6 +9,7 @@ pub mod clusters;
 pub mod floats;
 pub mod memory;
 pub mod misc;
+pub mod mma;
 pub mod pointers;
 pub mod printing;
 pub mod spaces;

@@ -7,6 +7,7 @@ mod atomics;
 mod copies;
 mod floats;
 mod launch;
+mod mma;
 mod threads;
 mod warps;
 
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Launch> {
         floats::launches(),
         copies::more_operators(),
         vec![atomics::table(), copies::cluster_add()],
+        mma::launches(),
     ]
     .concat()
 }

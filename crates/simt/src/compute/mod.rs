@@ -13,6 +13,7 @@ pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod rounding;
 pub(crate) mod special;
+pub(crate) mod tensor;
 
 use crate::registers::Registers;
 use crate::types::Type;

@@ -18,6 +18,7 @@ mod names;
 mod operands;
 mod plain;
 mod scope;
+mod tensor;
 mod warp;
 
 use crate::error::Error;

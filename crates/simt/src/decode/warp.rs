@@ -33,6 +33,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 Ok(true)
             }
             "ldmatrix" | "stmatrix" => self.matrix(instruction.opcode, operands, modifiers),
+            "mma" => self.mma(instruction, modifiers),
             "mapa" | "getctarank" => self.cluster_address(instruction.opcode, operands, modifiers),
             _ => Ok(false),
         }

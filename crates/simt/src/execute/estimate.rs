@@ -359,7 +359,8 @@ impl Estimator {
             | Operation::Vote { .. }
             | Operation::Match { .. }
             | Operation::Reduce { .. }
-            | Operation::LoadMatrix { .. } => latencies.shared,
+            | Operation::LoadMatrix { .. }
+            | Operation::Mma(_) => latencies.shared,
             Operation::AsyncCopy(_) => {
                 clocks.has_loaded = true;
                 clocks.copies = start + latencies.global;

@@ -22,12 +22,7 @@ impl Machine<'_> {
         mask: u32,
         access: &Access,
     ) -> Result<([u64; LANES], u32), Error> {
-        if mask != u32::MAX {
-            return Err(Error::IllegalInstruction {
-                place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
-                message: "all 32 lanes of the warp must execute it together".into(),
-            });
-        }
+        self.require_all_lanes(block, warp, pc, mask)?;
         let all = addresses(warp, access.base, access.offset).map(shared_offset);
         let lanes = access.rows.len() * 8;
         let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };

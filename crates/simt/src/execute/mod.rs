@@ -31,6 +31,7 @@ mod run;
 mod shadow;
 mod start;
 mod step;
+mod tensor;
 mod traffic;
 mod turns;
 mod warp;
