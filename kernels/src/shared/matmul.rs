@@ -60,7 +60,7 @@
 //! | `tiled` | square tiles of A and B in shared memory, one after the other | 4 | 4 | 1 | reads of shared memory |
 //! | `tiled_i32` | `tiled` for integers | 4 | 4 | 1 | reads of shared memory |
 //! | `register_1d` | each thread computes eight rows of a column from registers | 4 | 4 | 1 | reads of shared memory |
-//! | `register_2d` | each thread computes 8 x 8 results | 4 | 16 | 5 | multiply-adds and shared memory |
+//! | `register_2d` | each thread computes 8 x 8 results | 4 | 32 | 5 | multiply-adds and shared memory |
 //! | `vectorized` | 16-byte loads; a thread's rows and columns are groups of four, half a tile apart | 24 | 16 | 3 | waiting for tiles |
 //! | `double_buffered` | `cp.async` brings the next tile while the block multiplies this one | 6.4 | 16 | 3 | multiply-adds |
 //! | `warp_tiled` | 64 x 64 results per warp, 8 x 16 per thread; lanes share what they read; four tiles in flight | 8 | 16 | 2 | multiply-adds |
@@ -132,9 +132,11 @@
 //! [occupancy]: cuda_std::glossary#occupancy
 //! [latency hiding]: cuda_std::glossary#latency-hiding
 
+pub(super) mod sums;
 pub(super) mod tiles;
 
-use self::tiles::{Blocked, NO_SUMS, ROWS, Square, Sums, Tile, Warps, Work, multiply};
+use self::sums::{NO_SUMS, ROWS, Sums, multiply};
+use self::tiles::{Blocked, Square, Tile, Warps, Work, at};
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -168,12 +170,6 @@ pub const WARPS_THREADS: u32 = Warps::THREADS;
 const WARPS_STAGES: u32 = 4;
 /// Dynamic shared memory of `warp_tiled`, bytes.
 pub const WARPS_SHARED_BYTES: u32 = WARPS_STAGES * Warps::STAGE_WORDS * 4;
-
-/// The index of an element of a matrix, which may have more than 2^32 of them.
-#[inline(always)]
-pub(super) fn at(row: u32, columns: u32, column: u32) -> usize {
-    row as usize * columns as usize + column as usize
-}
 
 /// Naive: one thread per element of C; neighbouring threads compute neighbouring rows.
 ///
@@ -511,6 +507,6 @@ unsafe fn multiply_tile<T: Tile>(stage: *const f32, sums: &mut Sums) {
     for step in 0..T::STEPS {
         // SAFETY: the step is in the tile.
         let (left, right) = unsafe { tiles::fragments::<T>(stage, step, place) };
-        multiply::<T>(&left, &right, sums);
+        multiply(&left, &right, sums, T::COLUMNS_PER_THREAD);
     }
 }

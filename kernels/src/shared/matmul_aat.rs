@@ -91,8 +91,8 @@
 //! [bank conflict]: cuda_std::glossary#bank-conflict
 //! [wavefront]: cuda_std::glossary#wavefront
 
-use super::matmul::at;
-use super::matmul::tiles::{NO_SUMS, Sums, Tile, Work, fragments, multiply};
+use super::matmul::sums::{NO_SUMS, Sums, multiply};
+use super::matmul::tiles::{Tile, Work, at, fragments};
 use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
 use cuda_std::prelude::*;
@@ -265,7 +265,7 @@ unsafe fn product(a: *const f32, work: &Work, m: u32, stage: *mut f32) -> Sums {
         thread::sync_threads();
         for step in 0..INNER {
             let (left, right) = fragments::<Square>(stage, step, Square::place(tid));
-            multiply::<Square>(&left, &right, &mut sums);
+            multiply(&left, &right, &mut sums, Square::COLUMNS_PER_THREAD);
         }
     }
     sums

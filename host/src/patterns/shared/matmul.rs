@@ -153,7 +153,7 @@ pub const PATTERN: Pattern = Pattern {
         .only_when(|size| fits(size, SQUARE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
-            store_sectors: Some(16.0),
+            store_sectors: Some(32.0),
             shared_load_wavefronts: Some((2.0 * 2.0 + 2.0 * 8.0) / 4.0),
             shared_store_wavefronts: Some(1.0),
             arithmetic: "global loads: as `register_1d`; shared loads of 16 bytes per lane: A, where 16 \

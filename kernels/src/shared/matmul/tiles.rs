@@ -1,65 +1,15 @@
 //! Tiles of `register_2d` and the variants after it: their fragments in registers, and their way into shared memory.
 
-use super::at;
+use super::sums::{MOST_COLUMNS, NO_SUMS, ROWS, Sums, multiply};
 use cuda_std::async_copy;
 use cuda_std::prelude::*;
+use cuda_std::shared;
 use cuda_std::vector::F32x4;
-use cuda_std::{GpuFloat, shared};
 
-/// Rows of C per thread.
-pub const ROWS: usize = 8;
-/// The most columns of C per thread.
-pub const MOST_COLUMNS: usize = 16;
-/// The sums of a thread: for each of its columns, eight rows. A variant with fewer columns leaves the others alone, and
-/// the compiler removes them.
-pub type Sums = [[f32; ROWS]; MOST_COLUMNS];
-
-/// No sums yet.
-pub const NO_SUMS: Sums = [[0.0; ROWS]; MOST_COLUMNS];
-
-/// Adds `left x right` to the sums: 8 multiply-adds for each column of a thread.
-///
-/// Written out, because a loop that is not unrolled would put `sums` into local memory. Every second column runs
-/// upwards: then the last element of `left` is also the first of the next column, and the multiply-add finds it in the
-/// operand cache instead of a bank of the register file.
+/// The index of an element of a matrix, which may have more than 2^32 of them.
 #[inline(always)]
-pub fn multiply<T: Tile>(left: &[f32; ROWS], right: &[f32; MOST_COLUMNS], sums: &mut Sums) {
-    macro_rules! columns {
-        ($($down:literal $up:literal),*) => { $(
-            column(left, right[$down], &mut sums[$down]);
-            column_upwards(left, right[$up], &mut sums[$up]);
-        )* };
-    }
-    columns!(0 1, 2 3, 4 5, 6 7);
-    if T::COLUMNS_PER_THREAD == 16 {
-        columns!(8 9, 10 11, 12 13, 14 15);
-    }
-}
-
-/// One column of sums, from the first row to the last.
-#[inline(always)]
-fn column(left: &[f32; ROWS], right: f32, sums: &mut [f32; ROWS]) {
-    sums[0] = left[0].mul_add(right, sums[0]);
-    sums[1] = left[1].mul_add(right, sums[1]);
-    sums[2] = left[2].mul_add(right, sums[2]);
-    sums[3] = left[3].mul_add(right, sums[3]);
-    sums[4] = left[4].mul_add(right, sums[4]);
-    sums[5] = left[5].mul_add(right, sums[5]);
-    sums[6] = left[6].mul_add(right, sums[6]);
-    sums[7] = left[7].mul_add(right, sums[7]);
-}
-
-/// One column of sums, from the last row to the first.
-#[inline(always)]
-fn column_upwards(left: &[f32; ROWS], right: f32, sums: &mut [f32; ROWS]) {
-    sums[7] = left[7].mul_add(right, sums[7]);
-    sums[6] = left[6].mul_add(right, sums[6]);
-    sums[5] = left[5].mul_add(right, sums[5]);
-    sums[4] = left[4].mul_add(right, sums[4]);
-    sums[3] = left[3].mul_add(right, sums[3]);
-    sums[2] = left[2].mul_add(right, sums[2]);
-    sums[1] = left[1].mul_add(right, sums[1]);
-    sums[0] = left[0].mul_add(right, sums[0]);
+pub fn at(row: u32, columns: u32, column: u32) -> usize {
+    row as usize * columns as usize + column as usize
 }
 
 /// The form of a tile: how much of C a block computes, and which part of it a thread.
@@ -496,7 +446,7 @@ pub unsafe fn pipelined<T: Tile, const STAGES: u32, const OTHERS: u32, const PEN
                 ($($step:literal)*) => { $(
                     let now = next;
                     next = fragments::<T>(words, $step, place);
-                    multiply::<T>(&now.0, &now.1, &mut sums);
+                    multiply(&now.0, &now.1, &mut sums, T::COLUMNS_PER_THREAD);
                 )* };
             }
             steps!(1 2 3 4 5 6 7);
@@ -514,7 +464,7 @@ pub unsafe fn pipelined<T: Tile, const STAGES: u32, const OTHERS: u32, const PEN
                 work.start::<T>(tile + STAGES, words);
             }
             async_copy::commit_group();
-            multiply::<T>(&now.0, &now.1, &mut sums);
+            multiply(&now.0, &now.1, &mut sums, T::COLUMNS_PER_THREAD);
         }
         work.store::<T>(c, &sums);
     }
