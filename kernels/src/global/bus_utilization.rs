@@ -49,7 +49,7 @@
 //! | `aligned_cg` | the same without L1 | 4 | 4 | bytes in flight |
 //!
 //! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (0.199 ms),
-//! `permuted_ca` (0.203 ms) and `misaligned_ca` (0.205 ms) are nearly equal;
+//! `permuted_ca` (0.203 ms) and `misaligned_ca` (0.206 ms) are nearly equal;
 //! `one_address_ca` (0.191 ms) is a little faster. Only `random_ca` (1.638 ms) is slow: it moves
 //! 32 / 4 = 8 times the sectors of `aligned_ca`. The bandwidth of every row is computed from the
 //! bytes that `aligned` needs, so that rows can be compared.
@@ -82,15 +82,15 @@
 //! |---|--:|--:|--:|--:|
 //! | `random_ca` | 1.638 | 328 | 8 | 1.00 |
 //! | `random_cg` | 1.638 | 328 | 8 | 1.00 |
-//! | `misaligned_ca` | 0.205 | 2616 | 61 | 7.98 |
-//! | `misaligned_cg` | 0.205 | 2622 | 61 | 8.00 |
-//! | `one_address_ca` | 0.191 | 2818 | 66 | 8.60 |
-//! | `one_address_cg` | 0.191 | 2818 | 66 | 8.60 |
-//! | `permuted_ca` | 0.203 | 2649 | 62 | 8.08 |
-//! | `permuted_cg` | 0.202 | 2652 | 62 | 8.09 |
-//! | `aligned_ca` | 0.199 | 2698 | 63 | 8.23 |
-//! | `aligned_cg` | 0.199 | 2695 | 63 | 8.22 |
-//! | *nvcc random_ca* | 1.639 | 328 | 8 | 1.00 |
+//! | `misaligned_ca` | 0.206 | 2611 | 61 | 7.97 |
+//! | `misaligned_cg` | 0.205 | 2617 | 61 | 7.99 |
+//! | `one_address_ca` | 0.191 | 2817 | 65 | 8.59 |
+//! | `one_address_cg` | 0.191 | 2814 | 65 | 8.59 |
+//! | `permuted_ca` | 0.203 | 2645 | 62 | 8.07 |
+//! | `permuted_cg` | 0.203 | 2646 | 62 | 8.07 |
+//! | `aligned_ca` | 0.199 | 2692 | 63 | 8.21 |
+//! | `aligned_cg` | 0.199 | 2693 | 63 | 8.22 |
+//! | *nvcc random_ca* | 1.638 | 328 | 8 | 1.00 |
 //! | *nvcc random_cg* | 1.638 | 328 | 8 | 1.00 |
 //! <!-- /measured -->
 //!

@@ -77,11 +77,11 @@
 //! | `swizzled` | tile rows of 32 words, the columns of each row permuted by the row number | 4 | 4 | 1 / 1 | latency of shared memory |
 //!
 //! Expected: the time follows the wavefronts, but not from the first on: with 1 wavefront per step,
-//! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1056 us) and
+//! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1055 us) and
 //! `column` (1045 us) have 32 wavefronts per step and take about 22 times as long as
-//! `broadcast` (47.58 us), `two_lanes_per_word` (47.65 us), `padded` (48.78 us) and
-//! `swizzled` (46.24 us), which have 1, as has `multicast` (? us). `random` (130.5 us) has 3.53. `eight_bytes` (78.45 us) and
-//! `sixteen_bytes` (143.4 us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
+//! `broadcast` (47.38 us), `two_lanes_per_word` (47.46 us), `padded` (48.58 us) and
+//! `swizzled` (46.05 us), which have 1, as has `multicast` (47.42 us). `random` (130.5 us) has 3.53. `eight_bytes` (78.34 us) and
+//! `sixteen_bytes` (143.2 us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
 //!
@@ -112,17 +112,18 @@
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
 //! | `strided_read` | 1049 | 16 | 3 | 1.00 |
-//! | `strided_write` | 1056 | 16 | 3 | 0.99 |
-//! | `broadcast` | 47.58 | 353 | 69 | 22.04 |
-//! | `two_lanes_per_word` | 47.65 | 352 | 69 | 22.01 |
-//! | `random` | 130.5 | 129 | 25 | 8.04 |
-//! | `eight_bytes` | 78.45 | 214 | 84 | 13.37 |
-//! | `sixteen_bytes` | 143.4 | 117 | 91 | 7.31 |
+//! | `strided_write` | 1055 | 16 | 3 | 0.99 |
+//! | `broadcast` | 47.38 | 354 | 69 | 22.13 |
+//! | `two_lanes_per_word` | 47.46 | 354 | 69 | 22.10 |
+//! | `multicast` | 47.42 | 354 | 69 | 22.11 |
+//! | `random` | 130.5 | 129 | 25 | 8.03 |
+//! | `eight_bytes` | 78.34 | 214 | 84 | 13.39 |
+//! | `sixteen_bytes` | 143.2 | 117 | 92 | 7.32 |
 //! | `column` | 1045 | 16 | 3 | 1.00 |
-//! | `padded` | 48.78 | 344 | 67 | 21.50 |
-//! | `swizzled` | 46.24 | 363 | 71 | 22.68 |
-//! | *nvcc padded* | 48.90 | 343 | 67 | 21.45 |
-//! | *nvcc swizzled* | 45.81 | 366 | 72 | 22.89 |
+//! | `padded` | 48.58 | 346 | 68 | 21.59 |
+//! | `swizzled` | 46.05 | 365 | 71 | 22.77 |
+//! | *nvcc padded* | 48.61 | 345 | 68 | 21.57 |
+//! | *nvcc swizzled* | 45.55 | 368 | 72 | 23.02 |
 //! <!-- /measured -->
 //!
 //! Preconditions: strides from 1 to 48, so that the words of a block fit in 48 KiB.

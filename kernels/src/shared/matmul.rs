@@ -4,9 +4,9 @@
 //! that is used again divides the traffic, until the multiply-adds are the limit.
 //!
 //! The surprise: the step that everybody teaches, square tiles in [shared memory], gains little:
-//! `tiled` (? ms) against `coalesced` (? ms). Nearly all of the speed comes from
-//! the steps after it, which save reads of shared memory: `register_2d` (? ms) and
-//! `warp_tiled` (? ms).
+//! `tiled` (16.19 ms) against `coalesced` (21.46 ms). Nearly all of the speed comes from
+//! the steps after it, which save reads of shared memory: `register_2d` (4.025 ms) and
+//! `warp_tiled` (2.633 ms).
 //!
 //! A is M x K, B is K x N. Each element of C is a sum of K products, so there are 2 x M x N x K
 //! operations on M x K + K x N elements: each operand is used N or M times. A kernel that fetches it
@@ -109,6 +109,21 @@
 //! - Why not 16 x 16 results per thread? 256 sums do not fit into 255 registers.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `naive` | 276.0 | 1 | 1 | 1.00 |
+//! | `coalesced` | 21.46 | 9 | 10 | 12.86 |
+//! | `strip` | 57.26 | 4 | 4 | 4.82 |
+//! | `tiled` | 16.19 | 12 | 14 | 17.04 |
+//! | `tiled_i32` | 16.16 | 12 |  | 17.08 |
+//! | `register_1d` | 8.643 | 23 | 26 | 31.93 |
+//! | `register_2d` | 4.025 | 50 | 55 | 68.56 |
+//! | `vectorized` | 4.272 | 47 | 52 | 64.60 |
+//! | `double_buffered` | 3.284 | 61 | 67 | 84.03 |
+//! | `warp_tiled` | 2.633 | 76 | 84 | 104.82 |
+//! | *nvcc tiled* | 16.63 | 12 | 13 | 16.59 |
+//! | *nvcc warp_tiled* | 3.144 | 64 | 71 | 87.79 |
+//! | *cuBLAS sgemm* | 2.684 | 75 | 83 | 102.83 |
 //! <!-- /measured -->
 //!
 //! Preconditions: any M, N and K from 1 on. 16-byte copies and stores are used where N (and K, in

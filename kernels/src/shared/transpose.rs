@@ -4,7 +4,7 @@
 //! once the [bank conflicts][bank conflict] that it brings are gone.
 //!
 //! The surprise: the textbook solution, `tiled` (1.213 ms), is slower than simply reading columns,
-//! `column_read` (1.122 ms), until its bank conflicts are gone, `padded` (0.606 ms).
+//! `column_read` (1.122 ms), until its bank conflicts are gone, `padded` (0.605 ms).
 //!
 //! The task is `target[column * rows + row] = source[row * columns + column]`. Words that are
 //! neighbours in a source row are `rows` words apart in the target. A [warp] of 32 [lanes][lane]
@@ -69,9 +69,9 @@
 //! | `block_order` | concurrent blocks write adjacent parts of the same target rows | 16 | 16 | 4 / 4 | device memory |
 //! | `async_copy` | `cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //!
-//! Expected: `column_write` (4.243 ms) is by far the slowest. `column_read` (1.122 ms) beats
-//! `tiled` (1.213 ms). `padded` (0.606 ms) and `swizzled` (0.607 ms) are equal.
-//! `vectorized` (0.531 ms) has four times the bytes per request, and `block_order` (0.516 ms) and
+//! Expected: `column_write` (4.250 ms) is by far the slowest. `column_read` (1.122 ms) beats
+//! `tiled` (1.213 ms). `padded` (0.605 ms) and `swizzled` (0.607 ms) are equal.
+//! `vectorized` (0.530 ms) has four times the bytes per request, and `block_order` (0.516 ms) and
 //! `async_copy` (0.517 ms) come close to a plain copy.
 //!
 //! The key kernel in CUDA C++; only the 33 separates it from `tiled`:
@@ -109,16 +109,16 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `column_write` | 4.243 | 506 | 12 | 1.00 |
-//! | `column_read` | 1.122 | 1915 | 45 | 3.78 |
+//! | `column_write` | 4.250 | 505 | 12 | 1.00 |
+//! | `column_read` | 1.122 | 1914 | 45 | 3.79 |
 //! | `tiled` | 1.213 | 1770 | 41 | 3.50 |
-//! | `padded` | 0.606 | 3546 | 83 | 7.01 |
-//! | `swizzled` | 0.607 | 3538 | 82 | 6.99 |
-//! | `vectorized` | 0.531 | 4048 | 94 | 8.00 |
-//! | `block_order` | 0.516 | 4164 | 97 | 8.23 |
-//! | `async_copy` | 0.517 | 4152 | 97 | 8.20 |
-//! | *nvcc padded* | 0.601 | 3571 | 83 | 7.06 |
-//! | *cuBLAS geam* | 0.537 | 4001 | 93 | 7.91 |
+//! | `padded` | 0.605 | 3548 | 82 | 7.02 |
+//! | `swizzled` | 0.607 | 3540 | 82 | 7.01 |
+//! | `vectorized` | 0.530 | 4050 | 94 | 8.01 |
+//! | `block_order` | 0.516 | 4163 | 97 | 8.24 |
+//! | `async_copy` | 0.517 | 4157 | 97 | 8.23 |
+//! | *nvcc padded* | 0.601 | 3573 | 83 | 7.07 |
+//! | *cuBLAS geam* | 0.537 | 3996 | 93 | 7.91 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that are

@@ -3,9 +3,9 @@
 //! Shows: taking memory from a [memory pool] that retains it is up to a hundred times as fast as
 //! allocating it from the driver in each step; a pool with default settings does not retain it.
 //!
-//! The surprise: replacing `cudaMalloc` and `cudaFree`, `each_step` (14.66 ms), by the
-//! stream-ordered pool that is recommended instead, `pool_released` (21.16 ms), makes 256 steps
-//! slower. One setting of the same pool, `pool_retained` (0.472 ms), makes it 30 times as fast.
+//! The surprise: replacing `cudaMalloc` and `cudaFree`, `each_step` (14.01 ms), by the
+//! stream-ordered pool that is recommended instead, `pool_released` (19.10 ms), makes 256 steps
+//! slower. One setting of the same pool, `pool_retained` (0.390 ms), makes it 30 times as fast.
 //!
 //! A program that works in steps needs memory in each of them. `cudaMalloc` (`cuMemAlloc`) takes it
 //! from the driver and maps it into the address space; `cudaFree` (`cuMemFree`) first waits until
@@ -48,10 +48,10 @@
 //! | `sub_allocated` | one block is allocated per run, and each step has its own part | nothing |
 //! | `arena` | the block was allocated earlier, and each step begins at its start again | nothing |
 //!
-//! Expected: `pool_in_order` (0.170 ms) is nearly 100 times as fast as `each_step` (14.66 ms): less
-//! than a microsecond per step against tens of microseconds. `pool_released` (21.16 ms) is the
-//! slowest. `pool_retained` (0.472 ms) pays for the waits, `sub_allocated` (0.383 ms) for one large
-//! allocation, and `arena` (0.016 ms) for the copies of the last step only.
+//! Expected: `pool_in_order` (0.156 ms) is nearly 100 times as fast as `each_step` (14.01 ms): less
+//! than a microsecond per step against tens of microseconds. `pool_released` (19.10 ms) is the
+//! slowest. `pool_retained` (0.390 ms) pays for the waits, `sub_allocated` (0.384 ms) for one large
+//! allocation, and `arena` (0.015 ms) for the copies of the last step only.
 //!
 //! The time is that between two [events][event] around the host's calls on an idle stream; divide
 //! it by the number of steps. Only the last step uses its memory: it copies the input there, and
@@ -87,12 +87,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `each_step` | 14662 | 1 |  | 1.00 |
-//! | `pool_released` | 21164 | 0 |  | 0.69 |
-//! | `pool_retained` | 472.3 | 18 |  | 31.05 |
-//! | `pool_in_order` | 169.7 | 49 |  | 86.40 |
-//! | `sub_allocated` | 383.1 | 22 |  | 38.28 |
-//! | `arena` | 16.29 | 515 |  | 900.18 |
+//! | `each_step` | 14006 | 1 |  | 1.00 |
+//! | `pool_released` | 19097 | 0 |  | 0.73 |
+//! | `pool_retained` | 389.8 | 22 |  | 35.93 |
+//! | `pool_in_order` | 155.7 | 54 |  | 89.95 |
+//! | `sub_allocated` | 384.4 | 22 |  | 36.44 |
+//! | `arena` | 15.33 | 547 |  | 913.78 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `sub_allocated` needs the memory of all steps at once.
