@@ -53,7 +53,7 @@ fn machine_code_has_the_instructions_of_the_docs() {
         ("cache_operators_stream_cs", &["LDG.E.EF.128 "], &["STG.E.EF"]),
         ("cache_operators_stream_nc", &["LDG.E.128.CONSTANT "], &["LDG.E.128 "]),
         ("cache_operators_stream_no_allocate", &["LDG.E.NA.128 "], &["LDG.E.128 "]),
-        ("cache_operators_stream_prefetch", &["CCTL.E.PF2 "], &["STRONG"]),
+        ("cache_operators_stream_prefetch_l2", &["CCTL.E.PF2 "], &["STRONG"]),
         ("cache_operators_table_cg", &["LDG.E.STRONG.GPU ", "LDG.E.128 "], &[]),
         ("cache_operators_table_nc", &["LDG.E.CONSTANT ", "LDG.E.128 "], &[]),
         ("cache_operators_store_wb", &["STG.E.128.STRONG.SM "], &["STG.E.128 "]),

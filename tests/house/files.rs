@@ -20,6 +20,10 @@ const LONGER: &[(&str, &str)] = &[
         "a pattern is one file: sixteen variants, one line each, and the lesson on top",
     ),
     (
+        "kernels/src/shared/matmul.rs",
+        "a pattern is one file: ten variants, and the lesson with its measured table on top",
+    ),
+    (
         "kernels/src/shared/stencil.rs",
         "a pattern is one file: thirteen variants, which share their helpers",
     ),

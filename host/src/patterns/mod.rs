@@ -93,5 +93,6 @@ pub const RENAMED: &[Renamed] = &[
     Renamed::new("stream_semantics/stream_synchronise", "stream_semantics/stream_synchronize"),
     Renamed::new("stream_semantics/event_synchronise", "stream_semantics/event_synchronize"),
     Renamed::new("stream_semantics/device_synchronise", "stream_semantics/device_synchronize"),
+    Renamed::new("cache_operators/stream_prefetch", "cache_operators/stream_prefetch_l2"),
     Renamed::new("allocation/pool_kept", "allocation/pool_retained"),
 ];

@@ -37,7 +37,7 @@
 //! 6. `stream_no_allocate` loads them by `.L1::no_allocate`, `LDG.NA`: L1 makes no room for them.
 //! 7. `stream_evict_first` says the same to L2 by a policy, which is a 64-bit number that travels with
 //!    the load. It matters for a table of the size of L2.
-//! 8. `stream_prefetch` asks L2 for the keys that a thread of a later [block] loads, `CCTL.PF2`. It costs a
+//! 8. `stream_prefetch_l2` asks L2 for the keys that a thread of a later [block] loads, `CCTL.PF2`. It costs a
 //!    request. Prefetches help where too few [bytes in flight] are the limit; here there are enough.
 //! 9. `table_cg` is the wrong way round: it keeps the table, which is used again, out of L1.
 //! 10. `table_nc` is a read-only gather: `.nc` for the table.
@@ -57,7 +57,7 @@
 //! | `stream_nc` | the keys by `.nc`: the read-only path | 28.6 | 16 | `LDG.CONSTANT` | the table in L1 |
 //! | `stream_no_allocate` | the keys by `.L1::no_allocate` | 28.6 | 16 | `LDG.NA` | device memory |
 //! | `stream_evict_first` | the keys by an L2 policy: evicted first (sm_80) | 28.6 | 16 | `LDG` with a descriptor | the table in L1 |
-//! | `stream_prefetch` | plain, and each thread prefetches later keys into L2 | 28.6 | 16 | `CCTL.PF2` | the table in L1 |
+//! | `stream_prefetch_l2` | plain, and each thread prefetches later keys into L2 | 28.6 | 16 | `CCTL.PF2` | the table in L1 |
 //! | `table_cg` | the table by `.cg`: never from L1 | 28.6 | 16 | `LDG.STRONG.GPU` | L2: a sector per key |
 //! | `table_nc` | the table by `.nc`: a read-only gather | 28.6 | 16 | `LDG.CONSTANT` | the table in L1 |
 //! | `table_evict_last` | the table by an L2 policy: evicted last (sm_80) | 28.6 | 16 | `LDG` with a descriptor | the table in L1 |
@@ -151,7 +151,7 @@ use cuda_std::vector::U32x4;
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Keys of a thread: one 16-byte load, and one 16-byte store of results.
 pub const KEYS_PER_THREAD: u32 = 4;
-/// The vectors that `stream_prefetch` is ahead: those of 2048 threads on each of the 132 multiprocessors of an H200.
+/// The vectors that `stream_prefetch_l2` is ahead: those of 2048 threads on each of the 132 multiprocessors of an H200.
 pub const AHEAD: u32 = 132 * 2048;
 
 /// A way to load: one operator.
@@ -403,7 +403,7 @@ pub unsafe fn cache_operators_stream_evict_first(
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
-pub unsafe fn cache_operators_stream_prefetch(
+pub unsafe fn cache_operators_stream_prefetch_l2(
     keys: *const u32,
     table: *const u32,
     target: *mut u32,
@@ -419,7 +419,7 @@ pub unsafe fn cache_operators_stream_prefetch(
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &Plain) };
 }
 
-/// Change from `stream_prefetch`: the table is loaded by `.cg`, and so never from L1: the wrong way round.
+/// Change from `stream_prefetch_l2`: the table is loaded by `.cg`, and so never from L1: the wrong way round.
 ///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].

@@ -1,7 +1,7 @@
 //! # C = A B: how often an operand is used for each time that it is moved
 //!
-//! Shows: an operand of a matrix product passes every memory of the device; at each level a tile
-//! that is used again divides the traffic, until the multiply-adds are the limit.
+//! Shows: an operand of a matrix product goes through every memory of the device; at each level a
+//! tile that is used again divides the traffic, until the multiply-adds are the limit.
 //!
 //! The surprise: the step that everybody teaches, square tiles in [shared memory], gains little:
 //! `tiled` (16.19 ms) against `coalesced` (21.46 ms). Nearly all of the speed comes from
@@ -45,7 +45,7 @@
 //!    read of B. Global loads have 16 bytes per lane. What remains: the block waits for each tile.
 //! 8. `double_buffered`. [`cp.async`][asynchronous copy] brings the next tile into a second stage
 //!    while the block multiplies this one. It costs twice the shared memory and saves a barrier.
-//! 9. `warp_tiled`. A warp computes a compact tile of 64 x 64 results, a thread 8 x 16 of them: 24
+//! 9. `warp_tiled`. A [warp] computes a compact tile of 64 x 64 results, a thread 8 x 16 of them: 24
 //!    words for 128 multiply-adds. The lanes are arranged so that pairs of them read the same 16
 //!    bytes, which halves the wavefronts: 2 per read. Each thread reads the words of the next step while it
 //!    multiplies those of this one, and four tiles are in flight. It costs 244 registers per thread
@@ -135,6 +135,7 @@
 //!
 //! [shared memory]: cuda_std::glossary#shared-memory
 //! [register]: cuda_std::glossary#register
+//! [warp]: cuda_std::glossary#warp
 //! [lane]: cuda_std::glossary#lane
 //! [sector]: cuda_std::glossary#sector
 //! [L1 cache]: cuda_std::glossary#l1-cache
@@ -278,7 +279,7 @@ pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     unsafe { tiled((a, b, c), tiles, (m, n, k), 0.0, |a: f32, b, sum| a.mul_add(b, sum)) };
 }
 
-/// `tiled` for integers.
+/// Change from `tiled`: integers.
 ///
 /// # Safety
 /// Launch contract: as for [`matmul_coalesced`], with i32.
@@ -336,7 +337,7 @@ unsafe fn tiled<T: Copy>(
     }
 }
 
-/// Change from `tiled`: a thread computes eight rows of a column, and uses each word of B eight times from a register.
+/// Change from `tiled_i32`: floats again; a thread computes eight rows of a column, and uses each word of B eight times from a register.
 ///
 /// # Safety
 /// Launch contract: 1-D blocks of `COLUMN_THREADS` threads in a 2-D grid, one `COLUMN_TILE` x `COLUMN_TILE` tile of C per

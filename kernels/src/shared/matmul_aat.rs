@@ -1,10 +1,11 @@
 //! # C = A Aᵀ: one operand is read along its rows, the other across them
 //!
-//! Shows: a tile in shared memory transposes the strided operand, padding removes the bank conflicts
-//! that this brings, and what is left to gain lies in registers and in the symmetry of C.
+//! Shows: a tile in [shared memory] transposes the strided operand, padding removes the
+//! [bank conflicts][bank conflict] that this brings, and what is left to gain lies in registers and in
+//! the symmetry of C.
 //!
-//! The surprise: without a tile the same kernel as in `matmul_ab` makes 1056 sectors of each warp's
-//! loads instead of 160, `naive` (34.52 ms). One read of a column where a row was meant, and nothing else,
+//! The surprise: without a tile the same kernel as in `matmul_ab` makes 1056 [sectors][sector] of the loads of
+//! each [warp] instead of 160, `naive` (34.52 ms). One read of a column where a row was meant, and nothing else,
 //! is the difference. With a tile the strided reads are gone, but a 32-way [bank conflict] takes their
 //! place: `tiled` (3.021 ms) against `padded` (2.201 ms).
 //!

@@ -102,10 +102,10 @@ pub const PATTERN: Pattern = Pattern {
         .only_when(is_power)
         .expecting(traffic),
         Variant::kernel(
-            "stream_prefetch",
+            "stream_prefetch_l2",
             "plain, and each thread prefetches later keys into L2",
             |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_stream_prefetch)
+                launch(launcher, arrays, size, device::cache_operators_stream_prefetch_l2)
             },
         )
         .only_when(is_power)

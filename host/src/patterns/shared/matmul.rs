@@ -186,13 +186,16 @@ pub const PATTERN: Pattern = Pattern {
                 launch_tiles(launcher, arrays, size, device::matmul_double_buffered, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
             },
         )
+        .min_compute_capability(80)
         .only_when(|size| fits(size, SQUARE))
         .expecting(|_| Expectation {
             load_sectors: Some((4.0 * 4.0 + 16.0) / 5.0),
             store_sectors: Some(16.0),
             shared_load_wavefronts: Some((2.0 * 2.0 + 2.0 * 4.0) / 4.0),
+            shared_store_wavefronts: Some(4.0),
             arithmetic: "per tile and warp 4 copies of single words of A, 4 rows of 32 bytes each, and \
-                one of 16 bytes per lane of B, 16 sectors; the rest as `vectorized`",
+                one of 16 bytes per lane of B, 16 sectors, 4 wavefronts each: the words of a copy \
+                arrive by cache lines, here 4 rows of A; the rest as `vectorized`",
             ..Expectation::default()
         }),
         Variant::kernel(
@@ -205,13 +208,16 @@ pub const PATTERN: Pattern = Pattern {
                 launch(launcher, arrays, size, device::matmul_warp_tiled, grid, block, WARPS_SHARED_BYTES)
             },
         )
+        .min_compute_capability(80)
         .only_when(|size| fits(size, WARPS_ROWS))
         .expecting(|_| Expectation {
             load_sectors: Some((8.0 * 4.0 + 4.0 * 16.0) / 12.0),
             store_sectors: Some(16.0),
             shared_load_wavefronts: Some(2.0),
+            shared_store_wavefronts: Some(4.0),
             arithmetic: "per tile and warp 8 copies of single words of A, 2 rows of 64 bytes each, and \
-                4 of 16 bytes per lane of B, 16 sectors; a shared read of 16 bytes per lane, which \
+                4 of 16 bytes per lane of B, 16 sectors, 4 wavefronts each: words of 2 rows of A, two \
+                in each bank; a shared read of 16 bytes per lane, which \
                 pairs of lanes share, takes 2 wavefronts; C: 8 rows of 64 bytes",
             ..Expectation::default()
         }),
@@ -241,8 +247,8 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [m, n, k] = size.get();
     let (a, b) = (random.f32s(m * k), random.f32s(k * n));
     let (a_i32, b_i32) = (i32s(random, m * k), i32s(random, k * n));
-    let c = product(&a, &b, (n, k), 0.0_f64, |a, b, sum| sum + f64::from(a) * f64::from(b));
-    let c_i32 = product(&a_i32, &b_i32, (n, k), 0_i32, |a: i32, b, sum: i32| {
+    let c = reference(&a, &b, (n, k), 0.0_f64, |a, b, sum| sum + f64::from(a) * f64::from(b));
+    let c_i32 = reference(&a_i32, &b_i32, (n, k), 0_i32, |a: i32, b, sum: i32| {
         sum.wrapping_add(a.wrapping_mul(b))
     });
     let c = c.into_iter().map(|sum| sum as f32).collect();
@@ -261,7 +267,7 @@ fn i32s(random: &mut Random, len: usize) -> Vec<i32> {
 }
 
 /// The product by its definition, a row of C at a time.
-fn product<T: Copy + Sync, S: Copy + Send + Sync>(
+fn reference<T: Copy + Sync, S: Copy + Send + Sync>(
     a: &[T],
     b: &[T],
     (n, k): (usize, usize),

@@ -17,7 +17,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/matmul_aat.rs"),
     dimensions: &[Dimension::extent("m", "rows of A, rows and columns of C", 1)],
-    verify_sizes: &[&[1], &[31], &[33], &[100], &[128], &[129], &[258], &[300]],
+    verify_sizes: &[&[1], &[31], &[32], &[33], &[100], &[128], &[129], &[258], &[300]],
     bench_size: &[16384],
     count_size: &[256],
     sweeps: &[],
@@ -115,22 +115,26 @@ fn fits(size: &Size, tile: u32) -> std::result::Result<(), &'static str> {
     fits_grid_y(m.div_ceil(tile as usize))
 }
 
-/// Sums in double precision.
 fn case(size: &Size, random: &mut Random) -> Case {
     let [m] = size.get();
     let inner = INNER as usize;
     let a = random.f32s(m * inner);
+    let c = reference(&a, inner);
+    Case {
+        inputs: vec![Data::F32(a)],
+        outputs: vec![Output::near(Data::F32(c), Tolerance::sum_of_products(inner))],
+    }
+}
+
+/// Sums in double precision.
+fn reference(a: &[f32], inner: usize) -> Vec<f32> {
     let rows = a.par_chunks(inner).flat_map_iter(|row| {
         a.chunks(inner).map(|other| {
             let products = row.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b));
             products.sum::<f64>() as f32
         })
     });
-    let c = rows.collect();
-    Case {
-        inputs: vec![Data::F32(a.clone())],
-        outputs: vec![Output::near(Data::F32(c), Tolerance::sum_of_products(inner))],
-    }
+    rows.collect()
 }
 
 fn bytes(size: &Size) -> Bytes {
