@@ -3,7 +3,6 @@
 use crate::executor::counts;
 use crate::kernels_source::root;
 use host::patterns::ALL as PATTERNS;
-use results::Resource;
 use results::{Interval, Kind, Origin, Timeline};
 use results::{Results, Row, RowOutcome};
 use scraper::{ElementRef, Html, Selector};

@@ -417,7 +417,7 @@ mod tests {
         for (text, part) in [
             ("", "not a result file"),
             ("{\"schema\": 99}", "has result schema 99"),
-            ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 6"),
+            ("{\"schema\": 2}", "has result schema 2, this program reads 3 to 7"),
             (&only_version, "not a result file"),
             (&"[".repeat(100_000), "not a result file"),
             (&format!("{{\"schema\": {}", "{\"a\":".repeat(100_000)), "not a result file"),

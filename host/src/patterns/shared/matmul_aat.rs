@@ -17,7 +17,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/matmul_aat.rs"),
     dimensions: &[Dimension::extent("m", "rows of A, rows and columns of C", 1)],
-    verify_sizes: &[&[1], &[31], &[32], &[33], &[100], &[128], &[129], &[258], &[300]],
+    verify_sizes: &[&[1], &[31], &[32], &[33], &[100], &[128], &[129], &[258], &[300], &[1000]],
     bench_size: &[16384],
     count_size: &[256],
     sweeps: &[],
