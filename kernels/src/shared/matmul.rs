@@ -62,8 +62,8 @@
 //! | `register_1d` | each thread computes eight rows of a column from registers | 4 | 4 | 1 | reads of shared memory |
 //! | `register_2d` | each thread computes 8 x 8 results | 4 | 32 | 5 | multiply-adds and shared memory |
 //! | `vectorized` | 16-byte loads; a thread's rows and columns are groups of four, half a tile apart | 24 | 16 | 3 | waiting for tiles |
-//! | `double_buffered` | `cp.async` brings the next tile while the block multiplies this one | 6.4 | 16 | 3 | multiply-adds |
-//! | `warp_tiled` | 64 x 64 results per warp, 8 x 16 per thread; lanes share what they read; four tiles in flight | 8 | 16 | 2 | multiply-adds |
+//! | `double_buffered` | `cp.async` brings the next tile while the block multiplies this one (sm_80) | 6.4 | 16 | 3 | multiply-adds |
+//! | `warp_tiled` | 64 x 64 results per warp, 8 x 16 per thread; lanes share what they read; four tiles in flight (sm_80) | 8 | 16 | 2 | multiply-adds |
 //!
 //! Two things that no counter of memory shows decide the last tenth. Both are about the register
 //! file, which has two banks: a multiply-add reads three registers, and if two of them are in one bank
