@@ -28,15 +28,20 @@ fn kernels() -> CudaBuilder {
         .target_dir(target_dir())
 }
 
-/// A label without the number that counts through its module, such as `$L__tmp17` or `$L__BB5_2`.
+/// A label, or a name of local memory, without the number that counts through its module, such as `$L__tmp17`,
+/// `$L__BB5_2` or `__local_depot3`.
 fn without_label_numbers(line: &str) -> String {
+    let line = line.replace("__local_depot", "$L__depot");
     let mut parts = line.split("$L__");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let digits = part.find(|c: char| c.is_ascii_digit()).unwrap_or(part.len());
         let (kind, number) = part.split_at(digits);
         let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
-        assert!(["BB", "tmp", "func_begin", "func_end"].contains(&kind), "a new label: {part}");
+        assert!(
+            ["BB", "tmp", "func_begin", "func_end", "depot"].contains(&kind),
+            "a new label: {part}"
+        );
         out += &format!("$L__{kind}#{rest}");
     }
     out
