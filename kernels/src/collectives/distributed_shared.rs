@@ -1,12 +1,13 @@
 //! # Distributed shared memory: a histogram with more bins than one block can hold
 //!
-//! Shows: the blocks of a [cluster] hold one histogram together in their shared memories, so that every
-//! key is read once and counted on a multiprocessor, even if no [block] could hold all bins.
+//! Shows: the blocks of a [cluster] can hold one histogram together in their shared memories, but an
+//! addition in another [block]'s is slower than one in L2, so reading the keys several times wins.
 //!
 //! The surprise: when the bins do not fit into [shared memory], the usual way is to read the keys once
 //! for each part of the bins, `parts` (0.253 ms), and to ignore those that belong elsewhere. Or to count in
 //! device memory, `global` (0.782 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
-//! shared memory of another block, on another multiprocessor.
+//! shared memory of another block, on another multiprocessor. It reads every key once and is the slowest of
+//! the three, `cluster` (1.085 ms): few bytes are no help where the rate of single additions is the limit.
 //!
 //! 2^17 bins are 512 KiB of counters. A block of an H200 has at most 227 KiB of shared memory; 8 blocks of
 //! a cluster have 1816 KiB. The keys are random 32-bit numbers, and the bin of a key is its lower bits:
@@ -44,9 +45,10 @@
 //!
 //! Expected: the [minimum time] is that of reading the keys, 4 bytes each. `global` (0.782 ms) moves a
 //! sector of 32 B for each of them in L2. `parts` (0.253 ms) reads 4 x 4 B = 16 B per key from L2 and spends
-//! 3 of 4 looks at a key in vain. `cluster` (1.085 ms) reads 4 B per key. How it compares with `parts`
-//! depends on the rate of remote atomics, which NVIDIA does not document; the curve over the number of
-//! bins shows from which number on it wins. With 2^15 bins or fewer `parts` has one part, reads each key
+//! 3 of 4 looks at a key in vain. `cluster` (1.085 ms) reads 4 B per key, but 7 of 8 additions go through
+//! the network between multiprocessors, at a rate that NVIDIA does not document: here it is below that of
+//! L2. In the curve, its time hardly depends on the number of bins, and it beats `global` only where few
+//! bins make the atomics in L2 meet. With 2^15 bins or fewer `parts` has one part, reads each key
 //! once and adds in its own shared memory, and nothing can be gained.
 //!
 //! The heart of `cluster` in CUDA C++:
@@ -62,7 +64,7 @@
 //! private to a cluster. Which blocks form a cluster is said at the kernel or at the launch.
 //!
 //! Common misconception: "a cluster is a larger block". Its blocks have their own barriers and their own
-//! shared memory; another block's is farther away than the own, and nearer than L2.
+//! shared memory; another block's is farther away than the own, and for single additions no nearer than L2.
 //!
 //! Questions:
 //! - Why a barrier before the first addition? Another block may count in this block's shared memory as
