@@ -68,9 +68,8 @@
 //!
 //! Expected: with 1024 counters, `global` (167.8 us) and `system_scope` (167.8 us) are equal. `u64` (208.5 us) and
 //! `f64` (310.1 us) move twice the sectors of `global` and `f32` (171.3 us). `compare_and_swap` (41680 us) takes
-//! hundreds of times as long, because 16384 threads compete for each counter and most of their attempts
-//! fail. `warp_aggregated` (414.8 us) has nothing to aggregate, and finding that out is slower than the
-//! atomics of `global`. `shared` (30.53 us) approaches the [minimum time], that of reading the elements. Along the
+//! hundreds of times as long: 16384 threads compete for each counter, and most attempts fail.
+//! `warp_aggregated` (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (30.53 us) approaches the [minimum time], that of reading the elements. Along the
 //! curve to 1 counter, `global` needs 32 / 4 = 8 times the visits, and `warp_aggregated` a quarter of
 //! them. `sum_last_block` (31.62 us) saves about one [launch overhead] of `sum_two_launches` (33.28 us).
 //!
