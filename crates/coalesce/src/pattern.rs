@@ -332,12 +332,14 @@ impl Pattern {
         self.variants.iter().find(|own| own.name == name)
     }
 
-    /// How many times larger a variant's work is at a size than at another: by its arithmetic where
-    /// that bounds its time, by its bytes elsewhere.
-    pub fn work_ratio(&self, variant: &Variant, size: &Size, other: &Size) -> f64 {
-        let amount = |size: &Size| match (self.minimum_time)(variant, size) {
-            Some((Resource::Fp32, amount)) => Some(amount as f64),
-            _ => None,
+    /// How many times larger the work is at a size than at another: by the arithmetic where that
+    /// bounds the time of a variant, by the bytes elsewhere.
+    pub fn work_ratio(&self, size: &Size, other: &Size) -> f64 {
+        let amount = |size: &Size| {
+            self.variants.iter().find_map(|variant| match (self.minimum_time)(variant, size) {
+                Some((Resource::Fp32, amount)) => Some(amount as f64),
+                _ => None,
+            })
         };
         match (amount(size), amount(other)) {
             (Some(large), Some(small)) => large / small,

@@ -3,6 +3,7 @@
 use super::page::{self, headers, time_in_words};
 use super::plot::{Bar, Bars, Caption, bars, figure};
 use super::runs::Runs;
+use super::tabulate;
 use maud::{Markup, html};
 use results::{Measured, Resource, Row, RowOutcome};
 
@@ -67,7 +68,7 @@ const COLUMNS: [Column; 15] = [
     }),
     column("time / predicted", true, |runs, row, m| {
         let ratio = runs.predicted_ms(row).map(|predicted_ms| m.time_ms.median / predicted_ms);
-        Cell::Figure(ratio, hundredths)
+        Cell::Figure(ratio, tabulate::prediction)
     }),
     column("speed-up", true, |_, _, m| {
         Cell::Figure(Some(m.speed_up), |value| format!("{value:.2} x"))
@@ -87,10 +88,6 @@ fn whole(value: f64) -> String {
 
 fn tenths(value: f64) -> String {
     format!("{value:.1}")
-}
-
-fn hundredths(value: f64) -> String {
-    format!("{value:.2}")
 }
 
 /// The ladders of one pattern or of all as a table. Columns without a figure are left out.

@@ -23,8 +23,8 @@ pub const COLUMNS: [&str; 13] = [
 
 /// A row for people: figures rounded, columns of text left empty where there is no figure.
 ///
-/// `time` is the median with cold caches, `model` what the model predicts over it, `sectors` those per load and per
-/// store request.
+/// `time` is the median with cold caches, `model` what the model predicts over it, and `off` where that misses by more
+/// than 35 %; `sectors` are those per load and per store request.
 pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
     let mut cells = [const { String::new() }; COLUMNS.len()];
     cells[0] = row.pattern.clone();
@@ -41,7 +41,7 @@ pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
                 cells[7] = format!("{:.4} ms", minimum_time.time_ms);
             }
             if let Some(predicted) = row.predicted_ms {
-                cells[8] = format!("{:.2}", predicted / median);
+                cells[8] = prediction(predicted / median);
             }
             cells[9] = format!("{:.2} x", measured.speed_up);
         }
@@ -174,6 +174,15 @@ pub fn circumstances(results: &Results) -> String {
     let cut = if results.interrupted { " The run was interrupted." } else { "" };
     format!("{}; {what}. Measured peaks: {}.{cut}", parts.join(", "), measured_peaks.join(", "))
 }
+
+/// A prediction over a measurement, or the other way round, and whether the model missed.
+pub fn prediction(ratio: f64) -> String {
+    let is_near = (1.0 / NEAR..=NEAR).contains(&ratio);
+    format!("{ratio:.2}{}", if is_near { "" } else { " off" })
+}
+
+/// How far a prediction and a measurement may be apart.
+const NEAR: f64 = 1.35;
 
 /// All rows with all figures for spreadsheets, times in milliseconds.
 ///

@@ -89,7 +89,7 @@ impl Bench<'_> {
             entry.attempt(|entry| {
                 let ready = entry.ready.insert(prepare(entry.variant)?);
                 if let Some(device) = device {
-                    let work = pattern.work_ratio(entry.variant, &point.size, &point.executed);
+                    let work = pattern.work_ratio(&point.size, &point.executed);
                     let blocks = ready.growth_of_blocks(device, &point.size)?;
                     entry.scale = WorkScale { work, blocks };
                 }
