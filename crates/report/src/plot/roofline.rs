@@ -94,7 +94,34 @@ fn clusters(data: &Roofline, frame: &Frame) -> Vec<(f64, f64, String)> {
             None => clusters.push((x, y, vec![index + 1])),
         }
     }
-    clusters.into_iter().map(|(x, y, numbers)| (x, y, ranges(&numbers))).collect()
+    // A long text may reach the next one: then both become one, until none does.
+    while let Some((one, other)) = overlap(&clusters) {
+        let (x, _, numbers) = clusters.remove(other);
+        let (right, _, all) = &mut clusters[one];
+        *right = right.max(x);
+        all.extend(numbers);
+        all.sort_unstable();
+    }
+    clusters.into_iter().map(|(x, y, numbers)| (x, y, label(&numbers))).collect()
+}
+
+/// Two clusters, the later one second, whose texts would cover each other.
+fn overlap(clusters: &[(f64, f64, Vec<usize>)]) -> Option<(usize, usize)> {
+    /// At least the width of a character and the height of a line.
+    const CHARACTER: (f64, f64) = (17.0, 34.0);
+    let width = |numbers: &[usize]| CHARACTER.0 * label(numbers).chars().count() as f64;
+    let pairs =
+        (0..clusters.len()).flat_map(|one| (one + 1..clusters.len()).map(move |b| (one, b)));
+    pairs.into_iter().find(|(one, other)| {
+        let ((a, b, left), (x, y, right)) = (&clusters[*one], &clusters[*other]);
+        (b - y).abs() < CHARACTER.1 && *a < x + width(right) && *x < a + width(left)
+    })
+}
+
+/// The text of a cluster: the numbers, or how many there are.
+fn label(numbers: &[usize]) -> String {
+    let text = ranges(numbers);
+    if text.chars().count() <= 12 { text } else { format!("{} variants", numbers.len()) }
 }
 
 /// Ascending numbers in words: `1, 3–5`.
@@ -113,5 +140,15 @@ mod tests {
     #[test]
     fn numbers_are_ranges() {
         assert_eq!(ranges(&[1, 3, 4, 5, 8]), "1, 3–5, 8");
+    }
+
+    #[test]
+    fn texts_that_would_cover_each_other_are_found() {
+        let text = |x: f64, y: f64, last| (x, y, (1..=last).step_by(2).collect::<Vec<usize>>());
+        // `1, 3, 5, 7` is 10 characters, 170 wide.
+        assert_eq!(overlap(&[text(0.0, 0.0, 7), text(160.0, 10.0, 1)]), Some((0, 1)));
+        assert_eq!(overlap(&[text(0.0, 0.0, 7), text(180.0, 10.0, 1)]), None);
+        assert_eq!(overlap(&[text(0.0, 0.0, 7), text(160.0, 40.0, 1)]), None);
+        assert_eq!(label(&[1, 3, 5, 7, 9]), "5 variants");
     }
 }
