@@ -66,27 +66,6 @@ const char *async_pipelined(cudaStream_t stream, void *const *in, void *const *o
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// One thread arrives on it in each phase, and the bytes of a copy.
-struct Barrier {
-    uint64_t state;
-    __device__ void init() {
-        asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(shared_address(this)) : "memory");
-    }
-    __device__ void copy(float *words, const float *source, uint32_t bytes) {
-        asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
-                     : : "r"(shared_address(this)), "r"(bytes) : "memory");
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-                     : : "r"(shared_address(words)), "l"(source), "r"(bytes), "r"(shared_address(this)) : "memory");
-    }
-    __device__ void wait(uint32_t parity) {
-        uint32_t complete;
-        do asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
-                        " selp.u32 %0, 1, 0, complete; }"
-                        : "=r"(complete) : "r"(shared_address(this)), "r"(parity) : "memory");
-        while (!complete);
-    }
-};
-
 // A tile that is not whole, with zeros beyond n.
 __device__ void fill_tile(const Tiles &tiles, uint32_t tile, float *words, const float *source) {
     for (uint32_t step = 0; step < TILE / 256; step++) {
@@ -105,8 +84,8 @@ __global__ void __launch_bounds__(256) add_partners_bulk(const float *source, fl
             arrived[tile % STAGES].copy(stage(tile), &source[tile * TILE], 4 * TILE);
     };
     if (threadIdx.x == 0) {
-        for (Barrier &barrier : arrived) barrier.init();
-        asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+        for (Barrier &barrier : arrived) barrier.init(1);
+        barriers_are_made();
         for (uint32_t tile = tiles.first; tile < tiles.first + STAGES - 1; tile++) start(tile);
     }
     __syncthreads();

@@ -63,6 +63,39 @@ cublasHandle_t blas(cudaStream_t stream) {
 __device__ uint32_t shared_address(const void *shared) { return (uint32_t)__cvta_generic_to_shared(shared); }
 
 // The peers of each pattern.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+// A barrier in shared memory, on which threads and the bytes of copies arrive (compute capability 9.0).
+struct Barrier {
+    uint64_t state;
+    __device__ void init(uint32_t arrivals) {
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(shared_address(this)), "r"(arrivals) : "memory");
+    }
+    __device__ void arrive() {
+        asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" : : "r"(shared_address(this)) : "memory");
+    }
+    // An arrival of one thread, and a copy.
+    __device__ void copy(float *words, const float *source, uint32_t bytes) {
+        asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
+                     : : "r"(shared_address(this)), "r"(bytes) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                     : : "r"(shared_address(words)), "l"(source), "r"(bytes), "r"(shared_address(this)) : "memory");
+    }
+    __device__ void wait(uint32_t parity) {
+        uint32_t complete;
+        do asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
+                        " selp.u32 %0, 1, 0, complete; }"
+                        : "=r"(complete) : "r"(shared_address(this)), "r"(parity) : "memory");
+        while (!complete);
+    }
+};
+
+__device__ void barriers_are_made() {
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+
+#endif
+
 #include "coalescing.cuh"
 #include "misalignment.cuh"
 #include "stride.cuh"
@@ -118,6 +151,7 @@ const Peer PEERS[] = {
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},
     {"scan", "nvcc look_back", 0, scan_look_back},
     {"scan", "nvcc look_back_async", 0, scan_look_back_async},
+    {"scan", "nvcc specialized_warps", 0, scan_specialized_warps},
     {"scan", "CUB InclusiveSum", 0, scan_cub},
     {"histogram", "nvcc coarsened", 0, histogram_coarsened},
     {"histogram", "CUB HistogramEven", 0, histogram_cub},

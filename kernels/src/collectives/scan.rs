@@ -145,6 +145,8 @@
 //! [fence]: cuda_std::glossary#fence
 //! [minimum time]: cuda_std::glossary#minimum-time
 
+pub mod specialized_warps;
+
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::async_copy;
@@ -351,6 +353,19 @@ unsafe fn warp_scan(value: f32) -> f32 {
     sum
 }
 
+/// The sum over the lanes of a warp, in each.
+///
+/// # Safety
+/// All lanes of the warp call.
+#[inline(always)]
+unsafe fn warp_sum(mut sum: f32) -> f32 {
+    for lanes in [16, 8, 4, 2, 1] {
+        // SAFETY: all lanes call.
+        sum += unsafe { warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE) }.0;
+    }
+    sum
+}
+
 /// The value of another lane.
 ///
 /// # Safety
@@ -438,13 +453,13 @@ unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
     rows
 }
 
-/// Stores this thread's elements of such a tile, each plus `before`.
+/// Stores this thread's elements of such a tile, the first at `own`, each plus `before`.
 ///
 /// # Safety
 /// `target` 16-byte aligned and valid for `n` f32.
 #[inline(always)]
-unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: TileRows, before: f32) {
-    let first = tile * VECTORIZED_TILE + first_element();
+unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, own: u32, rows: TileRows, before: f32) {
+    let first = tile * VECTORIZED_TILE + own;
     // SAFETY: as in `load_rows`.
     unsafe {
         if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
@@ -547,7 +562,7 @@ pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *m
     unsafe {
         let mut rows = load_rows(source, tile, n);
         let (before_warp, _) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
-        store_rows(target, tile, n, rows, before_tile(before) + before_warp);
+        store_rows(target, tile, n, first_element(), rows, before_tile(before) + before_warp);
     }
 }
 
@@ -573,7 +588,7 @@ unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
     // SAFETY: one thread writes the ticket, and all read it after a barrier.
     unsafe {
         if thread::thread_idx_x() == 0 {
-            (*shared).ticket = take_ticket(state);
+            (*shared).ticket = take_ticket(state, thread::grid_dim_x());
         }
         thread::sync_threads();
         ((*shared).ticket as u32, ((*shared).ticket >> 32) as u32)
@@ -614,19 +629,19 @@ unsafe fn before_warp(
     }
 }
 
-/// Takes a ticket: its lower half is the number of the next tile, its upper half that of this launch.
+/// Takes one of the `count` tickets of a launch: its lower half is the number of the next tile, its upper half that of
+/// this launch.
 ///
 /// # Safety
-/// `tickets` is accessed by this function only; one thread of each block calls, once.
+/// `tickets` is accessed by this function only, which is called `count` times in each launch.
 #[inline(always)]
-unsafe fn take_ticket(tickets: *mut u64) -> u64 {
+unsafe fn take_ticket(tickets: *mut u64, count: u32) -> u64 {
     // SAFETY: the caller's contract.
     let tickets = unsafe { AtomicU64::from_ptr(tickets) };
     let ticket = tickets.fetch_add(1, Relaxed);
-    let tiles = thread::grid_dim_x();
-    if ticket as u32 == tiles - 1 {
+    if ticket as u32 == count - 1 {
         // Nobody is left to take one in this launch.
-        tickets.fetch_add((1 << 32) - u64::from(tiles), Relaxed);
+        tickets.fetch_add((1 << 32) - u64::from(count), Relaxed);
     }
     ticket
 }
@@ -678,11 +693,8 @@ unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
         }
         end -= WARP_SIZE;
     }
-    for lanes in [16, 8, 4, 2, 1] {
-        // SAFETY: all lanes call.
-        sum += unsafe { warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE) }.0;
-    }
-    sum
+    // SAFETY: all lanes call.
+    unsafe { warp_sum(sum) }
 }
 
 /// Change from `vectorized`: one pass over the array. A block learns the sum before its tile from the
@@ -704,7 +716,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
         let mut rows = load_rows(source, ticket.0, n);
         let sum = scan_rows(&mut rows);
         let before = before_warp(shared, state, ticket, sum);
-        store_rows(target, ticket.0, n, rows, before);
+        store_rows(target, ticket.0, n, first_element(), rows, before);
     }
 }
 
@@ -770,6 +782,44 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     }
 }
 
+/// Change from `look_back_async`: blocks stay, and each of their warps has one task. Tiles arrive in a ring of stages, and
+/// a tile's sum is published while the one before it in the block is still looking back, at sums only.
+///
+/// # Safety
+/// Launch contract: 1-D grid of blocks of [`specialized_warps::THREADS`] threads; `stages` from 1 to [`specialized_warps::MAX_STAGES`],
+/// and as many tiles of `VECTORIZED_TILE` f32 of dynamic shared memory; `source`, `target`, `n` as for
+/// [`scan_look_back`]; `state` too, but only touched by launches of this kernel with as many blocks.
+#[kernel(launch_bounds(specialized_warps::THREADS, 1), min_compute_capability = 90)]
+pub unsafe fn scan_specialized_warps(
+    source: *const f32,
+    target: *mut f32,
+    state: *mut u64,
+    n: u32,
+    stages: u32,
+) {
+    use specialized_warps::{Block, Stages};
+    #[address_space(shared)]
+    static mut STAGES: MaybeUninit<Stages> = MaybeUninit::uninit();
+    let block =
+        Block { stages: (&raw mut STAGES).cast(), stage_count: stages, source, target, state, n };
+    let tid = thread::thread_idx_x();
+    // SAFETY: the launch contract; no warp comes to a barrier before it is initialized.
+    unsafe {
+        if tid == 0 {
+            block.initialize();
+        }
+        thread::sync_threads();
+        match tid / WARP_SIZE {
+            0 if tid == 0 => block.load(),
+            0 => {}
+            1 => block.publish(),
+            2 => block.look_back(),
+            warp @ 3..=10 => block.add(warp - 3),
+            warp => block.write(warp - 11),
+        }
+    }
+}
+
 /// The first pass of all variants that do not look back: one warp per tile adds its elements, with 16
 /// loads in flight per lane.
 ///
@@ -801,9 +851,7 @@ pub unsafe fn scan_sums(source: *const f32, sums: *mut f32, n: u32, tile: u32) {
             sum += *source.add(first as usize);
             first += WARP_SIZE;
         }
-        for lanes in [16, 8, 4, 2, 1] {
-            sum += warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE).0;
-        }
+        let sum = warp_sum(sum);
         if lane == 0 {
             *sums.add(warp as usize) = sum;
         }
