@@ -8,14 +8,14 @@ __device__ float warp_sum(float value) {
 // 512 threads, 16-byte loads, four in flight, one atomic per block: as our `vectorized`.
 __global__ void __launch_bounds__(512, 4) sum_quads(const float4 *source, float *target, uint32_t quads, const float *words, uint32_t n) {
     __shared__ float sums[16];
-    uint32_t threads = gridDim.x * 512, first = blockIdx.x * 512 + threadIdx.x, i = first;
+    uint32_t first = blockIdx.x * 512 + threadIdx.x, i = blockIdx.x * 2048 + threadIdx.x;
     float sum = 0;
     auto of = [](float4 q) { return (q.x + q.y) + (q.z + q.w); };
-    for (; i + 3 * threads < quads; i += 4 * threads) {
-        float4 q0 = source[i], q1 = source[i + threads], q2 = source[i + 2 * threads], q3 = source[i + 3 * threads];
+    for (; i + 3 * 512 < quads; i += 2048 * gridDim.x) {
+        float4 q0 = source[i], q1 = source[i + 512], q2 = source[i + 2 * 512], q3 = source[i + 3 * 512];
         sum += (of(q0) + of(q1)) + (of(q2) + of(q3));
     }
-    for (; i < quads; i += threads) sum += of(source[i]);
+    for (; i < quads; i += 512) sum += of(source[i]);
     if (4 * quads + first < n) sum += words[4 * quads + first];
     sum = warp_sum(sum);
     if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
