@@ -17,7 +17,7 @@
 //!   1. scan_sums: each warp reads a tile and writes its sum      read n
 //!   2. the sums are scanned by the variant's own kernel          almost nothing
 //!   3. each block scans its tile and adds the sum before it      read n, write n
-//! array read once (look_back, look_back_async)                memory traffic: 2 n words
+//! array read once (the last three)                            memory traffic: 2 n words
 //!   each block scans its tile and asks the blocks before it      read n, write n
 //! ```
 //!
@@ -57,7 +57,13 @@
 //!    has no load in flight while it waits for the blocks before it and while it stores.
 //! 7. `look_back_async` copies the tile into shared memory by an [asynchronous copy]. A thread
 //!    needs a third fewer registers, so 6 blocks per multiprocessor are resident instead of 4, and
-//!    have 6 x 32 KiB = 192 KiB instead of 4 x 32 KiB = 128 KiB of tiles on their way.
+//!    have 6 x 32 KiB = 192 KiB instead of 4 x 32 KiB = 128 KiB of tiles on their way. What remains:
+//!    a block spends most of its life looking back, and holds its 32 KiB meanwhile.
+//! 8. `specialized_warps`. The idea: let no step wait for another. One block per multiprocessor
+//!    stays, and each of its warps has one task: one warp brings tiles by [bulk copy] into a ring
+//!    of 6 stages, 8 add, one publishes the sum, one looks back, 8 scan and store. An [mbarrier]
+//!    hands a tile from task to task. The sum of a tile is published while the tile before it is
+//!    still looking back. It costs 192 KiB of shared memory and a kernel in five parts.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | words moved | limited by |
 //! |---|---|---|---|---|---|---|
@@ -67,7 +73,8 @@
 //! | `shuffle` | warps scan by shuffles; one shared word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
 //! | `vectorized` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
 //! | `look_back` | one pass: each block looks back at the tiles before its own | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
-//! | `look_back_async` | asynchronous copies bring the tile into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
+//! | `look_back_async` | asynchronous copies bring the tile into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | looking back |
+//! | `specialized_warps` | blocks stay, and each of their warps has one task (sm_90) | none | 15.8 | 3.1 / 1 | 2 n | device memory |
 //!
 //! [Sectors][sector] per load are an average over all kernels of a variant: 4 per request of
 //! `scan_sums` and of the scan (16 with 16-byte loads), and 1 for the request that loads the sum
@@ -88,11 +95,23 @@
 //! State and value are in one word and are written together, so no [fence] is needed. Each state
 //! also carries the number of the launch, so nobody has to clear the words between launches.
 //!
+//! `specialized_warps` looks back in another way. Its block keeps the sum of everything up to its
+//! last tile, and needs only the sums of the tiles since then, about as many as there are
+//! multiprocessors. It reads them all at once and waits for none but the slowest of them. Nobody
+//! publishes a prefix, and so nobody waits for one:
+//!
+//! ```text
+//! tile             40 (this block)   41    42    ...  171   172 (this block)
+//! published        sum               sum   sum   ...  sum
+//! the looker has   prefix of 40    + sum + sum + ... + sum = what is before 172
+//! ```
+//!
 //! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice moves 12 n
 //! bytes, so the first five variants cannot exceed 8 / 12 = 2/3 of the speed of a copy.
 //! `hillis_steele` (1.743 ms), `blelloch` (2.753 ms), `blelloch_padded` (1.409 ms) and
 //! `shuffle` (1.617 ms) stay far below that. `vectorized` (0.770 ms) comes near.
-//! `look_back` (0.704 ms) and `look_back_async` (0.645 ms) move only what any scan must move.
+//! `look_back` (0.704 ms) and `look_back_async` (0.645 ms) move only what any scan must move, but
+//! wait for each other. `specialized_warps` (? ms) takes about the time of a copy.
 //!
 //! Common misconception: "the scan with the fewest additions is the fastest". Additions are cheap.
 //! Count wavefronts and barriers in shared memory, and bytes in device memory.
@@ -121,8 +140,7 @@
 //! | *CUB InclusiveSum* | 0.678 | 3169 | 74 | 2.57 |
 //! <!-- /measured -->
 //!
-//! Preconditions: arrays aligned to 16 bytes; the words of `look_back` zero before their first
-//! launch.
+//! Preconditions: arrays aligned to 16 bytes; the words of the tiles zero before their first launch.
 //!
 //! Source: Hillis, Steele, "Data Parallel Algorithms"; Blelloch, "Prefix Sums and Their
 //! Applications"; Harris, Sengupta, Owens, "Parallel Prefix Sum (Scan) with CUDA"; Merrill,
@@ -142,6 +160,8 @@
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
 //! [sector]: cuda_std::glossary#sector
 //! [atomic]: cuda_std::glossary#atomic
+//! [bulk copy]: cuda_std::glossary#bulk-copy
+//! [mbarrier]: cuda_std::glossary#mbarrier
 //! [fence]: cuda_std::glossary#fence
 //! [minimum time]: cuda_std::glossary#minimum-time
 

@@ -351,9 +351,30 @@ fn one_pass(size: &Size, wavefronts: (f64, f64), arithmetic: &'static str) -> Ex
     }
 }
 
-/// The traffic of `specialized_warps` when blocks run in turn: the first takes all tiles.
+/// The traffic of `specialized_warps` when blocks run in turn: the first takes all tiles, so it knows what is before each, and
+/// the others the tickets that say that there are no more. There is a block per tile, as long as there are fewer than
+/// multiprocessors.
 fn specialized_warps(size: &Size) -> Expectation {
-    Expectation::default()
+    let n = elements(size);
+    let tiles = n.div_ceil(VECTORIZED_TILE as usize);
+    let mut stores = Requests::default();
+    stores.add_tiles(n, VECTORIZED_TILE);
+    stores.add(tiles, 1);
+    // Of a tile of 8 chunks: adders and writers read 8 rows each, and all but the loader the ticket.
+    let (rows, tickets) = (2.0 * 8.0 * 8.0, 8.0 + 1.0 + 1.0 + 8.0);
+    // The sums are read by publisher, looker and 7 writers, what is before by 8.
+    let loads = rows + tickets + 1.0 + 1.0 + 7.0 + 8.0;
+    Expectation {
+        store_sectors: stores.average(),
+        shared_load_wavefronts: Some((loads + 3.0 * rows + tickets) / (loads + tickets)),
+        shared_store_wavefronts: Some(1.0),
+        // A ticket for each tile and one more for each block; the last counts the launch.
+        global_atomics: Some(2.0 * tiles as f64 + 1.0),
+        global_atomic_passes: Some(1.0),
+        arithmetic: "bulk copies are no loads; shared loads of a tile and a last ticket: (163 + 3 x 128 + 18) / \
+                     (163 + 18) wavefronts",
+        ..Expectation::default()
+    }
 }
 
 /// Floats that add without rounding, odd multiples of 1/64 in (-1, 1), and everything that any variant leaves behind.
