@@ -453,7 +453,9 @@ unsafe fn roll_down<const R: usize, const RING: usize>(
         let coefficients = constants();
         let mut ring: [F32x4; RING] =
             core::array::from_fn(|k| load((first + k as u32).wrapping_sub(R as u32)));
-        for row in first..end {
+        let mut row = first;
+        // Computes a row; false after the last one.
+        let mut step = || {
             let next = load(row + (RING - R) as u32);
             let at = flat_index(row, columns, column);
             let left =
@@ -470,7 +472,22 @@ unsafe fn roll_down<const R: usize, const RING: usize>(
             }
             *target.add(at).cast::<F32x4>() = sums;
             ring = moved_on(ring, next);
-        }
+            row += 1;
+            row < end
+        };
+        // Ten rows, unrolled: a ring that moves on is copied from register to register at the end of the loop, and the
+        // copy of `next` waits for the row that was to arrive later.
+        while step()
+            && step()
+            && step()
+            && step()
+            && step()
+            && step()
+            && step()
+            && step()
+            && step()
+            && step()
+        {}
     }
 }
 
