@@ -95,7 +95,7 @@ fn the_tiled_product_that_guards_only_its_store_reads_out_of_bounds() {
         .lines()
         .enumerate()
         .filter(|(_, line)| line.ends_with("// out of bounds"))
-        .map(|(index, _)| format!("race_kernels/src/lib.rs:{}:", index + 1))
+        .map(|(index, _)| format!("race_kernels/src/lib.rs:{}", index + 1))
         .collect();
     assert_eq!(marked.len(), 2, "the loads of both tiles");
     for size in ragged {
@@ -106,7 +106,7 @@ fn the_tiled_product_that_guards_only_its_store_reads_out_of_bounds() {
         let Error::IllegalAddress { place, .. } = &error else { panic!("{size:?}: {error}") };
         assert_eq!(place.kernel, "tiled_product_unguarded");
         let source = place.source.as_deref().unwrap_or_default();
-        assert!(marked.iter().any(|line| source.contains(line)), "{size:?}: {error}");
+        assert!(marked.iter().any(|line| source.ends_with(line)), "{size:?}: {error}");
     }
     // Where other memory follows the matrices, as on a GPU, nobody sees the reads: the product is wrong.
     let (found, expected) =
