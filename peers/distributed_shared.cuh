@@ -47,10 +47,28 @@ __global__ void bins_in_cluster(const uint32_t *, uint32_t *, uint32_t, uint32_t
 const char *distributed_cluster(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     cudaFuncAttributes attributes;
     TRY(cudaFuncGetAttributes(&attributes, bins_in_cluster));
-    if (attributes.ptxVersion < 90) return "clusters need compute capability 9.0, and peers built for it";
+    if (attributes.ptxVersion < 90) return "not run: clusters need compute capability 9.0, and peers built for it";
     uint32_t bytes = size[1] / 8 * 4, wanted = blocks(blocks(size[0], 4096), 8), grid = (wanted < 33 ? wanted : 33) * 8;
-    if (bytes > 128 << 10) return "more than 2^18 bins do not fit into the memory of a cluster";
+    if (bytes > 128 << 10) return "not run: more than 2^18 bins do not fit into the memory of a cluster";
     TRY(cudaFuncSetAttribute(bins_in_cluster, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     bins_in_cluster<<<grid, 1024, bytes, stream>>>((const uint32_t *)in[0], (uint32_t *)out[0], size[1], size[0]);
     return launched();
+}
+
+// The bin of a key.
+struct LowerBits {
+    uint32_t mask;
+    __host__ __device__ uint32_t operator()(uint32_t key) const { return key & mask; }
+};
+
+const char *distributed_cub(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    static Scratch scratch;
+    size_t bytes = 0;
+    uint32_t bins = (uint32_t)size[1];
+    auto source = thrust::make_transform_iterator((const uint32_t *)in[0], LowerBits{bins - 1});
+    int *target = (int *)out[0], levels = (int)bins + 1, n = (int)size[0];
+    TRY(cub::DeviceHistogram::HistogramEven(nullptr, bytes, source, target, levels, 0u, bins, n, stream));
+    if (!scratch.reserve(bytes)) return "there is no memory left for CUB";
+    TRY(cub::DeviceHistogram::HistogramEven(scratch.memory, bytes, source, target, levels, 0u, bins, n, stream));
+    return nullptr;
 }

@@ -4,7 +4,8 @@
 //   nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas -o libpeers.so
 //
 // A peer has a pattern's inputs and outputs, as device addresses in the pattern's order, and the numbers of
-// its size. It returns null or a sentence that stays valid. Names begin with who made the machine code;
+// its size. It returns null or a sentence that stays valid; one that begins with "not run: " says what is missing here,
+// any other is an error. Names begin with who made the machine code;
 // `nvcc NAME` is the twin of our variant NAME. The peers of a pattern are in `PATTERN.cuh`; what several of them
 // share is here, and so are the headers of libraries, which must not be included within our namespace.
 #include <cub/device/device_histogram.cuh>
@@ -13,8 +14,10 @@
 #include <cooperative_groups.h>
 #include <cublas_v2.h>
 #include <cuda_pipeline.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <cstddef>
 #include <cstdint>
+#include <dlfcn.h>
 
 // Outside the anonymous namespace: a function that names it would otherwise not be exported.
 struct Peer {
@@ -167,6 +170,7 @@ const Peer PEERS[] = {
     {"rgb_to_gray", "nvcc aos", 0, gray_aos},
     {"rgb_to_gray", "nvcc soa", 0, gray_soa},
     {"rgb_to_gray", "nvcc aos_staged", 0, gray_aos_staged},
+    {"rgb_to_gray", "NPP ColorToGray", 0, gray_npp},
     {"stencil", "nvcc plane_global", 2, stencil_plane_global},
     {"stencil", "nvcc plane_rolling", 2, stencil_plane_rolling},
     {"occupancy", "nvcc vectorized_16", 0, occupancy_rounds<1>},
@@ -177,6 +181,7 @@ const Peer PEERS[] = {
     {"local_memory", "nvcc shared", 0, local_shared},
     {"distributed_shared", "nvcc global", 0, distributed_global},
     {"distributed_shared", "nvcc cluster", 0, distributed_cluster},
+    {"distributed_shared", "CUB HistogramEven", 0, distributed_cub},
     {"atomics", "nvcc global", 0, atomics_global},
     {"atomics", "nvcc sum_last_block", 4, atomics_sum_last_block},
     {"cache_operators", "nvcc plain", 0, look_up_by<LoadPlain, LoadPlain>},

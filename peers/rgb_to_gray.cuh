@@ -55,3 +55,55 @@ const char *gray_aos_staged(cudaStream_t stream, void *const *in, void *const *o
     gray_through_shared<<<blocks(size[0], 4096), 256, 0, stream>>>((const uint8_t *)in[0], (uint8_t *)out[0], size[0]);
     return launched();
 }
+
+// NPP, if it is found when it is first needed: it is no part of every toolkit, and nothing else here needs it.
+struct NppSize {
+    int width, height;
+};
+struct NppContext {
+    cudaStream_t stream;
+    int device, multiprocessors, threads_per_multiprocessor, threads_per_block;
+    size_t shared_per_block;
+    int capability_major, capability_minor;
+    unsigned int stream_flags;
+    int reserved;
+};
+// nppiColorToGray_8u_C3C1R_Ctx, as CUDA 10.1 to 13 declare it.
+typedef int NppColorToGray(const uint8_t *source, int source_step, uint8_t *target, int target_step, NppSize size,
+                           const float weights[3], NppContext context);
+
+NppColorToGray *npp_color_to_gray() {
+    for (const char *name : {"libnppicc.so", "libnppicc.so.13", "libnppicc.so.12", "libnppicc.so.11"})
+        if (void *library = dlopen(name, RTLD_NOW))
+            if (void *found = dlsym(library, "nppiColorToGray_8u_C3C1R_Ctx")) return (NppColorToGray *)found;
+    return nullptr;
+}
+
+NppContext npp_context() {
+    NppContext context = {};
+    cudaDeviceProp properties;
+    cudaGetDevice(&context.device);
+    cudaGetDeviceProperties(&properties, context.device);
+    context.multiprocessors = properties.multiProcessorCount;
+    context.threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
+    context.threads_per_block = properties.maxThreadsPerBlock;
+    context.shared_per_block = properties.sharedMemPerBlock;
+    context.capability_major = properties.major;
+    context.capability_minor = properties.minor;
+    return context;
+}
+
+const char *gray_npp(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    static NppColorToGray *color_to_gray = npp_color_to_gray();
+    static NppContext context = npp_context();
+    if (color_to_gray == nullptr) return "not run: NPP was not found (libnppicc.so, of the CUDA toolkit)";
+    context.stream = stream;
+    cudaStreamGetFlags(stream, &context.stream_flags);
+    // An image of rows; of one row where they would not be equally long.
+    int width = size[0] % 8192 == 0 ? 8192 : (int)size[0];
+    const float weights[3] = {77 / 256.0f, 150 / 256.0f, 29 / 256.0f};
+    NppSize image = {width, (int)(size[0] / width)};
+    int status = color_to_gray((const uint8_t *)in[0], 3 * width, (uint8_t *)out[0], width, image, weights, context);
+    cudaGetLastError(); // No graph can hold NPP's work; the error would be found by the next peer.
+    return status == 0 ? nullptr : "nppiColorToGray_8u_C3C1R_Ctx failed";
+}

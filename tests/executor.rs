@@ -26,7 +26,7 @@ pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
 }
 
 /// The device, started with or without the model of time.
-fn opened(
+pub fn opened(
     open: fn(&Choice, &'static [Image], Checks) -> Result<Gpu, GpuError>,
 ) -> (MutexGuard<'static, ()>, Gpu) {
     static DEVICE: Mutex<()> = Mutex::new(());

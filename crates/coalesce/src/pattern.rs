@@ -97,7 +97,7 @@ pub trait HostWork {
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
 }
 
-/// Why a variant cannot be built on this device, though nothing is wrong: it is not run then. An error of
+/// Why a variant cannot run on this device, though nothing is wrong: it is not run then. An error of a peer, and of
 /// [`Implementation::Host`]'s `build`, for what no compute capability says.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
