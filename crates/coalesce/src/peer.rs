@@ -1,8 +1,8 @@
 //! One peer: a function of a shared library that does a pattern's work on our arrays.
 
 use crate::arrays::Arrays;
-use crate::pattern::Unavailable;
 use crate::size::Size;
+use crate::unavailable::Unavailable;
 use anyhow::{Error, Result};
 use cuda_host::Gpu;
 use std::ffi::{CStr, c_char, c_void};
