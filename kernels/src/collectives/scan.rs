@@ -165,8 +165,18 @@
 //! [fence]: cuda_std::glossary#fence
 //! [minimum time]: cuda_std::glossary#minimum-time
 
+pub mod published;
+pub mod rows;
 pub mod specialized_warps;
+pub(super) mod warps;
 
+use self::published::{PREFIX, SUM, look_back, take_ticket, word};
+use self::rows::{
+    ROW, ROWS, VECTORIZED_THREADS, VECTORIZED_TILE, first_element, load_rows, scan_rows,
+    scan_sums_of_rows, store_rows,
+};
+use self::specialized_warps::{Block, Stages};
+use self::warps::{of_lane, warp_scan, warp_sum};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::async_copy;
@@ -174,32 +184,17 @@ use cuda_std::atomic::AtomicU64;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 use cuda_std::warp::WARP_SIZE;
-use cuda_std::warp::{
-    FULL_MASK, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor, warp_vote_ballot,
-};
 
 /// Elements of a tile, and threads of a block that has one element per thread.
 pub const TILE: u32 = 512;
 /// Threads of a block whose tree has two elements per thread.
 pub const TREE_BLOCK: u32 = TILE / 2;
-/// Threads per block of the variants with 16-byte loads.
-pub const VECTORIZED_THREADS: u32 = 256;
-/// 16-byte loads per thread: rows of 128 elements per warp.
-pub const ROWS: u32 = 8;
-/// Elements of a tile of the variants with 16-byte loads.
-pub const VECTORIZED_TILE: u32 = VECTORIZED_THREADS * ROWS * 4;
 /// Threads per block of `scan_sums`, a warp per tile.
 pub const SUMS_THREADS_PER_BLOCK: u32 = 256;
-/// A state of `look_back`: the tile's own sum is known.
-pub const SUM: u32 = 1;
-/// A state of `look_back`: the sum of everything up to the tile's end is known.
-pub const PREFIX: u32 = 2;
 /// Warps of a block with one element per thread.
 const WARPS: u32 = TILE / WARP_SIZE;
 /// Warps of a block of the variants with 16-byte loads.
 const VECTORIZED_WARPS: u32 = VECTORIZED_THREADS / WARP_SIZE;
-/// Elements of a row.
-const ROW: u32 = WARP_SIZE * 4;
 /// Loads that a lane of `scan_sums` starts before it adds.
 const LOADS_IN_FLIGHT: u32 = 16;
 
@@ -343,59 +338,6 @@ pub unsafe fn scan_blelloch_padded(
     unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
 }
 
-/// N independent inclusive scans over a warp at once, so that none waits for another.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
-    let mut sums = values;
-    for delta in [1, 2, 4, 8, 16] {
-        for sum in &mut sums {
-            // SAFETY: all lanes call.
-            let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, delta, WARP_SIZE) };
-            if is_inside {
-                *sum += lower;
-            }
-        }
-    }
-    sums
-}
-
-/// An inclusive scan over the lanes of a warp.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn warp_scan(value: f32) -> f32 {
-    // SAFETY: all lanes call.
-    let [sum] = unsafe { warp_scans([value]) };
-    sum
-}
-
-/// The sum over the lanes of a warp, in each.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn warp_sum(mut sum: f32) -> f32 {
-    for lanes in [16, 8, 4, 2, 1] {
-        // SAFETY: all lanes call.
-        sum += unsafe { warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE) }.0;
-    }
-    sum
-}
-
-/// The value of another lane.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn of_lane<T: cuda_std::warp::WarpShuffleValue>(value: T, lane: u32) -> T {
-    // SAFETY: all lanes call.
-    unsafe { warp_shuffle_idx(FULL_MASK, value, lane, WARP_SIZE) }.0
-}
-
 /// Change from `blelloch_padded`: warps scan by shuffles from register to register. Shared memory holds
 /// one word per warp, and of 19 barriers two are left.
 ///
@@ -429,119 +371,6 @@ pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut 
             *target.add(i as usize) = before_tile(before) + sum;
         }
     }
-}
-
-/// The elements of a thread in a tile of the vectorized variants: four neighbours from each row of its
-/// warp.
-type TileRows = [[f32; 4]; ROWS as usize];
-
-/// The index of this thread's first element in such a tile; its elements in the next row are `ROW` further.
-#[inline(always)]
-fn first_element() -> u32 {
-    let tid = thread::thread_idx_x();
-    tid / WARP_SIZE * (ROWS * ROW) + tid % WARP_SIZE * 4
-}
-
-/// Loads this thread's elements of such a tile, and zeros beyond the last element.
-///
-/// # Safety
-/// `source` 16-byte aligned and valid for `n` f32.
-#[inline(always)]
-unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
-    let mut rows = [[0.0; 4]; ROWS as usize];
-    let first = tile * VECTORIZED_TILE + first_element();
-    // SAFETY: a whole tile ends at or before n, and 4 divides `first`; elsewhere each element is checked.
-    unsafe {
-        if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
-            for (row, index) in rows.iter_mut().zip(0..) {
-                let four = source.add((first + index * ROW) as usize).cast::<F32x4>();
-                *row = (*four).to_array();
-            }
-        } else {
-            // Not `i < n` as in `store_rows`: the compiler would keep 32 answers in registers until then.
-            let left = n.saturating_sub(first);
-            for (row, index) in rows.iter_mut().zip(0..) {
-                for (element, next) in row.iter_mut().zip(0..) {
-                    let further = index * ROW + next;
-                    if further < left {
-                        *element = *source.add((first + further) as usize);
-                    }
-                }
-            }
-        }
-    }
-    rows
-}
-
-/// Stores this thread's elements of such a tile, the first at `own`, each plus `before`.
-///
-/// # Safety
-/// `target` 16-byte aligned and valid for `n` f32.
-#[inline(always)]
-unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, own: u32, rows: TileRows, before: f32) {
-    let first = tile * VECTORIZED_TILE + own;
-    // SAFETY: as in `load_rows`.
-    unsafe {
-        if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
-            for (row, index) in rows.iter().zip(0..) {
-                let four = target.add((first + index * ROW) as usize).cast::<F32x4>();
-                *four = F32x4::from_array(row.map(|sum| before + sum));
-            }
-        } else {
-            for (row, index) in rows.iter().zip(0..) {
-                for (sum, next) in row.iter().zip(0..) {
-                    let i = first + index * ROW + next;
-                    if i < n {
-                        *target.add(i as usize) = before + *sum;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Scans the elements of a warp in registers, and returns their sum.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn scan_rows(rows: &mut TileRows) -> f32 {
-    // Several short loops: the compiler unrolls each of them, and only so are the rows in registers.
-    let mut sums = [0.0; ROWS as usize];
-    for (row, sum) in rows.iter_mut().zip(&mut sums) {
-        row[1] += row[0];
-        row[2] += row[1];
-        row[3] += row[2];
-        *sum = row[3];
-    }
-    // SAFETY: all lanes call.
-    let (before, sum) = unsafe { scan_sums_of_rows(sums) };
-    for (row, before) in rows.iter_mut().zip(&before) {
-        for element in row {
-            *element += before;
-        }
-    }
-    sum
-}
-
-/// Takes the sum of this lane's elements in each row. Returns, for each row, the sum of all elements of
-/// the warp before this lane's, and the sum of the whole warp.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize], f32) {
-    // SAFETY: all lanes call.
-    let sums = unsafe { warp_scans(sums) };
-    let (mut before, mut before_row) = ([0.0; ROWS as usize], 0.0);
-    for (before, sum) in before.iter_mut().zip(&sums) {
-        // SAFETY: all lanes call.
-        let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, 1, WARP_SIZE) };
-        *before = if is_inside { before_row + lower } else { before_row };
-        // SAFETY: all lanes call.
-        before_row += unsafe { of_lane(*sum, WARP_SIZE - 1) };
-    }
-    (before, before_row)
 }
 
 /// Takes the sum of each warp. Returns the sum of the warps before this one, and the sum of the block.
@@ -649,74 +478,6 @@ unsafe fn before_warp(
     }
 }
 
-/// Takes one of the `count` tickets of a launch: its lower half is the number of the next tile, its upper half that of
-/// this launch.
-///
-/// # Safety
-/// `tickets` is accessed by this function only, which is called `count` times in each launch.
-#[inline(always)]
-unsafe fn take_ticket(tickets: *mut u64, count: u32) -> u64 {
-    // SAFETY: the caller's contract.
-    let tickets = unsafe { AtomicU64::from_ptr(tickets) };
-    let ticket = tickets.fetch_add(1, Relaxed);
-    if ticket as u32 == count - 1 {
-        // Nobody is left to take one in this launch.
-        tickets.fetch_add((1 << 32) - u64::from(count), Relaxed);
-    }
-    ticket
-}
-
-/// The word that a tile publishes: its state in this launch, and the value that belongs to the state.
-#[inline(always)]
-fn word(launch: u32, state: u32, value: f32) -> u64 {
-    u64::from(launch.wrapping_mul(2).wrapping_add(state)) << 32 | u64::from(value.to_bits())
-}
-
-/// Looks back: returns, in each lane, the sum of all tiles before `tile`.
-///
-/// # Safety
-/// `tiles` valid for a word per tile up to this one, accessed by atomics only; blocks that run or have ended publish
-/// those before; all lanes of a warp call.
-#[inline(always)]
-unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
-    let lane = thread::thread_idx_x() % WARP_SIZE;
-    let mut sum = 0.0;
-    // The tiles from here on are in `sum`.
-    let mut end = tile;
-    while end > 0 {
-        // Lane 0 has the nearest one. Before the first tile there is nothing.
-        let found = if lane < end {
-            // SAFETY: end - 1 - lane < tile.
-            unsafe { AtomicU64::from_ptr(tiles.add((end - 1 - lane) as usize)) }.load(Relaxed)
-        } else {
-            word(launch, PREFIX, 0.0)
-        };
-        // That of an earlier launch is neither: its number is smaller.
-        let state = ((found >> 32) as u32).wrapping_sub(launch.wrapping_mul(2));
-        // SAFETY: all lanes vote.
-        let (prefixes, known) = unsafe {
-            (
-                warp_vote_ballot(FULL_MASK, state == PREFIX),
-                warp_vote_ballot(FULL_MASK, state == PREFIX || state == SUM),
-            )
-        };
-        // The lanes up to the first with a prefix, or all.
-        let needed = prefixes ^ prefixes.wrapping_sub(1);
-        if known & needed != needed {
-            continue;
-        }
-        if needed >> lane & 1 == 1 {
-            sum += f32::from_bits(found as u32);
-        }
-        if prefixes != 0 {
-            break;
-        }
-        end -= WARP_SIZE;
-    }
-    // SAFETY: all lanes call.
-    unsafe { warp_sum(sum) }
-}
-
 /// Change from `vectorized`: one pass over the array. A block learns the sum before its tile from the
 /// blocks of the tiles before.
 ///
@@ -817,7 +578,6 @@ pub unsafe fn scan_specialized_warps(
     n: u32,
     stages: u32,
 ) {
-    use specialized_warps::{Block, Stages};
     #[address_space(shared)]
     static mut STAGES: MaybeUninit<Stages> = MaybeUninit::uninit();
     let block =

@@ -11,11 +11,10 @@ use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::scan as device;
+use kernels::collectives::scan::published::{PREFIX, SUM};
+use kernels::collectives::scan::rows::{VECTORIZED_THREADS, VECTORIZED_TILE};
 use kernels::collectives::scan::specialized_warps::{self, Stages};
-use kernels::collectives::scan::{
-    PREFIX, SUM, SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, VECTORIZED_THREADS, VECTORIZED_TILE,
-    scan_sums,
-};
+use kernels::collectives::scan::{SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, scan_sums};
 use rayon::prelude::*;
 
 /// Lanes per warp.

@@ -11,9 +11,9 @@
 //! writers    one chunk each: scan it, add what is before, store      emptied -> loader
 //! ```
 
-use super::{
-    ROW, ROWS, SUM, TileRows, VECTORIZED_TILE, scan_rows, store_rows, take_ticket, warp_sum, word,
-};
+use super::published::{SUM, take_ticket, word};
+use super::rows::{ROW, ROWS, TileRows, VECTORIZED_TILE, scan_rows, store_rows};
+use super::warps::warp_sum;
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::AtomicU64;
