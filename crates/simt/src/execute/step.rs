@@ -2,19 +2,16 @@
 
 use super::block::{Block, Flow, Stop};
 use super::bytes::read_bytes;
-use super::lanes::lanes;
 use super::machine::Machine;
-use super::request::{addresses, shared_offset, space_of};
+use super::request::space_of;
 use super::warp::{Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
 use crate::hash::mix;
-use crate::operation::{BarrierKind, Base, Clock, MbarrierOperation, Operation};
+use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
 use crate::options::Schedule;
 
 /// Warp-instructions that a warp may run before another gets its turn.
 const QUANTUM: u64 = 1 << 14;
-/// Warp-instructions as which a sleep at an mbarrier counts, so that a launch that waits for ever ends soon.
-const SLEEP: u64 = 1 << 8;
 
 impl Machine<'_> {
     /// Runs one warp until nothing of it can run or its turn is over.
@@ -425,50 +422,19 @@ impl Machine<'_> {
             self.barrier_arrived(block, warp, mask, number);
             return Ok(Flow::Next);
         }
-        let rest = split.mask & !mask;
-        warp.splits.push(Split {
-            pc: split.pc,
-            mask,
-            frames: split.frames.clone(),
-            state: State::AtBarrier(number),
-        });
-        if rest == 0 {
-            return Ok(Flow::Left);
-        }
-        split.mask = rest;
-        split.pc += 1;
-        Ok(Flow::Jumped)
+        Ok(wait_here(warp, split, mask, State::AtBarrier(number)))
     }
+}
 
-    /// After a `try_wait`: lanes that all wait for one phase sleep until it is complete, or nothing else can run.
-    fn sleep(
-        &mut self,
-        warp: &mut Warp,
-        split: &mut Split,
-        mask: u32,
-        (base, offset): (Base, i64),
-        passed: u32,
-    ) -> Flow {
-        let all = addresses(warp, base, offset);
-        let address = all[mask.trailing_zeros() as usize];
-        let together = lanes(mask).all(|lane| all[lane] == address);
-        if !together || warp.registers.predicates[passed as usize] & mask != 0 {
-            return Flow::Next;
-        }
-        self.run.burn(SLEEP);
-        warp.splits.push(Split {
-            pc: split.pc,
-            mask,
-            frames: split.frames.clone(),
-            state: State::AtMbarrier(shared_offset(address) as u32),
-        });
-        split.mask &= !mask;
-        if split.mask == 0 {
-            return Flow::Left;
-        }
-        split.pc += 1;
-        Flow::Jumped
+/// Puts lanes aside at their instruction; the others of the split go on.
+pub(super) fn wait_here(warp: &mut Warp, split: &mut Split, mask: u32, state: State) -> Flow {
+    warp.splits.push(Split { pc: split.pc, mask, frames: split.frames.clone(), state });
+    split.mask &= !mask;
+    if split.mask == 0 {
+        return Flow::Left;
     }
+    split.pc += 1;
+    Flow::Jumped
 }
 
 /// Lanes leave a function or the kernel.
