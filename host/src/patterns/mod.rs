@@ -45,6 +45,7 @@ pub const ALL: &[&Pattern] = &[
     &caches::l2_persistence::PATTERN,
     &transfer::pinned_memory::PATTERN,
     &transfer::batching::PATTERN,
+    &transfer::device_residency::PATTERN,
     &streams::overlap::PATTERN,
     &transfer::zero_copy::PATTERN,
     &streams::stream_semantics::PATTERN,
