@@ -1,0 +1,49 @@
+//! Weights of neighbours, and the weighted sum.
+
+use super::axis::Axis;
+use super::{TAPS, Tap};
+
+/// Bits behind the last bit of the largest texel that take part in a sum.
+const GUARD: i32 = 3;
+
+/// Up to eight texels. A weight of two or three axes is rounded to a 256th after each axis (z, then x, then y), and
+/// what is left belongs to the other side, so that the sum stays 256.
+pub(super) fn spread(x: Axis, y: Axis, z: Axis) -> [Tap; TAPS] {
+    let mut taps = [Tap::default(); TAPS];
+    for (slice, in_z) in [256 - z.weight, z.weight].into_iter().enumerate() {
+        let right = (in_z * x.weight + 128) >> 8;
+        for (column, in_x, half) in [(0, in_z - right, 127), (1, right, 128)] {
+            let below = (in_x * y.weight + half) >> 8;
+            for (row, weight) in [in_x - below, below].into_iter().enumerate() {
+                let place = match (x.places[column], y.places[row], z.places[slice]) {
+                    (Some(x), Some(y), Some(z)) => Some([x, y, z]),
+                    _ => None,
+                };
+                taps[4 * slice + 2 * row + column] = Tap { place, weight };
+            }
+        }
+    }
+    taps
+}
+
+/// The sum of texels with weights of `1 << scale` in all. All are aligned to the largest, cut a few bits below its last
+/// bit, and added exactly; the sum is rounded once.
+pub(crate) fn weighted(texels: &[(i32, f32)], scale: i32) -> f32 {
+    let used = texels.iter().filter(|(weight, _)| *weight != 0);
+    if let [(_, only)] = used.clone().collect::<Vec<_>>()[..] {
+        return *only;
+    }
+    if used.clone().any(|(_, value)| !value.is_finite()) {
+        return used.map(|(weight, value)| *weight as f32 * value).sum();
+    }
+    let largest = used.clone().map(|(_, value)| exponent(*value)).max().unwrap_or(0);
+    // In f64, all of this is exact: 24 + 3 bits of a texel, 8 of a weight, 3 of the number of texels.
+    let unit = 2.0_f64.powi(largest - 23 - GUARD);
+    let sum: f64 = used.map(|(weight, value)| f64::from(*weight) * (f64::from(*value) / unit).trunc()).sum();
+    (sum * unit * 2.0_f64.powi(-scale)) as f32
+}
+
+/// The exponent of a float's first bit; that of the smallest normal number for subnormals.
+fn exponent(value: f32) -> i32 {
+    ((value.to_bits() >> 23 & 0xff) as i32).max(1) - 127
+}
