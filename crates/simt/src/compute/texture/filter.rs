@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::{TAPS, Tap};
 
 /// Bits behind the last bit of the largest texel that take part in a sum.
-const GUARD: i32 = 3;
+const GUARD: i32 = 4;
 
 /// Up to eight texels. A weight of two or three axes is rounded to a 256th after each axis (z, then x, then y), and
 /// what is left belongs to the other side, so that the sum stays 256.
@@ -40,7 +40,12 @@ pub(crate) fn weighted(texels: &[(i32, f32)], scale: i32) -> f32 {
     // In f64, all of this is exact: 24 + 3 bits of a texel, 8 of a weight, 3 of the number of texels.
     let unit = 2.0_f64.powi(largest - 23 - GUARD);
     let sum: f64 = used.map(|(weight, value)| f64::from(*weight) * (f64::from(*value) / unit).trunc()).sum();
-    (sum * unit * 2.0_f64.powi(-scale)) as f32
+    away(sum * unit * 2.0_f64.powi(-scale))
+}
+
+/// Rounds to the nearest float, halves away from zero.
+fn away(value: f64) -> f32 {
+    f64::from_bits((value.to_bits() + (1 << 28)) & !((1 << 29) - 1)) as f32
 }
 
 /// The exponent of a float's first bit; that of the smallest normal number for subnormals.

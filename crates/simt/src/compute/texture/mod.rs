@@ -66,7 +66,7 @@ fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis,
         }
     };
     let layers = if image.shape == Shape::Cubes { depth / 6 } else { depth };
-    let layer = (point.layer as i32).clamp(0, layers as i32 - 1) as u32;
+    let layer = point.layer.min(layers - 1);
     match image.shape {
         Shape::Cube | Shape::Cubes => {
             let (face, x, y) = cube::face(point.at.map(f32::from_bits));
