@@ -30,29 +30,34 @@ const FAR: f64 = (1_u64 << 43) as f64;
 pub(super) fn axis(coordinate: f32, n: u32, mode: AddressMode, sampler: &Sampler) -> Axis {
     let coordinate = if coordinate.is_subnormal() { 0.0 } else { f64::from(coordinate) };
     let cut = (coordinate * ONE).floor();
-    let repeats = sampler.normalized && matches!(mode, AddressMode::Wrap | AddressMode::Mirror);
+    let mode = match mode {
+        AddressMode::Wrap | AddressMode::Mirror if !sampler.normalized => AddressMode::Clamp,
+        mode => mode,
+    };
     let extent = i64::from(n);
-    let position = if repeats {
-        let period = if mode == AddressMode::Wrap { ONE } else { 2.0 * ONE };
-        // NaN becomes zero.
-        let within = cut.rem_euclid(period) as i64;
-        let there = within * extent;
-        if within >= ONE as i64 { 2 * ONE as i64 * extent - 1 - there } else { there }
-    } else if sampler.normalized {
-        cut.clamp(-FAR, FAR) as i64 * extent
-    } else {
-        cut.clamp(-FAR, FAR) as i64
+    // A remainder of infinity is NaN, which becomes zero.
+    let position = match mode {
+        AddressMode::Wrap => cut.rem_euclid(ONE) as i64 * extent,
+        AddressMode::Mirror => cut.rem_euclid(2.0 * ONE) as i64 * extent,
+        _ if sampler.normalized => cut.clamp(-FAR, FAR) as i64 * extent,
+        _ => cut.clamp(-FAR, FAR) as i64,
     };
     let place = |index: i64| match mode {
+        AddressMode::Wrap => Some(index.rem_euclid(extent) as u32),
+        AddressMode::Mirror => {
+            let index = index.rem_euclid(2 * extent);
+            Some(index.min(2 * extent - 1 - index) as u32)
+        }
+        AddressMode::Clamp => Some(index.clamp(0, extent - 1) as u32),
         AddressMode::Border => (0..extent).contains(&index).then_some(index as u32),
-        AddressMode::Wrap if repeats => Some(index.rem_euclid(extent) as u32),
-        _ => Some(index.clamp(0, extent - 1) as u32),
     };
     if !sampler.linear {
         return Axis { places: [place(position >> FRACTION); 2], weight: 0 };
     }
     let steps = ((position >> (FRACTION - 9)) + 1 >> 1) - 128;
-    Axis { places: [place(steps >> 8), place((steps >> 8) + 1)], weight: (steps & 255) as i32 }
+    let places = [place(steps >> 8), place((steps >> 8) + 1)];
+    // Where both are the same texel, it has the whole weight.
+    Axis { places, weight: if places[0] == places[1] { 0 } else { (steps & 255) as i32 } }
 }
 
 /// The place of an integer coordinate: one outside is beyond the border, whatever the address mode.

@@ -26,25 +26,22 @@ pub(super) fn spread(x: Axis, y: Axis, z: Axis) -> [Tap; TAPS] {
     taps
 }
 
-/// The sum of texels with weights of `1 << scale` in all. All are aligned to the largest, cut a few bits below its last
-/// bit, and added exactly; the sum is rounded once.
-pub(crate) fn weighted(texels: &[(i32, f32)], scale: i32) -> f32 {
+/// The sum of texels with weights, in 256ths. All are aligned to the largest, cut a few bits below its last bit, and
+/// added exactly.
+pub(crate) fn weighted(texels: &[(i32, f32)]) -> f64 {
     let used = texels.iter().filter(|(weight, _)| *weight != 0);
-    if let [(_, only)] = used.clone().collect::<Vec<_>>()[..] {
-        return *only;
-    }
     if used.clone().any(|(_, value)| !value.is_finite()) {
-        return used.map(|(weight, value)| *weight as f32 * value).sum();
+        return used.map(|(weight, value)| f64::from(*weight) * f64::from(*value)).sum();
     }
     let largest = used.clone().map(|(_, value)| exponent(*value)).max().unwrap_or(0);
-    // In f64, all of this is exact: 24 + 3 bits of a texel, 8 of a weight, 3 of the number of texels.
+    // In f64, all of this is exact: 24 + 4 bits of a texel, 8 of a weight, 2 of the number of texels.
     let unit = 2.0_f64.powi(largest - 23 - GUARD);
-    let sum: f64 = used.map(|(weight, value)| f64::from(*weight) * (f64::from(*value) / unit).trunc()).sum();
-    away(sum * unit * 2.0_f64.powi(-scale))
+    let cut = |value: f32| (f64::from(value) / unit).trunc();
+    used.map(|(weight, value)| f64::from(*weight) * cut(*value)).sum::<f64>() * unit
 }
 
 /// Rounds to the nearest float, halves away from zero.
-fn away(value: f64) -> f32 {
+pub(crate) fn away(value: f64) -> f32 {
     f64::from_bits((value.to_bits() + (1 << 28)) & !((1 << 29) - 1)) as f32
 }
 

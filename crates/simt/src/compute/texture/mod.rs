@@ -8,7 +8,7 @@ mod filter;
 mod level;
 mod texel;
 
-pub(crate) use filter::weighted;
+use filter::weighted;
 pub(crate) use level::{levels, levels_of_gradients};
 pub(crate) use texel::decode;
 
@@ -66,59 +66,71 @@ fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis,
         }
     };
     let layers = if image.shape == Shape::Cubes { depth / 6 } else { depth };
-    let layer = point.layer.min(layers - 1);
+    let layer = if point.whole {
+        axis::whole(point.layer as i32, layers)
+    } else {
+        Axis::at(point.layer.min(layers - 1))
+    };
+    let [x, y, z] = point.at;
     match image.shape {
         Shape::Cube | Shape::Cubes => {
             let (face, x, y) = cube::face(point.at.map(f32::from_bits));
-            let layer = if image.shape == Shape::Cubes { 6 * layer } else { 0 };
+            let first = if image.shape == Shape::Cubes { 6 * point.layer.min(layers - 1) } else { 0 };
             let [x, y] = [x, y].map(|c| cube::axis(c, width, sampler));
-            (x, y, Axis::at(layer + face))
+            (x, y, Axis::at(first + face))
         }
-        _ => {
-            let y = if image.shape.is_flat() { 0 } else { point.at[1] };
-            let z = match image.shape {
-                Shape::Volume => one(depth, 2, point.at[2]),
-                shape if shape.is_layered() => Axis::at(layer),
-                _ => Axis::at(0),
-            };
-            (one(width, 0, point.at[0]), one(height, 1, y), z)
-        }
+        Shape::Buffer => (axis::whole(x as i32, width), Axis::at(0), Axis::at(0)),
+        // The hardware's lines are planes of one row, read at its upper edge.
+        Shape::Line => (one(width, 0, x), one(height, 1, 0), Axis::at(0)),
+        Shape::Plane => (one(width, 0, x), one(height, 1, y), Axis::at(0)),
+        Shape::Volume => (one(width, 0, x), one(height, 1, y), one(depth, 2, z)),
+        Shape::Lines => (one(width, 0, x), Axis::at(0), layer),
+        Shape::Planes => (one(width, 0, x), one(height, 1, y), layer),
     }
 }
 
-/// What lies beyond the border.
-pub(crate) fn border(image: &Image, sampler: &Sampler) -> [u32; 4] {
-    std::array::from_fn(|c| if c < image.channels as usize { sampler.border[c] } else { 0 })
+/// What lies beyond the border, as bytes of a texel: the colour in the image's format. Integers keep the low bits of the
+/// colour, and integer coordinates find only zeros.
+pub(crate) fn border(image: &Image, sampler: &Sampler, point: &Point) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    if !point.whole {
+        let size = image.format.bytes() as usize;
+        let channels = bytes.chunks_exact_mut(size).take(image.channels as usize);
+        for (channel, bits) in channels.zip(sampler.border) {
+            let stored = texel::encode(image.format, sampler.to_float, bits).to_le_bytes();
+            channel.copy_from_slice(&stored[..size]);
+        }
+    }
+    bytes
 }
 
-/// The result of a fetch from one or two levels; `fetch` gives the channels of a texel of a level.
+/// The result of a fetch from one or two levels; `fetch` gives the bytes of a texel of a level.
 pub(crate) fn resolve(
     image: &Image,
     sampler: &Sampler,
     point: &Point,
     [near, far]: [usize; 2],
     weight: i32,
-    fetch: impl Fn(usize, &Tap) -> [u32; 4],
+    mut fetch: impl FnMut(usize, &Tap) -> [u8; 16],
 ) -> [u32; 4] {
-    let mut texels = [(0, [0; 4]); 2 * TAPS];
-    let mut count = 0;
+    let mut sums = [0.0; 4];
     for (level, part) in [(near, 256 - weight), (far, weight)] {
-        for tap in taps(image, sampler, level, point) {
-            if tap.weight * part != 0 {
-                texels[count] = (tap.weight * part, fetch(level, &tap));
-                count += 1;
+        if part == 0 {
+            continue;
+        }
+        let taps = taps(image, sampler, level, point);
+        if !sampler.linear && weight == 0 {
+            return decode(image, sampler.to_float, fetch(level, &taps[0]));
+        }
+        for slice in taps.chunks(4) {
+            let used = slice.iter().filter(|tap| tap.weight != 0);
+            let texels: Vec<_> =
+                used.map(|tap| (tap.weight, texel::widen(image, fetch(level, tap)))).collect();
+            for (channel, sum) in sums.iter_mut().enumerate().take(image.channels as usize) {
+                let values: Vec<_> = texels.iter().map(|(w, t)| (*w, t[channel])).collect();
+                *sum += weighted(&values) * f64::from(part) / 65536.0;
             }
         }
     }
-    let texels = &texels[..count];
-    if let [(_, only)] = texels {
-        return *only;
-    }
-    std::array::from_fn(|channel| {
-        let mut values = [(0, 0.0); 2 * TAPS];
-        for (value, (weight, texel)) in values.iter_mut().zip(texels) {
-            *value = (*weight, f32::from_bits(texel[channel]));
-        }
-        weighted(&values[..count], 16).to_bits()
-    })
+    sums.map(|sum| texel::narrow(image, sum).to_bits())
 }

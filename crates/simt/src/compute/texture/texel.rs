@@ -1,5 +1,6 @@
 //! From the bytes of a texel to four words.
 
+use super::filter::away;
 use crate::compute::half::Half;
 use crate::texture::{Format, Image};
 use crate::types::F16;
@@ -28,4 +29,52 @@ pub(crate) fn decode(image: &Image, to_float: bool, bytes: [u8; 16]) -> [u32; 4]
             (Format::Unsigned8 | Format::Unsigned16, false) => bits,
         }
     })
+}
+
+/// The channels of a texel as the filter weighs them: floats as they are, normalized integers as integers of 16 bits.
+pub(super) fn widen(image: &Image, bytes: [u8; 16]) -> [f32; 4] {
+    decode(image, false, bytes).map(|bits| {
+        let whole = bits as i32;
+        match image.format {
+            Format::Unsigned8 => (257 * whole) as f32,
+            Format::Unsigned16 => whole as f32,
+            Format::Signed8 => {
+                let size = whole.abs().min(127);
+                ((258 * size + (size >> 6)) * whole.signum()) as f32
+            }
+            Format::Signed16 => whole.max(-32767) as f32,
+            _ => f32::from_bits(bits),
+        }
+    })
+}
+
+/// A weighted sum as a float, rounded to what the filter keeps: the format for floats, 16 bits for integers.
+pub(super) fn narrow(image: &Image, sum: f64) -> f32 {
+    match image.format {
+        Format::Half => half_away(sum),
+        Format::Unsigned8 | Format::Unsigned16 => sum.round() as f32 / 65535.0,
+        Format::Signed8 | Format::Signed16 => sum.round() as f32 / 32767.0,
+        _ => away(sum),
+    }
+}
+
+fn half_away(sum: f64) -> f32 {
+    // The last bit of an f16: 10 below its first, and never below 2^-24.
+    let exponent = ((sum.abs().to_bits() >> 52) as i32 - 1023).max(-14);
+    let unit = 2.0_f64.powi(exponent - 10);
+    F16::nearest(((sum / unit).round() * unit) as f32).value()
+}
+
+/// One channel of a border colour in the image's format.
+pub(super) fn encode(format: Format, to_float: bool, bits: u32) -> u32 {
+    let value = f32::from_bits(bits);
+    let scaled = |low: f32, most: f32| (value.clamp(low, 1.0) * most).round() as i32 as u32;
+    match (format, to_float) {
+        (Format::Half, _) => u32::from(F16::nearest(value).bits()),
+        (Format::Unsigned8, true) => scaled(0.0, 255.0),
+        (Format::Unsigned16, true) => scaled(0.0, 65535.0),
+        (Format::Signed8, true) => scaled(-1.0, 127.0),
+        (Format::Signed16, true) => scaled(-1.0, 32767.0),
+        _ => bits,
+    }
 }
