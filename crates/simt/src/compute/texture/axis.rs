@@ -28,18 +28,27 @@ const FAR: f64 = (1_u64 << 43) as f64;
 /// one by the extent exactly, and rounds the weight to the nearest 256th, halves up. NaN and subnormals are zero; so is
 /// infinity where the image repeats.
 pub(super) fn axis(coordinate: f32, n: u32, mode: AddressMode, sampler: &Sampler) -> Axis {
-    let coordinate = if coordinate.is_subnormal() { 0.0 } else { f64::from(coordinate) };
-    let cut = (coordinate * ONE).floor();
     let mode = match mode {
         AddressMode::Wrap | AddressMode::Mirror if !sampler.normalized => AddressMode::Clamp,
         mode => mode,
     };
+    let coordinate = if coordinate.is_subnormal() { 0.0 } else { f64::from(coordinate) };
+    neighbours(coordinate, n, mode, sampler.normalized, sampler.linear)
+}
+
+/// The neighbours on a face of a cube map, whose coordinates go from 0 to 1 whatever the sampler says.
+pub(super) fn on_face(coordinate: f64, n: u32, mode: AddressMode, linear: bool) -> Axis {
+    neighbours(coordinate, n, mode, true, linear)
+}
+
+fn neighbours(coordinate: f64, n: u32, mode: AddressMode, normalized: bool, linear: bool) -> Axis {
+    let cut = (coordinate * ONE).floor();
     let extent = i64::from(n);
     // A remainder of infinity is NaN, which becomes zero.
     let position = match mode {
         AddressMode::Wrap => cut.rem_euclid(ONE) as i64 * extent,
         AddressMode::Mirror => cut.rem_euclid(2.0 * ONE) as i64 * extent,
-        _ if sampler.normalized => cut.clamp(-FAR, FAR) as i64 * extent,
+        _ if normalized => cut.clamp(-FAR, FAR) as i64 * extent,
         _ => cut.clamp(-FAR, FAR) as i64,
     };
     let place = |index: i64| match mode {
@@ -51,13 +60,14 @@ pub(super) fn axis(coordinate: f32, n: u32, mode: AddressMode, sampler: &Sampler
         AddressMode::Clamp => Some(index.clamp(0, extent - 1) as u32),
         AddressMode::Border => (0..extent).contains(&index).then_some(index as u32),
     };
-    if !sampler.linear {
+    if !linear {
         return Axis { places: [place(position >> FRACTION); 2], weight: 0 };
     }
     let steps = ((position >> (FRACTION - 9)) + 1 >> 1) - 128;
     let places = [place(steps >> 8), place((steps >> 8) + 1)];
-    // Where both are the same texel, it has the whole weight.
-    Axis { places, weight: if places[0] == places[1] { 0 } else { (steps & 255) as i32 } }
+    // At a clamped edge one texel has the whole weight.
+    let whole = mode == AddressMode::Clamp && places[0] == places[1];
+    Axis { places, weight: if whole { 0 } else { (steps & 255) as i32 } }
 }
 
 /// The place of an integer coordinate: one outside is beyond the border, whatever the address mode.

@@ -14,7 +14,7 @@ pub(crate) fn levels(image: &Image, sampler: &Sampler, detail: f32) -> ([usize; 
     if !sampler.linear_levels {
         return ([((detail + 0.5).floor() as usize).min(last); 2], 0);
     }
-    let steps = (detail * 256.0 + 0.5).floor() as usize;
+    let steps = (detail * 256.0).floor() as usize;
     ([(steps >> 8).min(last), ((steps >> 8) + 1).min(last)], (steps & 255) as i32)
 }
 

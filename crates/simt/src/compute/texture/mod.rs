@@ -12,7 +12,7 @@ use filter::weighted;
 pub(crate) use level::{levels, levels_of_gradients};
 pub(crate) use texel::decode;
 
-use crate::texture::{Image, Sampler, Shape};
+use crate::texture::{Format, Image, Sampler, Shape};
 use axis::{Axis, axis};
 
 /// A texel that takes part in a fetch.
@@ -22,6 +22,8 @@ pub(crate) struct Tap {
     pub place: Option<[u32; 3]>,
     /// Of 256.
     pub weight: i32,
+    /// Whether it is read; its weight may still be rounded to zero.
+    pub used: bool,
 }
 
 /// Where a lane fetches.
@@ -37,10 +39,16 @@ pub(crate) struct Point {
 /// The most texels that one level gives to a fetch.
 pub(crate) const TAPS: usize = 8;
 
-/// The texels of one level that a fetch reads; those beyond the first with weight 0 are none.
-pub(crate) fn taps(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> [Tap; TAPS] {
+/// The texels of one level that a fetch reads, of which it has `part` 256ths.
+pub(crate) fn taps(
+    image: &Image,
+    sampler: &Sampler,
+    level: usize,
+    part: i32,
+    point: &Point,
+) -> [Tap; TAPS] {
     let (x, y, z) = axes(image, sampler, level, point);
-    filter::spread(x, y, z)
+    filter::spread(part, x, y, z)
 }
 
 /// The four texels around a point, in the order of `tld4`: below left, below right, above right, above left.
@@ -52,7 +60,7 @@ pub(crate) fn around(image: &Image, sampler: &Sampler, point: &Point) -> [Tap; 4
             (Some(x), Some(y), Some(z)) => Some([x, y, z]),
             _ => None,
         };
-        Tap { place, weight: 256 }
+        Tap { place, weight: 256, used: true }
     })
 }
 
@@ -76,12 +84,14 @@ fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis,
         Shape::Cube | Shape::Cubes => {
             let (face, x, y) = cube::face(point.at.map(f32::from_bits));
             let first = if image.shape == Shape::Cubes { 6 * point.layer.min(layers - 1) } else { 0 };
-            let [x, y] = [x, y].map(|c| cube::axis(c, width, sampler));
-            (x, y, Axis::at(first + face))
+            let on_face = |c, k: usize| axis::on_face(c, width, sampler.address[k], sampler.linear);
+            (on_face(x, 0), on_face(y, 1), Axis::at(first + face))
         }
         Shape::Buffer => (axis::whole(x as i32, width), Axis::at(0), Axis::at(0)),
         // The hardware's lines are planes of one row, read at its upper edge.
-        Shape::Line => (one(width, 0, x), one(height, 1, 0), Axis::at(0)),
+        Shape::Line if !point.whole => (one(width, 0, x), one(height, 1, 0), Axis::at(0)),
+        // Integer coordinates are for plain memory; an array gives zeros.
+        Shape::Line => (axis::whole(-1, width), Axis::at(0), Axis::at(0)),
         Shape::Plane => (one(width, 0, x), one(height, 1, y), Axis::at(0)),
         Shape::Volume => (one(width, 0, x), one(height, 1, y), one(depth, 2, z)),
         Shape::Lines => (one(width, 0, x), Axis::at(0), layer),
@@ -118,19 +128,29 @@ pub(crate) fn resolve(
         if part == 0 {
             continue;
         }
-        let taps = taps(image, sampler, level, point);
+        let taps = taps(image, sampler, level, part, point);
         if !sampler.linear && weight == 0 {
             return decode(image, sampler.to_float, fetch(level, &taps[0]));
         }
         for slice in taps.chunks(4) {
-            let used = slice.iter().filter(|tap| tap.weight != 0);
-            let texels: Vec<_> =
-                used.map(|tap| (tap.weight, texel::widen(image, fetch(level, tap)))).collect();
+            let texels: Vec<_> = slice
+                .iter()
+                .filter(|tap| tap.used)
+                .map(|tap| (tap.weight, fetch(level, tap)))
+                .collect();
+            if let [(256, only)] = texels[..]
+                && image.format.is_float()
+            {
+                return decode(image, false, only).map(|bits| texel::canonical(image, bits));
+            }
             for (channel, sum) in sums.iter_mut().enumerate().take(image.channels as usize) {
-                let values: Vec<_> = texels.iter().map(|(w, t)| (*w, t[channel])).collect();
-                *sum += weighted(&values) * f64::from(part) / 65536.0;
+                let values: Vec<_> =
+                    texels.iter().map(|(w, bytes)| (*w, texel::widen(image, *bytes)[channel])).collect();
+                let half = image.format == Format::Half;
+                let (bits, smallest) = if half { (10, -14) } else { (23, -126) };
+                *sum += weighted(&values, bits, smallest) / 256.0;
             }
         }
     }
-    sums.map(|sum| texel::narrow(image, sum).to_bits())
+    sums.map(|sum| texel::canonical(image, texel::narrow(image, sum).to_bits()))
 }

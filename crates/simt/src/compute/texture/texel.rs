@@ -39,10 +39,10 @@ pub(super) fn widen(image: &Image, bytes: [u8; 16]) -> [f32; 4] {
             Format::Unsigned8 => (257 * whole) as f32,
             Format::Unsigned16 => whole as f32,
             Format::Signed8 => {
-                let size = whole.abs().min(127);
-                ((258 * size + (size >> 6)) * whole.signum()) as f32
+                let size = whole.abs();
+                ((258 * size + ((size & 127) >> 6)) * whole.signum()) as f32
             }
-            Format::Signed16 => whole.max(-32767) as f32,
+            Format::Signed16 => whole as f32,
             _ => f32::from_bits(bits),
         }
     })
@@ -53,7 +53,7 @@ pub(super) fn narrow(image: &Image, sum: f64) -> f32 {
     match image.format {
         Format::Half => half_away(sum),
         Format::Unsigned8 | Format::Unsigned16 => sum.round() as f32 / 65535.0,
-        Format::Signed8 | Format::Signed16 => sum.round() as f32 / 32767.0,
+        Format::Signed8 | Format::Signed16 => sum.round().max(-32767.0) as f32 / 32767.0,
         _ => away(sum),
     }
 }
@@ -76,5 +76,14 @@ pub(super) fn encode(format: Format, to_float: bool, bits: u32) -> u32 {
         (Format::Signed8, true) => scaled(-1.0, 127.0),
         (Format::Signed16, true) => scaled(-1.0, 32767.0),
         _ => bits,
+    }
+}
+
+/// A filtered float: all that are no numbers are the same.
+pub(super) fn canonical(image: &Image, bits: u32) -> u32 {
+    match image.format {
+        _ if !f32::from_bits(bits).is_nan() => bits,
+        Format::Half => 0x7fff_e000,
+        _ => 0x7fff_ffff,
     }
 }
