@@ -24,6 +24,7 @@ mod registers;
 mod report;
 mod requests;
 mod syntax;
+mod texture;
 mod types;
 mod windows;
 
@@ -42,4 +43,5 @@ pub use module::{
 };
 pub use options::{Options, Schedule};
 pub use report::{InstructionReport, Report, SourceLocation};
+pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
 pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};

@@ -94,7 +94,6 @@ pub struct Group {
     pub bias: f32,
     pub low: f32,
     pub high: f32,
-    pub exact_trilinear: bool,
     pub digests: Vec<u32>,
 }
 
@@ -137,7 +136,6 @@ pub fn read(text: &str) -> Vec<Group> {
                 bias: f(19),
                 low: f(20),
                 high: f(21),
-                exact_trilinear: n(22) != 0,
                 digests: Vec::new(),
             }),
             "digests" => {
@@ -157,6 +155,11 @@ pub fn digest(words: &[u32]) -> u32 {
 }
 
 impl Group {
+    /// Whether floats are any bits, NaN and infinity among them.
+    pub fn is_wild(&self) -> bool {
+        self.content == 1 && self.format >= 6
+    }
+
     pub fn element_bytes(&self) -> usize {
         [1, 1, 2, 2, 4, 4, 2, 4][self.format]
     }

@@ -9,7 +9,7 @@ mod level;
 mod texel;
 
 use filter::weighted;
-pub(crate) use level::{levels, levels_of_gradients};
+pub(crate) use level::Detail;
 pub(crate) use texel::decode;
 
 use crate::texture::{Format, Image, Sampler, Shape};
@@ -33,22 +33,48 @@ pub(crate) struct Point {
     pub at: [u32; 3],
     /// The coordinates are integers: texels.
     pub whole: bool,
+    /// A level is named: integer coordinates outside then find the edge.
+    pub levelled: bool,
     pub layer: u32,
 }
 
 /// The most texels that one level gives to a fetch.
 pub(crate) const TAPS: usize = 8;
 
-/// The texels of one level that a fetch reads, of which it has `part` 256ths.
-pub(crate) fn taps(
+/// The texels that a fetch reads, of one level or of two.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Footprint {
+    pub levels: [usize; 2],
+    /// Of 256, for each level.
+    parts: [i32; 2],
+    /// The taps of the first level, then those of the second.
+    pub taps: [Tap; 2 * TAPS],
+}
+
+impl Footprint {
+    /// Four texels of the finest level.
+    pub fn of(four: [Tap; 4]) -> Footprint {
+        let mut taps = [Tap::default(); 2 * TAPS];
+        taps[..4].copy_from_slice(&four);
+        Footprint { levels: [0; 2], parts: [256, 0], taps }
+    }
+}
+
+/// The texels that a fetch reads; none where it names no level.
+pub(crate) fn footprint(
     image: &Image,
     sampler: &Sampler,
-    level: usize,
-    part: i32,
     point: &Point,
-) -> [Tap; TAPS] {
-    let (x, y, z) = axes(image, sampler, level, point);
-    filter::spread(part, x, y, z)
+    detail: Detail,
+) -> Option<Footprint> {
+    let (levels, weight) = level::levels(image, sampler, detail)?;
+    let parts = [256 - weight, weight];
+    let mut taps = [Tap::default(); 2 * TAPS];
+    for (k, of_level) in taps.chunks_mut(TAPS).enumerate().take(if weight == 0 { 1 } else { 2 }) {
+        let (x, y, z) = axes(image, sampler, levels[k], point);
+        of_level.copy_from_slice(&filter::spread(parts[k], x, y, z));
+    }
+    Some(Footprint { levels, parts, taps })
 }
 
 /// The four texels around a point, in the order of `tld4`: below left, below right, above right, above left.
@@ -67,7 +93,9 @@ pub(crate) fn around(image: &Image, sampler: &Sampler, point: &Point) -> [Tap; 4
 fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis, Axis, Axis) {
     let [width, height, depth] = image.extent(level);
     let one = |n: u32, k: usize, bits: u32| {
-        if point.whole {
+        if point.whole && point.levelled {
+            Axis::at((bits as i32).clamp(0, n as i32 - 1) as u32)
+        } else if point.whole {
             axis::whole(bits as i32, n)
         } else {
             axis(f32::from_bits(bits), n, sampler.address[k], sampler)
@@ -101,9 +129,9 @@ fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis,
 
 /// What lies beyond the border, as bytes of a texel: the colour in the image's format. Integers keep the low bits of the
 /// colour, and integer coordinates find only zeros.
-pub(crate) fn border(image: &Image, sampler: &Sampler, point: &Point) -> [u8; 16] {
+pub(crate) fn border(image: &Image, sampler: &Sampler, whole: bool) -> [u8; 16] {
     let mut bytes = [0; 16];
-    if !point.whole {
+    if !whole {
         let size = image.format.bytes() as usize;
         let channels = bytes.chunks_exact_mut(size).take(image.channels as usize);
         for (channel, bits) in channels.zip(sampler.border) {
@@ -114,42 +142,36 @@ pub(crate) fn border(image: &Image, sampler: &Sampler, point: &Point) -> [u8; 16
     bytes
 }
 
-/// The result of a fetch from one or two levels; `fetch` gives the bytes of a texel of a level.
-pub(crate) fn resolve(
+/// The result of a fetch; `texel` gives the bytes of a tap, by its place in the footprint.
+pub(crate) fn combine(
     image: &Image,
     sampler: &Sampler,
-    point: &Point,
-    [near, far]: [usize; 2],
-    weight: i32,
-    mut fetch: impl FnMut(usize, &Tap) -> [u8; 16],
+    footprint: &Footprint,
+    texel: impl Fn(usize) -> [u8; 16],
 ) -> [u32; 4] {
+    if !sampler.linear && footprint.parts[1] == 0 {
+        return decode(image, sampler.to_float, texel(0));
+    }
+    // Texels of a half have 11 bits, and none is below its smallest number.
+    let (bits, smallest) = if image.format == Format::Half { (10, -14) } else { (23, -126) };
     let mut sums = [0.0; 4];
-    for (level, part) in [(near, 256 - weight), (far, weight)] {
-        if part == 0 {
-            continue;
-        }
-        let taps = taps(image, sampler, level, part, point);
-        if !sampler.linear && weight == 0 {
-            return decode(image, sampler.to_float, fetch(level, &taps[0]));
-        }
-        for slice in taps.chunks(4) {
-            let texels: Vec<_> = slice
-                .iter()
-                .filter(|tap| tap.used)
-                .map(|tap| (tap.weight, fetch(level, tap)))
-                .collect();
-            if let [(256, only)] = texels[..]
-                && image.format.is_float()
-            {
-                return decode(image, false, only).map(|bits| texel::canonical(image, bits));
+    for first in (0..2 * TAPS).step_by(4) {
+        let mut texels = [(0, [0.0; 4]); 4];
+        let mut count = 0;
+        for slot in first..first + 4 {
+            let tap = footprint.taps[slot];
+            if tap.used {
+                texels[count] = (tap.weight, texel::widen(image, texel(slot)));
+                count += 1;
             }
-            for (channel, sum) in sums.iter_mut().enumerate().take(image.channels as usize) {
-                let values: Vec<_> =
-                    texels.iter().map(|(w, bytes)| (*w, texel::widen(image, *bytes)[channel])).collect();
-                let half = image.format == Format::Half;
-                let (bits, smallest) = if half { (10, -14) } else { (23, -126) };
-                *sum += weighted(&values, bits, smallest) / 256.0;
-            }
+        }
+        if let ([(256, _)], true) = (&texels[..count], image.format.is_float()) {
+            let slot = (first..first + 4).find(|slot| footprint.taps[*slot].used).unwrap_or(first);
+            return decode(image, false, texel(slot)).map(|bits| texel::canonical(image, bits));
+        }
+        for (channel, sum) in sums.iter_mut().enumerate().take(image.channels as usize) {
+            let values = texels.map(|(weight, texel)| (weight, texel[channel]));
+            *sum += weighted(&values[..count], bits, smallest) / 256.0;
         }
     }
     sums.map(|sum| texel::canonical(image, texel::narrow(image, sum).to_bits()))
