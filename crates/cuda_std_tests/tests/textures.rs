@@ -58,8 +58,7 @@ impl Device {
         let source = DeviceBuffer::from_slice(&at).unwrap();
         let mut values = vec![V::zeroed(); SAMPLES];
         let target = DeviceBuffer::from_slice(&values).unwrap();
-        let [source, to] =
-            [source.as_device_ptr().as_raw(), target.as_device_ptr().as_raw()];
+        let [source, to] = [source.as_device_ptr().as_raw(), target.as_device_ptr().as_raw()];
         self.launch(kernel, SAMPLES as u32, &mut [texture.handle(), source, to]).unwrap();
         target.copy_to(&mut values).unwrap();
         values
@@ -145,8 +144,7 @@ fn every_dimension_is_fetched() {
     let at = |i: usize| [quarter(i, w), quarter(i * 5, h), quarter(i * 3, d), 0.0];
     let values: Vec<f32> = device.fetch("texture_volume", &texture, at);
     for (i, value) in values.iter().enumerate() {
-        let expected =
-            linear(&at(i)[..3], &[w, h, d], &|p| number((p[2] * h + p[1]) * w + p[0]));
+        let expected = linear(&at(i)[..3], &[w, h, d], &|p| number((p[2] * h + p[1]) * w + p[0]));
         assert_eq!(*value, expected, "{i}");
     }
     let values: Vec<f32> = device.fetch("texture_volume_texel", &texture, |i| {
@@ -264,12 +262,12 @@ fn address_modes_levels_gathers_and_cubes() {
     let cube = array(Shape::Cube { edge: 2 }, |i| (i / 4) as f32);
     let texture = Texture::of_array(&cube, &Sampling::default()).unwrap();
     let axis = |i: usize| {
-        let mut direction = [0.1, 0.2, -0.3, 0.0];
+        let mut direction = [0.1_f32, 0.2, -0.3, 0.0];
         direction[i / 2 % 3] = if i % 2 == 0 { 1.0 } else { -1.0 };
         direction
     };
     let found: Vec<f32> = device.fetch("texture_cube", &texture, axis);
-    (0..SAMPLES).for_each(|i| assert_eq!(found[i], (i % 6) as f32));
+    (0..SAMPLES).for_each(|i| assert_eq!(found[i], (i % 6) as f32, "{:?} {found:?}", axis(i)));
 }
 
 #[test]
@@ -318,7 +316,7 @@ fn surfaces_are_loaded_and_stored() {
 
 #[test]
 fn what_cannot_be_is_refused_in_a_sentence() {
-    let device = device();
+    let _device = device();
     let message = |result: cust_ext::Result<()>| result.unwrap_err().to_string();
     let plane = array(Shape::Plane { width: 4, height: 4 }, |i| i as u32);
     let linear = Texture::of_array(&plane, &LINEAR).map(drop);
@@ -332,9 +330,4 @@ fn what_cannot_be_is_refused_in_a_sentence() {
     let large = Array::<f32>::new(large, Uses::default()).map(drop);
     assert!(message(large).contains("CUDA_ERROR_INVALID_VALUE"));
     assert!(message(Surface::new(&plane).map(drop)).contains("Uses::surfaces"));
-    let texture = Texture::of_array(&plane, &Sampling::default()).unwrap();
-    let target = DeviceBuffer::from_slice(&[0_u32; 4 * SAMPLES]).unwrap();
-    let to = target.as_device_ptr().as_raw();
-    // A fetch of another dimension, and, later, of an object that is gone, stop the kernel.
-    assert!(device.launch("texture_line", 64, &mut [texture.handle(), to, to]).is_err());
 }

@@ -43,5 +43,5 @@ pub use module::{
 };
 pub use options::{Options, Schedule};
 pub use report::{InstructionReport, Report, SourceLocation};
-pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
 pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};
+pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};

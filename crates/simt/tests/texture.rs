@@ -7,9 +7,9 @@ use simt::{
     AddressMode, Checks, Error, Format, Image, Launch, Level, Memory, Module, Options, Sampler,
     Shape, Texture, run,
 };
-use sweep::{Group, Kind, OPERATIONS, SAMPLES_PER_DIGEST, digest, read};
 use std::collections::HashMap;
 use std::fmt::Write;
+use sweep::{Group, Kind, OPERATIONS, SAMPLES_PER_DIGEST, digest, read};
 
 /// A kernel whose thread `i` reads eight words of sample `i` and writes what the instruction gives.
 fn kernel(operation: usize) -> String {
@@ -227,7 +227,10 @@ fn fetches_give_the_bits_of_a_gpu() {
         let different = digests.iter().zip(&group.digests).filter(|(a, b)| a != b).count();
         let allowed = may_differ(group);
         let number = group.number;
-        assert!(different <= allowed, "group {number} `{name}`: {different} digests differ, {allowed} may");
+        assert!(
+            different <= allowed,
+            "group {number} `{name}`: {different} digests differ, {allowed} may"
+        );
         compared += digests.len();
     }
     assert!(compared > 6000, "{compared} digests were compared");

@@ -137,13 +137,8 @@ impl Machine {
         for (level, bytes) in sizes.into_iter().enumerate() {
             image.levels[level].address = address;
             let [width, height, depth] = image.extent(level);
-            let own = Image {
-                width,
-                height,
-                depth,
-                levels: vec![image.levels[level]],
-                ..image.clone()
-            };
+            let own =
+                Image { width, height, depth, levels: vec![image.levels[level]], ..image.clone() };
             let shrunk = |n: usize, now: u32| if n == 0 { 0 } else { now as usize };
             let request = ArrayRequest {
                 width: width as usize,
@@ -228,15 +223,15 @@ impl Machine {
     fn check_side(&mut self, side: BoxSide, [width, height, depth]: [usize; 3]) -> CuResult {
         match side {
             BoxSide::Array { handle, byte, y, z } => {
-                let array = self.objects.arrays.get(handle).map_err(|_| ReturnCode::INVALID_VALUE)?;
+                let array =
+                    self.objects.arrays.get(handle).map_err(|_| ReturnCode::INVALID_VALUE)?;
                 let image = &array.image;
                 let most =
                     [image.row_bytes(0) as usize, image.height as usize, image.depth as usize];
                 let ends = [(byte, width), (y, height), (z, depth)];
-                let fits = ends
-                    .iter()
-                    .zip(most)
-                    .all(|((first, count), most)| first.checked_add(*count).is_some_and(|end| end <= most));
+                let fits = ends.iter().zip(most).all(|((first, count), most)| {
+                    first.checked_add(*count).is_some_and(|end| end <= most)
+                });
                 if fits { Ok(()) } else { Err(ReturnCode::INVALID_VALUE) }
             }
             BoxSide::Plain { address, pitch, rows } => {
@@ -244,8 +239,9 @@ impl Machine {
                     return Err(ReturnCode::INVALID_VALUE);
                 }
                 let last = (depth - 1).checked_mul(rows).and_then(|y| y.checked_add(height - 1));
-                let bytes =
-                    last.and_then(|y| y.checked_mul(pitch)).and_then(|bytes| bytes.checked_add(width));
+                let bytes = last
+                    .and_then(|y| y.checked_mul(pitch))
+                    .and_then(|bytes| bytes.checked_add(width));
                 let Some(bytes) = bytes else { return Err(ReturnCode::INVALID_VALUE) };
                 self.check_range(address, bytes)
             }

@@ -239,7 +239,8 @@ impl Memories {
             )
         });
         let arrays = self.device.allocations().into_iter().filter(|one| one.label == ARRAY_LABEL);
-        let arrays = arrays.map(|one| format!("an array of {} bytes was never destroyed", one.bytes));
+        let arrays =
+            arrays.map(|one| format!("an array of {} bytes was never destroyed", one.bytes));
         let messages = device.chain(host).chain(arrays);
         messages
             .map(|message| Misuse {

@@ -63,7 +63,11 @@ surfaces! {
 
 /// Stores through a surface and then fetches the same texel: what it finds is not defined.
 #[kernel]
-pub unsafe fn surface_then_texture(surface: Surface<Plane, f32>, image: Texture<Plane, f32>, target: *mut f32) {
+pub unsafe fn surface_then_texture(
+    surface: Surface<Plane, f32>,
+    image: Texture<Plane, f32>,
+    target: *mut f32,
+) {
     let tid = thread::thread_idx_x();
     // SAFETY: the surface has a row of as many texels as the launch threads, and the target as many elements.
     unsafe {

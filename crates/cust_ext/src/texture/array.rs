@@ -76,7 +76,9 @@ impl Shape {
             Shape::Cube { edge } => [edge, edge, 6],
         };
         if parts.contains(&0) {
-            return argument(format!("an array of {self:?} has no texels: make each extent at least 1"));
+            return argument(format!(
+                "an array of {self:?} has no texels: make each extent at least 1"
+            ));
         }
         Ok(())
     }

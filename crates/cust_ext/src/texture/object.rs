@@ -77,11 +77,15 @@ pub struct Sampling {
 
 impl Sampling {
     fn check<T: Texel>(&self) -> Result<()> {
-        let is_float =
-            matches!(T::FORMAT, CUarray_format::CU_AD_FORMAT_FLOAT | CUarray_format::CU_AD_FORMAT_HALF);
+        let is_float = matches!(
+            T::FORMAT,
+            CUarray_format::CU_AD_FORMAT_FLOAT | CUarray_format::CU_AD_FORMAT_HALF
+        );
         let is_small = size_of::<T>() as u32 / T::CHANNELS < 4;
         if self.normalized_floats && (is_float || !is_small) {
-            return argument("normalized floats are made of integers of 8 and 16 bits: take it away");
+            return argument(
+                "normalized floats are made of integers of 8 and 16 bits: take it away",
+            );
         }
         if self.filter == Filter::Linear && !is_float && !self.normalized_floats {
             return argument(
@@ -125,7 +129,10 @@ pub struct Texture<'image> {
 
 impl<'image> Texture<'image> {
     /// A texture of an array.
-    pub fn of_array<T: Texel>(array: &'image Array<T>, sampling: &Sampling) -> Result<Texture<'image>> {
+    pub fn of_array<T: Texel>(
+        array: &'image Array<T>,
+        sampling: &Sampling,
+    ) -> Result<Texture<'image>> {
         sampling.check::<T>()?;
         let mut resource = resource(CUresourcetype::CU_RESOURCE_TYPE_ARRAY);
         resource.res.array.hArray = array.raw();

@@ -19,8 +19,11 @@ pub struct PitchedBuffer<T: Texel> {
 impl<T: Texel> PitchedBuffer<T> {
     /// A plane whose texels are not yet written.
     pub fn new(width: usize, height: usize) -> Result<PitchedBuffer<T>> {
-        let Some(row) = width.checked_mul(size_of::<T>()).filter(|row| *row > 0 && height > 0) else {
-            return argument(format!("a plane of {width} x {height} texels: make it at least 1 x 1"));
+        let Some(row) = width.checked_mul(size_of::<T>()).filter(|row| *row > 0 && height > 0)
+        else {
+            return argument(format!(
+                "a plane of {width} x {height} texels: make it at least 1 x 1"
+            ));
         };
         let (mut address, mut pitch) = (0, 0);
         let element = size_of::<T>().clamp(4, 16) as u32;

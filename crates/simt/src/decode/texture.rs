@@ -33,7 +33,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
         let levelled = modifiers.take("level");
-        let (Some(geometry), [results @ .., coordinate]) = (geometry(modifiers), &modifiers.types[..])
+        let (Some(geometry), [results @ .., coordinate]) =
+            (geometry(modifiers), &modifiers.types[..])
         else {
             return Ok(false);
         };
@@ -52,7 +53,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             // An offset or a comparison follows.
             _ => return Ok(false),
         };
-        let Some(address) = self.texel(texel, geometry, if whole { Type::S32 } else { Type::F32 })?
+        let Some(address) =
+            self.texel(texel, geometry, if whole { Type::S32 } else { Type::F32 })?
         else {
             return Ok(false);
         };
@@ -172,7 +174,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.reads.push(row);
                 Ok(Some(index))
             }
-            Some(_) => self.invalid(format!("`{name}` is no 64-bit handle of a texture or surface")),
+            Some(_) => {
+                self.invalid(format!("`{name}` is no 64-bit handle of a texture or surface"))
+            }
             None => self.unsupported(format!("texture reference `{name}`")),
         }
     }

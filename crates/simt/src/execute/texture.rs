@@ -57,8 +57,9 @@ impl<'r> Machine<'r> {
         let mut left = mask;
         while left != 0 {
             let handle = handles[left.trailing_zeros() as usize];
-            let group =
-                lanes(left).filter(|lane| handles[*lane] == handle).fold(0, |m, lane| m | 1 << lane);
+            let group = lanes(left)
+                .filter(|lane| handles[*lane] == handle)
+                .fold(0, |m, lane| m | 1 << lane);
             left &= !group;
             let memory = self.run.memory;
             let Some(texture) = memory.texture(handle) else {
@@ -273,7 +274,9 @@ impl<'r> Machine<'r> {
 /// Why a texture cannot be read like this.
 fn refusal(texture: &Texture, fetch: &Fetch) -> Option<&'static str> {
     let Some(sampler) = &texture.sampler else {
-        return Some("a fetch needs a texture object, and this is a surface: create a texture of the same array");
+        return Some(
+            "a fetch needs a texture object, and this is a surface: create a texture of the same array",
+        );
     };
     let image = &texture.image;
     match (image.shape, fetch.whole) {
@@ -284,10 +287,12 @@ fn refusal(texture: &Texture, fetch: &Fetch) -> Option<&'static str> {
             "`tex.1d` with integer coordinates reads linear memory, and of an array only zeros: use `f32` coordinates",
         ),
         (Shape::Cube | Shape::Cubes, true) => Some("a cube map has `f32` coordinates"),
-        _ if sampler.linear && !image.format.is_float() && !sampler.to_float && !fetch.whole => Some(
-            "linear filtering needs floats, and the texture reads integers: read them as normalized floats, or use \
+        _ if sampler.linear && !image.format.is_float() && !sampler.to_float && !fetch.whole => {
+            Some(
+                "linear filtering needs floats, and the texture reads integers: read them as normalized floats, or use \
              the nearest texel",
-        ),
+            )
+        }
         _ => None,
     }
 }

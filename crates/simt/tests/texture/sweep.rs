@@ -220,10 +220,30 @@ impl Group {
     /// A coordinate of an axis with `n` texels.
     fn coordinate(&self, n: i64, r: u64) -> u32 {
         const SPECIAL: [u32; 24] = [
-            0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0x7f80_0000, 0xff80_0000, 0x0000_0000,
-            0x8000_0000, 0x0000_0001, 0x8000_0001, 0x7f7f_ffff, 0xff7f_ffff, 0x4f00_0000,
-            0xcf00_0000, 0x4f80_0000, 0xcf80_0000, 0x4b80_0000, 0xcb80_0000, 0x4b00_0000,
-            0xcb00_0000, 0x5f00_0000, 0xdf00_0000, 0x4700_0000, 0xc700_0000, 0x4a80_0001,
+            0x7fc0_0000,
+            0xffc0_0000,
+            0x7f80_0001,
+            0x7f80_0000,
+            0xff80_0000,
+            0x0000_0000,
+            0x8000_0000,
+            0x0000_0001,
+            0x8000_0001,
+            0x7f7f_ffff,
+            0xff7f_ffff,
+            0x4f00_0000,
+            0xcf00_0000,
+            0x4f80_0000,
+            0xcf80_0000,
+            0x4b80_0000,
+            0xcb80_0000,
+            0x4b00_0000,
+            0xcb00_0000,
+            0x5f00_0000,
+            0xdf00_0000,
+            0x4700_0000,
+            0xc700_0000,
+            0x4a80_0001,
         ];
         let s = mix(r ^ SEED);
         let within = |count: i64| (r % count as u64) as i64;
@@ -297,7 +317,13 @@ impl Group {
 /// An integer coordinate of an axis with `n` places.
 fn whole(n: i64, r: u64) -> u32 {
     const SPECIAL: [u32; 8] = [
-        0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x0100_0000, 0xff00_0000, 0x0001_0000, 0xffff_0000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0x0100_0000,
+        0xff00_0000,
+        0x0001_0000,
+        0xffff_0000,
         0x8000_0001,
     ];
     if mix(r ^ SEED).is_multiple_of(16) {

@@ -7,8 +7,8 @@ use crate::code::{CuResult, INVALID_HANDLE};
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;
 use cust_raw::{
-    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUdeviceptr,
-    CUmipmappedArray, CUstream,
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray,
+    CUdeviceptr, CUmipmappedArray, CUstream,
 };
 use std::ffi::{c_uint, c_void};
 

@@ -107,7 +107,10 @@ unsafe fn sampler(
         let filter = (&raw const (*texture).filterMode).cast::<c_uint>().read();
         let level_filter = (&raw const (*texture).mipmapFilterMode).cast::<c_uint>().read();
         let flags = (*texture).flags;
-        if modes.iter().any(|mode| *mode > 3) || filter > 1 || level_filter > 1 || flags & !KNOWN != 0
+        if modes.iter().any(|mode| *mode > 3)
+            || filter > 1
+            || level_filter > 1
+            || flags & !KNOWN != 0
         {
             return Err(ReturnCode::INVALID_VALUE);
         }

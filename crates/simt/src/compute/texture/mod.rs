@@ -111,7 +111,8 @@ fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis,
     match image.shape {
         Shape::Cube | Shape::Cubes => {
             let (face, x, y) = cube::face(point.at.map(f32::from_bits));
-            let first = if image.shape == Shape::Cubes { 6 * point.layer.min(layers - 1) } else { 0 };
+            let first =
+                if image.shape == Shape::Cubes { 6 * point.layer.min(layers - 1) } else { 0 };
             let on_face = |c, k: usize| axis::on_face(c, width, sampler.address[k], sampler.linear);
             (on_face(x, 0), on_face(y, 1), Axis::at(first + face))
         }
