@@ -235,3 +235,152 @@ fn fetches_give_the_bits_of_a_gpu() {
     }
     assert!(compared > 6000, "{compared} digests were compared");
 }
+
+/// A 64 x 1 plane of floats, all written, as a texture and as a surface, and a kernel's launch over them.
+struct Scene {
+    memory: Memory,
+    image: Image,
+    texture: u64,
+    surface: u64,
+}
+
+fn nearest() -> Sampler {
+    Sampler {
+        address: [AddressMode::Clamp; 3],
+        linear: false,
+        normalized: false,
+        to_float: false,
+        border: [0; 4],
+        linear_levels: false,
+        level_bias: 0.0,
+        level_clamp: [0.0, 0.0],
+    }
+}
+
+impl Scene {
+    fn new(format: Format, sampler: Sampler) -> Scene {
+        let mut memory = Memory::default();
+        memory.track_initialization();
+        let levels = vec![Level { address: 0, pitch: None }];
+        let (width, height, depth) = (64, 1, 1);
+        let shape = Shape::Plane;
+        let mut image = Image { shape, format, channels: 1, width, height, depth, levels };
+        let bytes = image.level_bytes(0);
+        image.levels[0].address = memory.allocate(bytes).unwrap();
+        memory.fill(image.levels[0].address, 0, bytes as usize).unwrap();
+        let texture =
+            memory.create_texture(Texture { image: image.clone(), sampler: Some(sampler) });
+        let surface = memory.create_texture(Texture { image: image.clone(), sampler: None });
+        Scene { memory, image, texture, surface }
+    }
+
+    /// Runs `body` in one warp; `%d0` is the texture, `%d1` the surface, `%r0` the lane, `%r1` four times it, `%f0` it as
+    /// a float, and `%r2` zero.
+    fn run(&mut self, body: &str) -> Result<simt::Report, Error> {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 texture, .param .u64 surface) {{\n\
+             .reg .b32 %r<20>; .reg .f32 %f<8>; .reg .b64 %d<9>;\n\
+             ld.param.u64 %d0, [texture];\nld.param.u64 %d1, [surface];\n\
+             mov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.b32 %r2, 0;\n\
+             cvt.rn.f32.u32 %f0, %r0;\nmov.b32 %f1, 0f3F000000;\n{body}\nret;\n}}\n"
+        );
+        let module = Module::parse(&text)?;
+        let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).u64(self.texture).u64(self.surface);
+        let options = Options { checks: Checks::all(), ..Options::default() };
+        run(&module, &mut self.memory, &launch, &options)
+    }
+
+    fn refusal(&mut self, body: &str) -> String {
+        self.run(body).unwrap_err().to_string()
+    }
+}
+
+const FETCH: &str = "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d0, {%f0, %f1}];";
+
+#[test]
+fn objects_that_are_not_there_are_named_with_kernel_and_line() {
+    let mut scene = Scene::new(Format::Single, nearest());
+    scene.run(FETCH).unwrap();
+    scene.memory.destroy_texture(scene.texture).unwrap();
+    let gone = scene.refusal(FETCH);
+    assert!(gone.contains("was destroyed") && gone.contains("PTX line 13 of kernel `k`"), "{gone}");
+    scene.texture = 77;
+    assert!(scene.refusal(FETCH).contains("was never made"));
+    scene.texture = scene.surface;
+    assert!(scene.refusal(FETCH).contains("this is a surface"));
+}
+
+#[test]
+fn fetches_that_make_no_sense_are_refused() {
+    let mut scene = Scene::new(Format::Unsigned32, Sampler { linear: true, ..nearest() });
+    assert!(scene.refusal(FETCH).contains("linear filtering needs floats"));
+    let mut scene = Scene::new(Format::Single, nearest());
+    let other = "tex.3d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d0, {%f0, %f1, %f1, %f1}];";
+    assert!(scene.refusal(other).contains("for `3d`, but the object is `2d`"));
+    let load = |beyond: &str| format!("suld.b.2d.b32.{beyond} {{%r3}}, [%d1, {{%r0, %r2}}];");
+    assert!(scene.refusal(&load("clamp")).contains("needs a multiple of 4"));
+    let outside = "sust.b.2d.b32.trap [%d1, {%r1, %r0}], {%r0};";
+    assert!(scene.refusal(outside).contains("lies outside the surface"));
+    let texture = "suld.b.2d.b32.trap {%r3}, [%d0, {%r1, %r2}];";
+    assert!(scene.refusal(texture).contains("needs a surface object"));
+}
+
+/// One kernel with an instruction that is not supported does not keep the others from running.
+#[test]
+fn only_the_kernel_that_has_it_is_refused() {
+    for unknown in [
+        "tex.grad.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f0, %f1}], {%f0, %f0}, {%f0, %f0};",
+        "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [reference, {%f0, %f1}];",
+        "tex.2d.v2.f16x2.f32 {%r0, %r1}, [%d0, {%f0, %f1}];",
+        "sust.p.2d.b32.trap [%d0, {%r0, %r1}], {%r0};",
+        "txq.channel_order.b32 %r0, [%d0];",
+    ] {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.global .texref reference;\n\
+             .visible .entry good() {{ ret; }}\n\
+             .visible .entry bad() {{\n.reg .f32 %f<4>; .reg .b64 %d<2>; .reg .b32 %r<4>;\n{unknown}\nret;\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap();
+        module.kernel("good").unwrap().supported().unwrap();
+        let error = module.kernel("bad").unwrap().supported().unwrap_err().to_string();
+        assert!(error.contains("not supported by the executor"), "{unknown}: {error}");
+        let name = unknown.split(' ').next().unwrap();
+        assert!(error.contains(name) || error.contains("reference `reference`"), "{error}");
+    }
+}
+
+/// The texture cache is not told of stores of the same launch.
+#[test]
+fn a_fetch_of_what_the_launch_stored_is_found() {
+    let mut scene = Scene::new(Format::Single, nearest());
+    let report = scene.run(&format!("sust.b.2d.b32.trap [%d1, {{%r1, %r2}}], {{%r0}};\n{FETCH}"));
+    let findings = report.unwrap().findings;
+    assert!(!findings.is_empty(), "a stale fetch was not found");
+    println!("{}", findings[0]);
+    assert!(scene.run(FETCH).unwrap().findings.is_empty(), "the next launch may fetch it");
+}
+
+#[test]
+fn texels_that_nobody_wrote_and_memory_that_is_gone_are_found() {
+    let mut scene = Scene::new(Format::Single, nearest());
+    let fresh = scene.memory.allocate(scene.image.level_bytes(0)).unwrap();
+    let mut image = scene.image.clone();
+    image.levels[0].address = fresh;
+    scene.texture = scene.memory.create_texture(Texture { image, sampler: Some(nearest()) });
+    let report = scene.run(FETCH).unwrap();
+    assert!(!report.findings.is_empty(), "texels were never written");
+    scene.memory.free(fresh).unwrap();
+    assert!(scene.refusal(FETCH).contains("freed allocation"));
+}
+
+#[test]
+fn sectors_are_those_of_distinct_texels() {
+    let mut scene = Scene::new(Format::Single, nearest());
+    let report = scene.run(FETCH).unwrap();
+    let counted = report.counters.texture_load;
+    // 32 floats of one row: 16 bytes of it to a sector of two rows.
+    assert_eq!((counted.requests, counted.lanes, counted.sectors), (1, 32, 8));
+    let sum = "add.f32 %f0, %f1, %f1;\n".to_string() + FETCH;
+    assert_eq!(scene.run(&sum).unwrap().counters.texture_load.sectors, 1);
+}

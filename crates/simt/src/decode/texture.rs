@@ -181,7 +181,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    /// `[object, {layer, x, y}]`; none where a sampler is named.
+    /// `[object, {layer, x, y}]`; none where a sampler is named, or no coordinates.
     fn texel(
         &mut self,
         operand: &Operand<'a>,
@@ -189,7 +189,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         t: Type,
     ) -> Result<Option<TexelAddress>, Error> {
         let Operand::Texel { object, coordinates } = operand else {
-            return self.invalid("expected a texture or surface and coordinates in brackets");
+            return Ok(None);
         };
         let [coordinates] = &coordinates[..] else {
             return Ok(None);
