@@ -213,7 +213,8 @@ fn plain_memory_and_pitched_planes_are_fetched() {
 fn address_modes_levels_gathers_and_cubes() {
     let device = device();
     let line = array(Shape::Line { width: 4 }, |i| i as f32);
-    let modes: [(_, fn(i64) -> f32); 4] = [
+    type Expected = fn(i64) -> f32;
+    let modes: [(AddressMode, Expected); 4] = [
         (AddressMode::Wrap, |i| i.rem_euclid(4) as f32),
         (AddressMode::Clamp, |i| i.clamp(0, 3) as f32),
         (AddressMode::Mirror, |i| [0, 1, 2, 3, 3, 2, 1, 0][i.rem_euclid(8) as usize] as f32),
@@ -263,7 +264,7 @@ fn address_modes_levels_gathers_and_cubes() {
     let texture = Texture::of_array(&cube, &Sampling::default()).unwrap();
     let axis = |i: usize| {
         let mut direction = [0.1_f32, 0.2, -0.3, 0.0];
-        direction[i / 2 % 3] = if i % 2 == 0 { 1.0 } else { -1.0 };
+        direction[i / 2 % 3] = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         direction
     };
     let found: Vec<f32> = device.fetch("texture_cube", &texture, axis);

@@ -107,7 +107,7 @@ impl<T: Texel> Array<T> {
     pub fn new(shape: Shape, uses: Uses) -> Result<Array<T>> {
         shape.check()?;
         let ([width, height, depth], flags) = shape.describe();
-        let flags = flags | 2 * c_uint::from(uses.surfaces) | 8 * c_uint::from(uses.gather);
+        let flags = flags | (2 * c_uint::from(uses.surfaces)) | (8 * c_uint::from(uses.gather));
         let descriptor = descriptor::<T>([width, height, depth], flags);
         let mut handle = std::ptr::null_mut();
         // SAFETY: a local to write to and a descriptor to read.

@@ -108,7 +108,8 @@ impl Sampling {
                 AddressMode::Border => CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER,
             }),
             filterMode: filter(self.filter),
-            flags: u32::from(!self.normalized_floats) | 2 * u32::from(self.normalized_coordinates),
+            flags: u32::from(!self.normalized_floats)
+                | (2 * u32::from(self.normalized_coordinates)),
             maxAnisotropy: 0,
             mipmapFilterMode: filter(self.levels.filter),
             mipmapLevelBias: self.levels.bias,

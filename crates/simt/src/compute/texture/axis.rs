@@ -63,7 +63,7 @@ fn neighbours(coordinate: f64, n: u32, mode: AddressMode, normalized: bool, line
     if !linear {
         return Axis { places: [place(position >> FRACTION); 2], weight: 0 };
     }
-    let steps = ((position >> (FRACTION - 9)) + 1 >> 1) - 128;
+    let steps = (((position >> (FRACTION - 9)) + 1) >> 1) - 128;
     let places = [place(steps >> 8), place((steps >> 8) + 1)];
     // At a clamped edge one texel has the whole weight.
     let whole = mode == AddressMode::Clamp && places[0] == places[1];
