@@ -44,6 +44,7 @@ pub mod misc;
 pub mod mma;
 pub mod ptr;
 pub mod shared;
+pub mod texture;
 pub mod thread;
 pub mod vector;
 pub mod warp;

@@ -11,6 +11,7 @@ use cust::stream::{Stream, StreamFlags};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::sync::LazyLock;
 use virtual_gpu::{Options, Profile, VirtualGpu};
 
 /// What a GPU computed: the digest of every buffer, by launch. Written by the test that needs a GPU.
@@ -19,6 +20,13 @@ const MEASURED: &str =
 
 /// Digests of buffers by launch: its place in the table and its kernel.
 type Digests = BTreeMap<String, Vec<String>>;
+
+/// Chooses the virtual device for all tests of this process.
+pub static VIRTUAL: LazyLock<()> = LazyLock::new(|| {
+    let profile = Profile::named("h200").expect("a profile of the crate");
+    let gpu = VirtualGpu::start(profile, Options::default()).expect("the virtual device starts");
+    cuda_driver::select(Backend::Table(gpu)).expect("no driver was chosen before");
+});
 
 /// The launch's digests.
 ///
@@ -141,9 +149,7 @@ fn kernel(name: &str) -> &str {
 
 #[test]
 fn on_the_virtual_device_and_as_a_gpu_did() {
-    let profile = Profile::named("h200").expect("a profile of the crate");
-    let gpu = VirtualGpu::start(profile, Options::default()).expect("the virtual device starts");
-    cuda_driver::select(Backend::Table(gpu)).expect("no driver was chosen before");
+    LazyLock::force(&VIRTUAL);
     let mut ours = run_all();
     ours.retain(|name, _| !NOT_MEASURED.contains(&kernel(name)));
     let text = std::fs::read_to_string(MEASURED).expect("the measurement is committed");

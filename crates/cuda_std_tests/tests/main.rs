@@ -4,3 +4,4 @@
 mod codegen;
 mod launches;
 mod macros;
+mod textures;

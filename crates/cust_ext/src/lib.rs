@@ -17,6 +17,7 @@
 //! | cooperative and cluster launches | [`launch::Launch`] |
 //! | managed memory by range | [`managed`] |
 //! | `static` and constant arrays of a module | [`symbol::symbol`] |
+//! | images: arrays, levels, textures, surfaces | [`texture`] |
 //! | the memory space of a pointer | [`mod@pointer`] |
 //! | several devices | [`peer`] |
 
@@ -36,6 +37,7 @@ pub mod stream;
 pub mod symbol;
 #[cfg(test)]
 mod testing;
+pub mod texture;
 pub mod transfer;
 
 pub use error::{Error, Result};

@@ -114,6 +114,10 @@ counters! {
     global_load: Traffic, "smsp__sass_inst_executed_op_global_ld, memory_l2_theoretical_sectors_global, memory_l1_tag_requests_global", Exact;
     /// Stores to global memory.
     global_store: Traffic, "smsp__sass_inst_executed_op_global_st, memory_l2_theoretical_sectors_global", Exact;
+    /// Texture fetches and surface loads; sectors are those of arrays in tiles of 64 bytes by 8 rows.
+    texture_load: Traffic, "l1tex__t_sectors_pipe_tex", Model;
+    /// Surface stores.
+    surface_store: Traffic, "l1tex__t_sectors_pipe_tex_mem_surface_op_st", Model;
     /// Atomics on global memory whose result is used.
     global_atomic: Traffic, "l1tex__t_{requests,sectors,set_accesses}_pipe_lsu_mem_global_op_atom", Exact;
     /// Atomics on global memory without a result.

@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::region::{ALIGNMENT, Region, Zeroed};
+use crate::texture::Texture;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -35,6 +36,8 @@ pub struct Memory {
     used: u64,
     freed: Vec<(u64, u64)>,
     modules: HashMap<u64, HashMap<String, (u64, u64)>>,
+    textures: HashMap<u64, Texture>,
+    last_texture: u64,
     track: bool,
 }
 
@@ -60,6 +63,8 @@ impl Memory {
             used: 0,
             freed: Vec::new(),
             modules: HashMap::new(),
+            textures: HashMap::new(),
+            last_texture: 0,
             track: false,
         }
     }
@@ -328,6 +333,28 @@ impl Memory {
             ),
             _ => "nothing is allocated".into(),
         }
+    }
+
+    /// Makes a texture or surface known to kernels, and gives its handle. Its texels lie in this memory.
+    pub fn create_texture(&mut self, texture: Texture) -> u64 {
+        self.last_texture += 1;
+        self.textures.insert(self.last_texture, texture);
+        self.last_texture
+    }
+
+    /// Forgets a texture or surface; gives what it was.
+    pub fn destroy_texture(&mut self, handle: u64) -> Option<Texture> {
+        self.textures.remove(&handle)
+    }
+
+    /// What a handle stands for.
+    pub fn texture(&self, handle: u64) -> Option<&Texture> {
+        self.textures.get(&handle)
+    }
+
+    /// Whether there was a texture or surface with this handle.
+    pub(crate) fn was_texture(&self, handle: u64) -> bool {
+        (1..=self.last_texture).contains(&handle)
     }
 
     pub(crate) fn module_symbols(&self, module: u64) -> Option<&HashMap<String, (u64, u64)>> {

@@ -317,6 +317,75 @@ impl Mma {
     }
 }
 
+/// The dimensions that a texture or surface instruction names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Geometry {
+    Line,
+    Plane,
+    Volume,
+    Lines,
+    Planes,
+    Cube,
+    Cubes,
+}
+
+/// The level that a fetch names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LevelOperand {
+    Nothing,
+    Float(u32),
+    Whole(u32),
+}
+
+/// Registers of a place in a texture or surface.
+#[derive(Clone, Debug)]
+pub(crate) struct TexelAddress {
+    pub geometry: Geometry,
+    /// The handle.
+    pub object: u32,
+    pub layer: Option<u32>,
+    /// x, y and z, as many as there are.
+    pub at: Vec<u32>,
+}
+
+/// `tex` and `tld4`.
+#[derive(Clone, Debug)]
+pub(crate) struct Fetch {
+    pub address: TexelAddress,
+    /// Integer coordinates.
+    pub whole: bool,
+    pub level: LevelOperand,
+    /// The one channel of four texels: `tld4`.
+    pub gather: Option<usize>,
+    pub results: Vec<Row>,
+}
+
+/// What a surface access does beyond the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    Trap,
+    Clamp,
+    Zero,
+}
+
+/// `suld.b` and `sust.b`.
+#[derive(Clone, Debug)]
+pub(crate) struct SurfaceAccess {
+    pub address: TexelAddress,
+    pub beyond: Beyond,
+    /// Bytes of one element; x counts bytes.
+    pub bytes: u32,
+    pub rows: Vec<Row>,
+}
+
+/// What `txq` and `suq` ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextureQuestion {
+    Width,
+    Height,
+    Depth,
+}
+
 /// Functions that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
@@ -432,6 +501,14 @@ pub(crate) enum Operation {
         transpose: bool,
     },
     Mma(Box<Mma>),
+    Fetch(Box<Fetch>),
+    LoadSurface(Box<SurfaceAccess>),
+    StoreSurface(Box<SurfaceAccess>),
+    QueryTexture {
+        question: TextureQuestion,
+        object: u32,
+        destination: Row,
+    },
     /// Hints without an effect on results.
     Nothing,
     /// Arrival at the barrier of a cluster, or waiting there.

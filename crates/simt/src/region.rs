@@ -3,8 +3,8 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Alignment of every allocation, as `cuMemAlloc` promises.
-pub(crate) const ALIGNMENT: u64 = 256;
+/// Alignment of every allocation: `cuMemAlloc` promises 256, and textures of linear memory need 512.
+pub(crate) const ALIGNMENT: u64 = 512;
 /// Zeroed bytes that the operating system only commits when they are touched.
 pub(crate) struct Zeroed {
     start: *mut u8,

@@ -1,8 +1,10 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
+use crate::code::CuResult;
 use crate::misuse::{Misuse, MisuseKind};
 use crate::model::Direction;
 use crate::work::{Copy, CopySide, QueuedWork};
+use cuda_driver::ReturnCode;
 use simt::Memory;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher;
@@ -10,6 +12,9 @@ use std::ops::Range;
 
 /// `CU_MEMHOSTALLOC_WRITECOMBINED`.
 pub(crate) const WRITE_COMBINED: u32 = 4;
+
+/// The memory of arrays is called this.
+pub(crate) const ARRAY_LABEL: &str = "CUDA array";
 
 /// Host memory that the driver knows.
 #[derive(Debug)]
@@ -117,6 +122,29 @@ impl Memories {
         Ok(())
     }
 
+    /// Reads from device memory, or from the program's own.
+    pub(crate) fn read_anywhere(&self, address: u64, to: &mut [u8]) -> CuResult {
+        if !self.is_host(address) {
+            return self.device.read(address, to).map_err(|_| ReturnCode::INVALID_VALUE);
+        }
+        let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+        // SAFETY: the driver API's contract: a host address given as a source is readable for the copy's size.
+        to.copy_from_slice(unsafe { std::slice::from_raw_parts(from, to.len()) });
+        Ok(())
+    }
+
+    /// Writes to device memory, or to the program's own.
+    pub(crate) fn write_anywhere(&mut self, address: u64, from: &[u8]) -> CuResult {
+        if !self.is_host(address) {
+            return self.device.write(address, from).map_err(|_| ReturnCode::INVALID_VALUE);
+        }
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: the driver API's contract: a host address given as a target is writable for the copy's size, and it is
+        // not the memory that `from` lies in, which is ours.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+        Ok(())
+    }
+
     fn copy_row(
         &mut self,
         copy: &Copy,
@@ -210,7 +238,10 @@ impl Memories {
                 region.bytes, region.kind
             )
         });
-        let messages = device.chain(host);
+        let arrays = self.device.allocations().into_iter().filter(|one| one.label == ARRAY_LABEL);
+        let arrays =
+            arrays.map(|one| format!("an array of {} bytes was never destroyed", one.bytes));
+        let messages = device.chain(host).chain(arrays);
         messages
             .map(|message| Misuse {
                 kind: MisuseKind::Leak,

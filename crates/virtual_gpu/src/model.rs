@@ -175,7 +175,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         c.global_store.sectors + c.global_atomic.sectors + c.global_reduction.sectors
     };
     let near_stores = (of(&stores) - work(estimate.far_sectors_written)).max(0.0);
-    let local = of(&|c| c.local_load.sectors + c.local_store.sectors);
+    let local = of(&|c| c.local_load.sectors + c.local_store.sectors + c.surface_store.sectors);
     let l2 = 32.0 * (work(estimate.l1_missed_sectors) + near_stores + local);
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
@@ -195,8 +195,10 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
             + c.shared_matrix_load.wavefronts
             + c.shared_matrix_store.wavefronts
             + c.async_copy_shared.wavefronts;
+        // A texture unit takes a quad of lanes per cycle.
+        let texture = c.texture_load.lines.max(c.texture_load.lanes.div_ceil(4));
         let tags = c.global_load.lines + c.global_store.lines;
-        shared + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
+        shared + texture + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
     };
     let stored_lines = of(&|c| c.global_store.lines) - work(estimate.far_lines_written);
     let requests = work(estimate.l1_missed_lines) + stored_lines.max(0.0);

@@ -1,9 +1,11 @@
 //! What the driver's handles stand for.
 
+use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::l2::AccessWindow;
 use crate::work::QueuedWork;
+use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use simt::Module;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -101,6 +103,35 @@ pub(crate) struct Objects {
     pub(crate) captures: Handles<CaptureState>,
     pub(crate) graphs: Handles<GraphState>,
     pub(crate) executables: Handles<GraphState>,
+    pub(crate) arrays: Handles<Array>,
+    /// The levels of each mipmapped array, finest first.
+    pub(crate) mipmaps: Handles<Vec<usize>>,
+    pub(crate) textures: HashMap<u64, TextureState>,
+}
+
+/// What a texture or surface object was made of.
+pub(crate) struct TextureState {
+    pub(crate) resource: CUDA_RESOURCE_DESC,
+    pub(crate) texture: Option<CUDA_TEXTURE_DESC>,
+}
+
+impl TextureState {
+    pub(crate) fn new(
+        resource: CUDA_RESOURCE_DESC,
+        texture: Option<CUDA_TEXTURE_DESC>,
+    ) -> TextureState {
+        TextureState { resource, texture }
+    }
+}
+
+// SAFETY: the pointers in a resource are handles of arrays, which are numbers here and never followed.
+unsafe impl Send for TextureState {}
+
+impl std::fmt::Debug for TextureState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The resource is a union.
+        f.debug_struct("TextureState").field("texture", &self.texture).finish_non_exhaustive()
+    }
 }
 
 impl Objects {
@@ -122,6 +153,9 @@ impl Objects {
             captures: Handles::new(8),
             graphs: Handles::new(9),
             executables: Handles::new(10),
+            arrays: Handles::new(11),
+            mipmaps: Handles::new(12),
+            textures: HashMap::new(),
         }
     }
 

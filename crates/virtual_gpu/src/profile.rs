@@ -347,6 +347,19 @@ impl Profile {
             78 | 79 | 80 | 83 | 85 | 89 | 90 | 91 | 95 | 96 | 115 => 1,
             81 => self.shared_bytes_per_multiprocessor,
             82 => self.registers_per_multiprocessor,
+            // Of textures and surfaces: the same since compute capability 8.0.
+            21 | 22 | 56 | 70 => 131_072,
+            23 | 57 => 65536,
+            24..=26 | 58..=60 => 16384,
+            27 | 28 | 42 | 45 | 46 | 49 | 52 | 53 | 55 | 61 | 63 | 64 | 66 | 67 | 73 | 74 | 77 => {
+                32768
+            }
+            29 | 43 | 62 | 65 => 2048,
+            54 | 68 => 2046,
+            51 => 32,
+            69 => 1 << 28,
+            71 => 65000,
+            72 => 2_097_120,
             97 => self.shared_bytes_per_block_opt_in,
             106 => self.blocks_per_multiprocessor,
             108 => modern * clamp(self.persisting_l2_bytes),

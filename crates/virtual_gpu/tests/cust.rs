@@ -316,13 +316,13 @@ fn a_capture_that_never_joins_is_an_error() {
 #[test]
 fn what_is_not_there_is_named() {
     let _device = device();
-    let mut array = std::ptr::null_mut();
+    let null = std::ptr::null_mut();
     // SAFETY: the function is missing, so nothing is dereferenced.
-    let code = unsafe { cuda_driver::api::cuArray3DCreate_v2(&mut array, std::ptr::null()) };
+    let code = unsafe { cuda_driver::api::cuArrayGetSparseProperties(null, std::ptr::null_mut()) };
     assert_eq!(code, cuda_driver::ReturnCode::NOT_SUPPORTED);
     let calls = cuda_driver::unavailable_calls();
-    let call = calls.iter().find(|call| call.symbol == "cuArray3DCreate_v2").unwrap();
-    assert_eq!(call.to_string(), "virtual NVIDIA H200 has no function cuArray3DCreate_v2");
+    let call = calls.iter().find(|call| call.symbol == "cuArrayGetSparseProperties").unwrap();
+    assert_eq!(call.to_string(), "virtual NVIDIA H200 has no function cuArrayGetSparseProperties");
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub mod mma;
 pub mod pointers;
 pub mod printing;
 pub mod spaces;
+pub mod texture;
 pub mod thread;
 pub mod vectors;
 pub mod warp;

@@ -14,6 +14,7 @@ pub(crate) mod integer;
 pub(crate) mod rounding;
 pub(crate) mod special;
 pub(crate) mod tensor;
+pub(crate) mod texture;
 
 use crate::registers::Registers;
 use crate::types::Type;

@@ -19,6 +19,7 @@ mod operands;
 mod plain;
 mod scope;
 mod tensor;
+mod texture;
 mod warp;
 
 use crate::error::Error;
@@ -251,6 +252,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let known = self.control(instruction, &mut modifiers)?
             || self.memory(instruction, &mut modifiers)?
             || self.warp_level(instruction, &mut modifiers)?
+            || self.texture(instruction, &mut modifiers)?
             || self.plain(instruction, &mut modifiers)?;
         if !known || modifiers.unknown().is_some() {
             return self.unsupported(instruction.text());

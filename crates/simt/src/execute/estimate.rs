@@ -361,6 +361,11 @@ impl Estimator {
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. }
             | Operation::Mma(_) => latencies.shared,
+            // A hit takes longer than that of a load.
+            Operation::Fetch(_) | Operation::LoadSurface(_) => {
+                clocks.has_loaded |= self.missed;
+                if self.missed { latencies.global } else { 2 * latencies.shared }
+            }
             Operation::AsyncCopy(_) => {
                 clocks.has_loaded = true;
                 clocks.copies = start + latencies.global;

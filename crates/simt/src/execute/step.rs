@@ -296,6 +296,14 @@ impl Machine<'_> {
             Operation::StoreMatrix { access, transpose } => {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
+            Operation::Fetch(fetch) => self.fetch(block, warp, pc, mask, fetch)?,
+            Operation::LoadSurface(access) => {
+                self.surface(block, warp, pc, mask, access, false)?;
+            }
+            Operation::StoreSurface(access) => self.surface(block, warp, pc, mask, access, true)?,
+            Operation::QueryTexture { question, object, destination } => {
+                self.query_texture(block, warp, pc, mask, (*question, *object, *destination))?;
+            }
             Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
                 self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;

@@ -1,6 +1,7 @@
 //! The driver API's functions on the virtual device, and the table in which they are found by name.
 
 mod arguments;
+mod array;
 mod context;
 mod define;
 mod device;
@@ -9,6 +10,7 @@ mod kernel;
 mod memory;
 mod pool;
 mod stream;
+mod texture;
 mod transfer;
 
 use std::ffi::c_void;
@@ -17,6 +19,7 @@ use std::ptr::NonNull;
 /// The function of that name.
 pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
     let tables = [
+        array::table,
         context::table,
         device::table,
         graph::table,
@@ -24,6 +27,7 @@ pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
         memory::table,
         pool::table,
         stream::table,
+        texture::table,
         transfer::table,
     ];
     let mut rows = tables.into_iter().flat_map(|table| table());

@@ -1,5 +1,6 @@
 //! Copies and fills, synchronous and asynchronous.
 
+use super::array;
 use super::define::exports;
 use crate::code::CuResult;
 use crate::machine::Machine;
@@ -57,6 +58,13 @@ fn check(
     );
     machine.report(kind, message);
     Err(ReturnCode::INVALID_VALUE)
+}
+
+impl Machine {
+    /// Finds a range of device memory that lies in no allocation.
+    pub(crate) fn check_range(&mut self, address: u64, bytes: usize) -> CuResult {
+        check(self, CopySide { address, pitch: bytes }, bytes, 1, Said::Any)
+    }
 }
 
 fn copy(
@@ -142,16 +150,16 @@ fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
 ///
 /// # Safety
 /// `descriptor` is null or valid for reads.
-unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> CuResult<Copy> {
+unsafe fn copy_2d(descriptor: *const CUDA_MEMCPY2D) -> CuResult<Copy> {
     if descriptor.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    let mut side =
+    let side =
         |kind: c_uint, host: usize, device: u64, x: usize, y: usize, pitch: usize, width: usize| {
             let base = match kind {
                 1 => host as u64,
                 2 | 4 => device,
-                _ => return Err(machine.unsupported("copies of arrays")),
+                _ => return Err(ReturnCode::INVALID_VALUE),
             };
             let pitch = if pitch == 0 { width } else { pitch };
             let before = y.checked_mul(pitch).and_then(|rows| rows.checked_add(x));
@@ -189,6 +197,27 @@ unsafe fn copy_2d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY2D) -> Cu
         }
         Ok(Copy { target, source, width, height, staged: None })
     }
+}
+
+/// Copies what a descriptor asks for.
+///
+/// # Safety
+/// `descriptor` is null or valid for reads.
+unsafe fn plane(
+    machine: &mut Machine,
+    stream: Option<usize>,
+    descriptor: *const CUDA_MEMCPY2D,
+) -> CuResult {
+    // SAFETY: by the contract.
+    if let Some(planned) = unsafe { array::planned(descriptor)? } {
+        if machine.objects.stream(stream.unwrap_or(LEGACY))?.capture.is_some() {
+            return Err(machine.unsupported("capturing copies of arrays"));
+        }
+        return machine.copy_box(&planned);
+    }
+    // SAFETY: by the contract.
+    let planned = unsafe { copy_2d(descriptor)? };
+    copy(machine, stream, planned, Said::Any, Said::Any)
 }
 
 fn host<T>(pointer: *const T) -> u64 {
@@ -237,18 +266,15 @@ exports! {
     }
     #[cost(Launch)]
     fn cuMemcpy2D_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
-        let planned = copy_2d(machine, descriptor)?;
-        copy(machine, None, planned, Said::Any, Said::Any)
+        plane(machine, None, descriptor)
     }
     #[cost(Launch)]
     fn cuMemcpy2DUnaligned_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
-        let planned = copy_2d(machine, descriptor)?;
-        copy(machine, None, planned, Said::Any, Said::Any)
+        plane(machine, None, descriptor)
     }
     #[cost(Launch)]
     fn cuMemcpy2DAsync_v2(machine, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
-        let planned = copy_2d(machine, descriptor)?;
-        copy(machine, Some(stream.addr()), planned, Said::Any, Said::Any)
+        plane(machine, Some(stream.addr()), descriptor)
     }
     #[cost(Launch)]
     fn cuMemsetD8_v2(machine, target: CUdeviceptr, value: c_uchar, count: usize) {

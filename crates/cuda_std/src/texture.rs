@@ -1,0 +1,373 @@
+//! Textures and surfaces: images that a kernel reads by coordinates, through the texture units.
+//!
+//! A handle is an argument of the kernel; the host makes it (`cust_ext::texture`). Its type says the dimensions and what
+//! a fetch gives, so that a wrong instruction does not compile:
+//!
+//! ```text
+//! #[kernel]
+//! pub unsafe fn blur(image: Texture<Plane, f32>, target: *mut f32, width: u32) {
+//!     let (x, y) = ...;
+//!     let value = image.fetch(x as f32 + 1.0, y as f32 + 0.5);   // half way to the right neighbour
+//!     unsafe { *target.add(i) = value };
+//! }
+//! ```
+//!
+//! | dimensions | read by | PTX |
+//! |---|---|---|
+//! | [`Buffer`]: plain memory | [`texel`](Texture::texel)`(i)` | `tex.1d.v4.*.s32` |
+//! | [`Line`] | `fetch(x)` | `tex.1d` |
+//! | [`Plane`] | `fetch(x, y)`, `texel(x, y)`, `fetch_level`, `gather` | `tex.2d`, `tex.level.2d`, `tld4` |
+//! | [`Volume`] | `fetch(x, y, z)`, `texel(x, y, z)` | `tex.3d` |
+//! | [`Lines`]: layers | `fetch(layer, x)` | `tex.a1d` |
+//! | [`Planes`]: layers | `fetch(layer, x, y)`, `texel(layer, x, y)` | `tex.a2d` |
+//! | [`Cube`] | `fetch(x, y, z)`: a direction | `tex.cube` |
+//!
+//! Coordinates of `fetch` are floats; texel `i` reaches from `i` to `i + 1`, its centre is `i + 0.5`. Coordinates beyond
+//! the edge, NaN and infinity among them, find what the sampling says; integer coordinates beyond it find zero. Linear
+//! filtering has weights of 256ths. What a fetch gives is what the texels are: floats, also for halves and for integers
+//! that are read as normalized floats, or integers.
+//!
+//! Fetches are not coherent with stores of the same launch: the texture cache may hold what was there before.
+//!
+//! Sources: PTX ISA, "Texture Instructions" and "Surface Instructions".
+
+#[cfg(target_arch = "nvptx64")]
+use core::arch::asm;
+use core::marker::PhantomData;
+
+use crate::kernel::ByValue;
+use crate::vector::{F32x2, F32x4, I32x2, I32x4, U32x2, U32x4};
+
+/// Plain memory, read by index.
+#[derive(Debug, Clone, Copy)]
+pub enum Buffer {}
+/// One dimension.
+#[derive(Debug, Clone, Copy)]
+pub enum Line {}
+/// Two dimensions.
+#[derive(Debug, Clone, Copy)]
+pub enum Plane {}
+/// Three dimensions.
+#[derive(Debug, Clone, Copy)]
+pub enum Volume {}
+/// Layers of one dimension.
+#[derive(Debug, Clone, Copy)]
+pub enum Lines {}
+/// Layers of two dimensions.
+#[derive(Debug, Clone, Copy)]
+pub enum Planes {}
+/// Six faces, read by a direction.
+#[derive(Debug, Clone, Copy)]
+pub enum Cube {}
+
+mod sealed {
+    /// What a fetch can give: the first channels of four words.
+    pub trait Texel: Copy + 'static {
+        fn from_words(words: [u32; 4]) -> Self;
+    }
+}
+use sealed::Texel;
+
+macro_rules! texels {
+    ($($type:ty: |$words:ident| $value:expr;)*) => {$(
+        impl Texel for $type {
+            #[inline(always)]
+            fn from_words($words: [u32; 4]) -> Self {
+                $value
+            }
+        }
+    )*};
+}
+
+texels! {
+    u32: |w| w[0];
+    i32: |w| w[0] as i32;
+    f32: |w| f32::from_bits(w[0]);
+    U32x2: |w| U32x2::new(w[0], w[1]);
+    I32x2: |w| I32x2::new(w[0] as i32, w[1] as i32);
+    F32x2: |w| F32x2::new(f32::from_bits(w[0]), f32::from_bits(w[1]));
+    U32x4: |w| U32x4::new(w[0], w[1], w[2], w[3]);
+    I32x4: |w| I32x4::new(w[0] as i32, w[1] as i32, w[2] as i32, w[3] as i32);
+    F32x4: |w| F32x4::new(f32::from_bits(w[0]), f32::from_bits(w[1]), f32::from_bits(w[2]), f32::from_bits(w[3]));
+}
+
+macro_rules! handle {
+    ($(#[$documentation:meta])* $name:ident) => {
+        $(#[$documentation])*
+        #[repr(transparent)]
+        pub struct $name<D, T> {
+            handle: u64,
+            is: PhantomData<(D, T)>,
+        }
+
+        impl<D, T> Clone for $name<D, T> {
+            #[inline(always)]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<D, T> Copy for $name<D, T> {}
+
+        impl<D, T> core::fmt::Debug for $name<D, T> {
+            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(formatter, concat!(stringify!($name), "({:#x})"), self.handle)
+            }
+        }
+
+        impl<D, T> $name<D, T> {
+            /// The object that the driver gave this handle.
+            ///
+            /// # Safety
+            /// The object has these dimensions and texels, and exists until the last launch that uses it has ended.
+            #[inline(always)]
+            #[must_use]
+            pub const unsafe fn from_raw(handle: u64) -> Self {
+                $name { handle, is: PhantomData }
+            }
+        }
+
+        // SAFETY: transparent around a `u64`, which is `ByValue`.
+        unsafe impl<D: 'static, T: 'static> ByValue for $name<D, T> {}
+    };
+}
+
+handle! {
+    /// A texture object with dimensions `D`, of which a fetch gives `T`.
+    Texture
+}
+handle! {
+    /// A surface object with dimensions `D` and texels of type `T`, with which columns are counted.
+    Surface
+}
+
+/// One instruction that fills four words.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! instruction {
+    ($name:literal, $object:expr, $coordinates:literal, $level:literal, $($operands:tt)*) => {{
+        let (a, b, c, d): (u32, u32, u32, u32);
+        // SAFETY: the object exists and has these dimensions, by `from_raw`; coordinates have no precondition.
+        unsafe {
+            asm!(
+                concat!($name, " {{{a}, {b}, {c}, {d}}}, [{object}, {{", $coordinates, "}}]", $level, ";"),
+                a = out(reg32) a,
+                b = out(reg32) b,
+                c = out(reg32) c,
+                d = out(reg32) d,
+                object = in(reg64) $object,
+                $($operands)*
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        Texel::from_words([a, b, c, d])
+    }};
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! instruction {
+    ($name:literal, $object:expr, $coordinates:literal, $level:literal, $($operand:ident = in($class:ident) $value:expr,)*) => {{
+        let _ = ($object, $($value),*);
+        unimplemented!("a texture is fetched on the device only")
+    }};
+}
+
+impl<T: Texel> Texture<Buffer, T> {
+    /// The element at `index`; zero beyond the end. PTX: `tex.1d.v4.u32.s32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn texel(self, index: i32) -> T {
+        instruction!("tex.1d.v4.u32.s32", self.handle, "{x}", "", x = in(reg32) index,)
+    }
+}
+
+impl<T: Texel> Texture<Line, T> {
+    /// The value at `x`. PTX: `tex.1d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch(self, x: f32) -> T {
+        instruction!("tex.1d.v4.u32.f32", self.handle, "{x}", "", x = in(reg32) x,)
+    }
+}
+
+impl<T: Texel> Texture<Plane, T> {
+    /// The value at `x` and `y`. PTX: `tex.2d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch(self, x: f32, y: f32) -> T {
+        instruction!("tex.2d.v4.u32.f32", self.handle, "{x}, {y}", "", x = in(reg32) x, y = in(reg32) y,)
+    }
+
+    /// The texel in this column and row; zero beyond the edge. PTX: `tex.2d.v4.u32.s32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn texel(self, x: i32, y: i32) -> T {
+        instruction!("tex.2d.v4.u32.s32", self.handle, "{x}, {y}", "", x = in(reg32) x, y = in(reg32) y,)
+    }
+
+    /// The value at `x` and `y` of a level of detail, of an image with levels. PTX: `tex.level.2d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch_level(self, x: f32, y: f32, level: f32) -> T {
+        instruction!(
+            "tex.level.2d.v4.u32.f32", self.handle, "{x}, {y}", ", {level}",
+            x = in(reg32) x, y = in(reg32) y, level = in(reg32) level,
+        )
+    }
+}
+
+impl Texture<Plane, f32> {
+    /// The first channel of the four texels around `x` and `y`: below left, below right, above right, above left, where
+    /// below is the larger y. The array was made for it. PTX: `tld4.r.2d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn gather(self, x: f32, y: f32) -> F32x4 {
+        instruction!("tld4.r.2d.v4.u32.f32", self.handle, "{x}, {y}", "", x = in(reg32) x, y = in(reg32) y,)
+    }
+}
+
+impl<T: Texel> Texture<Volume, T> {
+    /// The value at `x`, `y` and `z`. PTX: `tex.3d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch(self, x: f32, y: f32, z: f32) -> T {
+        instruction!(
+            "tex.3d.v4.u32.f32", self.handle, "{x}, {y}, {z}, {z}", "",
+            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z,
+        )
+    }
+
+    /// The texel in this column, row and slice; zero beyond the edge. PTX: `tex.3d.v4.u32.s32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn texel(self, x: i32, y: i32, z: i32) -> T {
+        instruction!(
+            "tex.3d.v4.u32.s32", self.handle, "{x}, {y}, {z}, {z}", "",
+            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z,
+        )
+    }
+}
+
+impl<T: Texel> Texture<Lines, T> {
+    /// The value at `x` of a layer; the last for a layer beyond it. PTX: `tex.a1d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch(self, layer: u32, x: f32) -> T {
+        instruction!(
+            "tex.a1d.v4.u32.f32", self.handle, "{layer}, {x}", "", layer = in(reg32) layer, x = in(reg32) x,
+        )
+    }
+}
+
+impl<T: Texel> Texture<Planes, T> {
+    /// The value at `x` and `y` of a layer; the last for a layer beyond it. PTX: `tex.a2d.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch(self, layer: u32, x: f32, y: f32) -> T {
+        instruction!(
+            "tex.a2d.v4.u32.f32", self.handle, "{layer}, {x}, {y}, {y}", "",
+            layer = in(reg32) layer, x = in(reg32) x, y = in(reg32) y,
+        )
+    }
+
+    /// The texel in this column and row of a layer; zero beyond the edge. PTX: `tex.a2d.v4.u32.s32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn texel(self, layer: u32, x: i32, y: i32) -> T {
+        instruction!(
+            "tex.a2d.v4.u32.s32", self.handle, "{layer}, {x}, {y}, {y}", "",
+            layer = in(reg32) layer, x = in(reg32) x, y = in(reg32) y,
+        )
+    }
+}
+
+impl<T: Texel> Texture<Cube, T> {
+    /// The value that this direction points to. PTX: `tex.cube.v4.u32.f32`.
+    #[inline(always)]
+    #[must_use]
+    pub fn fetch(self, x: f32, y: f32, z: f32) -> T {
+        instruction!(
+            "tex.cube.v4.u32.f32", self.handle, "{x}, {y}, {z}, {z}", "",
+            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z,
+        )
+    }
+}
+
+/// Loads and stores of a surface; PTX counts columns in bytes.
+macro_rules! surface {
+    ($($type:ty, $class:ident, $elements:literal, $values:literal, |$value:ident| ($($name:ident: $from:expr),*) => $made:expr;)*) => {$(
+        impl Surface<Plane, $type> {
+            /// The texel in this column and row.
+            #[doc = concat!("PTX: `suld.b.2d", $elements, ".trap`.")]
+            ///
+            /// # Safety
+            /// The column and the row lie in the surface; otherwise the kernel is stopped. No other thread of the launch
+            /// stores this texel.
+            #[inline(always)]
+            #[must_use]
+            pub unsafe fn load(self, x: u32, y: u32) -> $type {
+                #[cfg(target_arch = "nvptx64")]
+                {
+                    $(let $name;)*
+                    // SAFETY: the object exists and is a plane, by `from_raw`; the rest is the caller's.
+                    unsafe {
+                        asm!(
+                            concat!("suld.b.2d", $elements, ".trap {{", $values, "}}, [{object}, {{{x}, {y}}}];"),
+                            $($name = out($class) $name,)*
+                            object = in(reg64) self.handle,
+                            x = in(reg32) x * size_of::<$type>() as u32,
+                            y = in(reg32) y,
+                            options(readonly, nostack, preserves_flags)
+                        );
+                    }
+                    $made
+                }
+                #[cfg(not(target_arch = "nvptx64"))]
+                {
+                    let _ = (self.handle, x, y);
+                    unimplemented!("a surface is loaded on the device only")
+                }
+            }
+
+            /// Stores the texel in this column and row.
+            #[doc = concat!("PTX: `sust.b.2d", $elements, ".trap`.")]
+            ///
+            /// # Safety
+            /// The column and the row lie in the surface; otherwise the kernel is stopped. No other thread of the launch
+            /// loads or stores this texel.
+            #[inline(always)]
+            pub unsafe fn store(self, x: u32, y: u32, $value: $type) {
+                #[cfg(target_arch = "nvptx64")]
+                {
+                    $(let $name = $from;)*
+                    // SAFETY: as for a load.
+                    unsafe {
+                        asm!(
+                            concat!("sust.b.2d", $elements, ".trap [{object}, {{{x}, {y}}}], {{", $values, "}};"),
+                            object = in(reg64) self.handle,
+                            x = in(reg32) x * size_of::<$type>() as u32,
+                            y = in(reg32) y,
+                            $($name = in($class) $name,)*
+                            options(nostack, preserves_flags)
+                        );
+                    }
+                }
+                #[cfg(not(target_arch = "nvptx64"))]
+                {
+                    let _ = (self.handle, x, y, $value);
+                    unimplemented!("a surface is stored on the device only")
+                }
+            }
+        }
+    )*};
+}
+
+surface! {
+    u8, reg16, ".b8", "{a}", |value| (a: u16::from(value)) => { let a: u16 = a; a as u8 };
+    u16, reg16, ".b16", "{a}", |value| (a: value) => { let a: u16 = a; a };
+    u32, reg32, ".b32", "{a}", |value| (a: value) => { let a: u32 = a; a };
+    i32, reg32, ".b32", "{a}", |value| (a: value) => { let a: i32 = a; a };
+    f32, reg32, ".b32", "{a}", |value| (a: value) => { let a: f32 = a; a };
+    F32x2, reg32, ".v2.b32", "{a}, {b}", |value| (a: value.x, b: value.y) => F32x2::new(a, b);
+    F32x4, reg32, ".v4.b32", "{a}, {b}, {c}, {d}",
+        |value| (a: value.x, b: value.y, c: value.z, d: value.w) => F32x4::new(a, b, c, d);
+}

@@ -1,0 +1,211 @@
+//! Texture and surface objects.
+
+use super::arguments::out;
+use super::define::exports;
+use crate::arrays::format;
+use crate::code::CuResult;
+use crate::machine::Machine;
+use crate::misuse::MisuseKind;
+use crate::objects::TextureState;
+use cuda_driver::ReturnCode;
+use cust_raw::{
+    CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUsurfObject, CUtexObject,
+};
+use simt::{AddressMode, Image, Level, Sampler, Shape, Texture};
+use std::ffi::c_uint;
+
+/// `CU_TRSF_READ_AS_INTEGER`, `CU_TRSF_NORMALIZED_COORDINATES`, `CU_TRSF_SRGB`, and all that a driver knows.
+const AS_INTEGER: u32 = 1;
+const NORMALIZED: u32 = 2;
+const SRGB: u32 = 0x10;
+const SEAMLESS: u32 = 0x40;
+const KNOWN: u32 = 0x73;
+
+/// The image that a resource describes.
+///
+/// # Safety
+/// `resource` is null or valid for reads; its enums are read as the integers that they are in C.
+unsafe fn image(machine: &Machine, resource: *const CUDA_RESOURCE_DESC) -> CuResult<Image> {
+    let invalid = ReturnCode::INVALID_VALUE;
+    if resource.is_null() {
+        return Err(invalid);
+    }
+    // SAFETY: not null, so valid by the contract; the kind says which part of the union was written.
+    unsafe {
+        if (*resource).flags != 0 {
+            return Err(invalid);
+        }
+        let limit = |number| machine.profile.attribute(number).unwrap_or(0) as u64;
+        let aligned = |address: u64| address != 0 && address.is_multiple_of(limit(14));
+        match (&raw const (*resource).resType).cast::<c_uint>().read() {
+            0 => {
+                let handle = (*resource).res.array.hArray.addr();
+                let array = machine.objects.arrays.get(handle).map_err(|_| invalid)?;
+                Ok(array.image.clone())
+            }
+            1 => {
+                let handle = (*resource).res.mipmap.hMipmappedArray.addr();
+                let handles = machine.objects.mipmaps.get(handle).map_err(|_| invalid)?;
+                let mut levels = Vec::new();
+                for handle in handles {
+                    levels.push(machine.objects.arrays.get(*handle)?.image.levels[0]);
+                }
+                let first = machine.objects.arrays.get(handles[0])?;
+                Ok(Image { levels, ..first.image.clone() })
+            }
+            2 => {
+                let linear = &raw const (*resource).res.linear;
+                let format = format((&raw const (*linear).format).cast::<c_uint>().read())?;
+                let (address, channels) = ((*linear).devPtr, (*linear).numChannels);
+                let texel = u64::from(format.bytes() * channels);
+                let is_texel = matches!(channels, 1 | 2 | 4);
+                let width = if is_texel { (*linear).sizeInBytes as u64 / texel } else { 0 };
+                if !is_texel || !aligned(address) || width > limit(69) {
+                    return Err(invalid);
+                }
+                let levels = vec![Level { address, pitch: Some(width * texel) }];
+                let (width, height, depth) = (width as u32, 1, 1);
+                Ok(Image { shape: Shape::Buffer, format, channels, width, height, depth, levels })
+            }
+            3 => {
+                let plane = &raw const (*resource).res.pitch2D;
+                let format = format((&raw const (*plane).format).cast::<c_uint>().read())?;
+                let (address, channels) = ((*plane).devPtr, (*plane).numChannels);
+                let [width, height, pitch] =
+                    [(*plane).width, (*plane).height, (*plane).pitchInBytes].map(|n| n as u64);
+                if !matches!(channels, 1 | 2 | 4)
+                    || !aligned(address)
+                    || !pitch.is_multiple_of(limit(51))
+                    || width > limit(70)
+                    || height > limit(71)
+                    || pitch > limit(72)
+                {
+                    return Err(invalid);
+                }
+                let levels = vec![Level { address, pitch: Some(pitch) }];
+                let (width, height, depth) = (width as u32, height as u32, 1);
+                Ok(Image { shape: Shape::Plane, format, channels, width, height, depth, levels })
+            }
+            _ => Err(invalid),
+        }
+    }
+}
+
+/// # Safety
+/// `texture` is null or valid for reads; its enums are read as the integers that they are in C.
+unsafe fn sampler(
+    machine: &mut Machine,
+    image: &Image,
+    texture: *const CUDA_TEXTURE_DESC,
+) -> CuResult<Sampler> {
+    if texture.is_null() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    // SAFETY: not null, so valid by the contract; the three address modes are adjacent.
+    unsafe {
+        let modes = (&raw const (*texture).addressMode).cast::<[c_uint; 3]>().read();
+        let filter = (&raw const (*texture).filterMode).cast::<c_uint>().read();
+        let level_filter = (&raw const (*texture).mipmapFilterMode).cast::<c_uint>().read();
+        let flags = (*texture).flags;
+        if modes.iter().any(|mode| *mode > 3)
+            || filter > 1
+            || level_filter > 1
+            || flags & !KNOWN != 0
+        {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let bytes = image.format.bytes();
+        if flags & SRGB != 0 && bytes == 1 {
+            return Err(machine.unsupported("sRGB textures; convert the colours in the kernel"));
+        }
+        if flags & SEAMLESS != 0 {
+            return Err(machine.unsupported("seamless cube maps"));
+        }
+        let is_small = bytes < 4 && !image.format.is_float();
+        Ok(Sampler {
+            address: modes.map(|mode| match mode {
+                0 => AddressMode::Wrap,
+                1 => AddressMode::Clamp,
+                2 => AddressMode::Mirror,
+                _ => AddressMode::Border,
+            }),
+            linear: filter == 1,
+            normalized: flags & NORMALIZED != 0,
+            to_float: flags & AS_INTEGER == 0 && is_small,
+            border: (*texture).borderColor.map(f32::to_bits),
+            linear_levels: level_filter == 1,
+            level_bias: (*texture).mipmapLevelBias,
+            level_clamp: [(*texture).minMipmapLevelClamp, (*texture).maxMipmapLevelClamp],
+        })
+    }
+}
+
+/// Forgets an object after the work that may use it. The driver says nothing of one that it does not know.
+fn destroy(machine: &mut Machine, object: u64) -> CuResult {
+    machine.context()?;
+    machine.run_all();
+    machine.objects.textures.remove(&object);
+    if machine.memory.device.destroy_texture(object).is_none() && object != 0 {
+        let message = format!(
+            "destroying the texture or surface object {object:#x}, which does not exist; was it destroyed before?"
+        );
+        machine.report(MisuseKind::DoubleFree, message);
+    }
+    Ok(())
+}
+
+fn state(machine: &Machine, object: u64) -> CuResult<&TextureState> {
+    machine.objects.textures.get(&object).ok_or(ReturnCode::INVALID_VALUE)
+}
+
+exports! {
+    fn cuTexObjectCreate(
+        machine, object: *mut CUtexObject, resource: *const CUDA_RESOURCE_DESC, texture: *const CUDA_TEXTURE_DESC,
+        view: *const CUDA_RESOURCE_VIEW_DESC
+    ) {
+        machine.context()?;
+        if object.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        if !view.is_null() {
+            return Err(machine.unsupported("resource views"));
+        }
+        let image = image(machine, resource)?;
+        let sampler = Some(sampler(machine, &image, texture)?);
+        let number = machine.memory.device.create_texture(Texture { image, sampler });
+        let state = TextureState::new(resource.read(), Some(texture.read()));
+        machine.objects.textures.insert(number, state);
+        out(object, number)
+    }
+    fn cuTexObjectDestroy(machine, object: CUtexObject) {
+        destroy(machine, object)
+    }
+    fn cuTexObjectGetResourceDesc(machine, target: *mut CUDA_RESOURCE_DESC, object: CUtexObject) {
+        let state = state(machine, object)?;
+        out(target, state.resource)
+    }
+    fn cuTexObjectGetTextureDesc(machine, target: *mut CUDA_TEXTURE_DESC, object: CUtexObject) {
+        let texture = state(machine, object)?.texture.ok_or(ReturnCode::INVALID_VALUE)?;
+        out(target, texture)
+    }
+    fn cuSurfObjectCreate(machine, object: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC) {
+        machine.context()?;
+        if object.is_null() || resource.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        if (&raw const (*resource).resType).cast::<c_uint>().read() != 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let image = image(machine, resource)?;
+        let number = machine.memory.device.create_texture(Texture { image, sampler: None });
+        machine.objects.textures.insert(number, TextureState::new(resource.read(), None));
+        out(object, number)
+    }
+    fn cuSurfObjectDestroy(machine, object: CUsurfObject) {
+        destroy(machine, object)
+    }
+    fn cuSurfObjectGetResourceDesc(machine, target: *mut CUDA_RESOURCE_DESC, object: CUsurfObject) {
+        let state = state(machine, object)?;
+        out(target, state.resource)
+    }
+}
