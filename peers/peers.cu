@@ -14,6 +14,7 @@
 #include <cuda_pipeline.h>
 #include <cstddef>
 #include <cstdint>
+#include "matmul_tensor.cuh"
 
 // Outside the anonymous namespace: a function that names it would otherwise not be exported.
 struct Peer {
@@ -1413,6 +1414,8 @@ const Peer PEERS[] = {
     {"matmul", "nvcc tiled", 0, matmul_tiled},
     {"matmul", "nvcc warp_tiled", 0, matmul_warp_tiled},
     {"matmul", "cuBLAS sgemm", 0, matmul_cublas},
+    {"matmul_tensor", "nvcc mma_pipelined", 0, matmul_tensor::nvcc_mma_pipelined},
+    {"matmul_tensor", "cuBLAS bf16", 0, matmul_tensor::cublas},
     {"reduction", "nvcc vectorized", 0, reduction_vectorized},
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},
     {"scan", "nvcc look_back", 0, scan_look_back},
