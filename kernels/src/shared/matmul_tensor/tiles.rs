@@ -174,8 +174,8 @@ impl Work {
         let swizzle = if SWIZZLED { lane % 8 } else { 0 };
         let place = |chunk: u32| ((2 * step + chunk) ^ swizzle) * 16;
         let left = stage.wrapping_add((row * PITCH + place(left_chunk)) as usize);
-        let right = stage
-            .wrapping_add((ROWS * PITCH + column * PITCH + place(right_chunk)) as usize);
+        let right =
+            stage.wrapping_add((ROWS * PITCH + column * PITCH + place(right_chunk)) as usize);
         // SAFETY: rows, columns and places are in the stage.
         unsafe {
             let a = |i: u32| A::from(mma::ldmatrix_x4(left.add((i * 16 * PITCH) as usize)));
@@ -259,7 +259,8 @@ impl Work {
                 empty = full;
                 full = if full == STAGES - 1 { 0 } else { full + 1 };
                 // After the last tile nobody uses what is read, so it is read where there is something.
-                let next = self.fragments::<true>(if tile + 1 < tiles { stage(full) } else { words }, 0);
+                let next =
+                    self.fragments::<true>(if tile + 1 < tiles { stage(full) } else { words }, 0);
                 multiply(&now, &mut sums);
                 now = next;
             }
