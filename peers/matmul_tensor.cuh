@@ -22,7 +22,8 @@ __device__ inline void first_of_block(uint32_t m, uint32_t n, uint32_t &row, uin
     column = within / height * COLUMNS;
 }
 
-struct Work {
+// WHOLE: all tiles are; the others fill with zeros, in twice the wavefronts.
+template <bool WHOLE> struct Work {
     const __nv_bfloat16 *a, *b;
     uint32_t m, n, k, first_row, first_column;
 
@@ -33,9 +34,12 @@ struct Work {
 #pragma unroll
         for (uint32_t round = from; round < to; round++) {
             uint32_t source_row = first + row + round * 32, bytes = source_row < rows && step < k ? 16 : 0;
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                         : : "r"(target + round * 32 * PITCH), "l"(source + (size_t)source_row * k + step), "r"(bytes)
-                         : "memory");
+            const __nv_bfloat16 *from = source + (size_t)source_row * k + step;
+            if (WHOLE)
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(target + round * 32 * PITCH), "l"(from) : "memory");
+            else
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                             : : "r"(target + round * 32 * PITCH), "l"(from), "r"(bytes) : "memory");
         }
     }
 
@@ -90,12 +94,12 @@ __device__ inline void store(float *c, uint32_t m, uint32_t n, uint32_t row, uin
     }
 }
 
-__global__ void __launch_bounds__(256, 1) mma_pipelined(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m,
-                                                         uint32_t n, uint32_t k) {
+template <bool WHOLE>
+__device__ void ring_of_tiles(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m, uint32_t n, uint32_t k,
+                              uint32_t first_row, uint32_t first_column) {
     extern __shared__ uint4 dynamic_tiles[];
     uint32_t ring = shared_of(dynamic_tiles), tiles = (k + STEPS - 1) / STEPS;
-    Work work = {a, b, m, n, k};
-    first_of_block(m, n, work.first_row, work.first_column);
+    Work<WHOLE> work = {a, b, m, n, k, first_row, first_column};
     float sums[4][8][4] = {};
     for (uint32_t tile = 0; tile < STAGES - 1; tile++) {
         if (tile < tiles)
@@ -134,6 +138,14 @@ __global__ void __launch_bounds__(256, 1) mma_pipelined(const __nv_bfloat16 *a, 
             store(c, m, n, row + 16 * i, column + 8 * j, sums[i][j][0], sums[i][j][1]);
             store(c, m, n, row + 16 * i + 8, column + 8 * j, sums[i][j][2], sums[i][j][3]);
         }
+}
+
+__global__ void __launch_bounds__(256, 1) mma_pipelined(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m,
+                                                        uint32_t n, uint32_t k) {
+    uint32_t row, column;
+    first_of_block(m, n, row, column);
+    if (row + ROWS <= m && column + COLUMNS <= n && k % STEPS == 0) ring_of_tiles<true>(a, b, c, m, n, k, row, column);
+    else ring_of_tiles<false>(a, b, c, m, n, k, row, column);
 }
 
 inline const char *nvcc_mma_pipelined(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {

@@ -1,35 +1,105 @@
-//! # matmul tensor: what to do, as one short sentence
+//! # C = A B by tensor cores: arithmetic so fast that memory is the problem again
 //!
-//! Shows: who does what, and what it costs, in one sentence.
+//! Shows: tensor cores multiply sixteen times faster than the other units; only swizzled tiles in shared memory and
+//! copies in flight feed them.
 //!
-//! The problem, and the surprise first: what is slow, and which counter shows it. What one [warp]
-//! touches:
+//! The surprise: tensor cores alone gain little. `mma_global` (? ms) uses them and keeps them waiting for global
+//! memory; `mma_pipelined` (? ms) executes the same multiply-adds with the same instruction. The difference is how
+//! operands reach the registers.
+//!
+//! A is M x K, and B has N rows of K: each row is a column of the product's right factor, as tensor cores want
+//! it. Elements have 16 bits (bf16), sums 32 (f32). One `mma.sync` of a [warp] makes 16 x 8 x 16 multiply-adds from
+//! fragments in the [registers][register] of its 32 lanes.
+//!
+//! A multiprocessor of an H200 can make 2048 of these multiply-adds per cycle, and its shared memory delivers 128
+//! bytes per cycle. So a multiply-add may cost 128 / 2048 = 0.0625 bytes of shared memory, where the product
+//! without tensor cores may cost 1 byte. What the variants fetch for each multiply-add:
 //!
 //! ```text
-//! naive   lane i -> a[i]   |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|   4 sectors, 100 % used
+//! bytes per multiply-add                        from L1, L2 or device memory     from shared memory
+//!   naive (tile of 32 x 32)                     2 x 2 / 32          = 0.125      2 x 4           = 8
+//!   mma_global (16 x 8 per warp)                (16 + 8) x 2 / 128  = 0.375      0
+//!   mma_tiled and after (128 x 256; 64 x 64)    384 x 2 / 32768     = 0.023      128 x 2 / 4096  = 0.0625
 //! ```
 //!
-//! 1. `naive`. What the counter shows, the idea, what it costs, and what remains for the next step.
+//! 1. `naive`. The tiled product of `matmul`, on bf16 elements: 32 x 32 tiles in [shared memory], ordinary
+//!    multiply-adds. What remains: two reads of shared memory for each multiply-add.
+//! 2. `mma_global`. The same sums by `mma.sync`. Each lane loads its part of the fragments from global memory: a
+//!    load touches 8 [sectors][sector] and uses half of each. It needs no shared memory. What remains: 6 loads for one
+//!    instruction of the tensor cores, which wait.
+//! 3. `mma_tiled`. The block stages tiles of 128 x 64 of A and 256 x 64 of B in shared memory by [`cp.async`][asynchronous
+//!    copy], and a warp computes 64 x 64 results: 8 `ldmatrix`, which loads four 8 x 8 matrices, for 32 `mma.sync`.
+//!    It costs 128 registers for sums. What remains: a row of a tile has 128 bytes, all [banks][bank] once, so that the 8
+//!    rows of a matrix begin in the same bank, and a `ldmatrix` takes 32 [wavefronts][wavefront] instead of 4.
+//! 4. `mma_swizzled`. The [swizzle] stores the 16-byte chunk `c` of row `r` at place `c ^ (r % 8)`: 8 rows are in 8 groups
+//!    of banks. It costs an exclusive or per address. What remains: copies and multiply-adds take turns.
+//! 5. `mma_pipelined`. Four tiles are in shared memory. While the warps multiply one, the next three are copied, and while a
+//!    warp multiplies the fragments of a step, it reads those of the next. It costs 192 KiB of shared memory
+//!    and 232 registers per thread, so that one block of 8 warps is resident. What remains: 0.0625 bytes per
+//!    multiply-add is all that shared memory has, and reads are not its only traffic.
 //!
-//! | variant | change from the previous one | sectors per load | sectors per store | limited by |
-//! |---|---|---|---|---|
-//! | `naive` | lane i touches word i | 4 | 4 | bytes in flight |
+//! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts per read | limited by |
+//! |---|---|---|---|---|---|
+//! | `naive` | tiles of 32 x 32 in shared memory, multiplied without tensor cores | 2 | 4 | 1 | reads of shared memory |
+//! | `mma_global` | `mma.sync` on 16 x 8 results per warp; fragments come from global memory (sm_80) | 8 | 8 | 0 | loads through L1 |
+//! | `mma_tiled` | the block stages tiles in shared memory; 64 x 64 results per warp (sm_80) | 16 | 8 | 32 | bank conflicts |
+//! | `mma_swizzled` | the chunks of a row are swizzled: `ldmatrix` has no bank conflicts (sm_80) | 16 | 8 | 4 | waiting for tiles |
+//! | `mma_pipelined` | four tiles in shared memory: while the warps multiply one, the next are copied (sm_80) | 16 | 8 | 4 | shared memory and tensor cores |
 //!
-//! Expected: how far apart the variants are, and why, with the arithmetic.
+//! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989 TFLOP/s is what
+//! NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer, reaches about four fifths of it. The
+//! instruction `mma.sync` cannot keep Hopper's tensor cores busy: `mma_pipelined` should take between 1.5 and 1.8 times
+//! the time of cuBLAS.
 //!
-//! Common misconception: "what people believe". What is true, and the reason.
+//! The key part of `mma_pipelined` in CUDA C++:
+//!
+//! ```cuda
+//! for (uint32_t tile = 0; tile < tiles; tile++) {
+//!     for (uint32_t step = 1; step < 4; step++) {
+//!         next.read(stage(tile), step);                // ldmatrix, places swizzled
+//!         start_a_third_of(tile + 3);                  // cp.async into the stage of tile - 1
+//!         now.multiply(sums);                          // 32 mma.sync
+//!         now = next;
+//!     }
+//!     asm("cp.async.commit_group; cp.async.wait_group 2;");
+//!     __syncthreads();
+//!     next.read(stage(tile + 1), 0);
+//!     now.multiply(sums);
+//!     now = next;
+//! }
+//! ```
+//!
+//! Common misconception: "tensor cores make a product compute-bound". They make it 16 times easier to be bound by
+//! memory: the same tile that fed the ordinary units well enough starves them.
+//!
+//! Common misconception: "tensor cores are inexact". The products of bf16 are exact. Only sums are rounded, by rules of their
+//! own; here all elements are whole 128ths, so that every order of summation gives the same bits, and results are compared
+//! exactly.
 //!
 //! Questions:
-//! - What does a reader ask now? The answer.
+//! - Why does `naive` pad its tiles, and `mma_tiled` not? `ldmatrix` needs rows at multiples of 16 bytes. A row padded by 16
+//!   bytes has no conflicts, either, but wastes an eighth of the stage; the swizzle wastes nothing.
+//! - Why 64 x 64 results per warp? 32 x 32 would need 0.125 bytes of shared memory per multiply-add: twice what there is.
+//! - Why do blocks go down 16 tiles before they go right? Blocks that run concurrently then share 16 tiles of rows and
+//!   about 8 of columns, which are in L2; in plain row order they would share 4 and 32.
 //!
 //! <!-- measured -->
 //! <!-- /measured -->
 //!
-//! Preconditions: none.
+//! Preconditions: any M and N from 1 on. K is a multiple of 8, so that rows begin at multiples of 16 bytes; `naive` takes
+//! any K. `mma_*` need compute capability 8.0.
 //!
-//! Source: where the claim comes from.
+//! Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction"; CUTLASS documentation, "Efficient GEMM in
+//! CUDA".
 //!
+//! [shared memory]: cuda_std::glossary#shared-memory
+//! [register]: cuda_std::glossary#register
 //! [warp]: cuda_std::glossary#warp
+//! [sector]: cuda_std::glossary#sector
+//! [bank]: cuda_std::glossary#bank
+//! [wavefront]: cuda_std::glossary#wavefront
+//! [swizzle]: cuda_std::glossary#swizzle
+//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
 
 pub(super) mod tiles;
 

@@ -74,6 +74,14 @@ impl Work {
         Work { a, b, m, n, k, first, thread: thread::thread_idx_x() }
     }
 
+    /// Whether all tiles of this block are whole. A copy that may fill with zeros takes twice the wavefronts, so blocks
+    /// without edges make none.
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        let (row, column) = self.first;
+        row + ROWS <= self.m && column + COLUMNS <= self.n && self.k.is_multiple_of(STEPS)
+    }
+
     /// Tiles along the inner dimension.
     #[inline(always)]
     fn tiles(&self) -> u32 {
@@ -81,13 +89,13 @@ impl Work {
     }
 
     /// Starts the copies of some rows of tile `tile` of A or B: of those that `rounds` names, 32 each. What is beyond the
-    /// matrix becomes zero.
+    /// matrix becomes zero, where tiles are not all `WHOLE`.
     ///
     /// # Safety
     /// `source` is 16-byte aligned and valid for `rows` x `k` elements, 8 divides `k`; nobody uses the rows of `target`,
     /// shared memory, until the copies have been waited for.
     #[inline(always)]
-    unsafe fn start_rows<const SWIZZLED: bool>(
+    unsafe fn start_rows<const SWIZZLED: bool, const WHOLE: bool>(
         &self,
         (source, first_row, rows): (*const bf16, u32, u32),
         target: *mut u8,
@@ -100,14 +108,17 @@ impl Work {
         let target = target.wrapping_add((row * PITCH + place * 16) as usize);
         let source = source.wrapping_add(at(first_row + row, self.k, step));
         for round in rounds {
-            let is_there = first_row + row + round * 32 < rows && step < self.k;
+            let target = target.wrapping_add((round * 32 * PITCH) as usize);
+            let source = source.wrapping_add(at(round * 32, self.k, 0)).cast::<u8>();
             // SAFETY: the 16 bytes are in the matrix, or none is read; row and place are in the tile.
             unsafe {
-                async_copy::copy_16_bypass_zero_fill(
-                    target.wrapping_add((round * 32 * PITCH) as usize),
-                    source.wrapping_add(at(round * 32, self.k, 0)).cast(),
-                    if is_there { 16 } else { 0 },
-                );
+                if WHOLE {
+                    async_copy::copy_16_bypass(target, source);
+                } else {
+                    let is_there = first_row + row + round * 32 < rows && step < self.k;
+                    let bytes = if is_there { 16 } else { 0 };
+                    async_copy::copy_16_bypass_zero_fill(target, source, bytes);
+                }
             }
         }
     }
@@ -118,7 +129,12 @@ impl Work {
     /// The matrices are valid, 16-byte aligned, and 8 divides `k`; nobody uses the stage until the copies have been waited
     /// for; the block has `THREADS` threads.
     #[inline(always)]
-    unsafe fn start_third<const SWIZZLED: bool>(&self, third: u32, tile: u32, stage: *mut u8) {
+    unsafe fn start_third<const SWIZZLED: bool, const WHOLE: bool>(
+        &self,
+        third: u32,
+        tile: u32,
+        stage: *mut u8,
+    ) {
         let a = (self.a, self.first.0, self.m);
         let b = (self.b, self.first.1, self.n);
         let right = stage.wrapping_add((ROWS * PITCH) as usize);
@@ -126,14 +142,14 @@ impl Work {
         unsafe {
             match third {
                 0 => {
-                    self.start_rows::<SWIZZLED>(a, stage, tile, 0..2);
-                    self.start_rows::<SWIZZLED>(b, right, tile, 0..2);
+                    self.start_rows::<SWIZZLED, WHOLE>(a, stage, tile, 0..2);
+                    self.start_rows::<SWIZZLED, WHOLE>(b, right, tile, 0..2);
                 }
                 1 => {
-                    self.start_rows::<SWIZZLED>(a, stage, tile, 2..4);
-                    self.start_rows::<SWIZZLED>(b, right, tile, 2..4);
+                    self.start_rows::<SWIZZLED, WHOLE>(a, stage, tile, 2..4);
+                    self.start_rows::<SWIZZLED, WHOLE>(b, right, tile, 2..4);
                 }
-                _ => self.start_rows::<SWIZZLED>(b, right, tile, 4..8),
+                _ => self.start_rows::<SWIZZLED, WHOLE>(b, right, tile, 4..8),
             }
         }
     }
@@ -143,12 +159,12 @@ impl Work {
     /// # Safety
     /// As for [`Work::start_third`].
     #[inline(always)]
-    unsafe fn start<const SWIZZLED: bool>(&self, tile: u32, stage: *mut u8) {
+    unsafe fn start<const SWIZZLED: bool, const WHOLE: bool>(&self, tile: u32, stage: *mut u8) {
         // SAFETY: the caller's contract.
         unsafe {
-            self.start_third::<SWIZZLED>(0, tile, stage);
-            self.start_third::<SWIZZLED>(1, tile, stage);
-            self.start_third::<SWIZZLED>(2, tile, stage);
+            self.start_third::<SWIZZLED, WHOLE>(0, tile, stage);
+            self.start_third::<SWIZZLED, WHOLE>(1, tile, stage);
+            self.start_third::<SWIZZLED, WHOLE>(2, tile, stage);
         }
     }
 
@@ -194,12 +210,28 @@ impl Work {
     /// As for [`Work::start_third`], with `STAGE_BYTES` of dynamic shared memory; `c` as for [`Work::store`].
     #[inline(always)]
     pub unsafe fn one_by_one<const SWIZZLED: bool>(&self, c: *mut f32) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            if self.is_whole() {
+                self.each_tile::<SWIZZLED, true>(c);
+            } else {
+                self.each_tile::<SWIZZLED, false>(c);
+            }
+        }
+    }
+
+    /// [`Work::one_by_one`] with tiles that are whole, or may not be.
+    ///
+    /// # Safety
+    /// As for [`Work::one_by_one`].
+    #[inline(always)]
+    unsafe fn each_tile<const SWIZZLED: bool, const WHOLE: bool>(&self, c: *mut f32) {
         let stage = shared::dynamic_shared_mem::<u8>();
         let mut sums = Sums::default();
         for tile in 0..self.tiles() {
             // SAFETY: the first barrier comes after all copies, the second after all reads.
             unsafe {
-                self.start::<SWIZZLED>(tile, stage);
+                self.start::<SWIZZLED, WHOLE>(tile, stage);
                 async_copy::wait_all();
                 thread::sync_threads();
                 multiply(&self.fragments::<SWIZZLED>(stage, 0), &mut sums);
@@ -220,6 +252,22 @@ impl Work {
     /// As for [`Work::one_by_one`], with `STAGES` times as much shared memory.
     #[inline(always)]
     pub unsafe fn pipelined<const STAGES: u32, const PENDING: u32>(&self, c: *mut f32) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            if self.is_whole() {
+                self.ring::<STAGES, PENDING, true>(c);
+            } else {
+                self.ring::<STAGES, PENDING, false>(c);
+            }
+        }
+    }
+
+    /// [`Work::pipelined`] with tiles that are whole, or may not be.
+    ///
+    /// # Safety
+    /// As for [`Work::pipelined`].
+    #[inline(always)]
+    unsafe fn ring<const STAGES: u32, const PENDING: u32, const WHOLE: bool>(&self, c: *mut f32) {
         const { assert!(PENDING == STAGES - 2) };
         let ring = shared::dynamic_shared_mem::<u8>();
         let stage = |number: u32| ring.wrapping_add((number * STAGE_BYTES) as usize);
@@ -230,7 +278,7 @@ impl Work {
         unsafe {
             for tile in 0..STAGES - 1 {
                 if tile < tiles {
-                    self.start::<true>(tile, stage(tile));
+                    self.start::<true, WHOLE>(tile, stage(tile));
                 }
                 async_copy::commit_group();
             }
@@ -246,7 +294,7 @@ impl Work {
                     ($($step:literal)*) => { $(
                         let next = self.fragments::<true>(words, $step);
                         if coming < tiles {
-                            self.start_third::<true>($step - 1, coming, target);
+                            self.start_third::<true, WHOLE>($step - 1, coming, target);
                         }
                         multiply(&now, &mut sums);
                         now = next;
