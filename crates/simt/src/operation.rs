@@ -243,6 +243,8 @@ pub(crate) enum MbarrierOperation {
         bytes: u32,
     },
     Test {
+        /// Whether the lanes may sleep for a time: `try_wait`, not `test_wait`.
+        sleeps: bool,
         result: u32,
         state: Option<u32>,
         parity: Option<u32>,

@@ -258,7 +258,8 @@ impl<'a> Decoder<'_, '_, 'a> {
                     (Some(self.source(state, Type::B64)?.index()), None)
                 };
                 let result = self.destination(result, Type::Pred)?.index();
-                (address, MbarrierOperation::Test { result, state, parity, semantics })
+                let sleeps = name == "try_wait";
+                (address, MbarrierOperation::Test { sleeps, result, state, parity, semantics })
             }
             _ => return self.invalid("wrong operands of an mbarrier instruction"),
         };

@@ -287,6 +287,9 @@ impl Machine<'_> {
                 let phase = barrier.phase;
                 barrier.advance();
                 completes = barrier.phase != phase;
+                if completes {
+                    block.completed.push(address);
+                }
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
             if self.observers.checking {

@@ -175,6 +175,9 @@ impl Machine<'_> {
                 barrier.advance();
             }
             let completes = barrier.phase != phase;
+            if completes {
+                block.completed.push(at as u32);
+            }
             if self.observers.checking && (arrive.is_some() || completes) {
                 let releases = releases && arrive.is_some();
                 let at = (at as u64, lane);

@@ -2,16 +2,19 @@
 
 use super::block::{Block, Flow, Stop};
 use super::bytes::read_bytes;
+use super::lanes::lanes;
 use super::machine::Machine;
-use super::request::space_of;
+use super::request::{addresses, shared_offset, space_of};
 use super::warp::{Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
 use crate::hash::mix;
-use crate::operation::{BarrierKind, Clock, Operation};
+use crate::operation::{BarrierKind, Base, Clock, MbarrierOperation, Operation};
 use crate::options::Schedule;
 
 /// Warp-instructions that a warp may run before another gets its turn.
 const QUANTUM: u64 = 1 << 14;
+/// Warp-instructions as which a sleep at an mbarrier counts, so that a launch that waits for ever ends soon.
+const SLEEP: u64 = 1 << 8;
 
 impl Machine<'_> {
     /// Runs one warp until nothing of it can run or its turn is over.
@@ -280,6 +283,9 @@ impl Machine<'_> {
             Operation::AsyncWait { pending } => self.async_wait(block, warp, *pending)?,
             Operation::Mbarrier { target, operation } => {
                 self.mbarrier(block, warp, pc, mask, *target, operation)?;
+                if let MbarrierOperation::Test { sleeps: true, result, .. } = **operation {
+                    return Ok(self.sleep(warp, split, mask, *target, result));
+                }
             }
             Operation::BulkCopy(copy) => self.bulk_copy(block, warp, pc, mask, copy)?,
             Operation::BulkCommit => self.bulk_committed(block, warp),
@@ -432,6 +438,36 @@ impl Machine<'_> {
         split.mask = rest;
         split.pc += 1;
         Ok(Flow::Jumped)
+    }
+
+    /// After a `try_wait`: lanes that all wait for one phase sleep until it is complete, or nothing else can run.
+    fn sleep(
+        &mut self,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+        (base, offset): (Base, i64),
+        passed: u32,
+    ) -> Flow {
+        let all = addresses(warp, base, offset);
+        let address = all[mask.trailing_zeros() as usize];
+        let together = lanes(mask).all(|lane| all[lane] == address);
+        if !together || warp.registers.predicates[passed as usize] & mask != 0 {
+            return Flow::Next;
+        }
+        self.run.burn(SLEEP);
+        warp.splits.push(Split {
+            pc: split.pc,
+            mask,
+            frames: split.frames.clone(),
+            state: State::AtMbarrier(shared_offset(address) as u32),
+        });
+        split.mask &= !mask;
+        if split.mask == 0 {
+            return Flow::Left;
+        }
+        split.pc += 1;
+        Flow::Jumped
     }
 }
 
