@@ -49,6 +49,10 @@ pub(crate) fn count_mentions<'a>(
             Operand::Address { base, index, .. } => {
                 base.iter().chain(index).for_each(|name| mention(name));
             }
+            Operand::Texel { object, coordinates } => {
+                mention(object);
+                coordinates.iter().for_each(|part| operand(part, mention));
+            }
             Operand::Vector(parts) | Operand::List(parts) => {
                 parts.iter().for_each(|part| operand(part, mention));
             }

@@ -19,7 +19,9 @@ mod operands;
 mod plain;
 mod scope;
 mod tensor;
+mod tensor_copy;
 mod warp;
+mod wgmma;
 
 use crate::error::Error;
 use crate::operation::{Operation, Row, Space};

@@ -207,6 +207,7 @@ fn size(operation: &Operation) -> Option<(u32, bool)> {
         Operation::Atomic(atomic) if is_device(atomic.space) => Some((atomic.t.bytes(), true)),
         Operation::AsyncCopy(_) => Some((AsyncCopy::STEP, false)),
         Operation::BulkCopy(copy) => Some((copy.step(), copy.reduce.is_some())),
+        Operation::TensorCopy(_) => Some((8, false)),
         _ => None,
     }
 }

@@ -360,13 +360,14 @@ impl Estimator {
             | Operation::Match { .. }
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. }
-            | Operation::Mma(_) => latencies.shared,
+            | Operation::Mma(_)
+            | Operation::Wgmma(_) => latencies.shared,
             Operation::AsyncCopy(_) => {
                 clocks.has_loaded = true;
                 clocks.copies = start + latencies.global;
                 1
             }
-            Operation::BulkCopy(_) => {
+            Operation::BulkCopy(_) | Operation::TensorCopy(_) => {
                 clocks.has_loaded = true;
                 self.bulk = self.bulk.max(start + latencies.global);
                 1

@@ -32,9 +32,11 @@ mod shadow;
 mod start;
 mod step;
 mod tensor;
+mod tensor_copy;
 mod traffic;
 mod turns;
 mod warp;
+mod wgmma;
 mod workers;
 
 use crate::error::Error;

@@ -144,7 +144,7 @@ fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
             counters.async_copy_global = tally.global;
             counters.async_copy_shared = tally.shared;
         }
-        Operation::BulkCopy(_) => counters.bulk_copy = tally.global,
+        Operation::BulkCopy(_) | Operation::TensorCopy(_) => counters.bulk_copy = tally.global,
         Operation::LoadMatrix { .. } => counters.shared_matrix_load = tally.shared,
         Operation::StoreMatrix { .. } => counters.shared_matrix_store = tally.shared,
         Operation::Shuffle { .. }

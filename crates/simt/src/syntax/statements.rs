@@ -252,6 +252,10 @@ impl<'a> Parser<'a> {
 
     pub fn operand_list(&mut self, close: u8) -> Result<Vec<Operand<'a>>, Error> {
         self.next();
+        self.operands_up_to(close)
+    }
+
+    fn operands_up_to(&mut self, close: u8) -> Result<Vec<Operand<'a>>, Error> {
         self.enter("fewer nested operands")?;
         let mut all = Vec::new();
         while !self.accept(close) {
@@ -287,11 +291,9 @@ impl<'a> Parser<'a> {
             index = Some(name);
         }
         offset = offset.wrapping_add(self.offset()?);
-        if self.accept(b',') {
-            return Err(Error::Unsupported {
-                position: self.position(),
-                what: "texture or tensor coordinates".into(),
-            });
+        if let (Some(object), true) = (base, self.accept(b',')) {
+            let coordinates = self.operands_up_to(b']')?;
+            return Ok(Operand::Texel { object, coordinates });
         }
         self.expect(b']')?;
         Ok(Operand::Address { base, offset, index })

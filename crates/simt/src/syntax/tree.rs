@@ -148,6 +148,11 @@ pub(crate) enum Operand<'a> {
         offset: i64,
         index: Option<&'a str>,
     },
+    /// `[object, {x, y}]`: a texture or surface, or a tensor map, and coordinates.
+    Texel {
+        object: &'a str,
+        coordinates: Vec<Operand<'a>>,
+    },
     /// `{a, b}`.
     Vector(Vec<Operand<'a>>),
     /// `a|b`.
