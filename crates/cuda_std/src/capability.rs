@@ -27,3 +27,15 @@ pub(crate) fn require<const NEEDED: u32>() {
         }
     }
 }
+
+/// [`require`] of an instruction that exists on compute capability 9.0 alone, not on newer ones.
+#[inline(always)]
+pub(crate) fn require_90a() {
+    const {
+        assert!(
+            !cfg!(target_arch = "nvptx64") || cfg!(target_feature = "compute_90a"),
+            "this instruction exists on compute capability 9.0 alone: add `min_compute_capability = 90a` to the \
+             kernel"
+        );
+    }
+}

@@ -102,11 +102,13 @@
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
 
 pub(super) mod tiles;
+pub(super) mod warpgroups;
 
 use self::tiles::{Work, at, store_16x8};
 use core::mem::MaybeUninit;
 use cuda_std::mma::{self, A, B, C};
 use cuda_std::prelude::*;
+use cuda_std::tensor_copy::{self, TensorMap};
 use cuda_std::{GpuFloat, bf16};
 
 /// Rows and columns of C that a block of `naive` computes, one element per thread.
@@ -127,6 +129,8 @@ pub const COLUMNS: u32 = tiles::COLUMNS;
 pub const STAGE_BYTES: u32 = tiles::STAGE_BYTES;
 /// Tiles in shared memory at once, in `mma_pipelined`.
 const STAGES: u32 = 4;
+/// Steps of the inner dimension in a tile of those.
+pub const STEPS: u32 = tiles::STEPS;
 /// Dynamic shared memory of `mma_pipelined`, bytes.
 pub const RING_BYTES: u32 = STAGES * STAGE_BYTES;
 
@@ -272,4 +276,34 @@ pub unsafe fn matmul_tensor_mma_pipelined(
 ) {
     // SAFETY: the launch contract.
     unsafe { Work::new(a, b, (m, n, k)).pipelined::<STAGES, { STAGES - 2 }>(c) };
+}
+
+/// Threads per block of `wgmma`.
+pub const WGMMA_THREADS: u32 = warpgroups::THREADS;
+/// Dynamic shared memory of `wgmma`, bytes.
+pub const WGMMA_BYTES: u32 = warpgroups::SHARED_BYTES;
+
+/// Change from `mma_pipelined`: four warps multiply together and read both factors from shared memory; one thread has the
+/// Tensor Memory Accelerator copy the tiles, swizzled on the way.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `WGMMA_THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `WGMMA_BYTES` of
+/// dynamic shared memory; `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
+/// `STEPS` x `COLUMNS` elements with a swizzle of 128 bytes; 8 divides `k`; `c` valid for `m * n` f32, overlapping neither.
+#[kernel(launch_bounds(WGMMA_THREADS, 1), min_compute_capability = 90a)]
+pub unsafe fn matmul_tensor_wgmma(
+    a: TensorMap,
+    b: TensorMap,
+    c: *mut f32,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    let _ = (a, b);
+    let maps = (
+        tensor_copy::parameter!(matmul_tensor_wgmma, 0),
+        tensor_copy::parameter!(matmul_tensor_wgmma, 1),
+    );
+    // SAFETY: the launch contract.
+    unsafe { warpgroups::product(maps, c, (m, n, k)) };
 }
