@@ -23,7 +23,7 @@ use core::arch::asm;
 
 use half::{bf16, f16};
 
-use crate::capability::require_90a;
+use crate::capability::{ONLY_90, require};
 use crate::mma::A;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::nvvm::outside_kernel;
@@ -67,7 +67,12 @@ impl Descriptor {
     /// a swizzled row of blocks begins at a multiple of 8 times its bytes.
     #[inline(always)]
     #[must_use]
-    pub unsafe fn new<T>(start: *const T, leading: u32, stride: u32, swizzle: Swizzle) -> Descriptor {
+    pub unsafe fn new<T>(
+        start: *const T,
+        leading: u32,
+        stride: u32,
+        swizzle: Swizzle,
+    ) -> Descriptor {
         // SAFETY: the caller's contract.
         let start = unsafe { shared_address(start) };
         Descriptor(
@@ -103,7 +108,7 @@ impl Descriptor {
 /// All threads of the warpgroup must call this together.
 #[inline(always)]
 pub unsafe fn fence() {
-    require_90a();
+    require::<ONLY_90>();
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
@@ -120,7 +125,7 @@ pub unsafe fn fence() {
 /// As for [`fence`].
 #[inline(always)]
 pub unsafe fn commit_group() {
-    require_90a();
+    require::<ONLY_90>();
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
@@ -137,7 +142,7 @@ pub unsafe fn commit_group() {
 /// As for [`fence`].
 #[inline(always)]
 pub unsafe fn wait_group<const PENDING: u32>() {
-    require_90a();
+    require::<ONLY_90>();
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
@@ -159,7 +164,7 @@ pub unsafe fn wait_group<const PENDING: u32>() {
 /// bounds.
 #[inline(always)]
 pub unsafe fn release_registers<const REGISTERS: u32>() {
-    require_90a();
+    require::<ONLY_90>();
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
@@ -176,7 +181,7 @@ pub unsafe fn release_registers<const REGISTERS: u32>() {
 /// As for [`release_registers`]; all warpgroups together have no more registers than the launch gave the block.
 #[inline(always)]
 pub unsafe fn acquire_registers<const REGISTERS: u32>() {
-    require_90a();
+    require::<ONLY_90>();
     #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
@@ -204,7 +209,7 @@ macro_rules! products {
             a: Descriptor,
             b: Descriptor,
         ) {
-            require_90a();
+            require::<ONLY_90>();
             #[cfg(target_arch = "nvptx64")]
             // SAFETY: the caller's contract.
             unsafe {
@@ -238,7 +243,7 @@ macro_rules! products {
             a: A<$t, 8>,
             b: Descriptor,
         ) {
-            require_90a();
+            require::<ONLY_90>();
             #[cfg(target_arch = "nvptx64")]
             // SAFETY: the caller's contract.
             unsafe {

@@ -291,14 +291,7 @@ pub const WGMMA_BYTES: u32 = warpgroups::SHARED_BYTES;
 /// dynamic shared memory; `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
 /// `STEPS` x `COLUMNS` elements with a swizzle of 128 bytes; 8 divides `k`; `c` valid for `m * n` f32, overlapping neither.
 #[kernel(launch_bounds(WGMMA_THREADS, 1), min_compute_capability = 90a)]
-pub unsafe fn matmul_tensor_wgmma(
-    a: TensorMap,
-    b: TensorMap,
-    c: *mut f32,
-    m: u32,
-    n: u32,
-    k: u32,
-) {
+pub unsafe fn matmul_tensor_wgmma(a: TensorMap, b: TensorMap, c: *mut f32, m: u32, n: u32, k: u32) {
     let _ = (a, b);
     let maps = (
         tensor_copy::parameter!(matmul_tensor_wgmma, 0),

@@ -1,8 +1,9 @@
 //! What a GPU's `cp.async.bulk.tensor` copies through tensor maps; `crates/virtual_gpu/tests/tensor_map.rs` compares.
 //!
-//!     nvcc -O2 -std=c++17 -gencode arch=compute_90a,code=sm_90a tensor_map.cu -lcuda -o tensor_map && ./tensor_map > tensor_map.txt
+//!     nvcc -O2 -std=c++17 -gencode arch=compute_90a,code=sm_90a tensor_map.cu -lcuda -o tensor_map
+//!     for i in $(seq 0 479); do ./tensor_map $i; done > tensor_map.txt
 //!
-//! A line: type, rank, sizes, strides in bytes, box, element strides, swizzle, fill, coordinates, the code of
+//! A map that the device refuses ends the context, so each process does one, or all from a number on until one fails. A line: type, rank, sizes, strides in bytes, box, element strides, swizzle, fill, coordinates, the code of
 //! cuTensorMapEncodeTiled; and for code 0 the bytes of the box, a digest of 48 KiB of shared memory after the load, and one
 //! of the tensor's memory after the box, filled with new bytes, was stored.
 
@@ -12,6 +13,7 @@
 #include <vector>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 static const int SHARED = 49152, GLOBAL = 1 << 20;
 
@@ -60,7 +62,12 @@ template <int RANK> __global__ void copy(const __grid_constant__ CUtensorMap map
     }
     __syncthreads();
     for (int i = threadIdx.x; i < SHARED; i += blockDim.x) out[i] = memory[i];
-    __syncthreads();
+}
+
+template <int RANK> __global__ void copy_back(const __grid_constant__ CUtensorMap map, Coordinates c, uint32_t full, uint8_t *out) {
+    extern __shared__ uint8_t raw[];
+    uint8_t *memory = (uint8_t *)(((uintptr_t)raw + 1023) & ~(uintptr_t)1023);
+    uint32_t target = (uint32_t)__cvta_generic_to_shared(memory);
     for (int i = threadIdx.x; i < SHARED; i += blockDim.x) memory[i] = (uint8_t)mix(i + 77);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
@@ -90,8 +97,10 @@ static unsigned digest(const std::vector<uint8_t> &bytes) {
     return (unsigned)(digest >> 32);
 }
 
-int main() {
+int main(int count, char **arguments) {
+    int first = count > 1 ? atoi(arguments[1]) : 0, last = count > 2 ? atoi(arguments[2]) : first + 1;
     const Copy KERNELS[5] = {copy<1>, copy<2>, copy<3>, copy<4>, copy<5>};
+    const Copy BACK[5] = {copy_back<1>, copy_back<2>, copy_back<3>, copy_back<4>, copy_back<5>};
     const int TYPES[9] = {CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_UINT16, CU_TENSOR_MAP_DATA_TYPE_UINT32,
                           CU_TENSOR_MAP_DATA_TYPE_UINT64, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
                           CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT64, CU_TENSOR_MAP_DATA_TYPE_INT32};
@@ -103,11 +112,9 @@ int main() {
     std::vector<uint8_t> initial(GLOBAL), shared(SHARED + 16), after(GLOBAL);
     for (int i = 0; i < GLOBAL; i++) initial[i] = (uint8_t)mix(i);
     for (Copy kernel : KERNELS) check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED + 1024), "shared");
-    cudaDeviceProp device;
-    check(cudaGetDeviceProperties(&device, 0), "no device");
-    printf("tensor map sweep 1, %s, compute capability %d.%d\n", device.name, device.major, device.minor);
-    Random random = {12345};
-    for (int i = 0; i < 480; i++) {
+    for (Copy kernel : BACK) check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED + 1024), "shared");
+    for (int i = first; i < last; i++) {
+        Random random = {mix(12345 + i)};
         int pick = random.below(9), type = TYPES[pick], width = WIDTHS[pick], rank = 1 + i % 5;
         int swizzle = i / 5 % 4, span = swizzle ? 16 << swizzle : 256;
         cuuint64_t sizes[5], strides[5];
@@ -153,12 +160,16 @@ int main() {
             check(cudaMemcpy(memory, initial.data(), GLOBAL, cudaMemcpyHostToDevice), "copy");
             check(cudaMemset(out, 0, SHARED + 16), "memset");
             KERNELS[rank - 1]<<<1, 128, SHARED + 1024>>>(map, c, bytes, out);
-            check(cudaMemcpy(shared.data(), out, SHARED + 16, cudaMemcpyDeviceToHost), "the copy");
-            check(cudaMemcpy(after.data(), memory, GLOBAL, cudaMemcpyDeviceToHost), "copy back");
+            int error = cudaMemcpy(shared.data(), out, SHARED + 16, cudaMemcpyDeviceToHost);
+            if (error) { printf(" %u load fails %d\n", bytes, error); fflush(stdout); _exit(1); }
             bool late = shared[SHARED] != 0;
             shared.resize(SHARED);
-            printf(" %u %08x %08x%s", bytes, digest(shared), digest(after), late ? " late" : "");
+            printf(" %u %08x%s", bytes, digest(shared), late ? " late" : "");
             shared.resize(SHARED + 16);
+            BACK[rank - 1]<<<1, 128, SHARED + 1024>>>(map, c, 0, out);
+            error = cudaMemcpy(after.data(), memory, GLOBAL, cudaMemcpyDeviceToHost);
+            if (error) { printf(" store fails %d\n", error); fflush(stdout); _exit(1); }
+            printf(" %08x", digest(after));
         }
         printf("\n");
     }

@@ -9,6 +9,7 @@ mod kernel;
 mod memory;
 mod pool;
 mod stream;
+mod tensor_map;
 mod transfer;
 
 use std::ffi::c_void;
@@ -24,6 +25,7 @@ pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
         memory::table,
         pool::table,
         stream::table,
+        tensor_map::table,
         transfer::table,
     ];
     let mut rows = tables.into_iter().flat_map(|table| table());

@@ -9,9 +9,12 @@ use coalesce::pattern::{
 use cuda_host::Launcher;
 use cuda_std::bf16;
 use cuda_std::kernel::Kernel;
+use cuda_std::tensor_copy::TensorMap;
+use cust_ext::tensor_map::{Element, Swizzle, Tiled};
 use kernels::shared::matmul_tensor as device;
 use kernels::shared::matmul_tensor::{
-    COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, THREADS, TILE,
+    COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS, THREADS, TILE,
+    WGMMA_BYTES, WGMMA_THREADS,
 };
 use rayon::prelude::*;
 
@@ -108,6 +111,18 @@ pub const PATTERN: Pattern = Pattern {
         .min_compute_capability(80)
         .only_when(rows_are_aligned)
         .expecting(|_| tiles(4.0)),
+        Variant::kernel(
+            "wgmma",
+            "four warps multiply together and read both factors from shared memory; one thread copies",
+            launch_wgmma,
+        )
+        .min_compute_capability(90)
+        .only_when(rows_are_aligned)
+        .expecting(|_| Expectation {
+            store_sectors: Some(8.0),
+            arithmetic: "tiles come by bulk copies, and `wgmma` reads them without loads; C: 8 rows of 32 bytes",
+            ..Expectation::default()
+        }),
     ],
 };
 
@@ -179,6 +194,30 @@ fn launch_tiles(
     let [m, n, _] = size.get().map(|value: usize| value as u32);
     let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
     launch(launcher, arrays, size, kernel, grid, (THREADS, 1), shared_bytes)
+}
+
+/// Launches `wgmma`, whose factors are tensor maps.
+fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [m, n, k] = size.get().map(|value: usize| value as u32);
+    let map = |input: usize, rows: u32, box_rows: u32| -> Result<TensorMap> {
+        let matrix = arrays.input::<bf16>(input).address();
+        let (sizes, extents) = ([u64::from(k), u64::from(rows)], [STEPS, box_rows]);
+        let map = Tiled::new(Element::Bf16, matrix, &sizes, &extents);
+        Ok(TensorMap(map.swizzle(Swizzle::Bytes128).encode()?))
+    };
+    let (a, b) = (map(0, m, ROWS)?, map(1, n, COLUMNS)?);
+    let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
+    let arguments = (a, b, arrays.output(0), m, n, k);
+    // SAFETY: as in `launch`; the maps are those of A and B, in boxes of the tiles that the kernel copies.
+    unsafe {
+        launcher.launch(
+            device::matmul_tensor_wgmma,
+            grid,
+            (WGMMA_THREADS, 1),
+            WGMMA_BYTES,
+            arguments,
+        )
+    }
 }
 
 /// Launches a kernel of this file.
