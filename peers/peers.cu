@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
+#include "matmul_tensor.cuh"
 
 // Outside the anonymous namespace: a function that names it would otherwise not be exported.
 struct Peer {
@@ -150,6 +151,8 @@ const Peer PEERS[] = {
     {"matmul", "nvcc tiled", 0, matmul_tiled},
     {"matmul", "nvcc warp_tiled", 0, matmul_warp_tiled},
     {"matmul", "cuBLAS sgemm", 0, matmul_cublas},
+    {"matmul_tensor", "nvcc mma_pipelined", 0, matmul_tensor::nvcc_mma_pipelined},
+    {"matmul_tensor", "cuBLAS bf16", 0, matmul_tensor::cublas},
     {"reduction", "nvcc vectorized", 0, reduction_vectorized},
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},
     {"scan", "nvcc look_back", 0, scan_look_back},

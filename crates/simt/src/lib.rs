@@ -24,6 +24,7 @@ mod registers;
 mod report;
 mod requests;
 mod syntax;
+mod tensor_map;
 mod texture;
 mod types;
 mod windows;
@@ -44,4 +45,5 @@ pub use module::{
 pub use options::{Options, Schedule};
 pub use report::{InstructionReport, Report, SourceLocation};
 pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};
+pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};

@@ -286,6 +286,42 @@ impl BulkCopy {
     }
 }
 
+/// `cp.async.bulk.tensor`: the box of a tensor map at some coordinates.
+#[derive(Clone, Debug)]
+pub(crate) struct TensorCopy {
+    /// To shared or to global memory.
+    pub direction: BulkDirection,
+    pub shared: (Base, i64),
+    /// The row of the address of the map.
+    pub map: u32,
+    /// The row of each coordinate.
+    pub coordinates: Vec<u32>,
+    pub mbarrier: Option<(Base, i64)>,
+}
+
+/// Where a factor of `wgmma` is.
+#[derive(Clone, Debug)]
+pub(crate) enum Factor {
+    /// In shared memory, as the descriptor in this row says; transposed: neighbouring elements lie along M or N.
+    Shared { descriptor: u32, transposed: bool },
+    /// In the registers of the lanes, as in `mma.sync`.
+    Registers(Vec<Row>),
+}
+
+/// `wgmma.mma_async`: 64 x N results of four warps.
+#[derive(Clone, Debug)]
+pub(crate) struct Wgmma {
+    /// The part of one warp, eight columns at a time; its rows are those of the warp's whole fragment of D.
+    pub part: Mma,
+    pub n: usize,
+    pub a: Factor,
+    pub b: Factor,
+    /// The predicate under which the old D is added.
+    pub adds: u32,
+    /// Whether each factor is negated.
+    pub negate: [bool; 2],
+}
+
 /// `mma.sync`: D = A x B + C, where A has `m` rows and `k` columns, and B `k` rows and `n` columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Mma {
@@ -509,6 +545,8 @@ pub(crate) enum Operation {
         object: u32,
         destination: Row,
     },
+    Wgmma(Box<Wgmma>),
+    TensorCopy(Box<TensorCopy>),
     /// Hints without an effect on results.
     Nothing,
     /// Arrival at the barrier of a cluster, or waiting there.

@@ -30,6 +30,7 @@ pub const ALL: &[&Pattern] = &[
     &shared::matmul_ab::PATTERN,
     &shared::matmul_aat::PATTERN,
     &shared::matmul::PATTERN,
+    &shared::matmul_tensor::PATTERN,
     &shared::stencil::PATTERN,
     &shared::async_copy::PATTERN,
     &caches::cache_operators::PATTERN,

@@ -19,8 +19,12 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
         let reduce = modifiers.take("reduce");
-        if !modifiers.take("async") || modifiers.has("tensor") {
+        if !modifiers.take("async") {
             return Ok(false);
+        }
+        if modifiers.has("tensor") {
+            let is_copy = modifiers.take("bulk") && modifiers.take("tensor") && !reduce;
+            return Ok(is_copy && self.tensor_copy(operands, modifiers)?);
         }
         if modifiers.take("bulk") {
             return self.bulk(operands, modifiers, reduce);

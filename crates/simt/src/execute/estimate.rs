@@ -360,7 +360,8 @@ impl Estimator {
             | Operation::Match { .. }
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. }
-            | Operation::Mma(_) => latencies.shared,
+            | Operation::Mma(_)
+            | Operation::Wgmma(_) => latencies.shared,
             // A hit takes longer than that of a load.
             Operation::Fetch(_) | Operation::LoadSurface(_) => {
                 clocks.has_loaded |= self.missed;
@@ -371,7 +372,7 @@ impl Estimator {
                 clocks.copies = start + latencies.global;
                 1
             }
-            Operation::BulkCopy(_) => {
+            Operation::BulkCopy(_) | Operation::TensorCopy(_) => {
                 clocks.has_loaded = true;
                 self.bulk = self.bulk.max(start + latencies.global);
                 1

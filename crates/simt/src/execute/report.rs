@@ -144,7 +144,7 @@ fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
             counters.async_copy_global = tally.global;
             counters.async_copy_shared = tally.shared;
         }
-        Operation::BulkCopy(_) => counters.bulk_copy = tally.global,
+        Operation::BulkCopy(_) | Operation::TensorCopy(_) => counters.bulk_copy = tally.global,
         Operation::Fetch(_) | Operation::LoadSurface(_) => counters.texture_load = tally.global,
         Operation::StoreSurface(_) => counters.surface_store = tally.global,
         Operation::LoadMatrix { .. } => counters.shared_matrix_load = tally.shared,

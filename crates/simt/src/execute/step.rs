@@ -305,6 +305,8 @@ impl Machine<'_> {
                 self.query_texture(block, warp, pc, mask, (*question, *object, *destination))?;
             }
             Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
+            Operation::Wgmma(wgmma) => self.multiply_by_warps(block, warp, pc, mask, wgmma)?,
+            Operation::TensorCopy(copy) => self.tensor_copy(block, warp, pc, mask, copy)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
                 self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;
             }

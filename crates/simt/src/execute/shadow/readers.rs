@@ -85,6 +85,7 @@ pub(crate) fn orders_some(program: &Program) -> bool {
         Operation::WarpBarrier { .. }
         | Operation::Mbarrier { .. }
         | Operation::BulkCopy(_)
+        | Operation::TensorCopy(_)
         | Operation::ClusterBarrier { .. } => true,
         _ => false,
     })
