@@ -30,6 +30,7 @@
 
 mod clock;
 mod code;
+mod concurrent;
 mod executor;
 mod exports;
 mod handles;
