@@ -37,7 +37,7 @@ pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};
-pub use metrics::{METRICS, Metric};
+pub use metrics::{METRICS, Metric, constant_cache_requests};
 pub use model::{Estimate, L2, Latencies, Pieces, Window};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
