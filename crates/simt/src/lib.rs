@@ -9,6 +9,7 @@ mod doubt;
 mod error;
 mod execute;
 mod findings;
+mod footprint;
 mod hash;
 mod launch;
 mod listing;
@@ -34,10 +35,11 @@ pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
 pub use execute::run;
 pub use findings::{Checks, Finding, Hazard};
+pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};
-pub use metrics::{METRICS, Metric};
+pub use metrics::{METRICS, Metric, constant_cache_requests};
 pub use model::{Estimate, L2, Latencies, Pieces, Window};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,

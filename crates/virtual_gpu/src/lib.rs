@@ -31,6 +31,7 @@
 mod arrays;
 mod clock;
 mod code;
+mod concurrent;
 mod executor;
 mod exports;
 mod handles;

@@ -4,6 +4,7 @@ use super::estimate::Estimator;
 use super::machine::Machine;
 use super::observers::Tally;
 use super::run::location;
+use super::shadow::footprint::footprint;
 use crate::counters::Counters;
 use crate::findings::Finding;
 use crate::operation::{AtomicOperation, Operation, Space};
@@ -18,6 +19,12 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     let mut printed = Vec::new();
     let mut estimators = Vec::new();
     let mut recorded = Vec::new();
+    if let (true, Some(first)) =
+        (options.footprint && options.checks.global_races, machines.first())
+    {
+        let shadows = machines.iter().filter_map(|machine| machine.observers.global.as_deref());
+        report.footprint = Some(footprint(first.run, shadows));
+    }
     for machine in machines {
         recorded.extend(machine.observers.recorded);
         estimators.extend(machine.observers.estimator.map(|estimator| *estimator));
