@@ -52,6 +52,7 @@ pub const ALL: &[&Pattern] = &[
     &streams::stream_semantics::PATTERN,
     &memory_management::unified_addressing::PATTERN,
     &memory_management::allocation::PATTERN,
+    &memory_management::symbols::PATTERN,
     &streams::graphs::PATTERN,
 ];
 

@@ -1,3 +1,4 @@
 //! Memory itself: where it is allocated, how its addresses are told apart, and what that costs.
 
+pub mod symbols;
 pub mod unified_addressing;

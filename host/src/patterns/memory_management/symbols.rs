@@ -1,0 +1,269 @@
+//! # Symbols: statics of the device, which the host writes and reads by name
+//!
+//! Shows: a symbol is memory whose address has a name, so writing it costs what any copy costs; what
+//! is expensive is to look it up and to wait each time.
+//!
+//! The surprise: `address_kept` (? us) moves the same words as `by_name` (? us), to and from the
+//! same two symbols, and takes a fraction of the time. Only the calls differ.
+//!
+//! A `static` of a [kernel] crate is a symbol of the compiled module: an array in [global memory] or in
+//! [constant memory] that exists as long as the module. A kernel uses it without being given an
+//! address. The [host] asks the driver for address and size (`cuModuleGetGlobal`), and then copies
+//! to it and from it as to any buffer of the [device]:
+//!
+//! ```text
+//! by_name       find TABLE, copy, wait | find RESULT ...  launch, find RESULT, copy, wait
+//! address_kept  copy, launch, copy, wait                  the stream has its work at once
+//! part          copy a quarter, launch, copy, wait
+//! constant      copy, launch, copy, wait                  the table is constant memory
+//! ```
+//!
+//! Here the kernel makes n words of the symbol `SYMBOLS_RESULT` from n words of a table, another
+//! symbol. Each run writes the table and reads the result.
+//!
+//! 1. `by_name`. Each run finds both symbols by name and uses copies that block the host, as
+//!    `cudaMemcpyToSymbol` and `cudaMemcpyFromSymbol` do. The words come from [pageable memory],
+//!    as they do in most programs.
+//! 2. `address_kept`. The idea: the address of a symbol does not change while its module is loaded.
+//!    Find it once, and then enqueue copies from and to [pinned memory] on the [stream], beside
+//!    the [launch]. It costs pinned buffers, and the host must not touch them until it has waited.
+//! 3. `part`. The idea: write only what has changed, here the first quarter of the words; the rest is
+//!    still there from the last run. It costs that somebody must know what has changed. For
+//!    small tables it gains nothing: a copy has a fixed time.
+//! 4. `constant`. The same as `address_kept` with the table in constant memory. The host writes it in
+//!    the same way: what is constant is constant during a launch. It costs 64 KiB at most, for all
+//!    constants of a module together.
+//!
+//! | variant | change from the previous one | lookups | waits of the host | limited by |
+//! |---|---|---|---|---|
+//! | `by_name` | each run finds the symbols and copies in calls that block | 2 | 2 | calls |
+//! | `address_kept` | the symbols are found once, and copies are enqueued on the stream | 0 | 1 | the fixed time of copies |
+//! | `part` | only the words that have changed are written, a quarter | 0 | 1 | the fixed time of copies |
+//! | `constant` | as `address_kept`, with the table in constant memory | 0 | 1 | the fixed time of copies |
+//!
+//! Expected: the words take 4 n / 55 x 10^9 seconds in each direction, which is nothing for 4096
+//! words. What counts are the fixed times: of a lookup, of a blocking copy that the host waits for, of
+//! a copy on a stream, of a launch. So `part` (? us) and `constant` (? us) take about as long as
+//! `address_kept`.
+//!
+//! Common misconception: "constant memory cannot be written". Kernels cannot write it. The host can,
+//! between two launches, by name.
+//!
+//! Common misconception: "a symbol is faster than a pointer argument". It is the same memory. What a
+//! symbol saves is the argument, and for constant memory the load instruction (`constant_memory`
+//! shows that).
+//!
+//! Questions:
+//! - What happens if the host writes more words than the symbol has? The driver knows the size of the
+//!   symbol, but a plain copy does not ask. Here `symbol` returns a slice of that size, and a copy of
+//!   another length is an error that names the symbol and both lengths.
+//! - When is the first value of a symbol set? When the module is loaded; here they are zeros. Each
+//!   [context] that loads the module has its own.
+//! - Why not a symbol for every array? Its size is fixed when the kernels are compiled, and it takes
+//!   memory as long as the module is loaded.
+//!
+//! <!-- measured -->
+//! <!-- /measured -->
+//!
+//! Preconditions: at most 4096 words, the size of the symbols.
+//!
+//! Source: CUDA C++ Programming Guide, "Device Memory", `cudaMemcpyToSymbol`; CUDA Driver API,
+//! `cuModuleGetGlobal`.
+//!
+//! [kernel]: cuda_std::glossary#kernel
+//! [global memory]: cuda_std::glossary#global-memory
+//! [constant memory]: cuda_std::glossary#constant-memory
+//! [host]: cuda_std::glossary#host
+//! [device]: cuda_std::glossary#device
+//! [pageable memory]: cuda_std::glossary#pageable-memory
+//! [pinned memory]: cuda_std::glossary#pinned-memory
+//! [stream]: cuda_std::glossary#stream
+//! [launch]: cuda_std::glossary#launch
+//! [context]: cuda_std::glossary#context
+
+use anyhow::Result;
+use coalesce::data::{Data, Element, POISON, Random};
+use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
+use cuda_host::Gpu;
+use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
+use cust_ext::symbol::symbol;
+use kernels::memory_management::symbols::{
+    THREADS_PER_BLOCK, WORDS, result, symbols_apply, symbols_apply_constant,
+};
+
+pub const PATTERN: Pattern = Pattern {
+    name: "symbols",
+    group: "memory_management",
+    doc_source: include_str!("symbols.rs"),
+    dimensions: &[Dimension::extent("words", "words of the symbols that are used", 1)],
+    verify_sizes: &[&[1], &[2], &[31], &[32], &[33], &[255], &[256], &[1001], &[WORDS]],
+    bench_size: &[WORDS],
+    count_size: &[WORDS],
+    sweeps: &[Sweep { dimension: 0, values: &[1, 16, 256, 4096], variants: &[0, 1, 2, 3] }],
+    case,
+    bytes,
+    minimum_time: |_, _| None,
+    variants: &[
+        Variant::host(
+            "by_name",
+            "each run finds the symbols and copies in calls that block",
+            |gpu, case, _| build(gpu, case, Way::ByName),
+        )
+        .only_when(fits),
+        Variant::host(
+            "address_kept",
+            "the symbols are found once, and copies are enqueued on the stream",
+            |gpu, case, _| build(gpu, case, Way::AddressKept),
+        )
+        .only_when(fits),
+        Variant::host(
+            "part",
+            "only the words that have changed are written, a quarter",
+            |gpu, case, _| build(gpu, case, Way::Part),
+        )
+        .only_when(fits),
+        Variant::host(
+            "constant",
+            "as `address_kept`, with the table in constant memory",
+            |gpu, case, _| build(gpu, case, Way::Constant),
+        )
+        .only_when(fits),
+    ],
+};
+
+fn fits(size: &Size) -> std::result::Result<(), &'static str> {
+    let [words] = size.get();
+    if words <= WORDS { Ok(()) } else { Err("the symbols have 4096 words") }
+}
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [words] = size.get();
+    let table = random.u32s(words);
+    Case {
+        outputs: vec![Output::exact(Data::U32(reference(&table)))],
+        inputs: vec![Data::U32(table)],
+    }
+}
+
+fn reference(table: &[u32]) -> Vec<u32> {
+    table.iter().zip(0..).map(|(word, i)| result(*word, i)).collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [words] = size.get();
+    Bytes { read: 4 * words, written: 4 * words }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    ByName,
+    AddressKept,
+    Part,
+    Constant,
+}
+
+impl Way {
+    fn table(self) -> &'static str {
+        if self == Way::Constant { "SYMBOLS_CONSTANT_TABLE" } else { "SYMBOLS_TABLE" }
+    }
+}
+
+const RESULT: &str = "SYMBOLS_RESULT";
+
+/// A table of the host and what becomes of it, with the first words of the two symbols.
+struct Symbols {
+    source: HostBuffer<u32>,
+    target: HostBuffer<u32>,
+    table: DevicePointer<u32>,
+    result: DevicePointer<u32>,
+    way: Way,
+}
+
+fn build(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
+    let words = u32::view(&case.inputs[0]).expect("the case holds u32");
+    let poison = [u32::from_ne_bytes([POISON; 4]); WORDS];
+    let mut table = symbol::<u32>(gpu.module(), way.table())?;
+    let mut result = symbol::<u32>(gpu.module(), RESULT)?;
+    let mut all = poison;
+    if way == Way::Part {
+        // What no run writes anew.
+        all[..words.len()].copy_from_slice(words);
+        all[..words.len().div_ceil(4)].fill(poison[0]);
+    }
+    table.upload(&all)?;
+    result.upload(&poison)?;
+    Ok(Box::new(Symbols {
+        source: HostBuffer::from_slice(words, HostFlags::PINNED)?,
+        target: HostBuffer::from_slice(&poison[..words.len()], HostFlags::PINNED)?,
+        table: table.as_device_slice().as_device_ptr(),
+        result: result.as_device_slice().as_device_ptr(),
+        way,
+    }))
+}
+
+impl Symbols {
+    /// The first words of a symbol.
+    ///
+    /// # Safety
+    /// `first` is the address of a symbol of at least so many words, whose module is loaded.
+    unsafe fn words(first: DevicePointer<u32>, words: usize) -> DeviceSlice<u32> {
+        // SAFETY: the caller's contract.
+        unsafe { DeviceSlice::from_raw_parts(first, words) }
+    }
+
+    fn launch(&self, gpu: &Gpu) -> Result<()> {
+        let kernel = if self.way == Way::Constant {
+            symbols_apply_constant.name()
+        } else {
+            symbols_apply.name()
+        };
+        let function = gpu.module().get_function(kernel)?;
+        let (stream, n) = (gpu.stream(), self.source.len() as u32);
+        let grid = n.div_ceil(THREADS_PER_BLOCK);
+        // SAFETY: a thread per word, at most `WORDS`; this stream alone uses the symbols.
+        unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(n)) }?;
+        Ok(())
+    }
+
+    fn by_name(&mut self, gpu: &Gpu) -> Result<()> {
+        let mut words = vec![0; WORDS];
+        words[..self.source.len()].copy_from_slice(&self.source);
+        symbol(gpu.module(), self.way.table())?.upload(&words)?;
+        self.launch(gpu)?;
+        gpu.synchronize()?;
+        symbol(gpu.module(), RESULT)?.download(&mut words)?;
+        let used = self.target.len();
+        self.target.copy_from_slice(&words[..used]);
+        Ok(())
+    }
+
+    fn by_address(&mut self, gpu: &Gpu, written: usize) -> Result<()> {
+        // SAFETY: both symbols have `WORDS` words, of which `fits` lets no more be used; the device keeps its module.
+        let (mut table, result) = unsafe {
+            (Self::words(self.table, written), Self::words(self.result, self.target.len()))
+        };
+        // SAFETY: the host waits for the stream before it touches its buffers, which `self` owns.
+        unsafe {
+            table.async_copy_from(&self.source[..written], gpu.stream())?;
+            self.launch(gpu)?;
+            result.async_copy_to(&mut self.target[..], gpu.stream())?;
+        }
+        Ok(gpu.synchronize()?)
+    }
+}
+
+impl HostWork for Symbols {
+    fn run(&mut self, gpu: &Gpu) -> Result<()> {
+        let words = self.source.len();
+        match self.way {
+            Way::ByName => self.by_name(gpu),
+            Way::AddressKept | Way::Constant => self.by_address(gpu, words),
+            Way::Part => self.by_address(gpu, words.div_ceil(4)),
+        }
+    }
+
+    fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {
+        Ok(vec![Data::U32(self.target.to_vec())])
+    }
+}
