@@ -384,6 +384,15 @@ pub(crate) enum TextureQuestion {
     Depth,
 }
 
+/// `txq` and `suq`.
+#[derive(Clone, Debug)]
+pub(crate) struct TextureQuery {
+    pub question: TextureQuestion,
+    /// The handle.
+    pub object: u32,
+    pub destination: Row,
+}
+
 /// Functions that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
@@ -502,11 +511,7 @@ pub(crate) enum Operation {
     Fetch(Box<Fetch>),
     LoadSurface(Box<SurfaceAccess>),
     StoreSurface(Box<SurfaceAccess>),
-    QueryTexture {
-        question: TextureQuestion,
-        object: u32,
-        destination: Row,
-    },
+    QueryTexture(Box<TextureQuery>),
     /// Hints without an effect on results.
     Nothing,
     /// Arrival at the barrier of a cluster, or waiting there.

@@ -4,7 +4,7 @@ use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{
     Beyond, Fetch, Geometry, LevelOperand, Operation, Row, SurfaceAccess, TexelAddress,
-    TextureQuestion,
+    TextureQuery, TextureQuestion,
 };
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
@@ -163,7 +163,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(false);
         };
         let destination = self.destination(destination, Type::B32)?;
-        self.emit(Operation::QueryTexture { question, object, destination });
+        let query = TextureQuery { question, object, destination };
+        self.emit(Operation::QueryTexture(Box::new(query)));
         Ok(true)
     }
 

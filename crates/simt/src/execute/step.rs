@@ -294,13 +294,9 @@ impl Machine<'_> {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
             Operation::Fetch(fetch) => self.fetch(block, warp, pc, mask, fetch)?,
-            Operation::LoadSurface(access) => {
-                self.surface(block, warp, pc, mask, access, false)?;
-            }
-            Operation::StoreSurface(access) => self.surface(block, warp, pc, mask, access, true)?,
-            Operation::QueryTexture { question, object, destination } => {
-                self.query_texture(block, warp, pc, mask, (*question, *object, *destination))?;
-            }
+            Operation::LoadSurface(access) => self.load_surface(block, warp, pc, mask, access)?,
+            Operation::StoreSurface(access) => self.store_surface(block, warp, pc, mask, access)?,
+            Operation::QueryTexture(query) => self.query_texture(block, warp, pc, mask, query)?,
             Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
                 self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;

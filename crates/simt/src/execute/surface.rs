@@ -11,12 +11,33 @@ use crate::registers::LANES;
 use crate::texture::Image;
 
 impl Machine<'_> {
-    pub fn surface(
+    pub fn load_surface(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
         pc: usize,
         mask: u32,
+        access: &SurfaceAccess,
+    ) -> Result<(), Error> {
+        self.surface(block, warp, (pc, mask), access, false)
+    }
+
+    pub fn store_surface(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mask: u32,
+        access: &SurfaceAccess,
+    ) -> Result<(), Error> {
+        self.surface(block, warp, (pc, mask), access, true)
+    }
+
+    fn surface(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, mask): (usize, u32),
         access: &SurfaceAccess,
         store: bool,
     ) -> Result<(), Error> {
