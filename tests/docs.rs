@@ -2,6 +2,7 @@
 //! glossary, and a claim has one version.
 
 mod checks;
+mod littles_law;
 
 use crate::kernels_source::root;
 use crate::snapshots::blessing;

@@ -26,7 +26,7 @@ pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
 }
 
 /// The device, started with or without the model of time.
-fn opened(
+pub fn opened(
     open: fn(&Choice, &'static [Image], Checks) -> Result<Gpu, GpuError>,
 ) -> (MutexGuard<'static, ()>, Gpu) {
     static DEVICE: Mutex<()> = Mutex::new(());
@@ -174,6 +174,7 @@ fn counters_are_those_of_the_snapshot() {
                 ("asynchronous copy", &counters.async_copy_global),
                 ("bulk copy", &counters.bulk_copy),
                 ("shared load", &counters.shared_load),
+                ("matrix load", &counters.shared_matrix_load),
                 ("shared store", &counters.shared_store),
                 ("shared atomic", &counters.shared_atomic),
                 ("local load", &counters.local_load),

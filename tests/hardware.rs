@@ -7,7 +7,7 @@ use coalesce::pattern::Size;
 use coalesce::verify::{Digests, VerifyOutcome, case, verify};
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
-use simt::{Counters, METRICS};
+use simt::{Counters, METRICS, constant_cache_requests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -132,13 +132,27 @@ const RATIOS: [&str; 2] = [
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
 ];
 
+/// Requests to the constant cache, and the instructions that make them.
+const CONSTANTS: [&str; 2] = ["idc__requests.sum", "smsp__inst_executed_op_ldc.sum"];
+/// `LDC` of 128 warps that no indexed load of the PTX became: ptxas loads parameters and the stack pointer with them, three
+/// or four per warp; those of `global`, eleven, are known from the profile only.
+const LOADS_BY_PTXAS: [(&str, f64); 7] = [
+    ("constant_memory_constant", 384.0),
+    ("constant_memory_global", 1408.0),
+    ("constant_memory_operand", 384.0),
+    ("constant_memory_parameter", 384.0),
+    ("constant_memory_read_only", 512.0),
+    ("constant_memory_register", 512.0),
+    ("constant_memory_shared", 512.0),
+];
+
 #[test]
 fn counters_of_every_variant_equal_the_profiled_ones() {
     let profile: Profile = read(PROFILE);
     let (_guard, gpu) = device();
     let (mut compared, mut launched) = (0, BTreeSet::new());
     let (mut without_value, mut excuses) = (Vec::new(), BTreeSet::new());
-    let mut problems = Vec::new();
+    let (mut problems, mut loads_by_ptxas) = (Vec::new(), Vec::new());
     for pattern in PATTERNS {
         // A kernel that several variants launch was profiled, and is counted here, in all of them.
         let mut kernels: BTreeMap<String, Counters> = BTreeMap::new();
@@ -155,6 +169,11 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
         for (kernel, counters) in kernels {
             let Some(measured) = profile.kernels.get(&kernel) else { continue };
             launched.insert(kernel.clone());
+            if let [Some(requests), Some(ldc)] = CONSTANTS.map(|name| measured.get(name)) {
+                assert_eq!(constant_cache_requests(&counters, *ldc), *requests, "{kernel}");
+                let by_ptxas = ldc - counters.constant_load.requests as f64;
+                loads_by_ptxas.push((kernel.clone(), by_ptxas));
+            }
             for metric in METRICS {
                 let values = metric.names.iter().map(|name| measured.get(*name).copied());
                 let ours = (metric.counted)(&counters);
@@ -189,6 +208,8 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
     for (index, (start, part, _, why)) in DIFFERENT.iter().enumerate() {
         assert!(excuses.contains(&index), "`{start}`, `{part}` ({why}) excuses nothing any more");
     }
+    let listed = LOADS_BY_PTXAS.iter().map(|(kernel, loads)| (kernel.to_string(), *loads));
+    assert_eq!(loads_by_ptxas, listed.collect::<Vec<_>>(), "`LDC` that no indexed load became");
     let newest = CATALOGUE.images.last().expect("the program carries PTX");
     let all: BTreeSet<&str> = newest.kernels.iter().map(|facts| facts.kernel).collect();
     let not_compared: Vec<&str> =

@@ -2,12 +2,18 @@
 //! still at work, and launches on words that others have left.
 
 use host::CATALOGUE;
-use kernels::collectives::scan::{PREFIX, SUM, VECTORIZED_THREADS, VECTORIZED_TILE};
+use kernels::collectives::scan::published::{PREFIX, SUM};
+use kernels::collectives::scan::rows::{VECTORIZED_THREADS, VECTORIZED_TILE};
+use kernels::collectives::scan::specialized_warps;
 use simt::{Checks, Hazard, Launch, Memory, Module, Options, Schedule, run};
 
 const TILE: usize = VECTORIZED_TILE as usize;
-/// Those that look back.
+/// Those that look back at prefixes.
 const KERNELS: [&str; 2] = ["scan_look_back", "scan_look_back_async"];
+/// The one that reads sums only.
+const SPECIALIZED: &str = "scan_specialized_warps";
+/// The stages of its ring, here.
+const STAGES: u32 = 2;
 
 /// Device memory with an array, a place for its scan, and the kernel's words.
 struct Device {
@@ -56,14 +62,24 @@ impl Device {
         self.values[..place].iter().map(|value| f64::from(*value)).sum::<f64>() as f32
     }
 
-    /// Runs so many blocks over `n` elements and compares the tiles from `first` on.
-    fn scan(&mut self, n: usize, blocks: u32, first: usize, schedule: Schedule) {
-        self.memory.fill(self.target, 0xFF, 4 * self.values.len()).expect("it was allocated");
-        let launch = Launch::new(self.kernel, [blocks, 1, 1], [VECTORIZED_THREADS, 1, 1])
+    fn launch(&self, n: usize, blocks: u32) -> Launch {
+        let is_specialized = self.kernel == SPECIALIZED;
+        let threads = if is_specialized { specialized_warps::THREADS } else { VECTORIZED_THREADS };
+        let launch = Launch::new(self.kernel, [blocks, 1, 1], [threads, 1, 1])
             .address(self.source)
             .address(self.target)
             .address(self.state)
             .u32(n as u32);
+        if !is_specialized {
+            return launch;
+        }
+        launch.u32(STAGES).shared(STAGES * VECTORIZED_TILE * 4)
+    }
+
+    /// Runs so many blocks over `n` elements and compares the tiles from `first` on.
+    fn scan(&mut self, n: usize, blocks: u32, first: usize, schedule: Schedule) {
+        self.memory.fill(self.target, 0xFF, 4 * self.values.len()).expect("it was allocated");
+        let launch = self.launch(n, blocks);
         let options = Options { checks: Checks::all(), schedule, ..Options::default() };
         let report = run(&self.module, &mut self.memory, &launch, &options)
             .unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
@@ -113,10 +129,32 @@ fn looks_back_until_one_knows_its_prefix(kernel: &'static str) {
     }
 }
 
+/// A block that comes late adds the sums of all tiles before its first, in more than one look, and then its own.
+#[test]
+fn a_resident_block_adds_the_sums_since_its_last_tile() {
+    let (n, tiles, known) = (202 * TILE - 5, 202, 200);
+    let mut device = Device::new(SPECIALIZED, n);
+    let sum = |device: &Device, tile: usize| {
+        let sum = device.before(n.min((tile + 1) * TILE)) - device.before(tile * TILE);
+        u64::from(SUM) << 32 | u64::from(sum.to_bits())
+    };
+    let words: Vec<u64> =
+        std::iter::once(known as u64).chain((0..known).map(|tile| sum(&device, tile))).collect();
+    for schedule in [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1)] {
+        device.write_words(0, &words);
+        device.write_words(1 + known, &[0, 0]);
+        device.scan(n, 2, known, schedule);
+        let words = device.words(1 + tiles);
+        assert_eq!(words[0], 1 << 32, "the last ticket counts the launch");
+        assert_eq!(words[1 + known..], [sum(&device, known), sum(&device, known + 1)]);
+    }
+}
+
 /// Words of earlier launches, also of fewer tiles, count as not yet written, and the number of launches may wrap.
 #[test]
 fn launches_leave_words_that_the_next_does_not_take_for_its_own() {
     KERNELS.into_iter().for_each(leaves_words_that_the_next_launch_does_not_take);
+    leaves_words_that_the_next_launch_does_not_take(SPECIALIZED);
 }
 
 fn leaves_words_that_the_next_launch_does_not_take(kernel: &'static str) {
@@ -147,18 +185,16 @@ fn weak_words_are_found_in_every_schedule() {
     ] {
         assert!(image.contains(strong));
         let module = Module::parse(&image.replace(strong, weak)).expect("it is still PTX");
-        for kernel in KERNELS {
+        for kernel in [KERNELS[0], KERNELS[1], SPECIALIZED] {
             let mut device = Device::new(kernel, 5 * TILE);
             let n = device.values.len();
             let schedules =
                 [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
-            for schedule in schedules {
+            // Where blocks run in turn, the first block of this one takes all tiles, and nobody reads its words.
+            let in_turn = if kernel == SPECIALIZED { 2 } else { 0 };
+            for schedule in schedules.into_iter().skip(in_turn) {
                 for threads in [1, 4] {
-                    let launch = Launch::new(kernel, [5, 1, 1], [VECTORIZED_THREADS, 1, 1])
-                        .address(device.source)
-                        .address(device.target)
-                        .address(device.state)
-                        .u32(n as u32);
+                    let launch = device.launch(n, 5);
                     let checks = Checks::all();
                     let options = Options { checks, schedule, threads, ..Options::default() };
                     let report = run(&module, &mut device.memory, &launch, &options)

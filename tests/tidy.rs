@@ -81,6 +81,31 @@ fn every_variant_has_its_kernel_and_every_kernel_its_variant() {
     }
 }
 
+/// The peers of a pattern are in its file of `peers/`, which `peers.cu` includes and lists.
+#[test]
+fn peers_are_a_file_per_pattern() {
+    let peers = read("peers/peers.cu");
+    let named = |start: &str, end: char| -> BTreeSet<String> {
+        let of = |line: &str| Some(line.trim().strip_prefix(start)?.split_once(end)?.0.to_owned());
+        peers.lines().filter_map(of).collect()
+    };
+    let included: BTreeSet<String> =
+        named("#include \"", '"').iter().map(|file| file.replace(".cuh", "")).collect();
+    let stem = |(path, _): (std::path::PathBuf, _)| {
+        path.file_stem().expect("files have names").to_string_lossy().into_owned()
+    };
+    let there: BTreeSet<String> = files("peers", "cuh").into_iter().map(stem).collect();
+    assert_eq!(included, there, "peers/peers.cu must include each peers/PATTERN.cuh, and no other");
+    assert_eq!(
+        named("{\"", '"'),
+        there,
+        "the rows of PEERS in peers/peers.cu and peers/*.cuh differ"
+    );
+    let unknown: Vec<&String> =
+        there.iter().filter(|name| CATALOGUE.pattern(name).is_none()).collect();
+    assert!(unknown.is_empty(), "peers/ has files of no pattern: {unknown:?}");
+}
+
 #[test]
 fn every_doc_has_the_template_and_lists_the_variants_in_order() {
     for pattern in PATTERNS {

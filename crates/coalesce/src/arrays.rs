@@ -40,9 +40,21 @@ impl Stage {
     }
 }
 
-/// One array, with `GUARD` bytes on either side of its `byte_len`.
+/// Which arrays begin one element behind the address that allocations are aligned to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misaligned {
+    /// None: what kernels rely on.
+    None,
+    /// The inputs.
+    Inputs,
+    /// The outputs.
+    Outputs,
+}
+
+/// One array: its `byte_len` from `offset` in the buffer, with at least `GUARD` bytes on either side.
 struct Array {
     buffer: DeviceBuffer<u8>,
+    offset: usize,
     byte_len: usize,
     element: &'static str,
 }
@@ -53,6 +65,14 @@ impl Arrays {
     /// # Errors
     /// When they do not fit, or the driver's.
     pub fn new(gpu: &Gpu, case: &Case) -> Result<Arrays> {
+        Arrays::misaligned(gpu, case, Misaligned::None)
+    }
+
+    /// As [`Self::new`], with some arrays where most kernels must not be given them: to see that they notice.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn misaligned(gpu: &Gpu, case: &Case, misaligned: Misaligned) -> Result<Arrays> {
         let count = case.inputs.len() + case.outputs.len();
         let needed = case.byte_len() + count * 2 * GUARD;
         let (free, _) = gpu.memory()?;
@@ -65,12 +85,14 @@ impl Arrays {
         }
         let stage = Stage::new(case)?;
         let inputs = case.inputs.iter().map(|data| {
-            let array = Array::new(data)?;
+            let array = Array::new(data, misaligned == Misaligned::Inputs)?;
             array.upload(gpu, data, &stage)?;
             Ok(array)
         });
         let inputs = inputs.collect::<Result<_>>()?;
-        let outputs = case.outputs.iter().map(|output| Array::new(&output.reference));
+        let is_misaligned = misaligned == Misaligned::Outputs;
+        let outputs = case.outputs.iter();
+        let outputs = outputs.map(|output| Array::new(&output.reference, is_misaligned));
         let outputs = outputs.collect::<Result<_, _>>()?;
         let arrays = Arrays { inputs, outputs, stage };
         arrays.reset(gpu, case)?;
@@ -93,7 +115,7 @@ impl Arrays {
     pub fn zero_sums(&self, gpu: &Gpu, case: &Case) -> Result<()> {
         for (array, output) in self.outputs.iter().zip(&case.outputs) {
             if output.before == Before::Zeros {
-                let mut inner = array.buffer.index(GUARD..GUARD + array.byte_len);
+                let mut inner = array.buffer.index(array.offset..array.offset + array.byte_len);
                 // SAFETY: dropping the buffer waits for the device.
                 unsafe { inner.set_8_async(0, gpu.stream()) }
                     .map_err(|error| GpuError::driver("zeroing an output", error))?;
@@ -106,7 +128,7 @@ impl Arrays {
     pub fn equals(&self, gpu: &Gpu, index: usize, expected: &Data) -> Result<bool> {
         let array = &self.outputs[index];
         let mut equal = true;
-        array.visit(gpu, &self.stage, GUARD, array.byte_len, |offset, piece| {
+        array.visit(gpu, &self.stage, array.offset, array.byte_len, |offset, piece| {
             let expected = &expected.bytes()[offset..offset + piece.len()];
             const PIECE: usize = 1 << 20;
             equal &= piece.par_chunks(PIECE).zip(expected.par_chunks(PIECE)).all(|(a, b)| a == b);
@@ -119,7 +141,7 @@ impl Arrays {
         let array = &self.outputs[index];
         let mut data = like.zeroed();
         let target = data.bytes_mut();
-        array.visit(gpu, &self.stage, GUARD, array.byte_len, |offset, piece| {
+        array.visit(gpu, &self.stage, array.offset, array.byte_len, |offset, piece| {
             in_parallel(&mut target[offset..offset + piece.len()], piece, |to, from| {
                 to.copy_from_slice(from)
             });
@@ -131,7 +153,9 @@ impl Arrays {
     pub fn digest(&self, gpu: &Gpu, index: usize) -> Result<String> {
         let array = &self.outputs[index];
         let mut digest = Sha256::new();
-        array.visit(gpu, &self.stage, GUARD, array.byte_len, |_, piece| digest.update(piece))?;
+        array.visit(gpu, &self.stage, array.offset, array.byte_len, |_, piece| {
+            digest.update(piece)
+        })?;
         Ok(in_hexadecimal(digest))
     }
 
@@ -139,10 +163,11 @@ impl Arrays {
     pub fn broken_guard(&self, gpu: &Gpu, index: usize) -> Result<Option<isize>> {
         let array = &self.outputs[index];
         let mut broken = None;
-        for start in [0, GUARD + array.byte_len] {
-            array.visit(gpu, &self.stage, start, GUARD, |offset, piece| {
+        for (start, len) in [(0, array.offset), (array.offset + array.byte_len, GUARD)] {
+            array.visit(gpu, &self.stage, start, len, |offset, piece| {
                 let found = piece.iter().position(|byte| *byte != POISON);
-                broken = broken.or(found.map(|at| (start + offset + at) as isize - GUARD as isize));
+                let at = |at| (start + offset + at) as isize - array.offset as isize;
+                broken = broken.or(found.map(at));
             })?;
         }
         Ok(broken)
@@ -174,12 +199,14 @@ impl Arrays {
 }
 
 impl Array {
-    fn new(data: &Data) -> Result<Array> {
+    fn new(data: &Data, is_misaligned: bool) -> Result<Array> {
         let byte_len = data.byte_len();
+        let shift = if is_misaligned { byte_len.checked_div(data.len()).unwrap_or(0) } else { 0 };
+        let offset = GUARD + shift;
         // SAFETY: the memory is written (uploaded or reset) before anything reads it.
-        let buffer = unsafe { DeviceBuffer::uninitialized(byte_len + 2 * GUARD) };
+        let buffer = unsafe { DeviceBuffer::uninitialized(offset + byte_len + GUARD) };
         let buffer = buffer.map_err(|error| GpuError::driver("allocating device memory", error))?;
-        Ok(Array { buffer, byte_len, element: data.element_name() })
+        Ok(Array { buffer, offset, byte_len, element: data.element_name() })
     }
 
     /// The device address of the first element.
@@ -190,7 +217,7 @@ impl Array {
 
     /// The address of the first byte between the guards.
     fn start(&self) -> u64 {
-        self.buffer.as_device_ptr().as_raw() + GUARD as u64
+        self.buffer.as_device_ptr().as_raw() + self.offset as u64
     }
 
     /// Copies host data in, piece by piece through page-locked memory.
@@ -198,7 +225,7 @@ impl Array {
     /// The rest of the last 16 bytes is poisoned: an asynchronous copy that takes a part of them and fills up with zeros
     /// counts as reading them all with NVIDIA's initcheck.
     fn upload(&self, gpu: &Gpu, data: &Data, stage: &Stage) -> Result<()> {
-        let end = GUARD + self.byte_len;
+        let end = self.offset + self.byte_len;
         let mut rest = self.buffer.index(end..end.next_multiple_of(16));
         // SAFETY: the buffer lives until the stream is synchronized below, or before it is used.
         unsafe { rest.set_8_async(POISON, gpu.stream()) }
@@ -209,7 +236,7 @@ impl Array {
         for (index, piece) in data.bytes().chunks(stage.len()).enumerate() {
             let stage = &mut stage[..piece.len()];
             in_parallel(stage, piece, |to, from| to.copy_from_slice(from));
-            let start = GUARD + index * whole;
+            let start = self.offset + index * whole;
             let mut target = self.buffer.index(start..start + piece.len());
             // SAFETY: both buffers live, and the stream is synchronized before the piece is reused.
             unsafe { target.async_copy_from(stage, gpu.stream()) }

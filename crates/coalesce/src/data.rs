@@ -1,5 +1,6 @@
 //! Arrays on the host: inputs, poisoned outputs, and how results are compared.
 
+use half::bf16;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -72,6 +73,7 @@ macro_rules! elements {
 }
 
 elements! {
+    Bf16 bf16, "16-bit floats with the exponent of an f32.";
     F32 f32, "Single-precision floats.";
     F64 f64, "Double-precision floats.";
     I32 i32, "Signed 32-bit integers.";

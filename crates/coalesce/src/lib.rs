@@ -32,6 +32,7 @@ pub mod peers;
 mod size;
 pub mod timeline;
 pub mod timing;
+mod unavailable;
 pub mod verify;
 
 pub use ::results::Renamed;

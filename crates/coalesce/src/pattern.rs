@@ -5,6 +5,7 @@ pub use crate::case::{Before, Case, Output};
 use crate::data::{Data, Random};
 use crate::peer::Peer;
 pub use crate::size::{Dimension, Size, Sweep, Values, fits_grid_y};
+pub use crate::unavailable::Unavailable;
 use anyhow::Result;
 use cuda_host::{Gpu, Launcher};
 use report::glossary;
@@ -96,12 +97,6 @@ pub trait HostWork {
     /// [`crate::data::POISON`].
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
 }
-
-/// Why a variant cannot be built on this device, though nothing is wrong: it is not run then. An error of
-/// [`Implementation::Host`]'s `build`, for what no compute capability says.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Unavailable(pub String);
 
 impl Variant {
     /// For variants that run at every size.

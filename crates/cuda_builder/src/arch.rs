@@ -19,6 +19,8 @@ pub enum NvvmArch {
     Compute89,
     /// Hopper (H100, H200). Clusters, mbarrier transactions and bulk copies start here.
     Compute90,
+    /// Hopper and nothing else: with the instructions that no other generation has, such as `wgmma`.
+    Compute90a,
     /// Blackwell, data centre (B200).
     Compute100,
     /// Blackwell, consumer (RTX 50).
@@ -34,6 +36,7 @@ impl NvvmArch {
         NvvmArch::Compute86,
         NvvmArch::Compute89,
         NvvmArch::Compute90,
+        NvvmArch::Compute90a,
         NvvmArch::Compute100,
         NvvmArch::Compute120,
     ];
@@ -46,7 +49,7 @@ impl NvvmArch {
             NvvmArch::Compute80 => 80,
             NvvmArch::Compute86 => 86,
             NvvmArch::Compute89 => 89,
-            NvvmArch::Compute90 => 90,
+            NvvmArch::Compute90 | NvvmArch::Compute90a => 90,
             NvvmArch::Compute100 => 100,
             NvvmArch::Compute120 => 120,
         }
@@ -55,6 +58,11 @@ impl NvvmArch {
     /// The architecture of a capability number such as 90, if this builder knows it.
     pub fn from_capability(value: u32) -> Option<NvvmArch> {
         Self::ALL.iter().copied().find(|arch| arch.capability_value() == value)
+    }
+
+    /// The architecture of a name such as `90` or `90a`, if this builder knows it.
+    pub fn from_name(name: &str) -> Option<NvvmArch> {
+        Self::ALL.iter().copied().find(|arch| arch.processor().strip_prefix("sm_") == Some(name))
     }
 
     /// The major part of the compute capability: 9 for 9.0.
@@ -67,14 +75,25 @@ impl NvvmArch {
         self.capability_value() % 10
     }
 
+    /// Whether PTX for it runs on this generation alone.
+    pub const fn is_specific(self) -> bool {
+        matches!(self, NvvmArch::Compute90a)
+    }
+
+    /// What its name has behind the number.
+    const fn suffix(self) -> &'static str {
+        if self.is_specific() { "a" } else { "" }
+    }
+
     /// The name device code tests with `#[cfg(target_feature = "compute_90")]`.
     pub fn target_feature(self) -> String {
-        format!("compute_{}", self.capability_value())
+        format!("compute_{}{}", self.capability_value(), self.suffix())
     }
 
     /// [`Self::target_feature`] of this architecture and of every older one.
     pub fn all_target_features(self) -> Vec<String> {
-        Self::ALL.iter().filter(|arch| **arch <= self).map(|arch| arch.target_feature()).collect()
+        let has = |arch: &&NvvmArch| **arch == self || **arch < self && !arch.is_specific();
+        Self::ALL.iter().filter(has).map(|arch| arch.target_feature()).collect()
     }
 
     /// The PTX version to write, as LLVM's feature name. 8.0 is that of CUDA 12.0, the oldest driver
@@ -87,8 +106,8 @@ impl NvvmArch {
         }
     }
 
-    /// LLVM's processor name: `sm_90`.
+    /// LLVM's processor name: `sm_90`, or `sm_90a`.
     pub fn processor(self) -> String {
-        format!("sm_{}", self.capability_value())
+        format!("sm_{}{}", self.capability_value(), self.suffix())
     }
 }

@@ -189,7 +189,10 @@ fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) 
     );
     for KernelFacts { kernel, instructions, shared_bytes, local_bytes, .. } in kernels {
         let instructions: Vec<(&String, &usize)> = instructions.iter().collect();
-        let registers = registers.get(&(arch.processor(), kernel.clone()));
+        // An image for one generation alone repeats the kernels of the one that newer devices run, too.
+        let of = |target: String| registers.get(&(target, kernel.clone()));
+        let general = format!("sm_{}", arch.capability_value());
+        let registers = of(arch.processor()).or_else(|| of(general));
         let _ = writeln!(
             text,
             "        ::cuda_host::KernelFacts {{ kernel: {kernel:?}, instructions: &{instructions:?}, \

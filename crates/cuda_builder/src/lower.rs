@@ -61,8 +61,23 @@ pub(crate) fn ptx(
     }
     let mut ptx = read(output)?;
     check_constants(&ptx)?;
+    align_tensor_maps(&mut ptx);
     local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
     Ok(ptx)
+}
+
+/// Aligns parameters of 128 bytes whose address a kernel takes to 64 bytes: tensor maps need it, and rustc gives a parameter
+/// at most 16.
+fn align_tensor_maps(ptx: &mut String) {
+    const HEAD: &str = ".param .align 8 .b8 ";
+    let names = ptx.lines().filter_map(|line| {
+        let name = line.trim().trim_end_matches(',').strip_prefix(HEAD)?.strip_suffix("[128]")?;
+        ptx.contains(&format!("mov.b64 p, {name};")).then(|| name.to_owned())
+    });
+    for name in names.collect::<Vec<_>>() {
+        let aligned = format!(".param .align 64 .b8 {name}[128]");
+        *ptx = ptx.replace(&format!("{HEAD}{name}[128]"), &aligned);
+    }
 }
 
 /// Refuses more constant memory than there is: the driver would, without a name, when it loads.

@@ -20,14 +20,13 @@ impl ArgumentList {
     pub fn push<T: ByValue>(&mut self, value: &T) {
         const {
             assert!(size_of::<T>() > 0, "a value without bytes is no parameter");
-            assert!(align_of::<T>() <= 8, "a parameter is aligned to 8 bytes at most");
         }
         let start = self.slots.len();
         self.starts.push(start);
         self.slots.resize(start + size_of::<T>().div_ceil(8), MaybeUninit::zeroed());
-        // SAFETY: the slots from `start` on have at least the size of T, and 8 divides into their alignment, which is
-        // enough for T as asserted above; the new slots are not `value`.
-        unsafe { self.slots[start..].as_mut_ptr().cast::<T>().write(*value) };
+        // SAFETY: the slots from `start` on have at least the size of T; the new slots are not `value`. The driver copies
+        // the bytes, so that they need no alignment here.
+        unsafe { self.slots[start..].as_mut_ptr().cast::<T>().write_unaligned(*value) };
     }
 
     /// Where each argument lies.

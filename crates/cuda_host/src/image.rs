@@ -39,9 +39,19 @@ pub struct KernelFacts {
 pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 
 impl Image {
+    /// Whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
+    pub fn is_specific(&self) -> bool {
+        let target = self.text.lines().find_map(|line| line.strip_prefix(".target sm_"));
+        target.is_some_and(|target| {
+            target.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('a')
+        })
+    }
+
     /// The newest image that a device of this capability runs.
     pub fn for_capability(images: &'static [Image], capability: u32) -> Option<&'static Image> {
-        images.iter().rfind(|image| image.capability <= capability)
+        images.iter().rfind(|image| {
+            image.capability == capability || image.capability < capability && !image.is_specific()
+        })
     }
 
     /// The image in the file that [`PTX_VARIABLE`] names, if it names one: kernels that have just been compiled, for a
@@ -81,7 +91,7 @@ impl Image {
 
     /// Such as `sm_90`.
     pub fn target(&self) -> String {
-        format!("sm_{}", self.capability)
+        format!("sm_{}{}", self.capability, if self.is_specific() { "a" } else { "" })
     }
 
     /// What one kernel consists of.

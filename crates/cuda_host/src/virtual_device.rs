@@ -67,6 +67,12 @@ impl VirtualDevice {
         Ok(virtual_gpu::launches())
     }
 
+    /// Forgets that a kernel failed: later launches run, which on a GPU no launch of this process would. For tests that
+    /// make kernels fail.
+    pub fn forget_failure(&self) {
+        virtual_gpu::forget_failure();
+    }
+
     /// From here on the requests of each launch's first warp are recorded, or no longer.
     pub fn watch_first_warp(&self, watch: bool) {
         virtual_gpu::watch(watch.then(Watched::default));

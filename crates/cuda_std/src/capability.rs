@@ -1,5 +1,8 @@
 //! Refuses, at compile time, instructions that the target does not have.
 
+/// What [`require`] is given for compute capability 9.0 and no newer one.
+pub(crate) const ONLY_90: u32 = 9000;
+
 /// Fails the build where the caller is compiled for the device with an older compute capability
 /// than `NEEDED`, such as 80 for 8.0. Compiles to nothing.
 ///
@@ -21,6 +24,10 @@ pub(crate) fn require<const NEEDED: u32>() {
                 90 => assert!(
                     cfg!(target_feature = "compute_90"),
                     "this instruction needs compute capability 9.0: add `min_compute_capability = 90` to the kernel"
+                ),
+                ONLY_90 => assert!(
+                    cfg!(target_feature = "compute_90a"),
+                    "this instruction exists on compute capability 9.0 alone: add `min_compute_capability = 90a` to the kernel"
                 ),
                 _ => panic!("a compute capability that this check does not know"),
             }

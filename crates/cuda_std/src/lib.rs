@@ -44,10 +44,12 @@ pub mod misc;
 pub mod mma;
 pub mod ptr;
 pub mod shared;
+pub mod tensor_copy;
 pub mod texture;
 pub mod thread;
 pub mod vector;
 pub mod warp;
+pub mod wgmma;
 
 pub use core::{assert, assert_eq, assert_ne};
 

@@ -26,7 +26,8 @@
 //!
 //! The products are inline assembly: LLVM 22 does not know that its own intrinsics for them need all lanes of a warp,
 //! and copies them into branches that only some lanes take. It does not copy this assembly, because a call before it
-//! keeps it from that. `ldmatrix` and `stmatrix` are intrinsics, which LLVM knows to need all lanes.
+//! keeps it from that. `ldmatrix` is inline assembly, too: its intrinsic takes a generic address, and NVIDIA's assembler
+//! computes that of each load on its own. `stmatrix` is an intrinsic, which LLVM knows to need all lanes.
 //!
 //! Beyond rust-cuda. Sources: PTX ISA, "Matrix Fragments for mma", `mma`, `ldmatrix`, `stmatrix`.
 
@@ -38,6 +39,8 @@ use half::{bf16, f16};
 
 use crate::capability::require;
 use crate::nvvm;
+#[cfg(target_arch = "nvptx64")]
+use crate::ptr::shared_address;
 use crate::warp::lane_id;
 
 /// An f32 of which the tensor cores use the sign, the exponent and the upper 10 bits of the fraction.
@@ -347,15 +350,15 @@ products! {
 
 /// Declares `ldmatrix` and `stmatrix` of a number of matrices.
 macro_rules! matrices {
-    ($($load:ident $load_trans:ident $store:ident $store_trans:ident: $count:literal $matrices:literal $lanes:literal [$($i:tt)*] $array:expr;)*) => {
+    ($($load:ident $load_trans:ident $store:ident $store_trans:ident: $count:tt $matrices:literal $lanes:literal [$($i:tt)*];)*) => {
         $(
-            matrices! { @load $load: $count $matrices $lanes "" "" $array; }
-            matrices! { @load $load_trans: $count $matrices $lanes ".trans" ", transposed" $array; }
+            matrices! { @load $load: $count $matrices $lanes "" ""; }
+            matrices! { @load $load_trans: $count $matrices $lanes ".trans" ", transposed"; }
             matrices! { @store $store: $count $matrices $lanes "" "" [$($i)*]; }
             matrices! { @store $store_trans: $count $matrices $lanes ".trans" ", transposed" [$($i)*]; }
         )*
     };
-    (@load $name:ident: $count:literal $matrices:literal $lanes:literal $suffix:literal $transposed:literal $array:expr;) => {
+    (@load $name:ident: $count:tt $matrices:literal $lanes:literal $suffix:literal $transposed:literal;) => {
         #[doc = concat!("Loads ", $matrices, " of 8 x 8 halves from shared memory", $transposed, ". PTX:")]
         #[doc = concat!("`ldmatrix.sync.aligned.m8n8.x", $count, $suffix, ".b16`, compute capability 7.5.")]
         ///
@@ -369,12 +372,48 @@ macro_rules! matrices {
         #[must_use]
         pub unsafe fn $name<T>(row: *const T) -> [u32; $count] {
             require::<75>();
-            // SAFETY: the caller's contract.
-            let registers = unsafe { nvvm::$name(row.cast()) };
-            $array(registers)
+            #[cfg(target_arch = "nvptx64")]
+            {
+                let mut registers = [0_u32; $count];
+                // SAFETY: the caller's contract.
+                unsafe {
+                    convergent();
+                    matrices!(@asm $count $suffix, registers, row);
+                }
+                registers
+            }
+            #[cfg(not(target_arch = "nvptx64"))]
+            {
+                let _ = row;
+                nvvm::outside_kernel(stringify!($name))
+            }
         }
     };
-    (@store $name:ident: $count:literal $matrices:literal $lanes:literal $suffix:literal $transposed:literal [$($i:tt)*];) => {
+    (@asm 1 $suffix:literal, $r:ident, $row:ident) => {
+        asm!(
+            concat!("ldmatrix.sync.aligned.m8n8.x1", $suffix, ".shared.b16 {{{0}}}, [{1}];"),
+            out(reg32) $r[0],
+            in(reg32) shared_address($row),
+            options(readonly, nostack, preserves_flags)
+        )
+    };
+    (@asm 2 $suffix:literal, $r:ident, $row:ident) => {
+        asm!(
+            concat!("ldmatrix.sync.aligned.m8n8.x2", $suffix, ".shared.b16 {{{0}, {1}}}, [{2}];"),
+            out(reg32) $r[0], out(reg32) $r[1],
+            in(reg32) shared_address($row),
+            options(readonly, nostack, preserves_flags)
+        )
+    };
+    (@asm 4 $suffix:literal, $r:ident, $row:ident) => {
+        asm!(
+            concat!("ldmatrix.sync.aligned.m8n8.x4", $suffix, ".shared.b16 {{{0}, {1}, {2}, {3}}}, [{4}];"),
+            out(reg32) $r[0], out(reg32) $r[1], out(reg32) $r[2], out(reg32) $r[3],
+            in(reg32) shared_address($row),
+            options(readonly, nostack, preserves_flags)
+        )
+    };
+    (@store $name:ident: $count:tt $matrices:literal $lanes:literal $suffix:literal $transposed:literal [$($i:tt)*];) => {
         #[doc = concat!("Stores ", $matrices, " of 8 x 8 halves to shared memory", $transposed, ". PTX:")]
         #[doc = concat!("`stmatrix.sync.aligned.m8n8.x", $count, $suffix, ".b16`, compute capability 9.0.")]
         ///
@@ -394,7 +433,7 @@ macro_rules! matrices {
 }
 
 matrices! {
-    ldmatrix_x1 ldmatrix_x1_trans stmatrix_x1 stmatrix_x1_trans: 1 "one matrix" 8 [0] |register| [register];
-    ldmatrix_x2 ldmatrix_x2_trans stmatrix_x2 stmatrix_x2_trans: 2 "two matrices" 16 [0 1] Into::into;
-    ldmatrix_x4 ldmatrix_x4_trans stmatrix_x4 stmatrix_x4_trans: 4 "four matrices" 32 [0 1 2 3] Into::into;
+    ldmatrix_x1 ldmatrix_x1_trans stmatrix_x1 stmatrix_x1_trans: 1 "one matrix" 8 [0];
+    ldmatrix_x2 ldmatrix_x2_trans stmatrix_x2 stmatrix_x2_trans: 2 "two matrices" 16 [0 1];
+    ldmatrix_x4 ldmatrix_x4_trans stmatrix_x4 stmatrix_x4_trans: 4 "four matrices" 32 [0 1 2 3];
 }

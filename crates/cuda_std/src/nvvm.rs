@@ -133,23 +133,8 @@ intrinsics! {
     "llvm.nvvm.read.ptx.sreg.nclusterid.z" fn grid_clusters_z() -> u32;
 }
 
-/// Four registers.
-type Four = (u32, u32, u32, u32);
-
 intrinsics! {
     "unadjusted";
-    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16.p0"
-        fn ldmatrix_x1(row: *const u8) -> u32;
-    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16.p0"
-        fn ldmatrix_x2(row: *const u8) -> (u32, u32);
-    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p0"
-        fn ldmatrix_x4(row: *const u8) -> Four;
-    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.trans.b16.p0"
-        fn ldmatrix_x1_trans(row: *const u8) -> u32;
-    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16.p0"
-        fn ldmatrix_x2_trans(row: *const u8) -> (u32, u32);
-    "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p0"
-        fn ldmatrix_x4_trans(row: *const u8) -> Four;
     "llvm.nvvm.stmatrix.sync.aligned.m8n8.x1.b16.p0"
         fn stmatrix_x1(row: *mut u8, a: u32);
     "llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.b16.p0"

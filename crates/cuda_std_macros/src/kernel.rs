@@ -26,7 +26,7 @@ pub struct Arguments {
     launch_bounds: Option<Vec<Expr>>,
     /// Blocks per cluster in x, y and z.
     cluster: Option<Vec<Expr>>,
-    /// The oldest compute capability the entry is compiled for, such as 80.
+    /// The oldest compute capability the entry is compiled for, such as 80, or with an `a` the only one.
     min_compute_capability: Option<LitInt>,
     /// That the kernel uses local memory on purpose, so that the build does not warn.
     local_memory: Option<()>,
@@ -56,10 +56,13 @@ impl Parse for Arguments {
                 "min_compute_capability" => {
                     input.parse::<Token![=]>()?;
                     let capability: LitInt = input.parse()?;
-                    if !(50..1000).contains(&capability.base10_parse::<u32>()?) {
+                    let is_specific = capability.suffix() == "a";
+                    if !(50..1000).contains(&capability.base10_parse::<u32>()?)
+                        || !(is_specific || capability.suffix().is_empty())
+                    {
                         return Err(Error::new(
                             capability.span(),
-                            "expected a compute capability without its dot, such as `80` for 8.0",
+                            "expected a compute capability without its dot, such as `80` for 8.0, or `90a` for 9.0 alone",
                         ));
                     }
                     set(&mut arguments.min_compute_capability, capability, &name)?;
@@ -416,7 +419,9 @@ fn since_condition(arguments: &Arguments) -> TokenStream {
     match since(arguments) {
         0 => TokenStream::new(),
         capability => {
-            let feature = format!("compute_{capability}");
+            let literal = arguments.min_compute_capability.as_ref();
+            let suffix = literal.map_or("", LitInt::suffix);
+            let feature = format!("compute_{capability}{suffix}");
             quote!(target_feature = #feature)
         }
     }

@@ -234,12 +234,12 @@ fn tensor_cores() {
             ("m16n8k32_i32_u8_u8", &["mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"]),
             ("m8n8k4_f64", &["mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"]),
             ("nearest_tf32", &["cvt.rna.tf32.f32"]),
-            ("ldmatrix_x1", &["ldmatrix.sync.aligned.m8n8.x1"]),
-            ("ldmatrix_x2", &["ldmatrix.sync.aligned.m8n8.x2"]),
-            ("ldmatrix_x4", &["ldmatrix.sync.aligned.m8n8.x4"]),
-            ("ldmatrix_x1_trans", &["ldmatrix.sync.aligned.m8n8.x1.trans"]),
-            ("ldmatrix_x2_trans", &["ldmatrix.sync.aligned.m8n8.x2.trans"]),
-            ("ldmatrix_x4_trans", &["ldmatrix.sync.aligned.m8n8.x4.trans"]),
+            ("ldmatrix_x1", &["ldmatrix.sync.aligned.m8n8.x1.shared.b16"]),
+            ("ldmatrix_x2", &["ldmatrix.sync.aligned.m8n8.x2.shared.b16"]),
+            ("ldmatrix_x4", &["ldmatrix.sync.aligned.m8n8.x4.shared.b16"]),
+            ("ldmatrix_x1_trans", &["ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16"]),
+            ("ldmatrix_x2_trans", &["ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"]),
+            ("ldmatrix_x4_trans", &["ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"]),
         ],
     );
     contain(

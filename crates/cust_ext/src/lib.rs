@@ -17,6 +17,7 @@
 //! | cooperative and cluster launches | [`launch::Launch`] |
 //! | managed memory by range | [`managed`] |
 //! | `static` and constant arrays of a module | [`symbol::symbol`] |
+//! | maps of tensors for copies by the TMA | [`tensor_map::Tiled`] |
 //! | images: arrays, levels, textures, surfaces | [`texture`] |
 //! | the memory space of a pointer | [`mod@pointer`] |
 //! | several devices | [`peer`] |
@@ -35,6 +36,7 @@ pub mod pointer;
 pub mod pool;
 pub mod stream;
 pub mod symbol;
+pub mod tensor_map;
 #[cfg(test)]
 mod testing;
 pub mod texture;

@@ -2,6 +2,8 @@
 //!
 //! Each pair is one function; `REPAIRED` decides the one thing that differs. A comment `race` marks the accesses that
 //! the checker has to name. The same pairs in CUDA C++ are `crates/simt/tests/races/cuda.cu`.
+//!
+//! The last pair is no race: the tiled matrix product as many tutorials have it, which reads out of bounds.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
@@ -276,3 +278,85 @@ sum_of_all_blocks, sum_of_all_blocks_broken, sum_of_all_blocks_repaired, |data, 
         *data += thread::block_idx_x() + 1; // race
     }
 }}
+
+/// Rows and columns of a tile of [`tiled_product_unguarded`], and the threads of a block in x and y.
+pub const TILE: u32 = 16;
+
+/// A widespread form of the tiled product of m x k by k x n words: `GUARDED` decides whether loads are guarded, or the
+/// store alone.
+///
+/// # Safety
+/// As for its kernels.
+#[inline(always)]
+unsafe fn tiled_product<const GUARDED: bool>(
+    (a, b, c): (*const u32, *const u32, *mut u32),
+    (m, n, k): (u32, u32, u32),
+) {
+    let (left, right) = (shared!(256), shared!(256));
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (column, row) = (thread::index_2d().x, thread::index_2d().y);
+    let own = (y * TILE + x) as usize;
+    let mut sum = 0;
+    // SAFETY: `own` and the words of a step are in the tiles; each is read between the two barriers that follow its
+    // store. That loads without guards leave the matrices is the point of it.
+    unsafe {
+        for first in (0..k).step_by(TILE as usize) {
+            let is_left = !GUARDED || (row < m && first + x < k);
+            let is_right = !GUARDED || (first + y < k && column < n);
+            *left.add(own) = if is_left {
+                *a.add((row * k + first + x) as usize) // out of bounds
+            } else {
+                0
+            };
+            *right.add(own) = if is_right {
+                *b.add(((first + y) * n + column) as usize) // out of bounds
+            } else {
+                0
+            };
+            thread::sync_threads();
+            for step in 0..TILE {
+                sum +=
+                    *left.add((y * TILE + step) as usize) * *right.add((step * TILE + x) as usize);
+            }
+            thread::sync_threads();
+        }
+        if row < m && column < n {
+            *c.add((row * n + column) as usize) = sum;
+        }
+    }
+}
+
+/// Guards the store alone: right only where tiles divide all three sizes.
+///
+/// # Safety
+/// Launch contract: blocks of `TILE` x `TILE` threads that cover n in x and m in y; three matrices of their sizes. At
+/// other sizes than multiples of `TILE` it reads out of bounds.
+#[kernel]
+pub unsafe fn tiled_product_unguarded(
+    a: *const u32,
+    b: *const u32,
+    c: *mut u32,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    // SAFETY: the launch contract.
+    unsafe { tiled_product::<false>((a, b, c), (m, n, k)) }
+}
+
+/// Guards the loads, too.
+///
+/// # Safety
+/// Launch contract: as for the other one, at any size.
+#[kernel]
+pub unsafe fn tiled_product_guarded(
+    a: *const u32,
+    b: *const u32,
+    c: *mut u32,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    // SAFETY: the launch contract.
+    unsafe { tiled_product::<true>((a, b, c), (m, n, k)) }
+}

@@ -13,7 +13,7 @@ mod markdown;
 pub mod measured;
 mod page;
 pub mod picture;
-mod plot;
+pub mod plot;
 mod publish;
 mod roofline;
 mod runs;

@@ -153,9 +153,10 @@ impl Counters {
         ratio(self.global_store.sectors, self.global_store.requests)
     }
 
-    /// Wavefronts per shared load request.
+    /// Wavefronts per shared load request, loads of matrices included.
     pub fn shared_load_wavefronts(&self) -> Option<f64> {
-        ratio(self.shared_load.wavefronts, self.shared_load.requests)
+        let (loads, matrices) = (&self.shared_load, &self.shared_matrix_load);
+        ratio(loads.wavefronts + matrices.wavefronts, loads.requests + matrices.requests)
     }
 
     /// Wavefronts per shared store request, asynchronous copies included.

@@ -144,7 +144,7 @@ counters! {
     local_store: Traffic, "smsp__sass_inst_executed_op_local_st", ExactAtPtxLevel;
     /// Loads of constant memory, and of kernel parameters with an index; wavefronts are the distinct
     /// words per request.
-    constant_load: Traffic, "smsp__inst_executed_op_ldc", Model;
+    constant_load: Traffic, "idc__requests (wavefronts), smsp__inst_executed_op_ldc (requests); both without ptxas's loads of parameters", ExactAtPtxLevel;
     /// Loads of kernel parameters, which cost no memory request unless they have an index.
     parameter_loads: u64, "(none: constant bank operand)", ExactAtPtxLevel;
     /// Accesses through generic addresses, by request; each is also counted in its space.

@@ -9,7 +9,9 @@ mod doubt;
 mod error;
 mod execute;
 mod findings;
+mod footprint;
 mod hash;
+mod image;
 mod launch;
 mod listing;
 mod memory;
@@ -23,7 +25,9 @@ mod region;
 mod registers;
 mod report;
 mod requests;
+mod row;
 mod syntax;
+mod tensor_map;
 mod texture;
 mod types;
 mod windows;
@@ -33,10 +37,11 @@ pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
 pub use execute::run;
 pub use findings::{Checks, Finding, Hazard};
+pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};
-pub use metrics::{METRICS, Metric};
+pub use metrics::{METRICS, Metric, constant_cache_requests};
 pub use model::{Estimate, L2, Latencies, Pieces, Window};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
@@ -44,4 +49,5 @@ pub use module::{
 pub use options::{Options, Schedule};
 pub use report::{InstructionReport, Report, SourceLocation};
 pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};
+pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};

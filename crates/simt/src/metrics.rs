@@ -166,3 +166,15 @@ pub const METRICS: &[Metric] = &[
         names: &["memory_l1_wavefronts_shared_ideal"],
     },
 ];
+
+/// What Nsight Compute counts as `idc__requests.sum`, the requests to the constant cache, of a kernel whose machine code
+/// executed so many `LDC` instructions (`smsp__inst_executed_op_ldc.sum`).
+///
+/// An indexed load of constants or parameters (`LDC` with a register) makes a request for each distinct word that its lanes
+/// ask for: `constant_load.wavefronts`. All other `LDC` are those with which ptxas reads parameters and the stack pointer,
+/// two and more per warp; each makes one request, and PTX does not say how many there will be. Constants at a fixed place
+/// are operands of other instructions and not counted.
+pub fn constant_cache_requests(counters: &Counters, ldc: f64) -> f64 {
+    let indexed = &counters.constant_load;
+    ldc - indexed.requests as f64 + indexed.wavefronts as f64
+}

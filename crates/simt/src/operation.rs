@@ -1,6 +1,8 @@
 //! What a decoded instruction does, with registers resolved to rows.
 
 use crate::compute::{ComputeFunction, Operands};
+use crate::image::ImageOperation;
+pub(crate) use crate::row::Row;
 use crate::types::Type;
 
 /// The state spaces an access can name.
@@ -23,23 +25,6 @@ pub(crate) enum Base {
     Word(u32),
     /// The offset alone is the address.
     Absolute,
-}
-
-/// A register row and the file it lives in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Row {
-    Word(u32),
-    Long(u32),
-    Predicate(u32),
-}
-
-impl Row {
-    /// The index within its file.
-    pub fn index(self) -> u32 {
-        match self {
-            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
-        }
-    }
 }
 
 /// The threads that a strong operation or a fence reaches. One device is all there is, so `.gpu`
@@ -243,6 +228,8 @@ pub(crate) enum MbarrierOperation {
         bytes: u32,
     },
     Test {
+        /// Whether the lanes may sleep for a time: `try_wait`, not `test_wait`.
+        sleeps: bool,
         result: u32,
         state: Option<u32>,
         parity: Option<u32>,
@@ -284,6 +271,42 @@ impl BulkCopy {
     }
 }
 
+/// `cp.async.bulk.tensor`: the box of a tensor map at some coordinates.
+#[derive(Clone, Debug)]
+pub(crate) struct TensorCopy {
+    /// To shared or to global memory.
+    pub direction: BulkDirection,
+    pub shared: (Base, i64),
+    /// The row of the address of the map.
+    pub map: u32,
+    /// The row of each coordinate.
+    pub coordinates: Vec<u32>,
+    pub mbarrier: Option<(Base, i64)>,
+}
+
+/// Where a factor of `wgmma` is.
+#[derive(Clone, Debug)]
+pub(crate) enum Factor {
+    /// In shared memory, as the descriptor in this row says; transposed: neighbouring elements lie along M or N.
+    Shared { descriptor: u32, transposed: bool },
+    /// In the registers of the lanes, as in `mma.sync`.
+    Registers(Vec<Row>),
+}
+
+/// `wgmma.mma_async`: 64 x N results of four warps.
+#[derive(Clone, Debug)]
+pub(crate) struct Wgmma {
+    /// The part of one warp, eight columns at a time; its rows are those of the warp's whole fragment of D.
+    pub part: Mma,
+    pub n: usize,
+    pub a: Factor,
+    pub b: Factor,
+    /// The predicate under which the old D is added.
+    pub adds: u32,
+    /// Whether each factor is negated.
+    pub negate: [bool; 2],
+}
+
 /// `mma.sync`: D = A x B + C, where A has `m` rows and `k` columns, and B `k` rows and `n` columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Mma {
@@ -313,84 +336,6 @@ impl Mma {
     pub fn per_accumulator(&self) -> usize {
         4_usize.div_ceil(self.c_type.bytes() as usize)
     }
-}
-
-/// The dimensions that a texture or surface instruction names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Geometry {
-    Line,
-    Plane,
-    Volume,
-    Lines,
-    Planes,
-    Cube,
-    Cubes,
-}
-
-/// The level that a fetch names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LevelOperand {
-    Nothing,
-    Float(u32),
-    Whole(u32),
-}
-
-/// Registers of a place in a texture or surface.
-#[derive(Clone, Debug)]
-pub(crate) struct TexelAddress {
-    pub geometry: Geometry,
-    /// The handle.
-    pub object: u32,
-    pub layer: Option<u32>,
-    /// x, y and z, as many as there are.
-    pub at: Vec<u32>,
-}
-
-/// `tex` and `tld4`.
-#[derive(Clone, Debug)]
-pub(crate) struct Fetch {
-    pub address: TexelAddress,
-    /// Integer coordinates.
-    pub whole: bool,
-    pub level: LevelOperand,
-    /// The one channel of four texels: `tld4`.
-    pub gather: Option<usize>,
-    pub results: Vec<Row>,
-}
-
-/// What a surface access does beyond the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
-    Trap,
-    Clamp,
-    Zero,
-}
-
-/// `suld.b` and `sust.b`.
-#[derive(Clone, Debug)]
-pub(crate) struct SurfaceAccess {
-    pub address: TexelAddress,
-    pub beyond: Beyond,
-    /// Bytes of one element; x counts bytes.
-    pub bytes: u32,
-    pub rows: Vec<Row>,
-}
-
-/// What `txq` and `suq` ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextureQuestion {
-    Width,
-    Height,
-    Depth,
-}
-
-/// `txq` and `suq`.
-#[derive(Clone, Debug)]
-pub(crate) struct TextureQuery {
-    pub question: TextureQuestion,
-    /// The handle.
-    pub object: u32,
-    pub destination: Row,
 }
 
 /// Functions that the driver provides.
@@ -508,10 +453,9 @@ pub(crate) enum Operation {
         transpose: bool,
     },
     Mma(Box<Mma>),
-    Fetch(Box<Fetch>),
-    LoadSurface(Box<SurfaceAccess>),
-    StoreSurface(Box<SurfaceAccess>),
-    QueryTexture(Box<TextureQuery>),
+    Image(Box<ImageOperation>),
+    Wgmma(Box<Wgmma>),
+    TensorCopy(Box<TensorCopy>),
     /// Hints without an effect on results.
     Nothing,
     /// Arrival at the barrier of a cluster, or waiting there.

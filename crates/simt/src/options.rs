@@ -48,6 +48,8 @@ pub struct Options {
     pub watched: Option<Watched>,
     /// The device's second cache, for the estimate.
     pub l2: L2,
+    /// Report the bytes that the launch read and wrote; needs `checks.global_races`.
+    pub footprint: bool,
 }
 
 impl Default for Options {
@@ -66,6 +68,7 @@ impl Default for Options {
             far: Vec::new(),
             watched: None,
             l2: L2::default(),
+            footprint: false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::counters::Counters;
 use crate::findings::Finding;
+use crate::footprint::Footprint;
 use crate::model::Estimate;
 use crate::requests::RequestRecord;
 use std::fmt;
@@ -98,6 +99,8 @@ pub struct Report {
     pub warps: u64,
     /// What was estimated, when it was asked for.
     pub estimate: Option<Estimate>,
+    /// The bytes that it read and wrote, when they were asked for.
+    pub footprint: Option<Footprint>,
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod cases;
 use cases::{FOLDER, cases, execute, execute_text};
 use simt::{
     Checks, Counters, Error, Hazard, METRICS, Metric, Module, Options, RequestKind, Schedule,
-    Traffic, Watched,
+    Traffic, Watched, constant_cache_requests,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -179,6 +179,32 @@ fn counters_equal_the_measured_ones() {
     expected.sort();
     assert!(differing.keys().eq(&expected), "{differing:#?}");
     assert_eq!(compared, 211 * METRICS.len());
+}
+
+/// Loads of parameters, and of the stack pointer, per warp: ptxas loads them once each, two at a time or as operands.
+const LOADS_BY_PTXAS: std::ops::RangeInclusive<f64> = 2.0..=4.0;
+
+#[test]
+fn requests_to_the_constant_cache_equal_the_measured_ones() {
+    let measured = measured();
+    let (mut indexed, mut others) = (0, 0);
+    for case in cases() {
+        let metrics = &measured["cases"][&case.name]["ncu"];
+        let Some(theirs) = metrics["idc__requests.sum"].as_f64() else {
+            assert_ne!(case.what, "ncu", "{}", case.name);
+            continue;
+        };
+        let ldc = metrics["smsp__inst_executed_op_ldc.sum"].as_f64().unwrap();
+        let report = execute(&case, Checks::none()).0.unwrap();
+        let ours = constant_cache_requests(&report.counters, ldc);
+        assert_eq!(ours, theirs, "{}", case.name);
+        let by_ptxas = ldc - report.counters.constant_load.requests as f64;
+        let per_warp = by_ptxas / report.warps as f64;
+        assert!(LOADS_BY_PTXAS.contains(&per_warp), "{}: {per_warp}", case.name);
+        let is_indexed = report.counters.constant_load.requests > 0;
+        *(if is_indexed { &mut indexed } else { &mut others }) += 1;
+    }
+    assert_eq!((indexed, others), (3, 209));
 }
 
 /// The counts of the accesses that are of a kind.

@@ -183,7 +183,7 @@ fn differing(measured: &str) -> Vec<String> {
     let difference = |number: usize| {
         let name = FORMS[number].name();
         let gpu = measured.iter().find(|(measured, _)| *measured == name);
-        let Some((_, gpu)) = gpu.filter(|(_, gpu)| gpu.digests.len() >= sweep::COMPARED) else {
+        let Some((_, gpu)) = gpu.filter(|(_, gpu)| gpu.digests.len() >= sweep::TILES) else {
             return Some(format!("{name} was not compared"));
         };
         let ours = digests(number);

@@ -196,3 +196,59 @@ fn printf_returns_the_number_of_its_arguments() {
     let results = results.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap()));
     assert_eq!(results.collect::<Vec<_>>(), [3, 0, -1]);
 }
+
+/// A warp that waits at an mbarrier for one that works, and for ever where that one does not arrive.
+fn waiting(arrives: bool) -> (Module, Launch) {
+    let arrive = if arrives { "mbarrier.arrive.shared.b64 %rd1, [full];" } else { "" };
+    let text = format!(
+        r#"
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry waiting()
+{{
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    .shared .align 8 .b64 full;
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra $L__MADE;
+    mbarrier.init.shared.b64 [full], 1;
+$L__MADE:
+    bar.sync 0;
+    setp.ge.u32 %p2, %r1, 32;
+    @%p2 bra $L__WORK;
+$L__WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
+    @!%p3 bra $L__WAIT;
+    ret;
+$L__WORK:
+    mov.u32 %r2, 50000;
+$L__LOOP:
+    add.u32 %r2, %r2, -1;
+    setp.ne.u32 %p3, %r2, 0;
+    @%p3 bra $L__LOOP;
+    setp.ne.u32 %p3, %r1, 32;
+    @%p3 bra $L__END;
+    {arrive}
+$L__END:
+    ret;
+}}
+"#
+    );
+    (Module::parse(&text).unwrap(), Launch::new("waiting", [1, 1, 1], [64, 1, 1]))
+}
+
+#[test]
+fn waiting_at_an_mbarrier_is_sleep() {
+    let (module, launch) = waiting(true);
+    let report = run(&module, &mut Memory::default(), &launch, &Options::default()).unwrap();
+    let waits = report.instructions.iter().find(|one| one.text.contains("try_wait")).unwrap();
+    // Once in vain, and once when it is woken.
+    assert_eq!(waits.counters.warp_instructions, 2);
+    let (module, launch) = waiting(false);
+    let options = Options { fuel: 1_000_000, ..Options::default() };
+    let error = run(&module, &mut Memory::default(), &launch, &options).unwrap_err().to_string();
+    assert!(error.contains("try_wait"), "{error}");
+}

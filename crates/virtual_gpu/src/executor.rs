@@ -1,5 +1,6 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
+use crate::concurrent::{Race, Ran};
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction, Load, Parts};
@@ -10,6 +11,7 @@ use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, Queue
 use crate::{code, order, thread};
 use cuda_driver::{OperationKind, ReturnCode};
 use simt::Report;
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::ops::Range;
 
@@ -46,7 +48,7 @@ impl Machine {
         let end = if self.fault.is_some() {
             ready
         } else {
-            let (kind, time) = self.perform(&operation, ready);
+            let (kind, time) = self.perform(id, &operation, ready);
             let end = time.end;
             if let Some(kind) = kind {
                 self.recorder.note(kind, Some(operation.stream), time);
@@ -83,6 +85,7 @@ impl Machine {
     /// Does the work and says when it starts and ends.
     fn perform(
         &mut self,
+        id: usize,
         operation: &QueuedOperation,
         ready: f64,
     ) -> (Option<OperationKind>, Range<f64>) {
@@ -112,7 +115,9 @@ impl Machine {
                 (OperationKind::Fill { bytes }, self.timeline.compute(ready, duration, 1.0))
             }
             QueuedWork::Kernel(kernel) => {
-                let Some(duration) = self.kernel(kernel) else { return at_once(None) };
+                let Some(duration) = self.kernel(id, operation.call, kernel) else {
+                    return at_once(None);
+                };
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
                 (kind, self.timeline.compute(ready, duration, kernel.share))
             }
@@ -187,7 +192,10 @@ impl Machine {
         Some(model::fill_ns(&self.profile, bytes))
     }
 
-    fn kernel(&mut self, kernel: &KernelLaunch) -> Option<f64> {
+    fn kernel(&mut self, id: usize, call: &'static str, kernel: &KernelLaunch) -> Option<f64> {
+        let observes = self.options.checks.global_races && !self.skips_kernels;
+        let beside = if observes { self.scheduler.beside(id) } else { BTreeSet::new() };
+        let awaited = self.concurrent.awaits(id);
         let options = simt::Options {
             checks: self.options.checks,
             fuel: self.options.fuel,
@@ -198,6 +206,7 @@ impl Machine {
                 .then(|| self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.memory.mapped_ranges(),
             watched: self.watched,
+            footprint: awaited || !beside.is_empty(),
             l2: self.l2.found_by(
                 kernel.window,
                 self.profile.l2_bytes,
@@ -206,10 +215,11 @@ impl Machine {
             ..simt::Options::default()
         };
         if self.skips_kernels {
+            self.concurrent.ran(id, None);
             self.remember(kernel, Report::default(), Parts::default(), 0.0);
             return Some(0.0);
         }
-        let report =
+        let mut report =
             match simt::run(&kernel.module, &mut self.memory.device, &kernel.launch, &options) {
                 Ok(report) => report,
                 Err(error) => {
@@ -224,6 +234,11 @@ impl Machine {
             && self.recorder.contracted.insert(name.clone())
         {
             self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
+        }
+        let footprint = report.footprint.take();
+        let ran = footprint.map(|footprint| Ran { call, kernel: name.clone(), footprint, beside });
+        for race in self.concurrent.ran(id, ran) {
+            self.report_concurrent(name, &race);
         }
         for finding in &report.findings {
             self.report(MisuseKind::KernelHazard, finding.to_string());
@@ -294,6 +309,18 @@ impl Machine {
         let message = format!(
             "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
              orders the two streams; wait for an event, or synchronize between them"
+        );
+        self.report(MisuseKind::MissingOrder, message);
+    }
+
+    /// Reports two kernels that may run at the same time, one of which writes what the other uses.
+    fn report_concurrent(&mut self, kernel: &str, race: &Race) {
+        let Race { call, kernel: other, address } = race;
+        let place = self.memory.device.describe(*address);
+        let message = format!(
+            "kernel `{kernel}` may run at the same time as kernel `{other}` of another {call}, and one of them writes \
+             what the other uses at {address:#x} ({place}), because nothing orders the two; wait for an event, or \
+             synchronize between them"
         );
         self.report(MisuseKind::MissingOrder, message);
     }

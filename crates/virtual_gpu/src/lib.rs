@@ -32,6 +32,7 @@ mod array_work;
 mod arrays;
 mod clock;
 mod code;
+mod concurrent;
 mod executor;
 mod exports;
 mod handles;
@@ -64,6 +65,6 @@ pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
-    assume_registers, extrapolate_to, host_reads, launches, leaks, misuse, operations,
-    skip_kernels, watch,
+    assume_registers, extrapolate_to, forget_failure, host_reads, launches, leaks, misuse,
+    operations, skip_kernels, watch,
 };

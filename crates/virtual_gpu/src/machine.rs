@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
+use crate::concurrent::Concurrent;
 use crate::l2::PersistingL2;
 use crate::limits::Limits;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
@@ -45,6 +46,7 @@ pub(crate) struct Machine {
     /// What the part of L2 that is set aside holds.
     pub(crate) l2: PersistingL2,
     pub(crate) scheduler: Scheduler,
+    pub(crate) concurrent: Concurrent,
     pub(crate) timeline: Timeline,
     pub(crate) clock: Clock,
     pub(crate) recorder: Recorder,
@@ -66,6 +68,7 @@ impl Machine {
             limits: Limits::default(),
             l2: PersistingL2::default(),
             scheduler: Scheduler::default(),
+            concurrent: Concurrent::default(),
             timeline: Timeline::default(),
             clock: Clock::default(),
             recorder: Recorder::default(),

@@ -3,7 +3,7 @@
 //! Operations are numbered as they are enqueued, and one only ever follows earlier ones.
 
 use crate::timeline::Engine;
-use crate::work::QueuedOperation;
+use crate::work::{QueuedOperation, QueuedWork};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How an operation ended.
@@ -85,6 +85,23 @@ impl Scheduler {
         self.pending.range(..id).map(|(_, operation)| &**operation)
     }
 
+    /// The kernels that are pending and do not follow operation `id`, which was taken out.
+    pub(crate) fn beside(&self, id: usize) -> BTreeSet<usize> {
+        let mut beside = BTreeSet::new();
+        // Whether an operation from `id` on follows it; what was enqueued before it does not.
+        let mut follows = vec![false; self.next - id];
+        follows[0] = true;
+        for (other, operation) in &self.pending {
+            let at_or_after = operation.dependencies.iter().filter_map(|it| it.checked_sub(id));
+            if at_or_after.map(|place| follows[place]).any(|it| it) {
+                follows[other - id] = true;
+            } else if matches!(operation.work, QueuedWork::Kernel(_)) {
+                beside.insert(*other);
+            }
+        }
+        beside
+    }
+
     /// What is pending of an operation and everything that it follows.
     pub(crate) fn follows(&self, id: usize) -> BTreeSet<usize> {
         let mut wanted = BTreeSet::new();
@@ -134,7 +151,6 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::work::QueuedWork;
 
     fn operation(dependencies: &[usize]) -> QueuedOperation {
         QueuedOperation {

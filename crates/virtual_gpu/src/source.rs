@@ -54,6 +54,12 @@ pub fn skip_kernels(skip: bool) {
     with(|machine| machine.skips_kernels = skip);
 }
 
+/// Forgets that a kernel failed, so that later work is done again; on a GPU the process has to end. For tests that make
+/// one failure after the other.
+pub fn forget_failure() {
+    with(|machine| machine.fault = None);
+}
+
 /// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows.
 pub fn host_reads(address: usize, bytes: usize) {
     with(|machine| machine.host_reads(address as u64, bytes));

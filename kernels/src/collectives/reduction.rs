@@ -381,36 +381,36 @@ pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// The sum of this thread's share of the array. Neighbouring threads load neighbouring vectors of 16
-/// bytes, and each thread starts `LOADS_IN_FLIGHT` loads at a time. The first threads take the elements
-/// after the last whole vector.
+/// The sum of this thread's share of the array. Blocks take tiles in turn, in which neighbouring threads load neighbouring
+/// vectors of 16 bytes and each thread starts `LOADS_IN_FLIGHT` loads at once. The first threads take the elements after
+/// the last whole vector.
 ///
 /// # Safety
 /// 1-D grid of `THREADS_PER_BLOCK` threads; `source` 16-byte aligned and valid for `n` numbers.
 #[inline(always)]
 unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
+    const TILE: u32 = THREADS_PER_BLOCK * LOADS_IN_FLIGHT;
     let pack_len = (size_of::<T::Pack>() / size_of::<T>()) as u32;
     let packs = n / pack_len;
-    let threads = thread::grid_dim_x() * THREADS_PER_BLOCK;
-    let first = thread::index_1d();
+    let mut i = thread::block_idx_x() * TILE + thread::thread_idx_x();
     let mut sum = T::ZERO;
-    let mut i = first;
     // SAFETY: every index is checked against the number of vectors, or of elements.
     unsafe {
         let load = |i: u32| *source.cast::<T::Pack>().add(i as usize);
-        while i + (LOADS_IN_FLIGHT - 1) * threads < packs {
-            let (a, b) = (load(i), load(i + threads));
-            let (c, d) = (load(i + 2 * threads), load(i + 3 * threads));
+        while i + (TILE - THREADS_PER_BLOCK) < packs {
+            let (a, b) = (load(i), load(i + THREADS_PER_BLOCK));
+            let (c, d) = (load(i + 2 * THREADS_PER_BLOCK), load(i + 3 * THREADS_PER_BLOCK));
             let (left, right) =
                 (T::of_pack(a).plus(T::of_pack(b)), T::of_pack(c).plus(T::of_pack(d)));
             sum = sum.plus(left.plus(right));
-            i += LOADS_IN_FLIGHT * threads;
+            i += thread::grid_dim_x() * TILE;
         }
+        // Up to three loads of the last tile, which has not all of them for this thread.
         while i < packs {
             sum = sum.plus(T::of_pack(load(i)));
-            i += threads;
+            i += THREADS_PER_BLOCK;
         }
-        let left = packs * pack_len + first;
+        let left = packs * pack_len + thread::index_1d();
         if left < n {
             sum = sum.plus(*source.add(left as usize));
         }

@@ -17,7 +17,7 @@
 //!   1. scan_sums: each warp reads a tile and writes its sum      read n
 //!   2. the sums are scanned by the variant's own kernel          almost nothing
 //!   3. each block scans its tile and adds the sum before it      read n, write n
-//! array read once (look_back, look_back_async)                memory traffic: 2 n words
+//! array read once (the last three)                            memory traffic: 2 n words
 //!   each block scans its tile and asks the blocks before it      read n, write n
 //! ```
 //!
@@ -57,7 +57,13 @@
 //!    has no load in flight while it waits for the blocks before it and while it stores.
 //! 7. `look_back_async` copies the tile into shared memory by an [asynchronous copy]. A thread
 //!    needs a third fewer registers, so 6 blocks per multiprocessor are resident instead of 4, and
-//!    have 6 x 32 KiB = 192 KiB instead of 4 x 32 KiB = 128 KiB of tiles on their way.
+//!    have 6 x 32 KiB = 192 KiB instead of 4 x 32 KiB = 128 KiB of tiles on their way. What remains:
+//!    a block spends most of its life looking back, and holds its 32 KiB meanwhile.
+//! 8. `specialized_warps`. The idea: let no step wait for another. One block per multiprocessor
+//!    stays, and each of its warps has one task: one warp brings tiles by [bulk copy] into a ring
+//!    of 6 stages, 8 add, one publishes the sum, one looks back, 8 scan and store. An [mbarrier]
+//!    hands a tile from task to task. The sum of a tile is published while the tile before it is
+//!    still looking back. It costs 192 KiB of shared memory and a kernel in five parts.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | words moved | limited by |
 //! |---|---|---|---|---|---|---|
@@ -67,7 +73,8 @@
 //! | `shuffle` | warps scan by shuffles; one shared word per warp | 3.0 | 3.8 | 1 / 1 | 3 n | bytes in flight |
 //! | `vectorized` | 16-byte loads, 32 elements per thread | 6.3 | 15.7 | 1 / 1 | 3 n | device memory |
 //! | `look_back` | one pass: each block looks back at the tiles before its own | 15.8 | 15.6 | 1 / 1 | 2 n | bytes in flight |
-//! | `look_back_async` | asynchronous copies bring the tile into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | bytes in flight |
+//! | `look_back_async` | asynchronous copies bring the tile into shared memory (sm_80) | 15.8 | 15.6 | 3.5 / 7.1 | 2 n | looking back |
+//! | `specialized_warps` | blocks stay, and each of their warps has one task (sm_90) | none | 15.8 | 3.1 / 1 | 2 n | device memory |
 //!
 //! [Sectors][sector] per load are an average over all kernels of a variant: 4 per request of
 //! `scan_sums` and of the scan (16 with 16-byte loads), and 1 for the request that loads the sum
@@ -88,11 +95,23 @@
 //! State and value are in one word and are written together, so no [fence] is needed. Each state
 //! also carries the number of the launch, so nobody has to clear the words between launches.
 //!
+//! `specialized_warps` looks back in another way. Its block keeps the sum of everything up to its
+//! last tile, and needs only the sums of the tiles since then, about as many as there are
+//! multiprocessors. It reads them all at once and waits for none but the slowest of them. Nobody
+//! publishes a prefix, and so nobody waits for one:
+//!
+//! ```text
+//! tile             40 (this block)   41    42    ...  171   172 (this block)
+//! published        sum               sum   sum   ...  sum
+//! the looker has   prefix of 40    + sum + sum + ... + sum = what is before 172
+//! ```
+//!
 //! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice moves 12 n
 //! bytes, so the first five variants cannot exceed 8 / 12 = 2/3 of the speed of a copy.
 //! `hillis_steele` (1.743 ms), `blelloch` (2.753 ms), `blelloch_padded` (1.409 ms) and
 //! `shuffle` (1.617 ms) stay far below that. `vectorized` (0.770 ms) comes near.
-//! `look_back` (0.704 ms) and `look_back_async` (0.645 ms) move only what any scan must move.
+//! `look_back` (0.704 ms) and `look_back_async` (0.645 ms) move only what any scan must move, but
+//! wait for each other. `specialized_warps` (? ms) takes about the time of a copy.
 //!
 //! Common misconception: "the scan with the fewest additions is the fastest". Additions are cheap.
 //! Count wavefronts and barriers in shared memory, and bytes in device memory.
@@ -121,8 +140,7 @@
 //! | *CUB InclusiveSum* | 0.678 | 3169 | 74 | 2.57 |
 //! <!-- /measured -->
 //!
-//! Preconditions: arrays aligned to 16 bytes; the words of `look_back` zero before their first
-//! launch.
+//! Preconditions: arrays aligned to 16 bytes; the words of the tiles zero before their first launch.
 //!
 //! Source: Hillis, Steele, "Data Parallel Algorithms"; Blelloch, "Prefix Sums and Their
 //! Applications"; Harris, Sengupta, Owens, "Parallel Prefix Sum (Scan) with CUDA"; Merrill,
@@ -142,9 +160,23 @@
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
 //! [sector]: cuda_std::glossary#sector
 //! [atomic]: cuda_std::glossary#atomic
+//! [bulk copy]: cuda_std::glossary#bulk-copy
+//! [mbarrier]: cuda_std::glossary#mbarrier
 //! [fence]: cuda_std::glossary#fence
 //! [minimum time]: cuda_std::glossary#minimum-time
 
+pub mod published;
+pub mod rows;
+pub mod specialized_warps;
+pub(super) mod warps;
+
+use self::published::{PREFIX, SUM, look_back, take_ticket, word};
+use self::rows::{
+    ROW, ROWS, VECTORIZED_THREADS, VECTORIZED_TILE, first_element, load_rows, scan_rows,
+    scan_sums_of_rows, store_rows,
+};
+use self::specialized_warps::{Block, Stages};
+use self::warps::{of_lane, warp_scan, warp_sum};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::async_copy;
@@ -152,32 +184,17 @@ use cuda_std::atomic::AtomicU64;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 use cuda_std::warp::WARP_SIZE;
-use cuda_std::warp::{
-    FULL_MASK, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor, warp_vote_ballot,
-};
 
 /// Elements of a tile, and threads of a block that has one element per thread.
 pub const TILE: u32 = 512;
 /// Threads of a block whose tree has two elements per thread.
 pub const TREE_BLOCK: u32 = TILE / 2;
-/// Threads per block of the variants with 16-byte loads.
-pub const VECTORIZED_THREADS: u32 = 256;
-/// 16-byte loads per thread: rows of 128 elements per warp.
-pub const ROWS: u32 = 8;
-/// Elements of a tile of the variants with 16-byte loads.
-pub const VECTORIZED_TILE: u32 = VECTORIZED_THREADS * ROWS * 4;
 /// Threads per block of `scan_sums`, a warp per tile.
 pub const SUMS_THREADS_PER_BLOCK: u32 = 256;
-/// A state of `look_back`: the tile's own sum is known.
-pub const SUM: u32 = 1;
-/// A state of `look_back`: the sum of everything up to the tile's end is known.
-pub const PREFIX: u32 = 2;
 /// Warps of a block with one element per thread.
 const WARPS: u32 = TILE / WARP_SIZE;
 /// Warps of a block of the variants with 16-byte loads.
 const VECTORIZED_WARPS: u32 = VECTORIZED_THREADS / WARP_SIZE;
-/// Elements of a row.
-const ROW: u32 = WARP_SIZE * 4;
 /// Loads that a lane of `scan_sums` starts before it adds.
 const LOADS_IN_FLIGHT: u32 = 16;
 
@@ -321,46 +338,6 @@ pub unsafe fn scan_blelloch_padded(
     unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
 }
 
-/// N independent inclusive scans over a warp at once, so that none waits for another.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
-    let mut sums = values;
-    for delta in [1, 2, 4, 8, 16] {
-        for sum in &mut sums {
-            // SAFETY: all lanes call.
-            let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, delta, WARP_SIZE) };
-            if is_inside {
-                *sum += lower;
-            }
-        }
-    }
-    sums
-}
-
-/// An inclusive scan over the lanes of a warp.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn warp_scan(value: f32) -> f32 {
-    // SAFETY: all lanes call.
-    let [sum] = unsafe { warp_scans([value]) };
-    sum
-}
-
-/// The value of another lane.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn of_lane<T: cuda_std::warp::WarpShuffleValue>(value: T, lane: u32) -> T {
-    // SAFETY: all lanes call.
-    unsafe { warp_shuffle_idx(FULL_MASK, value, lane, WARP_SIZE) }.0
-}
-
 /// Change from `blelloch_padded`: warps scan by shuffles from register to register. Shared memory holds
 /// one word per warp, and of 19 barriers two are left.
 ///
@@ -394,119 +371,6 @@ pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut 
             *target.add(i as usize) = before_tile(before) + sum;
         }
     }
-}
-
-/// The elements of a thread in a tile of the vectorized variants: four neighbours from each row of its
-/// warp.
-type TileRows = [[f32; 4]; ROWS as usize];
-
-/// The index of this thread's first element in such a tile; its elements in the next row are `ROW` further.
-#[inline(always)]
-fn first_element() -> u32 {
-    let tid = thread::thread_idx_x();
-    tid / WARP_SIZE * (ROWS * ROW) + tid % WARP_SIZE * 4
-}
-
-/// Loads this thread's elements of such a tile, and zeros beyond the last element.
-///
-/// # Safety
-/// `source` 16-byte aligned and valid for `n` f32.
-#[inline(always)]
-unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
-    let mut rows = [[0.0; 4]; ROWS as usize];
-    let first = tile * VECTORIZED_TILE + first_element();
-    // SAFETY: a whole tile ends at or before n, and 4 divides `first`; elsewhere each element is checked.
-    unsafe {
-        if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
-            for (row, index) in rows.iter_mut().zip(0..) {
-                let four = source.add((first + index * ROW) as usize).cast::<F32x4>();
-                *row = (*four).to_array();
-            }
-        } else {
-            // Not `i < n` as in `store_rows`: the compiler would keep 32 answers in registers until then.
-            let left = n.saturating_sub(first);
-            for (row, index) in rows.iter_mut().zip(0..) {
-                for (element, next) in row.iter_mut().zip(0..) {
-                    let further = index * ROW + next;
-                    if further < left {
-                        *element = *source.add((first + further) as usize);
-                    }
-                }
-            }
-        }
-    }
-    rows
-}
-
-/// Stores this thread's elements of such a tile, each plus `before`.
-///
-/// # Safety
-/// `target` 16-byte aligned and valid for `n` f32.
-#[inline(always)]
-unsafe fn store_rows(target: *mut f32, tile: u32, n: u32, rows: TileRows, before: f32) {
-    let first = tile * VECTORIZED_TILE + first_element();
-    // SAFETY: as in `load_rows`.
-    unsafe {
-        if n - tile * VECTORIZED_TILE >= VECTORIZED_TILE {
-            for (row, index) in rows.iter().zip(0..) {
-                let four = target.add((first + index * ROW) as usize).cast::<F32x4>();
-                *four = F32x4::from_array(row.map(|sum| before + sum));
-            }
-        } else {
-            for (row, index) in rows.iter().zip(0..) {
-                for (sum, next) in row.iter().zip(0..) {
-                    let i = first + index * ROW + next;
-                    if i < n {
-                        *target.add(i as usize) = before + *sum;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Scans the elements of a warp in registers, and returns their sum.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn scan_rows(rows: &mut TileRows) -> f32 {
-    // Several short loops: the compiler unrolls each of them, and only so are the rows in registers.
-    let mut sums = [0.0; ROWS as usize];
-    for (row, sum) in rows.iter_mut().zip(&mut sums) {
-        row[1] += row[0];
-        row[2] += row[1];
-        row[3] += row[2];
-        *sum = row[3];
-    }
-    // SAFETY: all lanes call.
-    let (before, sum) = unsafe { scan_sums_of_rows(sums) };
-    for (row, before) in rows.iter_mut().zip(&before) {
-        for element in row {
-            *element += before;
-        }
-    }
-    sum
-}
-
-/// Takes the sum of this lane's elements in each row. Returns, for each row, the sum of all elements of
-/// the warp before this lane's, and the sum of the whole warp.
-///
-/// # Safety
-/// All lanes of the warp call.
-#[inline(always)]
-unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize], f32) {
-    // SAFETY: all lanes call.
-    let sums = unsafe { warp_scans(sums) };
-    let (mut before, mut before_row) = ([0.0; ROWS as usize], 0.0);
-    for (before, sum) in before.iter_mut().zip(&sums) {
-        // SAFETY: all lanes call.
-        let (lower, is_inside) = unsafe { warp_shuffle_up(FULL_MASK, *sum, 1, WARP_SIZE) };
-        *before = if is_inside { before_row + lower } else { before_row };
-        // SAFETY: all lanes call.
-        before_row += unsafe { of_lane(*sum, WARP_SIZE - 1) };
-    }
-    (before, before_row)
 }
 
 /// Takes the sum of each warp. Returns the sum of the warps before this one, and the sum of the block.
@@ -547,7 +411,7 @@ pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *m
     unsafe {
         let mut rows = load_rows(source, tile, n);
         let (before_warp, _) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
-        store_rows(target, tile, n, rows, before_tile(before) + before_warp);
+        store_rows(target, tile, n, first_element(), rows, before_tile(before) + before_warp);
     }
 }
 
@@ -573,7 +437,7 @@ unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
     // SAFETY: one thread writes the ticket, and all read it after a barrier.
     unsafe {
         if thread::thread_idx_x() == 0 {
-            (*shared).ticket = take_ticket(state);
+            (*shared).ticket = take_ticket(state, thread::grid_dim_x());
         }
         thread::sync_threads();
         ((*shared).ticket as u32, ((*shared).ticket >> 32) as u32)
@@ -614,77 +478,6 @@ unsafe fn before_warp(
     }
 }
 
-/// Takes a ticket: its lower half is the number of the next tile, its upper half that of this launch.
-///
-/// # Safety
-/// `tickets` is accessed by this function only; one thread of each block calls, once.
-#[inline(always)]
-unsafe fn take_ticket(tickets: *mut u64) -> u64 {
-    // SAFETY: the caller's contract.
-    let tickets = unsafe { AtomicU64::from_ptr(tickets) };
-    let ticket = tickets.fetch_add(1, Relaxed);
-    let tiles = thread::grid_dim_x();
-    if ticket as u32 == tiles - 1 {
-        // Nobody is left to take one in this launch.
-        tickets.fetch_add((1 << 32) - u64::from(tiles), Relaxed);
-    }
-    ticket
-}
-
-/// The word that a tile publishes: its state in this launch, and the value that belongs to the state.
-#[inline(always)]
-fn word(launch: u32, state: u32, value: f32) -> u64 {
-    u64::from(launch.wrapping_mul(2).wrapping_add(state)) << 32 | u64::from(value.to_bits())
-}
-
-/// Looks back: returns, in each lane, the sum of all tiles before `tile`.
-///
-/// # Safety
-/// `tiles` valid for a word per tile up to this one, accessed by atomics only; blocks that run or have ended publish
-/// those before; all lanes of a warp call.
-#[inline(always)]
-unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
-    let lane = thread::thread_idx_x() % WARP_SIZE;
-    let mut sum = 0.0;
-    // The tiles from here on are in `sum`.
-    let mut end = tile;
-    while end > 0 {
-        // Lane 0 has the nearest one. Before the first tile there is nothing.
-        let found = if lane < end {
-            // SAFETY: end - 1 - lane < tile.
-            unsafe { AtomicU64::from_ptr(tiles.add((end - 1 - lane) as usize)) }.load(Relaxed)
-        } else {
-            word(launch, PREFIX, 0.0)
-        };
-        // That of an earlier launch is neither: its number is smaller.
-        let state = ((found >> 32) as u32).wrapping_sub(launch.wrapping_mul(2));
-        // SAFETY: all lanes vote.
-        let (prefixes, known) = unsafe {
-            (
-                warp_vote_ballot(FULL_MASK, state == PREFIX),
-                warp_vote_ballot(FULL_MASK, state == PREFIX || state == SUM),
-            )
-        };
-        // The lanes up to the first with a prefix, or all.
-        let needed = prefixes ^ prefixes.wrapping_sub(1);
-        if known & needed != needed {
-            continue;
-        }
-        if needed >> lane & 1 == 1 {
-            sum += f32::from_bits(found as u32);
-        }
-        if prefixes != 0 {
-            break;
-        }
-        end -= WARP_SIZE;
-    }
-    for lanes in [16, 8, 4, 2, 1] {
-        // SAFETY: all lanes call.
-        sum += unsafe { warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE) }.0;
-    }
-    sum
-}
-
 /// Change from `vectorized`: one pass over the array. A block learns the sum before its tile from the
 /// blocks of the tiles before.
 ///
@@ -704,7 +497,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
         let mut rows = load_rows(source, ticket.0, n);
         let sum = scan_rows(&mut rows);
         let before = before_warp(shared, state, ticket, sum);
-        store_rows(target, ticket.0, n, rows, before);
+        store_rows(target, ticket.0, n, first_element(), rows, before);
     }
 }
 
@@ -770,6 +563,43 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     }
 }
 
+/// Change from `look_back_async`: blocks stay, and each of their warps has one task. Tiles arrive in a ring of stages, and
+/// a tile's sum is published while the one before it in the block is still looking back, at sums only.
+///
+/// # Safety
+/// Launch contract: 1-D grid of blocks of [`specialized_warps::THREADS`] threads; `stages` from 1 to [`specialized_warps::MAX_STAGES`],
+/// and as many tiles of `VECTORIZED_TILE` f32 of dynamic shared memory; `source`, `target`, `n` as for
+/// [`scan_look_back`]; `state` too, but only touched by launches of this kernel with as many blocks.
+#[kernel(launch_bounds(specialized_warps::THREADS, 1), min_compute_capability = 90)]
+pub unsafe fn scan_specialized_warps(
+    source: *const f32,
+    target: *mut f32,
+    state: *mut u64,
+    n: u32,
+    stages: u32,
+) {
+    #[address_space(shared)]
+    static mut STAGES: MaybeUninit<Stages> = MaybeUninit::uninit();
+    let block =
+        Block { stages: (&raw mut STAGES).cast(), stage_count: stages, source, target, state, n };
+    let tid = thread::thread_idx_x();
+    // SAFETY: the launch contract; no warp comes to a barrier before it is initialized.
+    unsafe {
+        if tid == 0 {
+            block.initialize();
+        }
+        thread::sync_threads();
+        match tid / WARP_SIZE {
+            0 if tid == 0 => block.load(),
+            0 => {}
+            1 => block.publish(),
+            2 => block.look_back(),
+            warp @ 3..=10 => block.add(warp - 3),
+            warp => block.write(warp - 11),
+        }
+    }
+}
+
 /// The first pass of all variants that do not look back: one warp per tile adds its elements, with 16
 /// loads in flight per lane.
 ///
@@ -801,9 +631,7 @@ pub unsafe fn scan_sums(source: *const f32, sums: *mut f32, n: u32, tile: u32) {
             sum += *source.add(first as usize);
             first += WARP_SIZE;
         }
-        for lanes in [16, 8, 4, 2, 1] {
-            sum += warp_shuffle_xor(FULL_MASK, sum, lanes, WARP_SIZE).0;
-        }
+        let sum = warp_sum(sum);
         if lane == 0 {
             *sums.add(warp as usize) = sum;
         }

@@ -50,6 +50,12 @@
 //! is the smaller, the more bytes a thread has in flight: with 64 bytes at 25 to 50 %, with 4 bytes
 //! never. In the curve over threads per block, equal products of blocks and threads give equal times.
 //!
+//! The plot `docs/littles_law.svg` shows the curve over blocks with bytes in flight to the right. All six
+//! variants lie on one curve: where the bytes are equal, the bandwidths differ by less than a quarter,
+//! whether threads or loads make the bytes. Few bytes lie just below the line of Little's law, bytes in
+//! flight / latency, with the idle latency of `memory_hierarchy`; then the curve leaves the line, because
+//! a busy memory answers later, and ends at the measured peak.
+//!
 //! What limits the occupancy is arithmetic on four resources of a multiprocessor of compute
 //! capability 9.0: 32 blocks, 64 warps, 65536 registers (given to a warp in units of 256), 228 KB of
 //! shared memory (a block takes 1 KB more than it asks for). A kernel of 40 registers in blocks of

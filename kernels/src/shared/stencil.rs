@@ -83,13 +83,14 @@
 //! The heart of `plane_rolling` in CUDA C++; all indices are constants, so `ring` stays in registers:
 //!
 //! ```cuda
+//! #pragma unroll 9                                                // as many rows as the ring holds
 //! for (uint32_t row = first; row < end; row++) {
-//!     float4 next = source4[(row + 6) * columns4 + x];            // on its way while this row is computed
+//!     float4 next = source4[(row + 5) * columns4 + x];            // on its way while this row is computed
 //!     float4 sum = along_row(left, ring[4], right);
 //!     for (int k = 1; k <= 4; k++) sum += c[k] * (ring[4 - k] + ring[4 + k]);    // c: __constant__
 //!     target4[row * columns4 + x] = sum;
-//!     for (int k = 0; k < 9; k++) ring[k] = ring[k + 1];          // unrolled: renames registers
-//!     ring[9] = next;
+//!     for (int k = 0; k < 8; k++) ring[k] = ring[k + 1];          // unrolled: renames registers
+//!     ring[8] = next;
 //! }
 //! ```
 //!
@@ -423,7 +424,7 @@ fn moved_on<const RING: usize>(ring: [F32x4; RING], next: F32x4) -> [F32x4; RING
 }
 
 /// Walks down the rows of a strip: `RING` rows of the thread's four columns are in registers, from the topmost that
-/// counts to the ones that are on their way.
+/// counts. With more than those that count, more would be on their way, but fewer warps would fit.
 ///
 /// # Safety
 /// As for [`stencil_plane_rolling`]; `RING` is at least `2 * R + 1`.
@@ -453,7 +454,9 @@ unsafe fn roll_down<const R: usize, const RING: usize>(
         let coefficients = constants();
         let mut ring: [F32x4; RING] =
             core::array::from_fn(|k| load((first + k as u32).wrapping_sub(R as u32)));
-        for row in first..end {
+        let mut row = first;
+        // Computes a row; false after the last one.
+        let mut step = || {
             let next = load(row + (RING - R) as u32);
             let at = flat_index(row, columns, column);
             let left =
@@ -470,6 +473,13 @@ unsafe fn roll_down<const R: usize, const RING: usize>(
             }
             *target.add(at).cast::<F32x4>() = sums;
             ring = moved_on(ring, next);
+            row += 1;
+            row < end
+        };
+        // Nine rows, a multiple of both rings, unrolled: in a loop of one row, moving the ring on copies registers at its
+        // end, and the copy of `next` waits there for a row that is needed later.
+        while step() && step() && step() && step() && step() && step() && step() && step() && step()
+        {
         }
     }
 }
@@ -497,8 +507,8 @@ pub unsafe fn stencil_plane_r1_rolling(
     rows: u32,
     columns: u32,
 ) {
-    // SAFETY: the launch contract; three rows count, and three more are on their way.
-    unsafe { roll_down::<1, 6>(source, target, (rows, columns)) };
+    // SAFETY: the launch contract; three rows count, and the next one is on its way.
+    unsafe { roll_down::<1, 3>(source, target, (rows, columns)) };
 }
 
 /// Change from `plane_r1_rolling`: 17 points; a thread per element again, all from global memory.
@@ -575,8 +585,8 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
 /// [`STENCIL_COEFFICIENTS`].
 #[kernel]
 pub unsafe fn stencil_plane_rolling(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    // SAFETY: the launch contract; nine rows count, and one more is on its way.
-    unsafe { roll_down::<RADIUS, 10>(source, target, (rows, columns)) };
+    // SAFETY: the launch contract; nine rows count, and the next one is on its way.
+    unsafe { roll_down::<RADIUS, 9>(source, target, (rows, columns)) };
 }
 
 /// The weighted sum around an element of a volume, all from global memory.

@@ -1,4 +1,5 @@
 //! Between host and device: pinned and mapped memory, and the calls that copy.
 
 pub mod batching;
+pub mod device_residency;
 pub mod zero_copy;

@@ -9,6 +9,8 @@ const COUNTERS: &str = "counters_are_those_of_the_snapshot";
 /// The kernels of the glossary, and what was counted of them.
 const GLOSSARY: &str = "the_glossary_shows_what_was_compiled_and_counted";
 
+/// The plot of Little's law.
+const LITTLES_LAW: &str = "the_plot_of_littles_law";
 /// The table of memory spaces in a doc.
 const SPACES: &str = "the_memory_spaces_of_a_doc";
 /// The measured numbers in docs.
@@ -17,12 +19,12 @@ const DOCS: &str = "measured_numbers_are_those_of_the_reference";
 pub fn run() -> Result<ExitCode> {
     kernels::setup()?;
     let modules: &[&str] = if kernels::ptxas().is_some() {
-        &["snapshots::", COUNTERS, GLOSSARY, SPACES, DOCS, "assembled::"]
+        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, "assembled::"]
     } else {
         println!(
             "not rewritten: the snapshots of registers and memory, which need `cargo xtask setup --sass`"
         );
-        &["snapshots::", COUNTERS, GLOSSARY, SPACES, DOCS]
+        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS]
     };
     for module in modules {
         let arguments = [

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 pub struct Arguments {
     /// The kernel, such as transpose_padded.
     kernel: String,
-    /// The compute capability to build for.
-    #[arg(long, value_name = "CAPABILITY", default_value_t = 90)]
-    arch: u32,
+    /// The compute capability to build for, such as 90, or 90a for what exists on 9.0 alone.
+    #[arg(long, value_name = "CAPABILITY", default_value = "90")]
+    arch: String,
     /// Print the machine code instead (needs `cargo xtask setup --sass` or a CUDA toolkit).
     #[arg(long, group = "form")]
     sass: bool,
@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         println!("{}", rust_source(kernel)?);
         return Ok(ExitCode::SUCCESS);
     }
-    let arch = NvvmArch::from_capability(arguments.arch)
+    let arch = NvvmArch::from_name(&arguments.arch)
         .with_context(|| format!("compute capability {} is not known", arguments.arch))?;
     kernels::setup()?;
     let folder = workspace::target_dir().join("llvm");

@@ -20,7 +20,7 @@ pub struct Arguments {
 }
 
 /// The architecture of the virtual device that runs the kernels.
-const ARCHITECTURE: NvvmArch = NvvmArch::Compute90;
+const ARCHITECTURE: NvvmArch = NvvmArch::Compute90a;
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (ptx, program) = build(&arguments.pattern)?;

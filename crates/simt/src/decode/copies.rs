@@ -19,8 +19,12 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
         let reduce = modifiers.take("reduce");
-        if !modifiers.take("async") || modifiers.has("tensor") {
+        if !modifiers.take("async") {
             return Ok(false);
+        }
+        if modifiers.has("tensor") {
+            let is_copy = modifiers.take("bulk") && modifiers.take("tensor") && !reduce;
+            return Ok(is_copy && self.tensor_copy(operands, modifiers)?);
         }
         if modifiers.take("bulk") {
             return self.bulk(operands, modifiers, reduce);
@@ -258,7 +262,8 @@ impl<'a> Decoder<'_, '_, 'a> {
                     (Some(self.source(state, Type::B64)?.index()), None)
                 };
                 let result = self.destination(result, Type::Pred)?.index();
-                (address, MbarrierOperation::Test { result, state, parity, semantics })
+                let sleeps = name == "try_wait";
+                (address, MbarrierOperation::Test { sleeps, result, state, parity, semantics })
             }
             _ => return self.invalid("wrong operands of an mbarrier instruction"),
         };

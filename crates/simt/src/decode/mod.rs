@@ -19,8 +19,10 @@ mod operands;
 mod plain;
 mod scope;
 mod tensor;
+mod tensor_copy;
 mod texture;
 mod warp;
+mod wgmma;
 
 use crate::error::Error;
 use crate::operation::{Operation, Row, Space};

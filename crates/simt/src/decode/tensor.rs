@@ -79,7 +79,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         Ok(true)
     }
 
-    fn parts<'o>(
+    pub fn parts<'o>(
         &self,
         matrix: &str,
         operand: &'o Operand<'a>,
@@ -95,7 +95,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.invalid(format!("the fragment of {matrix} has {count} registers, not {}", parts.len()))
     }
 
-    fn fragment(
+    pub fn fragment(
         &mut self,
         matrix: &str,
         operand: &Operand<'a>,
@@ -125,6 +125,6 @@ impl<'a> Decoder<'_, '_, 'a> {
 }
 
 /// The type of the registers of a fragment.
-fn register_type(t: Type) -> Type {
+pub(super) fn register_type(t: Type) -> Type {
     if t == Type::F64 { Type::F64 } else { Type::B32 }
 }

@@ -34,6 +34,14 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
             "ldmatrix" | "stmatrix" => self.matrix(instruction.opcode, operands, modifiers),
             "mma" => self.mma(instruction, modifiers),
+            "wgmma" => self.wgmma(instruction, modifiers),
+            "setmaxnreg" => {
+                // Registers beyond the limit are not modelled.
+                modifiers.take_where(|m| matches!(m, "inc" | "dec" | "sync" | "aligned"));
+                modifiers.types.clear();
+                self.emit(Operation::Nothing);
+                Ok(true)
+            }
             "mapa" | "getctarank" => self.cluster_address(instruction.opcode, operands, modifiers),
             _ => Ok(false),
         }

@@ -144,6 +144,14 @@ impl Machine<'_> {
         })
     }
 
+    /// Changes an aligned word of device memory, if it is allocated.
+    pub fn device_update(&mut self, address: u64, change: impl Fn(u64) -> u64) {
+        let grain = self.run.grain;
+        let Some(pointer) = self.device_pointer(address, 8) else { return };
+        // SAFETY: as in `device_load`; the grain of a program with such copies is at most 8 bytes.
+        unsafe { grain.update(pointer, 8, change) };
+    }
+
     fn device_pointer(&mut self, address: u64, bytes: u32) -> Option<*mut u8> {
         let memory = self.run.memory;
         let last = memory.region_or_none(self.last_region);
@@ -259,6 +267,7 @@ impl Machine<'_> {
                 step: copy.step(),
                 mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
                 reduce: copy.reduce,
+                pieces: None,
             });
         }
         Ok(())
@@ -270,7 +279,12 @@ impl Machine<'_> {
         let any = !copies.is_empty();
         for copy in copies {
             let step = copy.step;
-            for at in (0..copy.bytes).step_by(step as usize) {
+            let mut bytes = copy.bytes;
+            if let Some((pieces, fill)) = &copy.pieces {
+                self.land_pieces(block, copy.direction, pieces, *fill);
+                bytes = 0;
+            }
+            for at in (0..bytes).step_by(step as usize) {
                 let at = at as u64;
                 let value = if copy.direction == BulkDirection::GlobalToShared {
                     self.device_load(copy.source + at, step)
@@ -287,6 +301,9 @@ impl Machine<'_> {
                 let phase = barrier.phase;
                 barrier.advance();
                 completes = barrier.phase != phase;
+                if completes {
+                    block.completed.push(address);
+                }
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
             if self.observers.checking {

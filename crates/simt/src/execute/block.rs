@@ -32,6 +32,8 @@ pub(crate) struct Block {
     /// Turns taken, for seeded schedules.
     pub turn: u64,
     pub bulk: Vec<PendingBulk>,
+    /// The mbarriers whose phase was completed since lanes that sleep there were last woken.
+    pub completed: Vec<u32>,
 }
 
 /// How a block's turn ended.

@@ -7,7 +7,7 @@ use super::run::Run;
 use super::warp::Warp;
 use crate::error::Error;
 use crate::operation::{Builtin, Space};
-use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Longest string that is read from the device.
 const STRING_MAX: usize = 4096;
@@ -97,13 +97,17 @@ impl Machine<'_> {
     }
 
     /// A byte at a generic address, as one lane sees it.
-    fn byte(&self, block: &Block, warp: &Warp, lane: usize, address: u64) -> Option<u8> {
+    /// A byte at a generic address, as far as there is one.
+    pub fn byte(&self, block: &Block, warp: &Warp, lane: usize, address: u64) -> Option<u8> {
         match space_of(address) {
             Space::Shared => block.shared.get((address - SHARED_WINDOW) as usize).copied(),
             Space::Local => {
                 let offset = (address - LOCAL_WINDOW) as u32;
                 (offset < self.run.program.local_bytes)
                     .then(|| warp.read_local(lane, offset, 1) as u8)
+            }
+            Space::Parameter => {
+                self.run.parameters.get((address - PARAMETER_WINDOW) as usize).copied()
             }
             _ => self.run.device_byte(address),
         }

@@ -5,6 +5,7 @@
 use super::block::{Block, CLUSTER_BARRIER, Cluster, Flow, Turn};
 use super::machine::Machine;
 use super::request::Request;
+use super::step::wait_here;
 use super::warp::{Split, State, Warp};
 use crate::error::Error;
 use crate::hash::mix;
@@ -108,14 +109,7 @@ impl Machine<'_> {
             self.cluster_passed(block, warp, mask);
             return Flow::Next;
         }
-        let (pc, frames) = (split.pc, split.frames.clone());
-        warp.splits.push(Split { pc, mask, frames, state: State::AtBarrier(CLUSTER_BARRIER) });
-        split.mask &= !mask;
-        if split.mask == 0 {
-            return Flow::Left;
-        }
-        split.pc += 1;
-        Flow::Jumped
+        wait_here(warp, split, mask, State::AtBarrier(CLUSTER_BARRIER))
     }
 
     /// Lets go of the cluster's barrier when all threads that live have arrived; whether it did.

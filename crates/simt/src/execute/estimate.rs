@@ -360,9 +360,10 @@ impl Estimator {
             | Operation::Match { .. }
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. }
-            | Operation::Mma(_) => latencies.shared,
+            | Operation::Mma(_)
+            | Operation::Wgmma(_) => latencies.shared,
             // A hit takes longer than that of a load.
-            Operation::Fetch(_) | Operation::LoadSurface(_) => {
+            Operation::Image(_) => {
                 clocks.has_loaded |= self.missed;
                 if self.missed { latencies.global } else { 2 * latencies.shared }
             }
@@ -371,7 +372,7 @@ impl Estimator {
                 clocks.copies = start + latencies.global;
                 1
             }
-            Operation::BulkCopy(_) => {
+            Operation::BulkCopy(_) | Operation::TensorCopy(_) => {
                 clocks.has_loaded = true;
                 self.bulk = self.bulk.max(start + latencies.global);
                 1

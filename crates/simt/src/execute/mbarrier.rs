@@ -1,11 +1,12 @@
 //! The mbarrier objects that say when copies have landed.
 
-use super::block::Block;
+use super::block::{Block, Flow};
 use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
 use super::machine::Machine;
 use super::request::{Request, addresses, shared_offset};
-use super::warp::Warp;
+use super::step::wait_here;
+use super::warp::{Split, State, Warp};
 use crate::error::Error;
 use crate::operation::{Base, MbarrierOperation};
 
@@ -44,7 +45,29 @@ impl Mbarrier {
     }
 }
 
+/// Warp-instructions as which a sleep at an mbarrier counts, so that a launch that waits for ever ends soon.
+const SLEEP: u64 = 1 << 8;
+
 impl Machine<'_> {
+    /// After a `try_wait`: lanes that all wait for one phase sleep until it is complete, or nothing else can run.
+    pub fn sleep(
+        &self,
+        warp: &mut Warp,
+        split: &mut Split,
+        mask: u32,
+        (base, offset): (Base, i64),
+        passed: u32,
+    ) -> Flow {
+        let all = addresses(warp, base, offset);
+        let address = all[mask.trailing_zeros() as usize];
+        let together = lanes(mask).all(|lane| all[lane] == address);
+        if !together || warp.registers.predicates[passed as usize] & mask != 0 {
+            return Flow::Next;
+        }
+        self.run.burn(SLEEP);
+        wait_here(warp, split, mask, State::AtMbarrier(shared_offset(address) as u32))
+    }
+
     pub fn mbarrier(
         &mut self,
         block: &mut Block,
@@ -175,6 +198,9 @@ impl Machine<'_> {
                 barrier.advance();
             }
             let completes = barrier.phase != phase;
+            if completes {
+                block.completed.push(at as u32);
+            }
             if self.observers.checking && (arrive.is_some() || completes) {
                 let releases = releases && arrive.is_some();
                 let at = (at as u64, lane);

@@ -33,10 +33,12 @@ mod start;
 mod step;
 mod surface;
 mod tensor;
+mod tensor_copy;
 mod texture;
 mod traffic;
 mod turns;
 mod warp;
+mod wgmma;
 mod workers;
 
 use crate::error::Error;

@@ -2,6 +2,7 @@
 
 use crate::operation::{AtomicOperation, BulkDirection};
 use crate::registers::LANES;
+use crate::tensor_map::Piece;
 use crate::types::Type;
 
 /// A `cp.async` that has not landed.
@@ -17,7 +18,7 @@ pub(crate) struct PendingCopy {
 }
 
 /// A bulk copy that has not landed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PendingBulk {
     pub direction: BulkDirection,
     pub target: u64,
@@ -26,4 +27,6 @@ pub(crate) struct PendingBulk {
     pub step: u32,
     pub mbarrier: Option<u32>,
     pub reduce: Option<(AtomicOperation, Type)>,
+    /// The pieces of a tensor's box, and what is beyond the tensor; `target` and `source` are then in shared memory.
+    pub pieces: Option<(Vec<Piece>, u8)>,
 }

@@ -36,7 +36,7 @@ impl Observers<'_> {
             (Operation::Atomic(_), Side::Shared) => RequestKind::SharedAtomic,
             (Operation::AsyncCopy(_), Side::Global) => RequestKind::AsyncCopySource,
             (Operation::AsyncCopy(_), Side::Shared) => RequestKind::AsyncCopyTarget,
-            (Operation::BulkCopy(_), _) => RequestKind::BulkCopy,
+            (Operation::BulkCopy(_) | Operation::TensorCopy(_), _) => RequestKind::BulkCopy,
             _ => return,
         };
         if self.recorded.iter().any(|(at, other)| *at == pc && other.kind == kind) {

@@ -4,8 +4,10 @@ use super::estimate::Estimator;
 use super::machine::Machine;
 use super::observers::Tally;
 use super::run::location;
+use super::shadow::footprint::footprint;
 use crate::counters::Counters;
 use crate::findings::Finding;
+use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
 use crate::options::Options;
 use crate::program::Program;
@@ -18,6 +20,12 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     let mut printed = Vec::new();
     let mut estimators = Vec::new();
     let mut recorded = Vec::new();
+    if let (true, Some(first)) =
+        (options.footprint && options.checks.global_races, machines.first())
+    {
+        let shadows = machines.iter().filter_map(|machine| machine.observers.global.as_deref());
+        report.footprint = Some(footprint(first.run, shadows));
+    }
     for machine in machines {
         recorded.extend(machine.observers.recorded);
         estimators.extend(machine.observers.estimator.map(|estimator| *estimator));
@@ -144,9 +152,11 @@ fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
             counters.async_copy_global = tally.global;
             counters.async_copy_shared = tally.shared;
         }
-        Operation::BulkCopy(_) => counters.bulk_copy = tally.global,
-        Operation::Fetch(_) | Operation::LoadSurface(_) => counters.texture_load = tally.global,
-        Operation::StoreSurface(_) => counters.surface_store = tally.global,
+        Operation::BulkCopy(_) | Operation::TensorCopy(_) => counters.bulk_copy = tally.global,
+        Operation::Image(image) => match **image {
+            ImageOperation::Store(_) => counters.surface_store = tally.global,
+            _ => counters.texture_load = tally.global,
+        },
         Operation::LoadMatrix { .. } => counters.shared_matrix_load = tally.shared,
         Operation::StoreMatrix { .. } => counters.shared_matrix_store = tally.shared,
         Operation::Shuffle { .. }

@@ -33,6 +33,7 @@ impl Machine<'_> {
             Box::new(spare.map_or_else(|| SharedShadow::new(run), SharedShadow::restarted))
         });
         Block {
+            completed: Vec::new(),
             linear,
             index,
             rank: run.rank(index),

@@ -7,7 +7,7 @@ use super::request::space_of;
 use super::warp::{Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
 use crate::hash::mix;
-use crate::operation::{BarrierKind, Clock, Operation};
+use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
 use crate::options::Schedule;
 
 /// Warp-instructions that a warp may run before another gets its turn.
@@ -280,6 +280,9 @@ impl Machine<'_> {
             Operation::AsyncWait { pending } => self.async_wait(block, warp, *pending)?,
             Operation::Mbarrier { target, operation } => {
                 self.mbarrier(block, warp, pc, mask, *target, operation)?;
+                if let MbarrierOperation::Test { sleeps: true, result, .. } = **operation {
+                    return Ok(self.sleep(warp, split, mask, *target, result));
+                }
             }
             Operation::BulkCopy(copy) => self.bulk_copy(block, warp, pc, mask, copy)?,
             Operation::BulkCommit => self.bulk_committed(block, warp),
@@ -293,19 +296,17 @@ impl Machine<'_> {
             Operation::StoreMatrix { access, transpose } => {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
-            Operation::Fetch(fetch) => self.fetch(block, warp, pc, mask, fetch)?,
-            Operation::LoadSurface(access) => self.load_surface(block, warp, pc, mask, access)?,
-            Operation::StoreSurface(access) => self.store_surface(block, warp, pc, mask, access)?,
-            Operation::QueryTexture(query) => self.query_texture(block, warp, pc, mask, query)?,
+            Operation::Image(image) => self.image(block, warp, pc, mask, image)?,
             Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
+            Operation::Wgmma(wgmma) => self.multiply_by_warps(block, warp, pc, mask, wgmma)?,
+            Operation::TensorCopy(copy) => self.tensor_copy(block, warp, pc, mask, copy)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
                 self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;
             }
             Operation::ClusterBarrier { arrives: false, .. } => {
                 return Ok(self.wait_for_cluster(block, warp, split, mask));
             }
-            Operation::Nothing => {}
-            Operation::Compute { .. } | Operation::Branch { .. } => {}
+            Operation::Nothing | Operation::Compute { .. } | Operation::Branch { .. } => {}
         }
         Ok(Flow::Next)
     }
@@ -423,20 +424,19 @@ impl Machine<'_> {
             self.barrier_arrived(block, warp, mask, number);
             return Ok(Flow::Next);
         }
-        let rest = split.mask & !mask;
-        warp.splits.push(Split {
-            pc: split.pc,
-            mask,
-            frames: split.frames.clone(),
-            state: State::AtBarrier(number),
-        });
-        if rest == 0 {
-            return Ok(Flow::Left);
-        }
-        split.mask = rest;
-        split.pc += 1;
-        Ok(Flow::Jumped)
+        Ok(wait_here(warp, split, mask, State::AtBarrier(number)))
     }
+}
+
+/// Puts lanes aside at their instruction; the others of the split go on.
+pub(super) fn wait_here(warp: &mut Warp, split: &mut Split, mask: u32, state: State) -> Flow {
+    warp.splits.push(Split { pc: split.pc, mask, frames: split.frames.clone(), state });
+    split.mask &= !mask;
+    if split.mask == 0 {
+        return Flow::Left;
+    }
+    split.pc += 1;
+    Flow::Jumped
 }
 
 /// Lanes leave a function or the kernel.

@@ -9,7 +9,7 @@ use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, com
 use crate::compute::texture::{TAPS, footprint};
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::operation::{Fetch, Geometry, LevelOperand, TextureQuery, TextureQuestion};
+use crate::image::{Fetch, Geometry, LevelOperand, TextureQuery, TextureQuestion};
 use crate::registers::LANES;
 use crate::texture::{Image, Sampler, Shape, Texture};
 

@@ -16,6 +16,7 @@ impl Machine<'_> {
             let mut ran = false;
             let mut spins = false;
             block.turn += 1;
+            wake(block);
             for position in 0..block.warps.len() {
                 let w = self.warp_at(block, position);
                 if !block.warps[w].splits.iter().any(|s| s.state == State::Ready) {
@@ -27,12 +28,19 @@ impl Machine<'_> {
                 block.warps[w] = warp;
                 spins |= stop? == Stop::Turn;
                 self.release_barriers(block);
+                wake(block);
             }
             if block.warps.iter().all(Warp::is_finished) {
                 self.deliver_bulk(block)?;
                 return Ok(Turn::Ended);
             }
-            if !ran && !self.deliver_bulk(block)? && !self.force_warp_level(block) {
+            if !ran && !self.deliver_bulk(block)? {
+                if give_up_waiting(block) {
+                    return Ok(Turn::Spins);
+                }
+                if self.force_warp_level(block) {
+                    continue;
+                }
                 let waits = |split: &Split| split.state == State::AtBarrier(CLUSTER_BARRIER);
                 return if block.warps.iter().any(|warp| warp.splits.iter().any(waits)) {
                     Ok(Turn::Waits)
@@ -180,6 +188,7 @@ impl Machine<'_> {
                     let wanted = barrier.expected.map_or("all live".into(), |n| n.to_string());
                     format!("barrier {id} ({} of {wanted} threads arrived)", barrier.arrived)
                 }
+                State::AtMbarrier(_) => "an mbarrier".into(),
                 State::AtWarp => "other lanes of their warp".into(),
                 State::Ready => "their turn".into(),
             };
@@ -220,6 +229,32 @@ impl Machine<'_> {
         }
         false
     }
+}
+
+/// Lanes that sleep at an mbarrier look again when its phase has been completed.
+fn wake(block: &mut Block) {
+    if block.completed.is_empty() {
+        return;
+    }
+    let completed = std::mem::take(&mut block.completed);
+    for split in block.warps.iter_mut().flat_map(|warp| &mut warp.splits) {
+        if matches!(split.state, State::AtMbarrier(address) if completed.contains(&address)) {
+            split.state = State::Ready;
+        }
+    }
+}
+
+/// Nothing else of the block can run: its lanes have slept for as long as the hardware lets them, and go on with what
+/// they were told, that the phase is not complete. Whether there were any.
+fn give_up_waiting(block: &mut Block) -> bool {
+    let mut any = false;
+    for split in block.warps.iter_mut().flat_map(|warp| &mut warp.splits) {
+        if matches!(split.state, State::AtMbarrier(_)) {
+            (split.state, any) = (State::Ready, true);
+            split.pc += 1;
+        }
+    }
+    any
 }
 
 fn gcd(a: usize, b: usize) -> usize {

@@ -14,6 +14,8 @@ pub(crate) enum State {
     AtWarp,
     /// Waits at a barrier of its block or its cluster.
     AtBarrier(u32),
+    /// A `try_wait` on the mbarrier at this address of the block's shared memory has put it to sleep.
+    AtMbarrier(u32),
 }
 
 /// Lanes that share a position.
@@ -139,7 +141,9 @@ impl Warp {
     pub fn join_above(&self, frames: &[u32], pc: u32) -> u32 {
         self.splits
             .iter()
-            .filter(|s| !matches!(s.state, State::AtBarrier(_)) && s.frames.starts_with(frames))
+            .filter(|s| {
+                matches!(s.state, State::Ready | State::AtWarp) && s.frames.starts_with(frames)
+            })
             .map(|s| s.frames.get(frames.len()).map_or(s.pc, |back| back - 1))
             .filter(|position| *position > pc)
             .min()

@@ -77,7 +77,7 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
 fn writes_past_the_checks(program: &Program) -> bool {
     let own = |space: Space| matches!(space, Space::Shared | Space::Local | Space::Parameter);
     program.instructions.iter().any(|instruction| match &instruction.operation {
-        Operation::BulkCopy(_) => true,
+        Operation::BulkCopy(_) | Operation::TensorCopy(_) => true,
         Operation::Load(access) | Operation::Store(access) => access.strong && !own(access.space),
         _ => false,
     })

@@ -41,6 +41,13 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         );
         return Err(NO_BINARY);
     }
+    let is_specific = module.target.ends_with('a');
+    if is_specific && target.parse::<u32>() != Ok(machine.profile.architecture()) {
+        let (target, device) = (&module.target, machine.profile.architecture());
+        let message = format!("the PTX is for {target} alone and the device is sm_{device}");
+        machine.report(MisuseKind::KernelFault, message);
+        return Err(NO_BINARY);
+    }
     module.load(&mut machine.memory.device).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
     Ok(machine.objects.modules.add(Arc::new(module)))
 }

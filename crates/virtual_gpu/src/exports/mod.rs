@@ -10,6 +10,7 @@ mod kernel;
 mod memory;
 mod pool;
 mod stream;
+mod tensor_map;
 mod texture;
 mod transfer;
 
@@ -27,6 +28,7 @@ pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
         memory::table,
         pool::table,
         stream::table,
+        tensor_map::table,
         texture::table,
         transfer::table,
     ];

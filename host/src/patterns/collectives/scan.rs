@@ -11,10 +11,10 @@ use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::scan as device;
-use kernels::collectives::scan::{
-    PREFIX, SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, VECTORIZED_THREADS, VECTORIZED_TILE,
-    scan_sums,
-};
+use kernels::collectives::scan::published::{PREFIX, SUM};
+use kernels::collectives::scan::rows::{VECTORIZED_THREADS, VECTORIZED_TILE};
+use kernels::collectives::scan::specialized_warps::{self, Stages};
+use kernels::collectives::scan::{SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, scan_sums};
 use rayon::prelude::*;
 
 /// Lanes per warp.
@@ -28,6 +28,8 @@ const SUMS: &[usize] = &[1, 2, 3];
 const VECTORIZED_SUMS: &[usize] = &[4, 5];
 /// The output that holds the tickets and the words of `look_back`.
 const STATE: usize = 6;
+/// The output that holds those of `specialized_warps`, whose words are sums.
+const SUMS_STATE: usize = 7;
 /// The outputs that the variants with tiles of `TILE` write.
 const OUTPUTS: &[usize] = &[0, 1, 2, 3];
 
@@ -231,6 +233,14 @@ pub const PATTERN: Pattern = Pattern {
                 128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
             )
         }),
+        Variant::kernel(
+            "specialized_warps",
+            "blocks stay, and each of their warps has one task",
+            launch_specialized_warps,
+        )
+        .min_compute_capability(90)
+        .writing(&[0, SUMS_STATE])
+        .expecting(specialized_warps),
     ],
 };
 
@@ -340,6 +350,32 @@ fn one_pass(size: &Size, wavefronts: (f64, f64), arithmetic: &'static str) -> Ex
     }
 }
 
+/// The traffic of `specialized_warps` when blocks run in turn: the first takes all tiles, so it knows what is before each, and
+/// the others the tickets that say that there are no more. There is a block per tile, as long as there are fewer than
+/// multiprocessors.
+fn specialized_warps(size: &Size) -> Expectation {
+    let n = elements(size);
+    let tiles = n.div_ceil(VECTORIZED_TILE as usize);
+    let mut stores = Requests::default();
+    stores.add_tiles(n, VECTORIZED_TILE);
+    stores.add(tiles, 1);
+    // Of a tile of 8 chunks: adders and writers read 8 rows each, and all but the loader the ticket.
+    let (rows, tickets) = (2.0 * 8.0 * 8.0, 8.0 + 1.0 + 1.0 + 8.0);
+    // The sums are read by publisher, looker and 7 writers, what is before by 8.
+    let loads = rows + tickets + 1.0 + 1.0 + 7.0 + 8.0;
+    Expectation {
+        store_sectors: stores.average(),
+        shared_load_wavefronts: Some((loads + 3.0 * rows + tickets) / (loads + tickets)),
+        shared_store_wavefronts: Some(1.0),
+        // A ticket for each tile and one more for each block; the last counts the launch.
+        global_atomics: Some(2.0 * tiles as f64 + 1.0),
+        global_atomic_passes: Some(1.0),
+        arithmetic: "bulk copies are no loads; shared loads of a tile and a last ticket: (163 + 3 x 128 + 18) / \
+                     (163 + 18) wavefronts",
+        ..Expectation::default()
+    }
+}
+
 /// Floats that add without rounding, odd multiples of 1/64 in (-1, 1), and everything that any variant leaves behind.
 fn case(size: &Size, random: &mut Random) -> Case {
     let n = elements(size);
@@ -359,9 +395,15 @@ fn case(size: &Size, random: &mut Random) -> Case {
     // The tickets say that one launch has been; each tile's word is its last of launch 0.
     let prefixes = at_ends(&target, VECTORIZED_TILE).into_iter();
     let words = prefixes.map(|prefix| u64::from(PREFIX) << 32 | u64::from(prefix.to_bits()));
-    let state = Data::U64(std::iter::once(1 << 32).chain(words).collect());
+    let sums = source.chunks(VECTORIZED_TILE as usize).map(|tile| tile.iter().sum::<f32>());
+    let sums = sums.map(|sum| u64::from(SUM) << 32 | u64::from(sum.to_bits())).collect();
+    let states = [words.collect::<Vec<_>>(), sums].map(|words| Output {
+        reference: Data::U64(std::iter::once(1 << 32).chain(words).collect()),
+        tolerance: Tolerance::Exact,
+        before: Before::Zeros,
+    });
     outputs.insert(0, Output::exact(Data::F32(target)));
-    outputs.push(Output { reference: state, tolerance: Tolerance::Exact, before: Before::Zeros });
+    outputs.extend(states);
     Case { inputs: vec![Data::F32(source)], outputs }
 }
 
@@ -449,5 +491,21 @@ fn launch_look_back(
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
     unsafe {
         launcher.launch(kernel, n.div_ceil(VECTORIZED_TILE), VECTORIZED_THREADS, 0, arguments)
+    }
+}
+
+fn launch_specialized_warps(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let n = elements(size) as u32;
+    let gpu = launcher.gpu();
+    let grid = gpu.multiprocessors()?.min(n.div_ceil(VECTORIZED_TILE));
+    let tile_bytes = VECTORIZED_TILE * 4;
+    let places = (gpu.shared_bytes_per_block()? - size_of::<Stages>() as u32) / tile_bytes;
+    let stages = places.min(specialized_warps::MAX_STAGES);
+    let arguments = (arrays.input(0), arrays.output(0), arrays.output(SUMS_STATE), n, stages);
+    let kernel = device::scan_specialized_warps;
+    // SAFETY: as for `launch_look_back`, with as many blocks each time; the block's shared memory holds the stages and as many
+    // tiles, 1 at least: each device with these barriers has 99 KiB.
+    unsafe {
+        launcher.launch(kernel, grid, specialized_warps::THREADS, stages * tile_bytes, arguments)
     }
 }

@@ -1,5 +1,6 @@
 //! Between host and device: pinned and mapped memory, and the calls that copy.
 
 pub mod batching;
+pub mod device_residency;
 pub mod pinned_memory;
 pub mod zero_copy;

@@ -208,6 +208,27 @@ impl Machine<'_> {
         }
     }
 
+    /// The global side of a piece of a tensor's box: up to 16 bytes at any address.
+    pub fn check_piece(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        start: u64,
+        bytes: u32,
+        direction: BulkDirection,
+    ) {
+        let mut all = [0; LANES];
+        all[lane] = start;
+        let request = Request::new(pc, 1 << lane, &all, bytes);
+        if direction == BulkDirection::SharedToGlobal {
+            self.global_event(block, warp, request, (true, false), None);
+            self.mark_initialized(request);
+        } else {
+            self.check_global_read(block, warp, request, false);
+        }
+    }
+
     #[cold]
     fn report_read_only(
         &mut self,

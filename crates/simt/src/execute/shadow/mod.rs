@@ -70,6 +70,7 @@ mod check;
 mod conflicts;
 pub(crate) mod event;
 mod explain;
+pub(crate) mod footprint;
 pub(crate) mod global;
 mod known;
 mod lines;

@@ -58,6 +58,12 @@ impl Readers {
         self.lines.get(&line).map_or(&[], Vec::as_slice)
     }
 
+    /// All of them: the address of the line, its granules, and the read.
+    pub fn all(&self) -> impl Iterator<Item = (u64, u8, Event)> {
+        let lines = self.lines.iter();
+        lines.flat_map(|(line, all)| all.iter().map(|(granules, read)| (*line, *granules, *read)))
+    }
+
     /// A weak write of granules was compared with their readers, and stands for them from now on.
     pub fn overwrite(&mut self, line: u64, granules: u8) {
         let Some(readers) = self.lines.get_mut(&line) else { return };
@@ -85,6 +91,7 @@ pub(crate) fn orders_some(program: &Program) -> bool {
         Operation::WarpBarrier { .. }
         | Operation::Mbarrier { .. }
         | Operation::BulkCopy(_)
+        | Operation::TensorCopy(_)
         | Operation::ClusterBarrier { .. } => true,
         _ => false,
     })

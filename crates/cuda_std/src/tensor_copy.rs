@@ -1,0 +1,158 @@
+//! Copies of boxes of tensors by the Tensor Memory Accelerator: one thread starts them.
+//!
+//! A [`TensorMap`] says where a tensor of one to five dimensions lies in global memory and which box of it a copy
+//! moves; the host encodes it (`cust_ext::tensor_map`) and passes it to the kernel by value. Coordinates count
+//! elements, that of neighbouring elements first. What is beyond the tensor arrives as zeros, and is not written. The rows of
+//! a box may arrive swizzled, as [`wgmma`](crate::wgmma) reads them without bank conflicts.
+//!
+//! As with [`bulk_copy`](crate::bulk_copy), a copy into shared memory arrives on an [`mbarrier`](crate::mbarrier), which counts
+//! all bytes of the box, and a copy out of it belongs to a group of the thread: [`bulk_copy::commit_group`] and
+//! [`bulk_copy::wait_group`]. Compute capability 9.0. Beyond rust-cuda.
+//!
+//! [`bulk_copy::commit_group`]: crate::bulk_copy::commit_group
+//! [`bulk_copy::wait_group`]: crate::bulk_copy::wait_group
+//!
+//! Sources: PTX ISA, `cp.async.bulk.tensor`; CUDA C++ Programming Guide, "Using TMA to transfer multi-dimensional arrays".
+
+#[cfg(target_arch = "nvptx64")]
+use core::arch::asm;
+
+use crate::capability::require;
+use crate::kernel::ByValue;
+use crate::mbarrier::Barrier;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::nvvm::outside_kernel;
+#[cfg(target_arch = "nvptx64")]
+use crate::ptr::shared_address;
+
+/// A tensor map as the driver encoded it: `CUtensorMap`.
+///
+/// As a parameter of a kernel it is passed by value, and [`parameter!`](crate::tensor_map_parameter) gives its address.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TensorMap(pub [u64; 16]);
+
+// SAFETY: `repr(C)`, and its field is an array of scalars.
+unsafe impl ByValue for TensorMap {}
+
+/// The address of a kernel's parameter that is a [`TensorMap`]: `parameter!(name_of_the_kernel, 0)` for the first one, where a
+/// slice counts as two. A reference to the parameter would point to a copy in local memory, which copies cannot use.
+///
+/// It is a `*const TensorMap`, valid while the kernel runs, if that parameter is a tensor map. `cuda_builder` aligns such
+/// parameters to 64 bytes.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! tensor_map_parameter {
+    ($kernel:ident, $number:literal) => {{
+        #[cfg(target_arch = "nvptx64")]
+        {
+            let address: u64;
+            // SAFETY: it reads no memory; the assembler refuses a parameter that does not exist.
+            unsafe {
+                ::core::arch::asm!(
+                    concat!(
+                        "{{ .reg .b64 p; mov.b64 p, ", stringify!($kernel), "_param_", $number,
+                        "; cvta.param.u64 {address}, p; }}"
+                    ),
+                    address = out(reg64) address,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            address as *const $crate::tensor_copy::TensorMap
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        ::core::ptr::null::<$crate::tensor_copy::TensorMap>()
+    }};
+}
+#[doc(inline)]
+pub use tensor_map_parameter as parameter;
+
+/// Declares the copies of one rank.
+macro_rules! copies {
+    ($($load:ident $store:ident $rank:literal: $dimension:literal $list:literal $($coordinate:literal)*;)*) => { $(
+        #[doc = concat!("Starts a copy of the box at `coordinates` of a tensor of rank ", stringify!($rank))]
+        /// into the block's shared memory; when it is complete it counts as all bytes of the box on the barrier.
+        #[doc = concat!("PTX: `cp.async.bulk.tensor.", $dimension, ".shared::cluster.global.mbarrier::complete_tx::bytes`.")]
+        ///
+        /// # Safety
+        #[doc = concat!("`map` must point to a map of rank ", stringify!($rank), " that is a kernel parameter or in global or")]
+        /// constant memory; `target` must be in the block's shared memory, valid for the bytes of the box and aligned to 128
+        /// bytes (1024 for its swizzle to begin with a row of its own); `barrier` must expect the bytes in its current phase.
+        /// Until that phase is complete, nobody may access the target or write the tensor.
+        #[inline(always)]
+        pub unsafe fn $load<T>(
+            target: *mut T,
+            map: *const TensorMap,
+            coordinates: [i32; $rank],
+            barrier: *mut Barrier,
+        ) {
+            require::<90>();
+            #[cfg(target_arch = "nvptx64")]
+            // SAFETY: the caller's contract.
+            unsafe {
+                asm!(
+                    concat!(
+                        "cp.async.bulk.tensor.", $dimension, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes \
+                         [{target}], [{map}, {{", $list, "}}], [{barrier}];"
+                    ),
+                    $(in(reg32) coordinates[$coordinate],)*
+                    target = in(reg32) shared_address(target),
+                    map = in(reg64) map,
+                    barrier = in(reg32) shared_address(barrier),
+                    options(nostack, preserves_flags)
+                );
+            }
+            #[cfg(not(target_arch = "nvptx64"))]
+            {
+                let _ = (target, map, coordinates, barrier);
+                outside_kernel(stringify!($load))
+            }
+        }
+
+        #[doc = concat!("Starts a copy from the block's shared memory to the box at `coordinates` of a tensor of rank ", stringify!($rank), ".")]
+        #[doc = concat!("PTX: `cp.async.bulk.tensor.", $dimension, ".global.shared::cta.bulk_group`.")]
+        ///
+        /// What threads wrote to the source must be made visible to the copy by
+        /// [`fence_shared`](crate::bulk_copy::fence_shared) in the writing threads and then a barrier of the block.
+        ///
+        /// # Safety
+        #[doc = concat!("`map` as for [`", stringify!($load), "`]; `source` must be in the block's shared memory, valid for the")]
+        /// bytes of the box and aligned to 128 bytes. Nobody may write the source or access the box until the copy's group has
+        /// been waited for.
+        #[inline(always)]
+        pub unsafe fn $store<T>(
+            map: *const TensorMap,
+            coordinates: [i32; $rank],
+            source: *const T,
+        ) {
+            require::<90>();
+            #[cfg(target_arch = "nvptx64")]
+            // SAFETY: the caller's contract.
+            unsafe {
+                asm!(
+                    concat!(
+                        "cp.async.bulk.tensor.", $dimension, ".global.shared::cta.tile.bulk_group \
+                         [{map}, {{", $list, "}}], [{source}];"
+                    ),
+                    $(in(reg32) coordinates[$coordinate],)*
+                    map = in(reg64) map,
+                    source = in(reg32) shared_address(source),
+                    options(nostack, preserves_flags)
+                );
+            }
+            #[cfg(not(target_arch = "nvptx64"))]
+            {
+                let _ = (map, coordinates, source);
+                outside_kernel(stringify!($store))
+            }
+        }
+    )* };
+}
+
+copies! {
+    load_1d store_1d 1: "1d" "{0}" 0;
+    load_2d store_2d 2: "2d" "{0}, {1}" 0 1;
+    load_3d store_3d 3: "3d" "{0}, {1}, {2}" 0 1 2;
+    load_4d store_4d 4: "4d" "{0}, {1}, {2}, {3}" 0 1 2 3;
+    load_5d store_5d 5: "5d" "{0}, {1}, {2}, {3}, {4}" 0 1 2 3 4;
+}

@@ -1,0 +1,61 @@
+//! Decoding of `cp.async.bulk.tensor`, whose box a tensor map describes.
+
+use super::access::is_hint;
+use super::decoder::Decoder;
+use crate::error::Error;
+use crate::operation::{BulkDirection, Operation, TensorCopy};
+use crate::syntax::modifiers::Modifiers;
+use crate::syntax::tree::Operand;
+use crate::types::Type;
+
+impl<'a> Decoder<'_, '_, 'a> {
+    /// What follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, multicast, reductions.
+    pub fn tensor_copy(
+        &mut self,
+        operands: &[Operand<'a>],
+        modifiers: &mut Modifiers<'a>,
+    ) -> Result<bool, Error> {
+        const DIMENSIONS: [&str; 5] = ["1d", "2d", "3d", "4d", "5d"];
+        let Some(name) = modifiers.take_any(&DIMENSIONS) else { return Ok(false) };
+        let rank = 1 + DIMENSIONS.iter().position(|d| *d == name).unwrap_or(0);
+        modifiers.take("tile");
+        modifiers.take_where(is_hint);
+        if !modifiers.take("global") {
+            return Ok(false);
+        }
+        if modifiers.take("L2") {
+            // A prefetch has no effect on results.
+            self.emit(Operation::Nothing);
+            return Ok(true);
+        }
+        if !modifiers.take("shared::cluster") && !modifiers.take("shared::cta") {
+            return Ok(false);
+        }
+        let (direction, shared, tensor, mbarrier) = match operands {
+            [shared, tensor, mbarrier, ..] if modifiers.take("mbarrier::complete_tx::bytes") => {
+                (BulkDirection::GlobalToShared, shared, tensor, Some(mbarrier))
+            }
+            [tensor, shared, ..] if modifiers.take("bulk_group") => {
+                (BulkDirection::SharedToGlobal, shared, tensor, None)
+            }
+            _ => return Ok(false),
+        };
+        let Operand::Texel { object, coordinates } = tensor else {
+            return self.invalid("a tensor is given as [map, {coordinates}]");
+        };
+        let [Operand::Vector(coordinates)] = &coordinates[..] else { return Ok(false) };
+        if coordinates.len() != rank {
+            return self
+                .invalid(format!("{rank} coordinates are needed, not {}", coordinates.len()));
+        }
+        let shared = self.address(shared)?;
+        let map = Operand::Name { name: object, component: None, offset: 0 };
+        let map = self.source(&map, Type::B64)?.index();
+        let coordinates = coordinates.iter().map(|part| Ok(self.source(part, Type::B32)?.index()));
+        let coordinates = coordinates.collect::<Result<_, Error>>()?;
+        let mbarrier = mbarrier.map(|address| self.address(address)).transpose()?;
+        let copy = TensorCopy { direction, shared, map, coordinates, mbarrier };
+        self.emit(Operation::TensorCopy(Box::new(copy)));
+        Ok(true)
+    }
+}

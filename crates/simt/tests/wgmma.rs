@@ -1,0 +1,297 @@
+//! `wgmma.mma_async`: refusals, the sums that a GPU computed, and the places that its descriptors reached.
+
+#[path = "mma/sweep.rs"]
+#[allow(dead_code)]
+mod sweep;
+#[path = "mma/tile.rs"]
+#[allow(dead_code)]
+mod tile;
+
+use simt::{Error, Launch, Memory, Module, Options, run};
+use tile::{Form, Kind};
+
+/// The output of `mma/wgmma.cu`.
+const MEASURED: &str = include_str!("../fixtures/wgmma.txt");
+
+/// A kernel of four warps, `k(image, c, d, a, b, fragments)`, for a target: it copies `bytes` per block to dynamic shared memory
+/// and executes one `wgmma` whose D has `registers` registers. `a` and `b` are descriptors; where `fragments` is used, A
+/// comes from there.
+fn ptx(target: &str, instruction: &str, bytes: usize, registers: usize, rest: &str) -> String {
+    let list = |name: &str, count: usize| {
+        let names: Vec<String> = (0..count).map(|r| format!("%{name}{r}")).collect();
+        format!("{{{}}}", names.join(", "))
+    };
+    let mut text = format!(
+        ".version 8.0\n.target {target}\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n\
+         .visible .entry k(.param .u64 image, .param .u64 c, .param .u64 d, .param .u64 a, .param .u64 b, .param .u64 f) {{\n\
+         .reg .b32 %i<9>; .reg .b64 %p<9>; .reg .b64 %da, %db; .reg .b32 %d<{registers}>, %a<4>; .reg .pred %q;\n\
+         mov.u32 %i1, %tid.x; mov.u32 %i2, %ctaid.x; mov.u32 %i5, memory;\n\
+         ld.param.u64 %da, [a]; ld.param.u64 %db, [b];\n\
+         ld.param.u64 %p0, [image]; mad.wide.u32 %p0, %i2, {bytes}, %p0;\n\
+         shl.b32 %i3, %i1, 2;\n\
+         copy: cvt.u64.u32 %p1, %i3; add.u64 %p1, %p0, %p1; ld.global.b32 %i4, [%p1];\n\
+         add.u32 %i6, %i5, %i3; st.shared.b32 [%i6], %i4; add.u32 %i3, %i3, 512;\n\
+         setp.lt.u32 %q, %i3, {bytes}; @%q bra copy;\n\
+         fence.proxy.async.shared::cta; bar.sync 0;\n\
+         mad.lo.u32 %i7, %i2, 128, %i1;\n\
+         ld.param.u64 %p2, [c]; mad.wide.u32 %p2, %i7, {0}, %p2;\n\
+         ld.param.u64 %p3, [d]; mad.wide.u32 %p3, %i7, {0}, %p3;\n\
+         ld.param.u64 %p4, [f]; mad.wide.u32 %p4, %i7, 16, %p4;\n",
+        4 * registers
+    );
+    for r in 0..registers {
+        text += &format!("ld.global.b32 %d{r}, [%p2+{}];\n", 4 * r);
+    }
+    if rest.contains("%a0") {
+        for r in 0..4 {
+            text += &format!("ld.global.b32 %a{r}, [%p4+{}];\n", 4 * r);
+        }
+    }
+    text += &format!(
+        "wgmma.fence.sync.aligned;\n\
+         wgmma.mma_async.sync.aligned.{instruction} {}, {rest};\n\
+         wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n",
+        list("d", registers)
+    );
+    for r in 0..registers {
+        text += &format!("st.global.b32 [%p3+{}], %d{r};\n", 4 * r);
+    }
+    text + "ret;\n}\n"
+}
+
+/// Runs such a kernel; what it wrote, by block, thread and register.
+fn execute(
+    text: &str,
+    blocks: usize,
+    images: &[u8],
+    (c, fragments): (&[u32], &[u32]),
+    descriptors: [u64; 2],
+) -> Result<Vec<u32>, Error> {
+    let module = Module::parse(text)?;
+    let mut memory = Memory::default();
+    let mut put = |bytes: &[u8]| -> Result<u64, Error> {
+        let address = memory.allocate(bytes.len().max(16) as u64)?;
+        memory.write(address, bytes)?;
+        Ok(address)
+    };
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let (image, c_address) = (put(images)?, put(&words(c))?);
+    let (d, f) = (put(&words(c))?, put(&words(fragments))?);
+    let shared = (images.len() / blocks) as u32;
+    let launch = Launch::new("k", [blocks as u32, 1, 1], [128, 1, 1]).shared(shared);
+    let launch = launch.address(image).address(c_address).address(d);
+    let launch = launch.u64(descriptors[0]).u64(descriptors[1]).address(f);
+    let options = Options { counters: false, ..Options::default() };
+    run(&module, &mut memory, &launch, &options)?;
+    let mut bytes = vec![0; 4 * c.len()];
+    memory.read(d, &mut bytes)?;
+    Ok(bytes
+        .chunks(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect())
+}
+
+fn descriptor(start: u64, leading: u64, stride: u64, swizzle: u64, base: u64) -> u64 {
+    start >> 4 | (leading >> 4) << 16 | (stride >> 4) << 32 | base << 49 | swizzle << 62
+}
+
+/// Row and column of register `r` of a thread.
+fn place(thread: usize, r: usize) -> (usize, usize) {
+    let lane = thread % 32;
+    (thread / 32 * 16 + lane / 4 + r / 2 % 2 * 8, r / 4 * 8 + lane % 4 * 2 + r % 2)
+}
+
+/// The forms of sums: their names, what they multiply, and whether A is in registers or negated.
+const SUMS: [(&str, Kind, bool, bool); 6] = [
+    ("m64n8k16.f32.f16.f16", Kind::F16, false, false),
+    ("m64n8k16.f32.bf16.bf16", Kind::Bf16, false, false),
+    ("m64n8k8.f32.tf32.tf32", Kind::Tf32, false, false),
+    ("m64n8k16.f32.f16.f16.registers", Kind::F16, true, false),
+    ("m64n8k16.f32.bf16.bf16.registers", Kind::Bf16, true, false),
+    ("m64n8k16.f32.bf16.bf16.negated", Kind::Bf16, false, true),
+];
+
+/// The digests of a form's tiles.
+fn digests(number: usize) -> Vec<u32> {
+    let (name, kind, in_registers, negated) = SUMS[number];
+    let width = if kind == Kind::Tf32 { 4 } else { 2 };
+    let (k, chunk) = (32 / width, 16 / width);
+    let form = Form { m: 64, n: 8, k, a: kind, b: kind, c: Kind::F32, saturates: false, since: 90 };
+    let (mut images, mut c, mut fragments) = (Vec::new(), Vec::new(), Vec::new());
+    for tile in 0..sweep::TILES {
+        let [a, b, accumulators] = sweep::generate(&form, 32 + number, tile);
+        let mut image = vec![0_u8; 64 * 32 + 8 * 32];
+        let mut put = |start: usize, row: usize, step: usize, bits: u64| {
+            let at =
+                start + row / 8 * 256 + step / chunk * 128 + row % 8 * 16 + step % chunk * width;
+            image[at..at + width].copy_from_slice(&bits.to_le_bytes()[..width]);
+        };
+        for (i, bits) in a.iter().enumerate() {
+            put(0, i / k, i % k, *bits);
+        }
+        for (i, bits) in b.iter().enumerate() {
+            put(64 * 32, i % 8, i / 8, *bits);
+        }
+        images.extend_from_slice(&image);
+        for thread in 0..128 {
+            for r in 0..4 {
+                let (row, column) = place(thread, r);
+                c.push(accumulators[row * 8 + column] as u32);
+                let (lane, per) = (thread % 32, 4 / width);
+                let row = thread / 32 * 16 + lane / 4 + 8 * (r % 2);
+                let element = |e: usize| a[row * k + r / 2 * 4 * per + lane % 4 * per + e];
+                let word = (0..per).fold(0, |word, e| word | element(e) << (e * 32 / per));
+                fragments.push(word as u32);
+            }
+        }
+    }
+    let (instruction, sign) =
+        (name.replace(".registers", "").replace(".negated", ""), if negated { -1 } else { 1 });
+    let rest = match (kind, in_registers) {
+        (Kind::Tf32, _) => format!("%da, %db, 1, {sign}, 1"),
+        (_, true) => format!("{{%a0, %a1, %a2, %a3}}, %db, 1, {sign}, 1, 0"),
+        (_, false) => format!("%da, %db, 1, {sign}, 1, 0, 0"),
+    };
+    let text = ptx("sm_90a", &instruction, 64 * 32 + 8 * 32, 4, &rest);
+    let descriptors = [descriptor(0, 128, 256, 0, 0), descriptor(64 * 32, 128, 256, 0, 0)];
+    let d = execute(&text, sweep::TILES, &images, (&c, &fragments), descriptors).unwrap();
+    let tiles = d.chunks(512).map(|d| {
+        let mut tile = vec![0; 512];
+        for (i, bits) in d.iter().enumerate() {
+            let (row, column) = place(i / 4, i % 4);
+            tile[row * 8 + column] = u64::from(*bits);
+        }
+        sweep::digest(&tile)
+    });
+    tiles.collect()
+}
+
+/// The forms whose sums are not those that were measured.
+fn differing(measured: &str) -> Vec<String> {
+    let sums = measured.split_once("places").map_or(measured, |(sums, _)| sums);
+    let measured = sweep::read(sums);
+    let difference = |number: usize| {
+        let name = SUMS[number].0;
+        let Some((_, gpu)) = measured.iter().find(|(measured, _)| measured == name) else {
+            return Some(format!("{name} was not measured"));
+        };
+        let ours = digests(number);
+        let tile = gpu.digests.iter().zip(ours).position(|(gpu, ours)| *gpu != ours)?;
+        Some(format!("{name}, tile {tile}"))
+    };
+    (0..SUMS.len()).filter_map(difference).collect()
+}
+
+#[test]
+fn sums_equal_the_gpu() {
+    assert_eq!(differing(MEASURED), [""; 0], "other bits than on the GPU");
+}
+
+#[test]
+fn a_wrong_sum_is_found() {
+    let wrong = MEASURED.replacen("digests ", "digests 1 ", 1);
+    assert_eq!(differing(&wrong), [format!("{}, tile 0", SUMS[0].0)]);
+}
+
+const ELEMENTS: usize = 32768;
+
+/// Shared memory in which element i is the lower 7 or the upper bits of its number, and then a unit matrix.
+fn numbered(part: usize) -> Vec<u8> {
+    let number = |i: usize| if part == 1 { i >> 7 } else { i & 127 };
+    let bits = |value: usize| ((value as f32).to_bits() >> 16) as u16;
+    let mut unit = vec![0_u16; 256];
+    for n in 0..16 {
+        unit[n / 8 * 128 + n / 8 * 64 + n % 8 * 8 + n % 8] = bits(1);
+    }
+    let elements = (0..ELEMENTS).map(|i| bits(number(i))).chain(unit);
+    elements.flat_map(u16::to_le_bytes).collect()
+}
+
+/// The digest of the numbers that a descriptor of A or B reaches.
+fn places(operand: &str, [start, leading, stride, swizzle, base]: [u64; 5]) -> u32 {
+    let trans = u32::from(operand.ends_with("trans"));
+    let of_a = operand.starts_with('a');
+    let n = if of_a { 16 } else { 128 };
+    let columns = if of_a { 16 } else { 128 };
+    let mut numbers = vec![0_u64; if of_a { 64 * 16 } else { 16 * 128 }];
+    let own = descriptor(start, leading, stride, swizzle, base);
+    let rest = match of_a {
+        true => format!("%da, %db, 1, 1, 1, {trans}, 0"),
+        false => format!("{{%a0, %a1, %a2, %a3}}, %db, 1, 1, 1, {trans}"),
+    };
+    let instruction = format!("m64n{n}k16.f32.bf16.bf16");
+    let text = ptx("sm_90a", &instruction, 2 * ELEMENTS + 512, n / 2, &rest);
+    // A unit matrix in the first 16 rows of A.
+    let mut fragments = vec![0_u32; 512];
+    for lane in 0..32 {
+        for r in 0..4 {
+            for e in 0..2 {
+                if lane / 4 + 8 * (r % 2) == r / 2 * 8 + lane % 4 * 2 + e {
+                    fragments[lane * 4 + r] |= 0x3f80 << (16 * e);
+                }
+            }
+        }
+    }
+    let unit = descriptor(2 * ELEMENTS as u64, 128, 256, 0, 0);
+    let descriptors = if of_a { [own, unit] } else { [0, own] };
+    for part in 0..2 {
+        let zeros = vec![0; 128 * n / 2];
+        let d = execute(&text, 1, &numbered(part), (&zeros, &fragments), descriptors).unwrap();
+        for (i, bits) in d.iter().enumerate() {
+            let (row, column) = place(i / (n / 2), i % (n / 2));
+            if let Some(number) = numbers.get_mut(row * columns + column) {
+                *number |= (f32::from_bits(*bits) as u64) << (7 * part);
+            }
+        }
+    }
+    sweep::digest(&numbers)
+}
+
+#[test]
+fn descriptors_reach_what_they_reach_on_the_gpu() {
+    let lines = MEASURED.lines().filter_map(|line| line.strip_prefix("places "));
+    let mut compared = 0;
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let fields: Vec<u64> = words[1..6].iter().map(|word| word.parse().unwrap()).collect();
+        let digest = u32::from_str_radix(words[6], 16).unwrap();
+        assert_eq!(places(words[0], fields.try_into().unwrap()), digest, "{line}");
+        compared += 1;
+    }
+    assert_eq!(compared, 384);
+}
+
+#[test]
+fn a_descriptor_outside_shared_memory_is_an_error_with_kernel_and_line() {
+    let text = ptx("sm_90a", "m64n8k16.f32.bf16.bf16", 2304, 4, "%da, %db, 1, 1, 1, 0, 0");
+    let line = 1 + text.lines().position(|line| line.starts_with("wgmma.mma")).unwrap() as u32;
+    let inside = descriptor(0, 128, 256, 0, 0);
+    for (descriptors, name) in [
+        ([descriptor(512, 128, 256, 0, 0), inside], "A"),
+        ([inside, descriptor(2176, 128, 256, 0, 0)], "B"),
+    ] {
+        let result = execute(&text, 1, &[0; 2304], (&[0; 512], &[]), descriptors);
+        let Err(Error::IllegalAddress { place, message, .. }) = result else {
+            panic!("{result:?}")
+        };
+        assert_eq!(message, format!("the descriptor of {name} points outside shared memory"));
+        assert_eq!((place.ptx_line, &place.kernel[..]), (line, "k"));
+    }
+}
+
+#[test]
+fn a_target_without_it_is_refused_with_kernel_and_line() {
+    let text = ptx("sm_90", "m64n8k16.f32.bf16.bf16", 2304, 4, "%da, %db, 1, 1, 1, 0, 0");
+    let line = 1 + text.lines().position(|line| line.starts_with("wgmma.fence")).unwrap() as u32;
+    let module = Module::parse(&text).unwrap();
+    let Err(Error::Invalid { position, message }) = module.kernel("k").unwrap().supported() else {
+        panic!("sm_90 has no wgmma");
+    };
+    assert_eq!(position.line, line);
+    assert_eq!(
+        *message,
+        "kernel `k`: `wgmma.fence.sync.aligned` needs the features of compute capability 9.0 alone, but the module is \
+         for sm_90: compile it for sm_90a"
+    );
+}

@@ -1,0 +1,80 @@
+//! Finds kernels on different streams that may run at the same time and race.
+//!
+//! When a kernel runs, those that are still pending and do not follow it may run at the same time on a device. Its
+//! footprint is retained until the last of them has run, and each is compared with it: every pair once, in whatever order
+//! they run here. A program whose kernels are all ordered pays nothing.
+
+use simt::Footprint;
+use std::collections::BTreeSet;
+
+/// A kernel that ran.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) call: &'static str,
+    pub(crate) kernel: String,
+    pub(crate) footprint: Footprint,
+    /// Kernels that are pending and may run at the same time.
+    pub(crate) beside: BTreeSet<usize>,
+}
+
+/// Kernels that ran, as long as others are pending that may run at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct Concurrent {
+    ran: Vec<Ran>,
+}
+
+/// A kernel that ran earlier and races with one that ran now.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Race {
+    pub(crate) call: &'static str,
+    pub(crate) kernel: String,
+    pub(crate) address: u64,
+}
+
+impl Concurrent {
+    /// Whether a kernel that ran has to be compared with kernel `id`.
+    pub(crate) fn awaits(&self, id: usize) -> bool {
+        self.ran.iter().any(|ran| ran.beside.contains(&id))
+    }
+
+    /// Kernel `id` ran, unless `now` is none: then it failed, or was not observed.
+    pub(crate) fn ran(&mut self, id: usize, now: Option<Ran>) -> Vec<Race> {
+        let mut races = Vec::new();
+        for before in self.ran.iter_mut().filter_map(|ran| ran.beside.remove(&id).then_some(ran)) {
+            let race = now.as_ref().and_then(|now| before.footprint.race_with(&now.footprint));
+            races.extend(race.map(|address| Race {
+                call: before.call,
+                kernel: before.kernel.clone(),
+                address,
+            }));
+        }
+        self.ran.retain(|ran| !ran.beside.is_empty());
+        self.ran.extend(now.filter(|now| !now.beside.is_empty()));
+        races
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_forgotten_when_all_have_run_that_may_run_beside_it() {
+        let ran = |beside: &[usize]| Ran {
+            call: "cuLaunchKernel",
+            kernel: String::new(),
+            footprint: Footprint::default(),
+            beside: beside.iter().copied().collect(),
+        };
+        let mut all = Concurrent::default();
+        assert!(!all.awaits(2));
+        assert_eq!(all.ran(1, Some(ran(&[2, 3]))), []);
+        assert!(all.awaits(2) && all.awaits(3));
+        assert_eq!(all.ran(2, Some(ran(&[3]))), []);
+        assert!(!all.awaits(2));
+        assert_eq!(all.ran(3, None), []);
+        assert_eq!(all.ran.len(), 0);
+        all.ran(4, Some(ran(&[])));
+        assert_eq!(all.ran.len(), 0, "everything follows it");
+    }
+}

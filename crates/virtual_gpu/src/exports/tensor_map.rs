@@ -1,0 +1,166 @@
+//! Tensor maps.
+
+use super::define::exports;
+use crate::code::CuResult;
+use crate::machine::Machine;
+use crate::misuse::MisuseKind;
+use cuda_driver::ReturnCode;
+use cuda_driver::types::TensorMap as Opaque;
+use cust_raw::{cuuint32_t, cuuint64_t};
+use simt::{MAX_RANK, TensorMap};
+use std::ffi::{c_uint, c_void};
+
+/// Bytes of an element by the numbers of `CUtensorMapDataType`, and whether it is a float.
+const TYPES: [(u32, bool); 13] = [
+    (1, false),
+    (2, false),
+    (4, false),
+    (4, false),
+    (8, false),
+    (8, false),
+    (2, true),
+    (4, true),
+    (8, true),
+    (2, true),
+    (4, true),
+    (4, true),
+    (4, true),
+];
+
+/// What the driver refuses, as a sentence.
+fn problem(map: &TensorMap, is_float: bool) -> Option<String> {
+    let sizes = map.sizes[..map.rank].iter();
+    let mut strides = map.strides[..map.rank - 1].iter();
+    let extents = &map.extents[..map.rank];
+    let row = extents[0] * map.width;
+    let span = 16 << map.swizzle;
+    if map.address == 0 || map.address % 16 != 0 {
+        return Some(format!("the tensor's address {:#x} is not a multiple of 16", map.address));
+    }
+    if let Some(size) = sizes.clone().find(|size| !(1..=1 << 32).contains(*size)) {
+        return Some(format!("a size of {size}: sizes are from 1 to 2^32"));
+    }
+    if let Some(stride) = strides.find(|stride| *stride % 16 != 0 || **stride >= 1 << 40) {
+        return Some(format!("a stride of {stride} bytes: strides are multiples of 16 below 2^40"));
+    }
+    if let Some(extent) = extents.iter().find(|extent| !(1..=256).contains(*extent)) {
+        return Some(format!("a box of {extent} elements along a dimension: it has 1 to 256"));
+    }
+    if let Some(step) = map.steps[..map.rank].iter().find(|step| !(1..=8).contains(*step)) {
+        return Some(format!("an element stride of {step}: it is from 1 to 8"));
+    }
+    if row % 16 != 0 {
+        return Some(format!("rows of the box have {row} bytes, which is no multiple of 16"));
+    }
+    if map.swizzle > 0 && row > span {
+        return Some(format!("rows of the box have {row} bytes, and a swizzle of {span} bytes"));
+    }
+    if map.fills_nan && !is_float {
+        return Some("integers cannot be filled with NaN".to_owned());
+    }
+    None
+}
+
+fn encode(
+    machine: &mut Machine,
+    map: TensorMap,
+    (kind, interleave): (c_uint, c_uint),
+) -> CuResult<[u8; 128]> {
+    let (width, is_float) = *TYPES.get(kind as usize).ok_or(ReturnCode::INVALID_VALUE)?;
+    let map = TensorMap { width, ..map };
+    if interleave != 0 {
+        let message =
+            "cuTensorMapEncodeTiled: the virtual device has no interleaved tensors".to_owned();
+        machine.report(MisuseKind::Unsupported, message);
+        return Err(ReturnCode::NOT_SUPPORTED);
+    }
+    if map.swizzle > 3 {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    match problem(&map, is_float) {
+        None => Ok(map.to_bytes()),
+        Some(problem) => {
+            machine.report(MisuseKind::KernelFault, format!("cuTensorMapEncodeTiled: {problem}"));
+            Err(ReturnCode::INVALID_VALUE)
+        }
+    }
+}
+
+exports! {
+    fn cuTensorMapEncodeTiled(
+        machine,
+        tensor_map: *mut Opaque,
+        data_type: c_uint,
+        rank: cuuint32_t,
+        global_address: *mut c_void,
+        global_dim: *const cuuint64_t,
+        global_strides: *const cuuint64_t,
+        box_dim: *const cuuint32_t,
+        element_strides: *const cuuint32_t,
+        interleave: c_uint,
+        swizzle: c_uint,
+        _l2_promotion: c_uint,
+        oob_fill: c_uint,
+    ) {
+        let rank = rank as usize;
+        let missing = global_dim.is_null() || box_dim.is_null() || element_strides.is_null();
+        let strides_missing = rank > 1 && global_strides.is_null();
+        if !(1..=MAX_RANK).contains(&rank) || missing || strides_missing || tensor_map.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let mut map = TensorMap {
+            address: global_address.addr() as u64,
+            rank,
+            swizzle,
+            fills_nan: oob_fill == 1,
+            ..TensorMap::default()
+        };
+        // By the contract there are `rank` numbers in each array, one fewer strides.
+        for d in 0..rank {
+            map.sizes[d] = global_dim.add(d).read();
+            map.extents[d] = box_dim.add(d).read();
+            map.steps[d] = element_strides.add(d).read();
+            if d + 1 < rank {
+                map.strides[d] = global_strides.add(d).read();
+            }
+        }
+        let bytes = encode(machine, map, (data_type, interleave))?;
+        tensor_map.cast::<[u8; 128]>().write(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_driver_refuses_is_a_sentence() {
+        let good = TensorMap {
+            address: 4096,
+            rank: 2,
+            width: 2,
+            sizes: [100, 7, 0, 0, 0],
+            strides: [208, 0, 0, 0],
+            extents: [64, 4, 0, 0, 0],
+            steps: [1, 1, 0, 0, 0],
+            swizzle: 3,
+            fills_nan: false,
+        };
+        assert_eq!(problem(&good, true), None);
+        let wrong = [
+            (TensorMap { address: 8, ..good.clone() }, "address"),
+            (TensorMap { sizes: [100, 0, 0, 0, 0], ..good.clone() }, "size"),
+            (TensorMap { strides: [200, 0, 0, 0], ..good.clone() }, "stride"),
+            (TensorMap { extents: [257, 4, 0, 0, 0], ..good.clone() }, "257 elements"),
+            (TensorMap { steps: [1, 9, 0, 0, 0], ..good.clone() }, "element stride"),
+            (TensorMap { extents: [65, 4, 0, 0, 0], ..good.clone() }, "multiple of 16"),
+            (TensorMap { extents: [128, 4, 0, 0, 0], ..good.clone() }, "swizzle of 128 bytes"),
+            (TensorMap { fills_nan: true, ..good }, "NaN"),
+        ];
+        for (map, word) in wrong {
+            let problem = problem(&map, false).unwrap_or_default();
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+}

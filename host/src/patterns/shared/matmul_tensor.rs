@@ -1,0 +1,238 @@
+//! Host half of `matmul_tensor`. Device half and teaching doc: `kernels/src/shared/matmul_tensor.rs`.
+
+use anyhow::Result;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, Random};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, fits_grid_y,
+};
+use cuda_host::Launcher;
+use cuda_std::bf16;
+use cuda_std::kernel::Kernel;
+use cuda_std::tensor_copy::TensorMap;
+use cust_ext::tensor_map::{Element, Swizzle, Tiled};
+use kernels::shared::matmul_tensor as device;
+use kernels::shared::matmul_tensor::{
+    COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS, THREADS, TILE,
+    WGMMA_BYTES, WGMMA_THREADS,
+};
+use rayon::prelude::*;
+
+pub const PATTERN: Pattern = Pattern {
+    name: "matmul_tensor",
+    group: "shared",
+    doc_source: include_str!("../../../../kernels/src/shared/matmul_tensor.rs"),
+    dimensions: &[
+        Dimension::extent("m", "rows of A and C", 1),
+        Dimension::extent("n", "rows of B, columns of C", 1),
+        Dimension::amount("k", "columns of A and of B", 1),
+    ],
+    verify_sizes: &[
+        &[1, 1, 8],
+        &[33, 31, 24],
+        &[16, 8, 16],
+        &[129, 257, 72],
+        &[130, 300, 264],
+        &[65, 9, 512],
+    ],
+    bench_size: &[8192, 8192, 8192],
+    count_size: &[128, 256, 128],
+    sweeps: &[],
+    case,
+    bytes,
+    minimum_time: |_, _| None,
+    variants: &[
+        Variant::kernel(
+            "naive",
+            "tiles of 32 x 32 in shared memory, multiplied without tensor cores",
+            |launcher, arrays, size| {
+                let [m, n, _] = size.get().map(|value: usize| value as u32);
+                let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
+                launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
+            },
+        )
+        .only_when(|size| fits_grid_y(size.values()[0].div_ceil(TILE as usize)))
+        .expecting(|_| Expectation {
+            load_sectors: Some(2.0),
+            store_sectors: Some(4.0),
+            shared_load_wavefronts: Some(1.0),
+            shared_store_wavefronts: Some(1.0),
+            arithmetic: "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring words; shared: a word \
+                of A for all lanes, words of B that are 33 words apart",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "mma_global",
+            "`mma.sync` on 16 x 8 results per warp; fragments come from global memory",
+            |launcher, arrays, size| {
+                let [m, n, _] = size.get().map(|value: usize| value as u32);
+                let grid = (n.div_ceil(GLOBAL_COLUMNS), m.div_ceil(GLOBAL_ROWS));
+                launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
+            },
+        )
+        .min_compute_capability(80)
+        .only_when(|size| {
+            rows_are_aligned(size)?;
+            fits_grid_y(size.values()[0].div_ceil(GLOBAL_ROWS as usize))
+        })
+        .expecting(|_| Expectation {
+            load_sectors: Some(8.0),
+            store_sectors: Some(8.0),
+            arithmetic: "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes",
+            ..Expectation::default()
+        }),
+        Variant::kernel(
+            "mma_tiled",
+            "the block stages tiles in shared memory; 64 x 64 results per warp",
+            |launcher, arrays, size| {
+                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_tiled, STAGE_BYTES)
+            },
+        )
+        .min_compute_capability(80)
+        .only_when(rows_are_aligned)
+        .expecting(|_| tiles(32.0)),
+        Variant::kernel(
+            "mma_swizzled",
+            "the chunks of a row are swizzled: `ldmatrix` has no bank conflicts",
+            |launcher, arrays, size| {
+                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_swizzled, STAGE_BYTES)
+            },
+        )
+        .min_compute_capability(80)
+        .only_when(rows_are_aligned)
+        .expecting(|_| tiles(4.0)),
+        Variant::kernel(
+            "mma_pipelined",
+            "four tiles in shared memory: while the warps multiply one, the next are copied",
+            |launcher, arrays, size| {
+                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_pipelined, RING_BYTES)
+            },
+        )
+        .min_compute_capability(80)
+        .only_when(rows_are_aligned)
+        .expecting(|_| tiles(4.0)),
+        Variant::kernel(
+            "wgmma",
+            "four warps multiply together and read both factors from shared memory; one thread copies",
+            launch_wgmma,
+        )
+        .min_compute_capability(90)
+        .only_when(rows_are_aligned)
+        .expecting(|_| Expectation {
+            store_sectors: Some(8.0),
+            arithmetic: "tiles come by bulk copies, and `wgmma` reads them without loads; C: 8 rows of 32 bytes",
+            ..Expectation::default()
+        }),
+    ],
+};
+
+/// What the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four matrices.
+fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
+    Expectation {
+        load_sectors: Some(16.0),
+        store_sectors: Some(8.0),
+        shared_load_wavefronts: Some(wavefronts_of_ldmatrix),
+        shared_store_wavefronts: Some(4.0),
+        arithmetic: "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 wavefronts; C: 8 rows of 32 bytes; \
+            `ldmatrix` reads 4 matrices of 8 rows of 16 bytes: a wavefront each if the rows are in different banks, \
+            8 if all are in the same",
+        ..Expectation::default()
+    }
+}
+
+/// Whether rows of A and B begin at multiples of 16 bytes, as copies of 16 bytes need.
+fn rows_are_aligned(size: &Size) -> std::result::Result<(), &'static str> {
+    let [_, _, k] = size.get();
+    if !k.is_multiple_of(8) {
+        return Err("rows of A and B must be multiples of 16 bytes: k must be a multiple of 8");
+    }
+    Ok(())
+}
+
+/// The elements are whole numbers of 128ths: their products and sums are whole numbers of 16384ths, which an f32 holds
+/// exactly, so that every order of summation gives the same bits.
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [m, n, k] = size.get();
+    let (a, b) = (random.u8s(m * k), random.u8s(n * k));
+    let element = |byte: &u8| bf16::from_f32(f32::from(byte.cast_signed()) / 128.0);
+    let elements = |bytes: &[u8]| Data::Bf16(bytes.par_iter().map(element).collect());
+    Case {
+        inputs: vec![elements(&a), elements(&b)],
+        outputs: vec![Output::exact(Data::F32(reference(&a, &b, k)))],
+    }
+}
+
+/// The product by its definition: each element is the product of a row of A and a row of B.
+fn reference(a: &[u8], b: &[u8], k: usize) -> Vec<f32> {
+    let rows = a.par_chunks(k).flat_map_iter(|row| {
+        b.chunks(k).map(|column| {
+            let products = row.iter().zip(column).map(|(left, right)| {
+                i32::from(left.cast_signed()) * i32::from(right.cast_signed())
+            });
+            products.sum::<i32>() as f32 / 16384.0
+        })
+    });
+    rows.collect()
+}
+
+fn bytes(size: &Size) -> Bytes {
+    let [m, n, k] = size.get();
+    Bytes { read: 2 * k * (m + n), written: 4 * m * n }
+}
+
+/// A kernel of this file: A, B, where to, and rows, columns and inner dimension of the product.
+type Product = Kernel<fn(*const bf16, *const bf16, *mut f32, u32, u32, u32)>;
+
+/// Launches a kernel whose blocks compute `ROWS` x `COLUMNS` results.
+fn launch_tiles(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Product,
+    shared_bytes: u32,
+) -> Result<()> {
+    let [m, n, _] = size.get().map(|value: usize| value as u32);
+    let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
+    launch(launcher, arrays, size, kernel, grid, (THREADS, 1), shared_bytes)
+}
+
+/// Launches `wgmma`, whose factors are tensor maps.
+fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [m, n, k] = size.get().map(|value: usize| value as u32);
+    let map = |input: usize, rows: u32, box_rows: u32| -> Result<TensorMap> {
+        let matrix = arrays.input::<bf16>(input).address();
+        let (sizes, extents) = ([u64::from(k), u64::from(rows)], [STEPS, box_rows]);
+        let map = Tiled::new(Element::Bf16, matrix, &sizes, &extents);
+        Ok(TensorMap(map.swizzle(Swizzle::Bytes128).encode()?))
+    };
+    let (a, b) = (map(0, m, ROWS)?, map(1, n, COLUMNS)?);
+    let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
+    let arguments = (a, b, arrays.output(0), m, n, k);
+    // SAFETY: as in `launch`; the maps are those of A and B, in boxes of the tiles that the kernel copies.
+    unsafe {
+        launcher.launch(
+            device::matmul_tensor_wgmma,
+            grid,
+            (WGMMA_THREADS, 1),
+            WGMMA_BYTES,
+            arguments,
+        )
+    }
+}
+
+/// Launches a kernel of this file.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Product,
+    grid: (u32, u32),
+    block: (u32, u32),
+    shared_bytes: u32,
+) -> Result<()> {
+    let [m, n, k] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n, k);
+    // SAFETY: the grid covers C with tiles; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
+    // overlap.
+    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
+}
