@@ -36,6 +36,8 @@ use core::arch::asm;
 use core::marker::PhantomData;
 
 use crate::kernel::ByValue;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::nvvm;
 use crate::vector::{F32x2, F32x4, I32x2, I32x4, U32x2, U32x4};
 
 /// Plain memory, read by index.
@@ -167,7 +169,7 @@ macro_rules! instruction {
 macro_rules! instruction {
     ($name:literal, $object:expr, $coordinates:literal, $level:literal, $($operand:ident = in($class:ident) $value:expr,)*) => {{
         let _ = ($object, $($value),*);
-        unimplemented!("a texture is fetched on the device only")
+        nvvm::outside_kernel("Texture")
     }};
 }
 
@@ -324,7 +326,7 @@ macro_rules! surface {
                 #[cfg(not(target_arch = "nvptx64"))]
                 {
                     let _ = (self.handle, x, y);
-                    unimplemented!("a surface is loaded on the device only")
+                    nvvm::outside_kernel("Surface")
                 }
             }
 
@@ -354,7 +356,7 @@ macro_rules! surface {
                 #[cfg(not(target_arch = "nvptx64"))]
                 {
                     let _ = (self.handle, x, y, $value);
-                    unimplemented!("a surface is stored on the device only")
+                    nvvm::outside_kernel("Surface")
                 }
             }
         }

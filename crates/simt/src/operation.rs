@@ -1,6 +1,8 @@
 //! What a decoded instruction does, with registers resolved to rows.
 
 use crate::compute::{ComputeFunction, Operands};
+use crate::image::ImageOperation;
+pub(crate) use crate::row::Row;
 use crate::types::Type;
 
 /// The state spaces an access can name.
@@ -23,23 +25,6 @@ pub(crate) enum Base {
     Word(u32),
     /// The offset alone is the address.
     Absolute,
-}
-
-/// A register row and the file it lives in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Row {
-    Word(u32),
-    Long(u32),
-    Predicate(u32),
-}
-
-impl Row {
-    /// The index within its file.
-    pub fn index(self) -> u32 {
-        match self {
-            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
-        }
-    }
 }
 
 /// The threads that a strong operation or a fence reaches. One device is all there is, so `.gpu`
@@ -353,75 +338,6 @@ impl Mma {
     }
 }
 
-/// The dimensions that a texture or surface instruction names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Geometry {
-    Line,
-    Plane,
-    Volume,
-    Lines,
-    Planes,
-    Cube,
-    Cubes,
-}
-
-/// The level that a fetch names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LevelOperand {
-    Nothing,
-    Float(u32),
-    Whole(u32),
-}
-
-/// Registers of a place in a texture or surface.
-#[derive(Clone, Debug)]
-pub(crate) struct TexelAddress {
-    pub geometry: Geometry,
-    /// The handle.
-    pub object: u32,
-    pub layer: Option<u32>,
-    /// x, y and z, as many as there are.
-    pub at: Vec<u32>,
-}
-
-/// `tex` and `tld4`.
-#[derive(Clone, Debug)]
-pub(crate) struct Fetch {
-    pub address: TexelAddress,
-    /// Integer coordinates.
-    pub whole: bool,
-    pub level: LevelOperand,
-    /// The one channel of four texels: `tld4`.
-    pub gather: Option<usize>,
-    pub results: Vec<Row>,
-}
-
-/// What a surface access does beyond the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
-    Trap,
-    Clamp,
-    Zero,
-}
-
-/// `suld.b` and `sust.b`.
-#[derive(Clone, Debug)]
-pub(crate) struct SurfaceAccess {
-    pub address: TexelAddress,
-    pub beyond: Beyond,
-    /// Bytes of one element; x counts bytes.
-    pub bytes: u32,
-    pub rows: Vec<Row>,
-}
-
-/// What `txq` and `suq` ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextureQuestion {
-    Width,
-    Height,
-    Depth,
-}
-
 /// Functions that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
@@ -537,14 +453,7 @@ pub(crate) enum Operation {
         transpose: bool,
     },
     Mma(Box<Mma>),
-    Fetch(Box<Fetch>),
-    LoadSurface(Box<SurfaceAccess>),
-    StoreSurface(Box<SurfaceAccess>),
-    QueryTexture {
-        question: TextureQuestion,
-        object: u32,
-        destination: Row,
-    },
+    Image(Box<ImageOperation>),
     Wgmma(Box<Wgmma>),
     TensorCopy(Box<TensorCopy>),
     /// Hints without an effect on results.

@@ -357,7 +357,7 @@ fn a_fetch_of_what_the_launch_stored_is_found() {
     let report = scene.run(&format!("sust.b.2d.b32.trap [%d1, {{%r1, %r2}}], {{%r0}};\n{FETCH}"));
     let findings = report.unwrap().findings;
     assert!(!findings.is_empty(), "a stale fetch was not found");
-    println!("{}", findings[0]);
+    assert!(findings[0].to_string().contains("read as read-only"), "{}", findings[0]);
     assert!(scene.run(FETCH).unwrap().findings.is_empty(), "the next launch may fetch it");
 }
 

@@ -28,6 +28,7 @@
 //! There is one device. A function that cannot do what is asked returns `CUDA_ERROR_NOT_SUPPORTED`;
 //! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
 
+mod array_work;
 mod arrays;
 mod clock;
 mod code;

@@ -2,10 +2,11 @@
 
 use super::decoder::Decoder;
 use crate::error::Error;
-use crate::operation::{
-    Beyond, Fetch, Geometry, LevelOperand, Operation, Row, SurfaceAccess, TexelAddress,
-    TextureQuestion,
+use crate::image::{
+    Beyond, Fetch, Geometry, ImageOperation, LevelOperand, SurfaceAccess, TexelAddress,
+    TextureQuery, TextureQuestion,
 };
+use crate::operation::{Operation, Row};
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;
@@ -65,7 +66,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let results = self.texel_results(results)?;
         let fetch = Fetch { address, whole, level, gather: None, results };
-        self.emit(Operation::Fetch(Box::new(fetch)));
+        self.image(ImageOperation::Fetch(fetch));
         Ok(true)
     }
 
@@ -88,7 +89,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let results = self.texel_results(results)?;
         let level = LevelOperand::Nothing;
         let fetch = Fetch { address, whole: false, level, gather: channel, results };
-        self.emit(Operation::Fetch(Box::new(fetch)));
+        self.image(ImageOperation::Fetch(fetch));
         Ok(channel.is_some())
     }
 
@@ -133,11 +134,10 @@ impl<'a> Decoder<'_, '_, 'a> {
         for part in parts {
             rows.push(if store { self.source(part, t)? } else { self.destination(part, t)? });
         }
-        let access = Box::new(SurfaceAccess { address, beyond, bytes: t.bytes(), rows });
-        self.emit(if store {
-            Operation::StoreSurface(access)
-        } else {
-            Operation::LoadSurface(access)
+        let access = SurfaceAccess { address, beyond, bytes: t.bytes(), rows };
+        self.image(match store {
+            true => ImageOperation::Store(access),
+            false => ImageOperation::Load(access),
         });
         Ok(true)
     }
@@ -163,8 +163,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(false);
         };
         let destination = self.destination(destination, Type::B32)?;
-        self.emit(Operation::QueryTexture { question, object, destination });
+        let query = TextureQuery { question, object, destination };
+        self.image(ImageOperation::Query(query));
         Ok(true)
+    }
+
+    fn image(&mut self, operation: ImageOperation) {
+        self.emit(Operation::Image(Box::new(operation)));
     }
 
     /// The register that holds a handle; none for a texture reference, which is not supported.

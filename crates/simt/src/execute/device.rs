@@ -205,7 +205,7 @@ fn size(operation: &Operation) -> Option<(u32, bool)> {
             Some((access.bytes, access.strong))
         }
         Operation::Atomic(atomic) if is_device(atomic.space) => Some((atomic.t.bytes(), true)),
-        Operation::StoreSurface(access) => Some((access.bytes, false)),
+        Operation::Image(image) => image.surface_bytes().map(|bytes| (bytes, false)),
         Operation::AsyncCopy(_) => Some((AsyncCopy::STEP, false)),
         Operation::BulkCopy(copy) => Some((copy.step(), copy.reduce.is_some())),
         Operation::TensorCopy(_) => Some((8, false)),

@@ -363,7 +363,7 @@ impl Estimator {
             | Operation::Mma(_)
             | Operation::Wgmma(_) => latencies.shared,
             // A hit takes longer than that of a load.
-            Operation::Fetch(_) | Operation::LoadSurface(_) => {
+            Operation::Image(_) => {
                 clocks.has_loaded |= self.missed;
                 if self.missed { latencies.global } else { 2 * latencies.shared }
             }

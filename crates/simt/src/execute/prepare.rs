@@ -113,7 +113,7 @@ fn shadow_granule(program: &Program, other: Space) -> u32 {
             access.bytes
         }
         Operation::Atomic(atomic) if atomic.space != other => atomic.t.bytes(),
-        Operation::StoreSurface(access) | Operation::LoadSurface(access) => access.bytes,
+        Operation::Image(image) => image.surface_bytes().unwrap_or(4),
         _ => 4,
     });
     bytes.min().unwrap_or(4).clamp(1, 4)

@@ -7,6 +7,7 @@ use super::run::location;
 use super::shadow::footprint::footprint;
 use crate::counters::Counters;
 use crate::findings::Finding;
+use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
 use crate::options::Options;
 use crate::program::Program;
@@ -152,8 +153,10 @@ fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
             counters.async_copy_shared = tally.shared;
         }
         Operation::BulkCopy(_) | Operation::TensorCopy(_) => counters.bulk_copy = tally.global,
-        Operation::Fetch(_) | Operation::LoadSurface(_) => counters.texture_load = tally.global,
-        Operation::StoreSurface(_) => counters.surface_store = tally.global,
+        Operation::Image(image) => match **image {
+            ImageOperation::Store(_) => counters.surface_store = tally.global,
+            _ => counters.texture_load = tally.global,
+        },
         Operation::LoadMatrix { .. } => counters.shared_matrix_load = tally.shared,
         Operation::StoreMatrix { .. } => counters.shared_matrix_store = tally.shared,
         Operation::Shuffle { .. }

@@ -296,14 +296,7 @@ impl Machine<'_> {
             Operation::StoreMatrix { access, transpose } => {
                 self.store_matrix(block, warp, pc, mask, access, *transpose)?;
             }
-            Operation::Fetch(fetch) => self.fetch(block, warp, pc, mask, fetch)?,
-            Operation::LoadSurface(access) => {
-                self.surface(block, warp, pc, mask, access, false)?;
-            }
-            Operation::StoreSurface(access) => self.surface(block, warp, pc, mask, access, true)?,
-            Operation::QueryTexture { question, object, destination } => {
-                self.query_texture(block, warp, pc, mask, (*question, *object, *destination))?;
-            }
+            Operation::Image(image) => self.image(block, warp, pc, mask, image)?,
             Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
             Operation::Wgmma(wgmma) => self.multiply_by_warps(block, warp, pc, mask, wgmma)?,
             Operation::TensorCopy(copy) => self.tensor_copy(block, warp, pc, mask, copy)?,
@@ -313,8 +306,7 @@ impl Machine<'_> {
             Operation::ClusterBarrier { arrives: false, .. } => {
                 return Ok(self.wait_for_cluster(block, warp, split, mask));
             }
-            Operation::Nothing => {}
-            Operation::Compute { .. } | Operation::Branch { .. } => {}
+            Operation::Nothing | Operation::Compute { .. } | Operation::Branch { .. } => {}
         }
         Ok(Flow::Next)
     }

@@ -6,17 +6,34 @@ use super::machine::Machine;
 use super::request::Request;
 use super::warp::{Warp, read_row, write_row};
 use crate::error::Error;
-use crate::operation::{Access, Base, Beyond, Semantics, Space, SurfaceAccess};
+use crate::image::{Beyond, ImageOperation, SurfaceAccess};
+use crate::operation::{Access, Base, Semantics, Space};
 use crate::registers::LANES;
 use crate::texture::Image;
 
 impl Machine<'_> {
-    pub fn surface(
+    /// Executes a texture or surface instruction.
+    pub fn image(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
         pc: usize,
         mask: u32,
+        operation: &ImageOperation,
+    ) -> Result<(), Error> {
+        match operation {
+            ImageOperation::Fetch(fetch) => self.fetch(block, warp, pc, mask, fetch),
+            ImageOperation::Load(access) => self.surface(block, warp, (pc, mask), access, false),
+            ImageOperation::Store(access) => self.surface(block, warp, (pc, mask), access, true),
+            ImageOperation::Query(query) => self.query_texture(block, warp, pc, mask, query),
+        }
+    }
+
+    fn surface(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, mask): (usize, u32),
         access: &SurfaceAccess,
         store: bool,
     ) -> Result<(), Error> {

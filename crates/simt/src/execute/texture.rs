@@ -9,7 +9,7 @@ use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, com
 use crate::compute::texture::{TAPS, footprint};
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::operation::{Fetch, Geometry, LevelOperand, Row, TextureQuestion};
+use crate::image::{Fetch, Geometry, LevelOperand, TextureQuery, TextureQuestion};
 use crate::registers::LANES;
 use crate::texture::{Image, Sampler, Shape, Texture};
 
@@ -252,11 +252,11 @@ impl<'r> Machine<'r> {
         warp: &mut Warp,
         pc: usize,
         mask: u32,
-        (question, object, destination): (TextureQuestion, u32, Row),
+        query: &TextureQuery,
     ) -> Result<(), Error> {
-        for (group, texture) in self.objects(block, warp, pc, mask, object)? {
+        for (group, texture) in self.objects(block, warp, pc, mask, query.object)? {
             let Image { shape, width, height, depth, .. } = texture.image;
-            let answer = match (question, shape) {
+            let answer = match (query.question, shape) {
                 (TextureQuestion::Width, _) => width,
                 (TextureQuestion::Height, Shape::Buffer) => 0,
                 (TextureQuestion::Height, Shape::Lines) => depth,
@@ -265,7 +265,7 @@ impl<'r> Machine<'r> {
                 (TextureQuestion::Depth, Shape::Cubes) => depth / 6,
                 (TextureQuestion::Depth, _) => 0,
             };
-            write_row(warp, destination, group, |_| u64::from(answer));
+            write_row(warp, query.destination, group, |_| u64::from(answer));
         }
         Ok(())
     }

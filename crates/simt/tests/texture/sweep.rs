@@ -254,7 +254,7 @@ impl Group {
                 let bits = ((within(8 * n) - 3 * n) as f32 / 2.0).to_bits();
                 f32::from_bits(bits.wrapping_add(((r >> 32) % 3) as u32).wrapping_sub(1))
             }
-            5 => return r as u32 & 0x807f_ffff | (90 + (r >> 32) % 90) as u32 * (1 << 23),
+            5 => return r as u32 & 0x807f_ffff | ((90 + (r >> 32) % 90) as u32) << 23,
             6 => return SPECIAL[((r >> 8) % 24) as usize],
             _ => (r >> 40) as u32 as f32 / 16_777_216.0 * n as f32,
         };
@@ -335,11 +335,11 @@ fn whole(n: i64, r: u64) -> u32 {
 /// A part of a direction of a cube map.
 fn direction(r: u64) -> u32 {
     let s = mix(r ^ SEED);
-    if s % 8 == 0 {
+    if s.is_multiple_of(8) {
         return (((r % 9) as i64 - 4) as f32 / 4.0).to_bits();
     }
     match (s % 32, s % 64) {
-        (1, _) => r as u32 & 0x807f_ffff | (90 + (r >> 32) % 90) as u32 * (1 << 23),
+        (1, _) => r as u32 & 0x807f_ffff | ((90 + (r >> 32) % 90) as u32) << 23,
         (_, 2) if (s >> 8) % 2 == 1 => 0x7fc0_0000,
         (_, 2) if (s >> 9) % 2 == 1 => 0x7f80_0000,
         (_, 2) => 0xff80_0000,
@@ -350,7 +350,7 @@ fn direction(r: u64) -> u32 {
 fn level(levels: i64, r: u64) -> u32 {
     let s = mix(r ^ SEED);
     let within = |count: i64| (r % count as u64) as i64;
-    if s % 16 == 0 {
+    if s.is_multiple_of(16) {
         return [0x7fc0_0000, 0x7f80_0000, 0xff80_0000, 0x7149_f2ca][(r % 4) as usize];
     }
     if s % 4 == 1 {
@@ -361,7 +361,7 @@ fn level(levels: i64, r: u64) -> u32 {
 
 fn gradient(r: u64) -> u32 {
     let s = mix(r ^ SEED);
-    if s % 4 == 0 {
+    if s.is_multiple_of(4) {
         return 0;
     }
     (((r % 65536) as i64 - 32768) as f32 / (1u64 << (10 + s / 4 % 8)) as f32).to_bits()

@@ -2,7 +2,8 @@
 
 use super::arguments::{handle, out};
 use super::define::exports;
-use crate::arrays::{ArrayRequest, BoxCopy, BoxSide};
+use crate::array_work::{BoxCopy, BoxSide};
+use crate::arrays::ArrayRequest;
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;

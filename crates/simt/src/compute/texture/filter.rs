@@ -1,7 +1,7 @@
 //! Weights of neighbours, and the weighted sum.
 
 use super::axis::Axis;
-use super::{TAPS, Tap};
+use super::tap::{TAPS, Tap};
 
 /// Bits behind the last bit of the largest texel that take part in a sum.
 const GUARD: i32 = 4;

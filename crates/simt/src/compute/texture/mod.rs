@@ -6,25 +6,16 @@ mod axis;
 mod cube;
 mod filter;
 mod level;
+mod tap;
 mod texel;
 
 use filter::weighted;
 pub(crate) use level::Detail;
+pub(crate) use tap::{TAPS, Tap};
 pub(crate) use texel::decode;
 
 use crate::texture::{Format, Image, Sampler, Shape};
 use axis::{Axis, axis};
-
-/// A texel that takes part in a fetch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tap {
-    /// Column, row, and slice or layer; `None` is the border.
-    pub place: Option<[u32; 3]>,
-    /// Of 256.
-    pub weight: i32,
-    /// Whether it is read; its weight may still be rounded to zero.
-    pub used: bool,
-}
 
 /// Where a lane fetches.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +28,6 @@ pub(crate) struct Point {
     pub levelled: bool,
     pub layer: u32,
 }
-
-/// The most texels that one level gives to a fetch.
-pub(crate) const TAPS: usize = 8;
 
 /// The texels that a fetch reads, of one level or of two.
 #[derive(Clone, Copy, Debug)]

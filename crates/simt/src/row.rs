@@ -1,0 +1,18 @@
+//! Where an operand of a decoded instruction lives.
+
+/// A register row and the file it lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Row {
+    Word(u32),
+    Long(u32),
+    Predicate(u32),
+}
+
+impl Row {
+    /// The index within its file.
+    pub fn index(self) -> u32 {
+        match self {
+            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
+        }
+    }
+}
