@@ -134,12 +134,14 @@ const RATIOS: [&str; 2] = [
 
 /// Requests to the constant cache, and the instructions that make them.
 const CONSTANTS: [&str; 2] = ["idc__requests.sum", "smsp__inst_executed_op_ldc.sum"];
+/// Loads of constants at fixed places: ptxas makes them operands of other instructions, which are no requests.
+const CONSTANT_OPERANDS: f64 = 1024.0;
 /// `LDC` of 128 warps that no indexed load of the PTX became: ptxas loads parameters and the stack pointer with them, three
 /// or four per warp; those of `global`, eleven, are known from the profile only.
 const LOADS_BY_PTXAS: [(&str, f64); 7] = [
     ("constant_memory_constant", 384.0),
     ("constant_memory_global", 1408.0),
-    ("constant_memory_operand", 384.0),
+    ("constant_memory_operand", 384.0 - CONSTANT_OPERANDS),
     ("constant_memory_parameter", 384.0),
     ("constant_memory_read_only", 512.0),
     ("constant_memory_register", 512.0),
