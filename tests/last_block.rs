@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// The largest number of elements that the program accepts.
 const MOST: usize = 1 << 31;
 /// Elements at whose multiples pieces of an array begin: the alignment of an allocation.
-const ALIGNED: usize = 64;
+const ALIGNED: usize = 128;
 
 fn module() -> &'static Module {
     static MODULE: OnceLock<Module> = OnceLock::new();
@@ -52,7 +52,7 @@ impl Sparse {
         for piece in pieces {
             let start = piece.start / ALIGNED * ALIGNED;
             match widened.last_mut() {
-                // Allocations lie at least 512 bytes apart.
+                // Allocations lie at least 1024 bytes apart.
                 Some(last) if start < last.end + 4 * ALIGNED => last.end = piece.end,
                 _ => widened.push(start..piece.end),
             }
@@ -65,13 +65,13 @@ impl Sparse {
             if let (Some(first), Some(next)) = (address, next) {
                 let gap: u64 = first + 4 * piece.start as u64 - next;
                 if gap > 0 {
-                    spacers.push(allocate(gap as usize - 256));
+                    spacers.push(allocate(gap as usize - 512));
                 }
             }
             let base = allocate(4 * piece.len());
             address.get_or_insert(base.wrapping_sub(4 * piece.start as u64));
             assert_eq!(address, Some(base.wrapping_sub(4 * piece.start as u64)));
-            next = Some((base + 4 * piece.len() as u64 + 256).next_multiple_of(256));
+            next = Some((base + 4 * piece.len() as u64 + 512).next_multiple_of(512));
         }
         for spacer in spacers {
             memory.free(spacer).expect("it was allocated");

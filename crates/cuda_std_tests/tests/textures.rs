@@ -18,6 +18,7 @@ use std::sync::LazyLock;
 const SAMPLES: usize = 64;
 
 struct Device {
+    ptx: &'static str,
     module: Module,
     stream: Stream,
     _context: Context,
@@ -29,7 +30,7 @@ fn device() -> Device {
     let (_, context) = cust_ext::device::open(0).expect("the device opens");
     let module = Module::from_ptx(&*PTX, &[]).expect("the PTX loads");
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
-    Device { module, stream, _context: context }
+    Device { ptx: &PTX, module, stream, _context: context }
 }
 
 impl Device {
@@ -331,4 +332,34 @@ fn what_cannot_be_is_refused_in_a_sentence() {
     let large = Array::<f32>::new(large, Uses::default()).map(drop);
     assert!(message(large).contains("CUDA_ERROR_INVALID_VALUE"));
     assert!(message(Surface::new(&plane).map(drop)).contains("Uses::surfaces"));
+}
+
+/// Each function becomes the instruction that its documentation names.
+#[test]
+fn functions_become_their_instructions() {
+    let ptx = device().ptx;
+    for (kernel, instruction) in [
+        ("texture_buffer", "tex.1d.v4.u32.s32"),
+        ("texture_line", "tex.1d.v4.u32.f32"),
+        ("texture_plane", "tex.2d.v4.u32.f32"),
+        ("texture_plane_texel", "tex.2d.v4.u32.s32"),
+        ("texture_level", "tex.level.2d.v4.u32.f32"),
+        ("texture_gather", "tld4.r.2d.v4.u32.f32"),
+        ("texture_volume", "tex.3d.v4.u32.f32"),
+        ("texture_volume_texel", "tex.3d.v4.u32.s32"),
+        ("texture_lines", "tex.a1d.v4.u32.f32"),
+        ("texture_planes", "tex.a2d.v4.u32.f32"),
+        ("texture_planes_texel", "tex.a2d.v4.u32.s32"),
+        ("texture_cube", "tex.cube.v4.u32.f32"),
+        ("surface_u8", "sust.b.2d.b8.trap"),
+        ("surface_u16", "suld.b.2d.b16.trap"),
+        ("surface_f32", "suld.b.2d.b32.trap"),
+        ("surface_f32x2", "sust.b.2d.v2.b32.trap"),
+        ("surface_f32x4", "suld.b.2d.v4.b32.trap"),
+        ("surface_then_texture", "sust.b.2d.b32.trap"),
+    ] {
+        let entry = ptx.split(&format!(".entry {kernel}(")).nth(1).expect(kernel);
+        let body = entry.split("\n}").next().unwrap_or_default();
+        assert!(body.contains(instruction), "{kernel} has no {instruction}:\n{body}");
+    }
 }

@@ -85,7 +85,7 @@ impl Memory {
         self.capacity
     }
 
-    /// Allocates; the address is a multiple of 256, the content is zero.
+    /// Allocates; the address is a multiple of 512, the content is zero.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, Error> {
         self.allocate_named(bytes, "")
     }

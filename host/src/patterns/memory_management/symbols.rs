@@ -57,8 +57,8 @@
 //! - What happens if the host writes more words than the symbol has? The driver knows the size of the
 //!   symbol, but a plain copy does not ask. Here `symbol` returns a slice of that size, and a copy of
 //!   another length is an error that names the symbol and both lengths.
-//! - When is the first value of a symbol set? When the module is loaded; here they are zeros. Each
-//!   [context] that loads the module has its own.
+//! - When is the first value of a symbol set? When the module is loaded; here they are zeros. Who loads
+//!   the module twice has two of each.
 //! - Why not a symbol for every array? Its size is fixed when the kernels are compiled, and it takes
 //!   memory as long as the module is loaded.
 //!
@@ -79,7 +79,6 @@
 //! [pinned memory]: cuda_std::glossary#pinned-memory
 //! [stream]: cuda_std::glossary#stream
 //! [launch]: cuda_std::glossary#launch
-//! [context]: cuda_std::glossary#context
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};

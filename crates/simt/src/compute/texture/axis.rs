@@ -75,3 +75,49 @@ pub(super) fn whole(coordinate: i32, n: u32) -> Axis {
     let place = u32::try_from(coordinate).ok().filter(|place| *place < n);
     Axis { places: [place; 2], weight: 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(
+        coordinate: f64,
+        mode: AddressMode,
+        normalized: bool,
+    ) -> (Option<u32>, Option<u32>, i32) {
+        let Axis { places: [low, high], weight } =
+            neighbours(coordinate, 4, mode, normalized, true);
+        (low, high, weight)
+    }
+
+    #[test]
+    fn a_weight_is_the_nearest_256th_halves_up() {
+        let weight = |fraction: f64| places(1.5 + fraction, AddressMode::Clamp, false).2;
+        assert_eq!(
+            [0.0, 1.0, 1.49, 1.5, 255.49].map(|steps| weight(steps / 256.0)),
+            [0, 1, 1, 2, 255]
+        );
+        assert_eq!(places(1.5 + 255.5 / 256.0, AddressMode::Clamp, false), (Some(2), Some(3), 0));
+    }
+
+    #[test]
+    fn each_mode_has_its_neighbours_beyond_the_edge() {
+        let wrap = AddressMode::Wrap;
+        assert_eq!(places(0.0, wrap, true), (Some(3), Some(0), 128));
+        assert_eq!(places(-0.125, wrap, true), (Some(3), Some(0), 0));
+        assert_eq!(places(-0.125, AddressMode::Mirror, true), (Some(0), Some(0), 0));
+        assert_eq!(places(1.25, AddressMode::Mirror, true).0, Some(3));
+        assert_eq!(places(9.0, AddressMode::Clamp, false), (Some(3), Some(3), 0));
+        assert_eq!(places(0.25, AddressMode::Border, false), (None, Some(0), 192));
+    }
+
+    #[test]
+    fn what_is_no_number_has_a_place_too() {
+        let infinity = f64::INFINITY;
+        assert_eq!(places(f64::NAN, AddressMode::Clamp, false), (Some(0), Some(0), 0));
+        assert_eq!(places(infinity, AddressMode::Wrap, true), (Some(3), Some(0), 128));
+        assert_eq!(places(-infinity, AddressMode::Border, false).0, None);
+        assert_eq!(whole(-1, 4).places, [None; 2]);
+        assert_eq!(whole(3, 4).places, [Some(3); 2]);
+    }
+}

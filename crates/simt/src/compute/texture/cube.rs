@@ -25,3 +25,20 @@ pub(super) fn face(direction: [f32; 3]) -> (u32, f64, f64) {
     }
     (face, (s / major + 1.0) / 2.0, (t / major + 1.0) / 2.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::face;
+
+    #[test]
+    fn the_largest_part_chooses_the_face() {
+        assert_eq!(face([1.0, 0.0, 0.0]), (0, 0.5, 0.5));
+        assert_eq!(face([-2.0, 1.0, 0.0]), (1, 0.5, 0.25));
+        assert_eq!(face([0.0, 4.0, 2.0]), (2, 0.5, 0.75));
+        assert_eq!(face([1.0, -2.0, 0.0]), (3, 0.75, 0.5));
+        assert_eq!(face([1.0, 1.0, 1.0]).0, 4);
+        assert_eq!(face([0.0, f32::NAN, -1.0]), (5, 0.5, 0.5));
+        assert_eq!(face([f32::INFINITY, 0.0, 1.0]).0, 4);
+        assert_eq!(face([0.0; 3]), (4, 0.5, 0.5));
+    }
+}

@@ -52,3 +52,44 @@ pub(crate) fn away(value: f64) -> f32 {
 fn exponent(value: f32) -> i32 {
     ((value.to_bits() >> 23 & 0xff) as i32).max(1) - 127
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(weight: i32) -> Axis {
+        Axis { places: [Some(0), Some(1)], weight }
+    }
+
+    #[test]
+    fn weights_of_all_fractions_sum_to_256() {
+        for x in (0..256).step_by(5) {
+            for y in (0..256).step_by(3) {
+                for z in [0, 77, 128] {
+                    let taps = spread(256, axis(x), axis(y), axis(z));
+                    assert_eq!(taps.iter().map(|tap| tap.weight).sum::<i32>(), 256, "{x} {y} {z}");
+                    assert!(
+                        taps.iter().all(|tap| tap.weight >= 0 && (tap.used || tap.weight == 0))
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tie_goes_to_the_far_corner_and_to_the_near_one() {
+        let weights = spread(256, axis(1), axis(128), Axis::at(0)).map(|tap| tap.weight);
+        assert_eq!(weights[..4], [128, 0, 127, 1]);
+    }
+
+    #[test]
+    fn a_sum_is_cut_four_bits_below_the_largest_and_rounded_away() {
+        let sum = |texels: &[(i32, f32)]| away(weighted(texels, 23, -126) / 256.0);
+        assert_eq!(sum(&[(64, 4.0), (192, 8.0)]), 7.0);
+        assert_eq!(sum(&[(255, 0.116_191_596), (1, 55.313_267)]).to_bits(), 0x3ea9_e257);
+        // Half a unit in the last place of the result.
+        let tie = sum(&[(128, 1.0), (128, 1.0 + f32::EPSILON)]);
+        assert_eq!(tie, 1.0 + f32::EPSILON);
+        assert!(sum(&[(1, f32::NAN), (255, 1.0)]).is_nan());
+    }
+}

@@ -87,3 +87,39 @@ pub(super) fn canonical(image: &Image, bits: u32) -> u32 {
         _ => 0x7fff_ffff,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::texture::{Level, Shape};
+
+    fn image(format: Format, channels: u32) -> Image {
+        let levels = vec![Level { address: 0, pitch: None }];
+        let (shape, width, height, depth) = (Shape::Line, 8, 1, 1);
+        Image { shape, format, channels, width, height, depth, levels }
+    }
+
+    #[test]
+    fn bytes_become_words() {
+        let bytes = |values: &[u8]| std::array::from_fn(|i| values.get(i).copied().unwrap_or(0));
+        let floats = |format, values: &[u8]| {
+            decode(&image(format, 2), true, bytes(values)).map(f32::from_bits)
+        };
+        assert_eq!(floats(Format::Unsigned8, &[255, 51]), [1.0, 0.2, 0.0, 0.0]);
+        assert_eq!(floats(Format::Signed8, &[0x80, 127]), [-1.0, 1.0, 0.0, 0.0]);
+        assert_eq!(floats(Format::Half, &[0, 0x3c, 0, 0xc0]), [1.0, -2.0, 0.0, 0.0]);
+        let whole = decode(&image(Format::Signed16, 1), false, bytes(&[0xfe, 0xff]));
+        assert_eq!(whole, [-2_i32 as u32, 0, 0, 0]);
+    }
+
+    #[test]
+    fn filtered_integers_keep_sixteen_bits_and_halves_eleven() {
+        let unsigned = image(Format::Unsigned8, 1);
+        assert_eq!(widen(&unsigned, [255; 16])[0], 65535.0);
+        assert_eq!(narrow(&unsigned, 65534.6), 1.0);
+        assert_eq!(narrow(&image(Format::Half, 1), -4.364_296), -4.363_281_3);
+        assert_eq!(narrow(&image(Format::Half, 1), 2049.0), 2050.0);
+        assert_eq!(encode(Format::Unsigned8, true, 0.25_f32.to_bits()), 64);
+        assert_eq!(encode(Format::Signed16, true, (-3.0_f32).to_bits()) as u16, 0x8001);
+    }
+}
