@@ -22,6 +22,7 @@ mod tensor;
 mod tensor_copy;
 mod warp;
 mod wgmma;
+mod wmma;
 
 use crate::error::Error;
 use crate::operation::{Operation, Row, Space};

@@ -361,7 +361,8 @@ impl Estimator {
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. }
             | Operation::Mma(_)
-            | Operation::Wgmma(_) => latencies.shared,
+            | Operation::Wgmma(_)
+            | Operation::Wmma(_) => latencies.shared,
             Operation::AsyncCopy(_) => {
                 clocks.has_loaded = true;
                 clocks.copies = start + latencies.global;
