@@ -61,10 +61,10 @@ fn every_prefix_of_a_module_is_handled() {
 
 #[test]
 fn unsupported_instructions_are_named_with_their_line() {
-    let error = outcome("ret;\nwgmma.fence.sync.aligned;", &launch()).unwrap_err();
+    let error = outcome("ret;\ntcgen05.wait::ld.sync.aligned;", &launch()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 8, column 1: `wgmma.fence.sync.aligned` is not supported by the executor"
+        "line 8, column 1: `tcgen05.wait::ld.sync.aligned` is not supported by the executor"
     );
     let error = outcome("tex.1d.v4.f32.s32 {%r1,%r2,%r3,%r4}, [n];", &launch()).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
