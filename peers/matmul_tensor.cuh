@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(384, 1) wgmma_kernel(const __grid_constant__ C
     if (threadIdx.x == 0) {
         for (uint32_t stage = 0; stage < STAGES; stage++) {
             asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(full + stage * 8) : "memory");
-            asm volatile("mbarrier.init.shared.b64 [%0], 2;" : : "r"(empty + stage * 8) : "memory");
+            asm volatile("mbarrier.init.shared.b64 [%0], 8;" : : "r"(empty + stage * 8) : "memory");
         }
         asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
     }
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(384, 1) wgmma_kernel(const __grid_constant__ C
             asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
             asm volatile("wgmma.wait_group.sync.aligned 1;" : : : "memory");
             // The products of the tile before have ended: its stage is free.
-            if (tile > 0 && threadIdx.x % 128 == 0) arrive(empty + (tile - 1) % STAGES * 8);
+            if (tile > 0 && threadIdx.x % 32 == 0) arrive(empty + (tile - 1) % STAGES * 8);
         }
         asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
         uint32_t lane = threadIdx.x % 32, row = first_row + (threadIdx.x / 32 - 4) * 16 + lane / 4;

@@ -3,6 +3,9 @@
 //
 //   nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas -o libpeers.so
 //
+// On compute capability 9.0 with `-gencode arch=compute_90a,code=sm_90a -DCOALESCE_SM_90A` instead of `-arch=native`: some
+// instructions exist there alone.
+//
 // A peer has a pattern's inputs and outputs, as device addresses in the pattern's order, and the numbers of
 // its size. It returns null or a sentence that stays valid; one that begins with "not run: " says what is missing here,
 // any other is an error. Names begin with who made the machine code;
@@ -152,6 +155,9 @@ const Peer PEERS[] = {
     {"matmul", "nvcc warp_tiled", 0, matmul_warp_tiled},
     {"matmul", "cuBLAS sgemm", 0, matmul_cublas},
     {"matmul_tensor", "nvcc mma_pipelined", 0, matmul_tensor::nvcc_mma_pipelined},
+#ifdef COALESCE_SM_90A
+    {"matmul_tensor", "nvcc wgmma", 0, matmul_tensor::nvcc_wgmma},
+#endif
     {"matmul_tensor", "cuBLAS bf16", 0, matmul_tensor::cublas},
     {"reduction", "nvcc vectorized", 0, reduction_vectorized},
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},

@@ -32,8 +32,11 @@ fn machine_code_has_the_instructions_of_the_docs() {
     let image =
         CATALOGUE.images.iter().rfind(|image| image.capability == 90).expect("an image for sm_90");
     std::fs::write(&file, image.text).expect("a writable folder");
-    let resources = assemble(&ptxas(), &file, "sm_90", Some(&cubin)).expect("ptxas takes our PTX");
-    let expected: [(&str, &[&str], &[&str]); 27] = [
+    let resources =
+        assemble(&ptxas(), &file, &image.target(), Some(&cubin)).expect("ptxas takes our PTX");
+    let expected: [(&str, &[&str], &[&str]); 29] = [
+        ("matmul_tensor_mma_pipelined", &["HMMA.16816.F32.BF16 ", "LDSM.16.M88.4 "], &["LDL"]),
+        ("matmul_tensor_wgmma", &["HGMMA.64x256x16.F32.BF16 ", "UTMALDG.2D "], &["LDL"]),
         ("async_copy_registers_4", &["LDG.E R", " STS ["], &["LDGSTS"]),
         ("async_copy_registers_8", &["LDG.E.64 ", " STS.64 "], &["LDGSTS"]),
         ("async_copy_registers_16", &["LDG.E.128 ", " STS.128 "], &["LDGSTS"]),
@@ -140,13 +143,16 @@ fn resources(path: &str, images: &[Image]) {
     for processor in PROCESSORS {
         let image = images
             .iter()
-            .rfind(|image| image.capability <= processor)
+            .rfind(|image| {
+                image.capability == processor
+                    || image.capability < processor && !image.is_specific()
+            })
             .expect("an image for the processor");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("kernels.ptx");
         std::fs::write(&file, image.text).expect("a writable temporary folder");
-        let resources =
-            assemble(&ptxas, &file, &format!("sm_{processor}"), None).expect("ptxas takes our PTX");
+        let target = if image.is_specific() { image.target() } else { format!("sm_{processor}") };
+        let resources = assemble(&ptxas, &file, &target, None).expect("ptxas takes our PTX");
         let mut entries: Vec<&str> = image.kernels.iter().map(|facts| facts.kernel).collect();
         let mut found: Vec<&str> = resources.iter().map(|one| one.kernel.as_str()).collect();
         entries.sort_unstable();

@@ -48,11 +48,23 @@ fn instructions() {
         for image in CATALOGUE.images {
             let is_its =
                 |kernel| CATALOGUE.owner_of(kernel).is_some_and(|one| one.name == pattern.name);
+            // An image for one generation alone repeats the kernels of the one that newer devices run, too.
+            let is_repeated = |kernel| {
+                let mut others = CATALOGUE.images.iter().filter(|other| !other.is_specific());
+                image.is_specific()
+                    && others.any(|other| {
+                        other.capability == image.capability && other.facts(kernel).is_some()
+                    })
+            };
+            let is_its = |kernel| is_its(kernel) && !is_repeated(kernel);
             for facts in image.kernels.iter().filter(|facts| is_its(facts.kernel)) {
                 let _ = writeln!(
                     text,
-                    "sm_{} {}: shared {} B, local {} B",
-                    image.capability, facts.kernel, facts.shared_bytes, facts.local_bytes
+                    "{} {}: shared {} B, local {} B",
+                    image.target(),
+                    facts.kernel,
+                    facts.shared_bytes,
+                    facts.local_bytes
                 );
                 for (name, count) in facts.instructions {
                     let _ = writeln!(text, "    {count:3} {name}");

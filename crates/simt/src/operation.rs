@@ -307,6 +307,24 @@ pub(crate) struct Wgmma {
     pub negate: [bool; 2],
 }
 
+/// `wmma.load` and `wmma.store`: a matrix between memory and the lanes' fragments.
+#[derive(Clone, Debug)]
+pub(crate) struct WmmaMove {
+    pub loads: bool,
+    /// The access to one element of each lane, whose address and value are in the next two rows.
+    pub access: Access,
+    pub place: u32,
+    pub value: Row,
+    /// Where the matrix begins.
+    pub from: (Base, i64),
+    /// The row of how many elements one row (column) is from the next; dense without it.
+    pub stride: Option<u32>,
+    pub rows: usize,
+    pub columns: usize,
+    pub is_row_major: bool,
+    pub fragment: Vec<Row>,
+}
+
 /// `mma.sync`: D = A x B + C, where A has `m` rows and `k` columns, and B `k` rows and `n` columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Mma {
@@ -455,6 +473,8 @@ pub(crate) enum Operation {
     Mma(Box<Mma>),
     Image(Box<ImageOperation>),
     Wgmma(Box<Wgmma>),
+    Wmma(Box<Mma>),
+    WmmaMove(Box<WmmaMove>),
     TensorCopy(Box<TensorCopy>),
     /// Hints without an effect on results.
     Nothing,

@@ -100,6 +100,11 @@ impl TensorMap {
     pub(crate) fn pieces(&self, shared: u32, coordinates: &[i32]) -> Vec<Piece> {
         let per_row = self.count(0);
         let rows = self.box_bytes() / (per_row * self.width).max(1);
+        // Rows that are shorter than their swizzle leave a gap.
+        let pitch = match self.swizzle {
+            0 => per_row * self.width,
+            swizzle => 16 << swizzle,
+        };
         let mut pieces = Vec::new();
         for row in 0..rows {
             let mut rest = row;
@@ -115,7 +120,7 @@ impl TensorMap {
             let first = i64::from(coordinates[0]);
             let per_chunk = 16 / self.width;
             for chunk in (0..per_row).step_by(per_chunk as usize) {
-                let place = shared + (row * per_row + chunk) * self.width;
+                let place = shared + row * pitch + chunk * self.width;
                 let mask = (1 << self.swizzle) - 1;
                 let place = place ^ (place >> 7 & mask) << 4;
                 let elements = per_chunk.min(per_row - chunk);

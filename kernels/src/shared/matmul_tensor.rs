@@ -4,8 +4,8 @@
 //! copies in flight feed them.
 //!
 //! The surprise: tensor cores alone gain little. `mma_global` (? ms) uses them and keeps them waiting for global
-//! memory; `mma_pipelined` (? ms) executes the same multiply-adds with the same instruction. The difference is how
-//! operands reach the registers.
+//! memory; `mma_pipelined` (? ms) executes the same multiply-adds with the same instruction, and `wgmma` (? ms) does
+//! without registers for its operands. The difference is how operands reach the tensor cores.
 //!
 //! A is M x K, and B has N rows of K: each row is a column of the product's right factor, as tensor cores want
 //! it. Elements have 16 bits (bf16), sums 32 (f32). One `mma.sync` of a [warp] makes 16 x 8 x 16 multiply-adds from
@@ -20,6 +20,7 @@
 //!   naive (tile of 32 x 32)                     2 x 2 / 32          = 0.125      2 x 4           = 8
 //!   mma_global (16 x 8 per warp)                (16 + 8) x 2 / 128  = 0.375      0
 //!   mma_tiled and after (128 x 256; 64 x 64)    384 x 2 / 32768     = 0.023      128 x 2 / 4096  = 0.0625
+//!   wgmma (128 x 256; 64 x 256 per 4 warps)     384 x 2 / 32768     = 0.023      320 x 2 / 16384 = 0.039
 //! ```
 //!
 //! 1. `naive`. The tiled product of `matmul`, on bf16 elements: 32 x 32 tiles in [shared memory], ordinary
@@ -35,8 +36,14 @@
 //!    of banks. It costs an exclusive or per address. What remains: copies and multiply-adds take turns.
 //! 5. `mma_pipelined`. Four tiles are in shared memory. While the warps multiply one, the next three are copied, and while a
 //!    warp multiplies the fragments of a step, it reads those of the next. It costs 192 KiB of shared memory
-//!    and 232 registers per thread, so that one block of 8 warps is resident. What remains: 0.0625 bytes per
+//!    and 230 registers per thread, so that one block of 8 warps is resident. What remains: 0.0625 bytes per
 //!    multiply-add is all that shared memory has, and reads are not its only traffic.
+//! 6. `wgmma`. Four warps multiply 64 x 256 results together, and the tensor cores read both factors from shared memory
+//!    themselves: a column of B serves four warps, and no register holds an operand. One thread has the Tensor Memory
+//!    Accelerator copy whole tiles, which swizzles them on the way and counts their bytes on an [mbarrier]; two groups of
+//!    four warps wait for it and multiply. The copying warps give their registers to the others (`setmaxnreg`). It costs
+//!    portability: the instruction exists on Hopper alone. What remains: L2, which has to deliver 0.023 bytes
+//!    for each of 2048 x 132 multiply-adds per cycle, 6.2 KB.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts per read | limited by |
 //! |---|---|---|---|---|---|
@@ -45,11 +52,12 @@
 //! | `mma_tiled` | the block stages tiles in shared memory; 64 x 64 results per warp (sm_80) | 16 | 8 | 32 | bank conflicts |
 //! | `mma_swizzled` | the chunks of a row are swizzled: `ldmatrix` has no bank conflicts (sm_80) | 16 | 8 | 4 | waiting for tiles |
 //! | `mma_pipelined` | four tiles in shared memory: while the warps multiply one, the next are copied (sm_80) | 16 | 8 | 4 | shared memory and tensor cores |
+//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90a) | none | 8 | none | tensor cores |
 //!
 //! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989 TFLOP/s is what
 //! NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer, reaches about four fifths of it. The
 //! instruction `mma.sync` cannot keep Hopper's tensor cores busy: `mma_pipelined` should take between 1.5 and 1.8 times
-//! the time of cuBLAS.
+//! the time of cuBLAS, and `wgmma`, which does what cuBLAS does without its clusters, at most 1.25 times.
 //!
 //! The key part of `mma_pipelined` in CUDA C++:
 //!
@@ -66,6 +74,18 @@
 //!     next.read(stage(tile + 1), 0);
 //!     now.multiply(sums);
 //!     now = next;
+//! }
+//! ```
+//!
+//! And of `wgmma`, in the warps that multiply:
+//!
+//! ```cuda
+//! for (uint32_t tile = 0; tile < tiles; tile++) {
+//!     wait(full[tile % 4], tile / 4 % 2);              // mbarrier: the copies have arrived
+//!     for (uint32_t step = 0; step < 4; step++)        // 64 x 256 x 16 multiply-adds each
+//!         wgmma(sums, rows(tile, step), columns(tile, step));
+//!     asm("wgmma.commit_group; wgmma.wait_group 1;");  // the products of tile - 1 have ended
+//!     arrive(empty[(tile - 1) % 4]);                   // and its stage may be filled again
 //! }
 //! ```
 //!
@@ -87,9 +107,10 @@
 //! <!-- /measured -->
 //!
 //! Preconditions: any M and N from 1 on. K is a multiple of 8, so that rows begin at multiples of 16 bytes; `naive` takes
-//! any K. `mma_*` need compute capability 8.0.
+//! any K. `mma_*` need compute capability 8.0, `wgmma` 9.0 exactly.
 //!
-//! Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction"; CUTLASS documentation, "Efficient GEMM in
+//! Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction" and "Asynchronous warpgroup level matrix
+//! instructions"; CUTLASS documentation, "Efficient GEMM in
 //! CUDA".
 //!
 //! [shared memory]: cuda_std::glossary#shared-memory
@@ -100,6 +121,7 @@
 //! [wavefront]: cuda_std::glossary#wavefront
 //! [swizzle]: cuda_std::glossary#swizzle
 //! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
+//! [mbarrier]: cuda_std::glossary#mbarrier
 
 pub(super) mod tiles;
 pub(super) mod warpgroups;

@@ -42,7 +42,16 @@ fn build_peers() -> Result<PathBuf> {
     let toolkit = nvcc.canonicalize()?;
     let libraries = toolkit.ancestors().nth(2).map(|toolkit| toolkit.join("lib64"));
     let mut build = Command::new(nvcc);
-    build.args(["-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC"]);
+    build.args(["-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"]);
+    // Hopper has instructions that only code for Hopper alone may use.
+    let capability = Command::new("nvidia-smi")
+        .args(["--query-gpu=compute_cap", "--format=csv,noheader", "--id=0"])
+        .output();
+    if capability.is_ok_and(|output| output.stdout.starts_with(b"9.0")) {
+        build.args(["-gencode", "arch=compute_90a,code=sm_90a", "-DCOALESCE_SM_90A"]);
+    } else {
+        build.arg("-arch=native");
+    }
     if let Some(libraries) = libraries {
         build.arg("-Xlinker").arg(format!("-rpath,{}", libraries.display()));
     }

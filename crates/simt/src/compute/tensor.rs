@@ -25,8 +25,8 @@ const LEAST_EXPONENT: i32 = -133;
 
 /// The largest matrices of any shape, in elements.
 pub(crate) const MAX_A: usize = 16 * 32;
-pub(crate) const MAX_B: usize = 32 * 8;
-pub(crate) const MAX_C: usize = 16 * 8;
+pub(crate) const MAX_B: usize = 16 * 32;
+pub(crate) const MAX_C: usize = 16 * 16;
 
 /// The bits of the matrices of one tile, row by row; `c` becomes the result.
 #[derive(Clone, Debug)]

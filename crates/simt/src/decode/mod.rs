@@ -23,6 +23,7 @@ mod tensor_copy;
 mod texture;
 mod warp;
 mod wgmma;
+mod wmma;
 
 use crate::error::Error;
 use crate::operation::{Operation, Row, Space};

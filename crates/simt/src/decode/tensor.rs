@@ -107,7 +107,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// An error when the module's `.target` is older than the compute capability that has the instruction.
-    fn check_target(&self, instruction: &str, needed: u32) -> Result<(), Error> {
+    pub fn check_target(&self, instruction: &str, needed: u32) -> Result<(), Error> {
         let target = self.context.tree.target;
         let digits = target.trim_start_matches(|c: char| !c.is_ascii_digit());
         let digits = digits.trim_end_matches(|c: char| !c.is_ascii_digit());

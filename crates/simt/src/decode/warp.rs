@@ -35,6 +35,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             "ldmatrix" | "stmatrix" => self.matrix(instruction.opcode, operands, modifiers),
             "mma" => self.mma(instruction, modifiers),
             "wgmma" => self.wgmma(instruction, modifiers),
+            "wmma" => self.wmma(instruction, modifiers),
             "setmaxnreg" => {
                 // Registers beyond the limit are not modelled.
                 modifiers.take_where(|m| matches!(m, "inc" | "dec" | "sync" | "aligned"));

@@ -209,6 +209,7 @@ fn size(operation: &Operation) -> Option<(u32, bool)> {
         Operation::AsyncCopy(_) => Some((AsyncCopy::STEP, false)),
         Operation::BulkCopy(copy) => Some((copy.step(), copy.reduce.is_some())),
         Operation::TensorCopy(_) => Some((8, false)),
+        Operation::WmmaMove(fragment) => Some((fragment.access.bytes, false)),
         _ => None,
     }
 }

@@ -361,7 +361,8 @@ impl Estimator {
             | Operation::Reduce { .. }
             | Operation::LoadMatrix { .. }
             | Operation::Mma(_)
-            | Operation::Wgmma(_) => latencies.shared,
+            | Operation::Wgmma(_)
+            | Operation::Wmma(_) => latencies.shared,
             // A hit takes longer than that of a load.
             Operation::Image(_) => {
                 clocks.has_loaded |= self.missed;

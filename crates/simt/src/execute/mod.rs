@@ -39,6 +39,7 @@ mod traffic;
 mod turns;
 mod warp;
 mod wgmma;
+mod wmma;
 mod workers;
 
 use crate::error::Error;

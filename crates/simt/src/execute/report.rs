@@ -130,7 +130,11 @@ fn counters(operation: &Operation, text: &str, tally: &Tally) -> Counters {
                 counters.parameter_loads = tally.warps;
             }
         }
-        Operation::Store(_) => {
+        Operation::WmmaMove(fragment) if fragment.loads => {
+            counters.global_load = tally.global;
+            counters.shared_load = tally.shared;
+        }
+        Operation::Store(_) | Operation::WmmaMove(_) => {
             counters.global_store = tally.global;
             counters.shared_store = tally.shared;
             counters.local_store = tally.local;

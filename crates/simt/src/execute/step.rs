@@ -299,6 +299,8 @@ impl Machine<'_> {
             Operation::Image(image) => self.image(block, warp, pc, mask, image)?,
             Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
             Operation::Wgmma(wgmma) => self.multiply_by_warps(block, warp, pc, mask, wgmma)?,
+            Operation::Wmma(mma) => self.multiply_fragments(block, warp, pc, mask, mma)?,
+            Operation::WmmaMove(fragment) => self.move_fragment(block, warp, pc, mask, fragment)?,
             Operation::TensorCopy(copy) => self.tensor_copy(block, warp, pc, mask, copy)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
                 self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;

@@ -15,6 +15,14 @@ use crate::tensor_map::{Piece, TensorMap};
 /// A multiple of this is where a box begins in shared memory.
 const ALIGNMENT: u64 = 128;
 
+/// A store writes the chunk of 16 bytes in which the tensor ends as a whole: an H200 does.
+fn whole_chunks(pieces: &mut Vec<Piece>) {
+    pieces.retain(|piece| piece.global.is_some());
+    for piece in pieces {
+        piece.bytes = 16;
+    }
+}
+
 impl Machine<'_> {
     pub fn tensor_copy(
         &mut self,
@@ -54,7 +62,27 @@ impl Machine<'_> {
                     bytes: ALIGNMENT as u32,
                 });
             }
-            if start + u64::from(bytes) > self.run.shared_bytes as u64 {
+            let coordinate = |row: &u32| warp.registers.words[*row as usize][lane].cast_signed();
+            let coordinates: Vec<i32> = copy.coordinates.iter().map(coordinate).collect();
+            let first = i64::from(coordinates[0]) * i64::from(map.width);
+            if first.rem_euclid(16) != 0 {
+                return Err(wrong(format!(
+                    "a box begins at a multiple of 16 bytes along the first dimension, not at element {} of {} bytes",
+                    coordinates[0], map.width
+                )));
+            }
+            let stores = copy.direction == BulkDirection::SharedToGlobal;
+            if let (true, Some(negative)) = (stores, coordinates.iter().find(|at| **at < 0)) {
+                return Err(wrong(format!(
+                    "a box that is stored begins within the tensor, not at coordinate {negative}"
+                )));
+            }
+            let mut pieces = map.pieces(start as u32, &coordinates);
+            if stores {
+                whole_chunks(&mut pieces);
+            }
+            let end = pieces.iter().map(|piece| piece.shared + piece.bytes).max();
+            if end.is_some_and(|end| end as usize > self.run.shared_bytes as usize) {
                 return Err(Error::IllegalAddress {
                     place: place(),
                     address: start,
@@ -62,9 +90,6 @@ impl Machine<'_> {
                     message: "the box of a tensor map runs past the end of shared memory".into(),
                 });
             }
-            let coordinate = |row: &u32| warp.registers.words[*row as usize][lane].cast_signed();
-            let coordinates: Vec<i32> = copy.coordinates.iter().map(coordinate).collect();
-            let pieces = map.pieces(start as u32, &coordinates);
             for piece in &pieces {
                 if let Some(address) = piece.global
                     && self.run.memory.find(address, u64::from(piece.bytes)).is_none()

@@ -3,9 +3,9 @@
 //!     nvcc -O2 -std=c++17 -gencode arch=compute_90a,code=sm_90a tensor_map.cu -lcuda -o tensor_map
 //!     for i in $(seq 0 479); do ./tensor_map $i; done > tensor_map.txt
 //!
-//! A map that the device refuses ends the context, so each process does one, or all from a number on until one fails. A line: type, rank, sizes, strides in bytes, box, element strides, swizzle, fill, coordinates, the code of
-//! cuTensorMapEncodeTiled; and for code 0 the bytes of the box, a digest of 48 KiB of shared memory after the load, and one
-//! of the tensor's memory after the box, filled with new bytes, was stored.
+//! A copy that the device refuses ends the context, so each process does one, or all from a number on until one fails. A line:
+//! type, rank, sizes, strides in bytes, box, element strides, swizzle, fill, coordinates, the code of cuTensorMapEncodeTiled; and for code 0 the bytes of the box, a digest of 48 KiB of shared memory after the load, and one
+//! of the tensor's memory after the box, filled with new bytes, was stored; or which of them fails, and the code.
 
 #include <cstdint>
 #include <cstdio>
@@ -128,6 +128,8 @@ int main(int count, char **arguments) {
             steps[d] = random.below(8) == 0 ? 1 + random.below(3) : 1;
             if (d == 0) steps[d] = 1;
             c.at[d] = random.below((int)sizes[d] + 8) - 6;
+            // A box begins at a multiple of 16 bytes along the first dimension, or the device refuses it.
+            if (d == 0 && i % 32 != 7) c.at[d] = c.at[d] * width / 16 * 16 / width;
             bytes *= (box[d] + steps[d] - 1) / steps[d];
         }
         strides[0] = (sizes[0] * width + 15) / 16 * 16 + 16 * random.below(3);
@@ -165,6 +167,7 @@ int main(int count, char **arguments) {
             bool late = shared[SHARED] != 0;
             shared.resize(SHARED);
             printf(" %u %08x%s", bytes, digest(shared), late ? " late" : "");
+            if (fill && count > 3) { printf(" ["); for (int j = 0; j < 32; j++) printf("%02x", shared[bytes - 32 + j]); printf("]"); }
             shared.resize(SHARED + 16);
             BACK[rank - 1]<<<1, 128, SHARED + 1024>>>(map, c, 0, out);
             error = cudaMemcpy(after.data(), memory, GLOBAL, cudaMemcpyDeviceToHost);

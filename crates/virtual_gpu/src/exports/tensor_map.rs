@@ -134,6 +134,33 @@ exports! {
 mod tests {
     use super::*;
 
+    /// Maps that were given to the driver of an H200, and its answers: the output of `crates/simt/tests/mma/tensor_map.cu`.
+    const MEASURED: &str = include_str!("../../../simt/fixtures/tensor_map.txt");
+
+    #[test]
+    fn the_driver_refuses_the_same_maps() {
+        let mut refused = 0;
+        for line in MEASURED.lines() {
+            let mut words = line.split_whitespace();
+            let mut next = || words.next().and_then(|word| word.parse::<i64>().ok()).unwrap_or(-99);
+            let (kind, rank) = (next() as usize, next() as usize);
+            let (width, is_float) = TYPES[kind];
+            let mut map = TensorMap { address: 4096, rank, width, ..TensorMap::default() };
+            map.sizes.iter_mut().take(rank).for_each(|size| *size = next() as u64);
+            map.strides.iter_mut().take(rank - 1).for_each(|stride| *stride = next() as u64);
+            map.extents.iter_mut().take(rank).for_each(|extent| *extent = next() as u32);
+            map.steps.iter_mut().take(rank).for_each(|step| *step = next() as u32);
+            map.swizzle = next() as u32;
+            map.fills_nan = next() != 0;
+            (0..rank).for_each(|_| drop(next()));
+            let code = next();
+            let problem = problem(&map, is_float);
+            assert_eq!(problem.is_some(), code != 0, "{line}: {problem:?}");
+            refused += u32::from(code != 0);
+        }
+        assert!(refused > 10, "{refused} maps are refused");
+    }
+
     #[test]
     fn what_the_driver_refuses_is_a_sentence() {
         let good = TensorMap {
