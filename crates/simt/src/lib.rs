@@ -25,6 +25,7 @@ mod registers;
 mod report;
 mod requests;
 mod syntax;
+mod timing;
 mod types;
 mod windows;
 

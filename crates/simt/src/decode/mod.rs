@@ -27,6 +27,7 @@ use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{self, Function, Site, Statement, Variable};
+use crate::timing::decisive;
 use crate::types::Type;
 use context::Context;
 use decoder::{Decoder, Formal};
@@ -292,6 +293,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             }
         }
         layout::arrange(&mut self.program);
+        self.program.decisive = decisive(&self.program);
         Ok(self.program)
     }
 }
