@@ -192,7 +192,7 @@ fn branches_of_a_graph(program: &Program, device: u64) {
         let executable = graph.unwrap().instantiate().unwrap();
         // SAFETY: the memory that its kernels use outlives the synchronization.
         unsafe { executable.launch(&main) }.unwrap();
-        // A second launch follows the first.
+        // SAFETY: as above; this launch follows the first.
         unsafe { executable.launch(&main) }.unwrap();
         CurrentContext::synchronize().unwrap();
         let found = misuse();
