@@ -76,7 +76,7 @@ impl Program {
                 event.record(&one).unwrap();
                 wait_event(&other, &event).unwrap();
             }
-            Between::SameStream => std::mem::swap(&mut other, &mut { one }),
+            Between::SameStream => other = one,
             Between::LegacyStream => drop(DeviceBuffer::<u32>::zeroed(1).unwrap()),
             Between::SynchronizeStream => one.synchronize().unwrap(),
             Between::SynchronizeDevice => CurrentContext::synchronize().unwrap(),
