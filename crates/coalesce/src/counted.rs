@@ -112,6 +112,7 @@ fn instruction(report: simt::InstructionReport) -> InstructionCounts {
         source: report.source.map(|simt::SourceLocation { file, line, inlined_at }| {
             SourceLocation { file, line, inlined_at }
         }),
+        depends_on_timing: report.depends_on_timing,
         counters: counters(&report.counters),
         requests: report.requests.into_iter().map(request).collect(),
     }

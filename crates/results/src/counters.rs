@@ -56,13 +56,13 @@ sums! {
 sums! {
     /// Everything that is counted, for one instruction or summed over many.
     Counters {
-        /// Warp-instructions issued.
+        /// Warp-instructions issued, of the PTX; NVIDIA's assembler may unroll loops, merge and remove instructions.
         warp_instructions: u64,
         /// Lanes that were active when an instruction issued, summed.
         thread_instructions: u64,
         /// Active lanes whose guard held, summed.
         predicated_on_thread_instructions: u64,
-        /// Branch instructions issued.
+        /// Branch instructions issued, of the PTX; NVIDIA's assembler may unroll loops and replace short branches.
         branches: u64,
         /// Branches at which the active lanes went both ways.
         divergent_branches: u64,

@@ -134,6 +134,10 @@ pub struct InstructionCounts {
     /// Its place in the source, from `.loc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceLocation>,
+    /// Other threads write what it reads, and that decides whether a loop around it goes on: how often that loop runs
+    /// depends on timing, on a GPU more than in the executor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub depends_on_timing: bool,
     /// What was counted.
     pub counters: Counters,
     /// The first request of the first warp, one of each kind; of local memory and matrices none.

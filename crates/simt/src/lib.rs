@@ -29,6 +29,7 @@ mod row;
 mod syntax;
 mod tensor_map;
 mod texture;
+mod timing;
 mod types;
 mod windows;
 

@@ -125,6 +125,8 @@ pub(crate) struct Program {
     pub maps_shared: bool,
     /// Waits on other threads by polling memory.
     pub polls: bool,
+    /// Accesses that decide whether a loop around them goes on until other threads have written.
+    pub decisive: Vec<u32>,
     /// A product and a sum that NVIDIA's assembler may fuse.
     pub contraction: Option<Contraction>,
     /// Function of each instruction: start pcs in ascending order with names.

@@ -51,6 +51,9 @@ pub struct InstructionReport {
     pub source: Option<SourceLocation>,
     /// Its result is only approximately that of hardware.
     pub is_approximate: bool,
+    /// It reads what other threads write, and that decides whether a loop around it goes on: a retry of a
+    /// compare-and-swap, a poll of a flag. How often that loop runs depends on timing, on a GPU more than here.
+    pub depends_on_timing: bool,
     /// What was counted.
     pub counters: Counters,
     /// The first request of the watched warp, one of each kind; of local memory and matrices none.
@@ -103,6 +106,13 @@ pub struct Report {
     pub footprint: Option<Footprint>,
 }
 
+impl Report {
+    /// The instructions because of which the counts depend on timing; without any, a GPU counts the same.
+    pub fn depends_on_timing(&self) -> impl Iterator<Item = &InstructionReport> {
+        self.instructions.iter().filter(|instruction| instruction.depends_on_timing)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +130,7 @@ mod tests {
                 ptx_line: 1,
                 source,
                 is_approximate: false,
+                depends_on_timing: false,
                 counters,
                 requests: Vec::new(),
             }

@@ -2,7 +2,7 @@
 //!
 //! Work runs late here, so that an operation which the program forgot to order is still pending when a later one on
 //! another stream runs. What the later one touches is compared with what the pending ones touch. Kernels are taken to
-//! touch every allocation that an argument points into; two kernels are not compared, because both may only read.
+//! touch every allocation that an argument points into. Two kernels are compared by what they did (`concurrent.rs`).
 
 use crate::work::{CopySide, QueuedOperation, QueuedWork};
 use simt::Memory;

@@ -92,8 +92,8 @@ impl Scheduler {
         let mut follows = vec![false; self.next - id];
         follows[0] = true;
         for (other, operation) in &self.pending {
-            let at_or_after = operation.dependencies.iter().filter_map(|it| it.checked_sub(id));
-            if at_or_after.map(|place| follows[place]).any(|it| it) {
+            let mut at_or_after = operation.dependencies.iter().filter_map(|it| it.checked_sub(id));
+            if at_or_after.any(|place| follows[place]) {
                 follows[other - id] = true;
             } else if matches!(operation.work, QueuedWork::Kernel(_)) {
                 beside.insert(*other);

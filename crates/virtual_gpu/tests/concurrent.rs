@@ -76,7 +76,7 @@ impl Program {
                 event.record(&one).unwrap();
                 wait_event(&other, &event).unwrap();
             }
-            Between::SameStream => std::mem::swap(&mut other, &mut { one }),
+            Between::SameStream => other = one,
             Between::LegacyStream => drop(DeviceBuffer::<u32>::zeroed(1).unwrap()),
             Between::SynchronizeStream => one.synchronize().unwrap(),
             Between::SynchronizeDevice => CurrentContext::synchronize().unwrap(),
@@ -192,7 +192,7 @@ fn branches_of_a_graph(program: &Program, device: u64) {
         let executable = graph.unwrap().instantiate().unwrap();
         // SAFETY: the memory that its kernels use outlives the synchronization.
         unsafe { executable.launch(&main) }.unwrap();
-        // A second launch follows the first.
+        // SAFETY: as above; this launch follows the first.
         unsafe { executable.launch(&main) }.unwrap();
         CurrentContext::synchronize().unwrap();
         let found = misuse();

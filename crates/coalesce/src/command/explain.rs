@@ -90,8 +90,10 @@ fn print_kernels(catalogue: &Catalogue, selection: &Selection) -> Result<()> {
     let pattern = selection.pattern;
     let size = Size::new(pattern.count_size);
     println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
-    println!("{}\n", traffic_table(&count::open(catalogue)?, selection)?);
-    println!("In the PTX:\n");
+    let (traffic, labels) = traffic_table(&count::open(catalogue)?, selection)?;
+    println!("{traffic}\n");
+    labels.iter().for_each(|label| println!("{label}\n"));
+    println!("In the PTX, of which NVIDIA's assembler may unroll loops:\n");
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
     for variant in selection.variants() {
         let kernels = pattern.kernel_names(variant);

@@ -74,7 +74,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         for pattern in catalogue.patterns {
             let size = Size::new(pattern.count_size);
             println!("{} at {}", pattern.name, pattern.show_size(&size));
-            println!("{}\n", traffic_table(&gpu, &Selection { pattern, variant: None })?);
+            let (traffic, labels) = traffic_table(&gpu, &Selection { pattern, variant: None })?;
+            println!("{traffic}\n");
+            labels.iter().for_each(|label| println!("{label}\n"));
         }
         return Ok(ExitCode::SUCCESS);
     }

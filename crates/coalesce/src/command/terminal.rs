@@ -2,12 +2,14 @@
 
 use crate::catalogue::Selection;
 use crate::count;
+use crate::counted::Counted;
 use crate::pattern::Size;
 use anyhow::Result;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, Table};
 use cuda_host::Gpu;
 use indicatif::{ProgressBar, ProgressStyle};
+use results::InstructionCounts;
 
 /// A table with this header, in the style of all our tables.
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
@@ -16,8 +18,9 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// The traffic of variants: counted by the executor, with the expectation where it differs.
-pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
+/// The traffic of variants: counted by the executor, with the expectation where it differs; and a sentence for each
+/// instruction because of which the counts depend on timing.
+pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<String>)> {
     const HEADER: [&str; 17] = [
         "variant",
         "load sectors",
@@ -39,10 +42,12 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
     ];
     let mut table = table(HEADER);
     let mut is_used = HEADER.map(|_| false);
+    let mut labels = Vec::new();
     for (variant, counted) in count::count(gpu, selection.pattern)? {
         if selection.variant.is_some_and(|one| one.name != variant.name) {
             continue;
         }
+        labels.extend(timing_labels(variant.name, &counted));
         let counters = counted.counters;
         let expected = (variant.expect)(&Size::new(selection.pattern.count_size));
         let cell = |counted: Option<f64>, expected: Option<f64>| match (counted, expected) {
@@ -93,7 +98,23 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<Table> {
             column.set_constraint(ColumnConstraint::Hidden);
         }
     }
-    Ok(table)
+    Ok((table, labels))
+}
+
+/// Says which instructions make a variant's counts depend on timing.
+fn timing_labels(variant: &str, counted: &Counted) -> Vec<String> {
+    let decisive = counted.instructions.iter().filter(|(_, one)| one.depends_on_timing);
+    let label = |((kernel, line), one): (&(String, u32), &InstructionCounts)| {
+        let place = one.source.as_ref().map_or_else(String::new, |source| {
+            let (file, line) = source.outermost();
+            format!(", {file}:{line}")
+        });
+        format!(
+            "The counts of {variant} depend on timing: a loop of `{kernel}` goes on until PTX line {line}{place} reads \
+             what another thread wrote, and a GPU may run it more often than was counted."
+        )
+    };
+    decisive.map(label).collect()
 }
 
 /// A progress bar on standard error; invisible when that is no terminal.

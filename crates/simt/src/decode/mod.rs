@@ -31,6 +31,7 @@ use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
 use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{self, Function, Site, Statement, Variable};
+use crate::timing::decisive;
 use crate::types::Type;
 use context::Context;
 use decoder::{Decoder, Formal};
@@ -297,6 +298,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             }
         }
         layout::arrange(&mut self.program);
+        self.program.decisive = decisive(&self.program);
         Ok(self.program)
     }
 }

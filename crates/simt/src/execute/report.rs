@@ -80,6 +80,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
             ptx_line: detail.position.line,
             source: location(program, pc),
             is_approximate: detail.approximate,
+            depends_on_timing: program.decisive.binary_search(&(pc as u32)).is_ok(),
             counters,
             requests: recorded[recorded.partition_point(|(at, _)| *at < pc)..]
                 .iter()

@@ -1,0 +1,123 @@
+//! Loops that go on until other threads have written something: how often they run depends on timing.
+//!
+//! Retries of a compare-and-swap, polls of a flag, look-back: the executor runs blocks in turn, so that it counts few
+//! turns of such a loop, and a GPU makes as many as its timing asks for.
+
+use crate::doubt::number;
+use crate::operation::{MbarrierOperation, Operation, Row};
+use crate::program::Program;
+use crate::registers::ALWAYS;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Instructions that are looked at in all; in a program where that is not enough, every candidate counts.
+const WORK_MAX: usize = 1 << 22;
+
+/// The instructions, in ascending order, that read what other threads may write, and whose result decides whether a
+/// loop around them goes on.
+///
+/// Followed are registers, and what is only executed under a condition, between the first and the last instruction of a
+/// loop; not calls, and not what goes through memory.
+pub(crate) fn decisive(program: &Program) -> Vec<u32> {
+    let instructions = program.instructions.iter().enumerate();
+    let candidates: BTreeSet<usize> =
+        instructions.filter(|(_, it)| reads_of_others(&it.operation)).map(|(pc, _)| pc).collect();
+    let mut work = WORK_MAX;
+    let mut found = BTreeSet::new();
+    for (start, end) in loops(program) {
+        for pc in candidates.range(start..=end) {
+            let Some(left) = work.checked_sub(1) else {
+                return candidates.into_iter().map(|pc| pc as u32).collect();
+            };
+            work = left;
+            if !found.contains(pc) && decides(program, (start, end), *pc, &mut work) {
+                found.insert(*pc);
+            }
+        }
+    }
+    found.into_iter().map(|pc| pc as u32).collect()
+}
+
+fn reads_of_others(operation: &Operation) -> bool {
+    match operation {
+        Operation::Load(access) => access.semantics.strong.is_some(),
+        Operation::Atomic(atomic) => atomic.observes,
+        Operation::Mbarrier { operation, .. } => {
+            matches!(**operation, MbarrierOperation::Test { .. })
+        }
+        _ => false,
+    }
+}
+
+/// The first and the last instruction of each loop, short ones first.
+fn loops(program: &Program) -> Vec<(usize, usize)> {
+    let mut ends = BTreeMap::new();
+    for (pc, instruction) in program.instructions.iter().enumerate() {
+        let targets = match &instruction.operation {
+            Operation::Branch { target } => std::slice::from_ref(target),
+            Operation::BranchTable { table, .. } => &program.branch_tables[*table as usize][..],
+            _ => &[],
+        };
+        for target in targets.iter().map(|target| *target as usize).filter(|to| *to <= pc) {
+            ends.insert(target, pc);
+        }
+    }
+    let mut loops: Vec<_> = ends.into_iter().collect();
+    loops.sort_by_key(|(start, end)| end - start);
+    loops
+}
+
+/// Whether what an instruction in a loop reads decides if the loop goes on.
+fn decides(
+    program: &Program,
+    (start, end): (usize, usize),
+    source: usize,
+    work: &mut usize,
+) -> bool {
+    let mut depends = BTreeSet::new();
+    let mut depends_until = vec![];
+    loop {
+        let before = (depends.len(), depends_until.len());
+        for pc in start..=end {
+            let Some(left) = work.checked_sub(1 + depends_until.len()) else { return true };
+            *work = left;
+            let (instruction, detail) = (&program.instructions[pc], &program.details[pc]);
+            let guard = Row::Predicate(instruction.guard);
+            let is_controlled = depends_until.iter().any(|(from, to)| (*from..*to).contains(&pc))
+                || depends.contains(&number(program, guard));
+            let reads = detail.reads.iter().any(|row| depends.contains(&number(program, *row)));
+            if pc != source && !is_controlled && !reads {
+                continue;
+            }
+            depends.extend(detail.writes.iter().map(|row| number(program, *row)));
+            match &instruction.operation {
+                Operation::Branch { target } if is_controlled => {
+                    let target = *target as usize;
+                    if target <= pc || target > end {
+                        return true;
+                    }
+                    let skipped = (pc + 1, joined(program, pc, target));
+                    if !depends_until.contains(&skipped) {
+                        depends_until.push(skipped);
+                    }
+                }
+                Operation::Return | Operation::Exit if is_controlled => return true,
+                Operation::BranchTable { .. } => return true,
+                _ => {}
+            }
+        }
+        if before == (depends.len(), depends_until.len()) {
+            return false;
+        }
+    }
+}
+
+/// Where both ways of a forward branch meet: its target, or the end of the other way that the skipped one jumps over.
+fn joined(program: &Program, pc: usize, target: usize) -> usize {
+    let last = &program.instructions[target - 1];
+    match last.operation {
+        Operation::Branch { target: behind } if last.guard == ALWAYS && target - 1 > pc => {
+            target.max(behind as usize)
+        }
+        _ => target,
+    }
+}
