@@ -52,7 +52,7 @@
 //! | `mma_tiled` | the block stages tiles in shared memory; 64 x 64 results per warp (sm_80) | 16 | 8 | 32 | bank conflicts |
 //! | `mma_swizzled` | the chunks of a row are swizzled: `ldmatrix` has no bank conflicts (sm_80) | 16 | 8 | 4 | waiting for tiles |
 //! | `mma_pipelined` | four tiles in shared memory: while the warps multiply one, the next are copied (sm_80) | 16 | 8 | 4 | shared memory and tensor cores |
-//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90a) | none | 8 | none | tensor cores |
+//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90) | none | 8 | none | tensor cores |
 //!
 //! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989 TFLOP/s is what
 //! NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer, reaches about four fifths of it. The
