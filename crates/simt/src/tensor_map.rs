@@ -109,10 +109,10 @@ impl TensorMap {
         for row in 0..rows {
             let mut rest = row;
             let mut start = Some(self.address);
-            for d in 1..self.rank {
+            for (d, coordinate) in coordinates.iter().enumerate().take(self.rank).skip(1) {
                 let index = rest % self.count(d);
                 rest /= self.count(d);
-                let at = i64::from(coordinates[d]) + i64::from(index * self.steps[d].max(1));
+                let at = i64::from(*coordinate) + i64::from(index * self.steps[d].max(1));
                 let inside = (0..self.sizes[d] as i64).contains(&at);
                 start = start.filter(|_| inside);
                 start = start.map(|start| start.wrapping_add(at as u64 * self.strides[d - 1]));

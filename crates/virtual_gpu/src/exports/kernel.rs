@@ -32,19 +32,11 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         let newer = matches!(error, simt::Error::Unsupported { .. });
         if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
-    let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
-    if target.parse::<u32>().is_ok_and(|target| target > machine.profile.architecture()) {
-        let (target, device) = (&module.target, machine.profile.architecture());
-        machine.report(
-            MisuseKind::KernelFault,
-            format!("the PTX is for {target} and the device is sm_{device}"),
-        );
-        return Err(NO_BINARY);
-    }
-    let is_specific = module.target.ends_with('a');
-    if is_specific && target.parse::<u32>() != Ok(machine.profile.architecture()) {
-        let (target, device) = (&module.target, machine.profile.architecture());
-        let message = format!("the PTX is for {target} alone and the device is sm_{device}");
+    let digits: String = module.target.chars().filter(char::is_ascii_digit).collect();
+    let (target, device) = (digits.parse().unwrap_or(0), machine.profile.architecture());
+    // A name that ends with `a` has what one generation alone has.
+    if target > device || module.target.ends_with('a') && target != device {
+        let message = format!("the PTX is for {} and the device is sm_{device}", module.target);
         machine.report(MisuseKind::KernelFault, message);
         return Err(NO_BINARY);
     }

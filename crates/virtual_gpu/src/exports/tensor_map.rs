@@ -34,7 +34,7 @@ fn problem(map: &TensorMap, is_float: bool) -> Option<String> {
     let extents = &map.extents[..map.rank];
     let row = extents[0] * map.width;
     let span = 16 << map.swizzle;
-    if map.address == 0 || map.address % 16 != 0 {
+    if map.address == 0 || !map.address.is_multiple_of(16) {
         return Some(format!("the tensor's address {:#x} is not a multiple of 16", map.address));
     }
     if let Some(size) = sizes.clone().find(|size| !(1..=1 << 32).contains(*size)) {
@@ -49,7 +49,7 @@ fn problem(map: &TensorMap, is_float: bool) -> Option<String> {
     if let Some(step) = map.steps[..map.rank].iter().find(|step| !(1..=8).contains(*step)) {
         return Some(format!("an element stride of {step}: it is from 1 to 8"));
     }
-    if row % 16 != 0 {
+    if !row.is_multiple_of(16) {
         return Some(format!("rows of the box have {row} bytes, which is no multiple of 16"));
     }
     if map.swizzle > 0 && row > span {
@@ -152,7 +152,9 @@ mod tests {
             map.steps.iter_mut().take(rank).for_each(|step| *step = next() as u32);
             map.swizzle = next() as u32;
             map.fills_nan = next() != 0;
-            (0..rank).for_each(|_| drop(next()));
+            (0..rank).for_each(|_| {
+                next();
+            });
             let code = next();
             let problem = problem(&map, is_float);
             assert_eq!(problem.is_some(), code != 0, "{line}: {problem:?}");

@@ -333,7 +333,7 @@ unsafe fn arrive(barrier: *mut Barrier) {
     // SAFETY: the caller's contract.
     unsafe {
         sync_warp(FULL_MASK);
-        if thread::thread_idx_x() % WARP_SIZE == 0 {
+        if thread::thread_idx_x().is_multiple_of(WARP_SIZE) {
             mbarrier::arrive(barrier);
         }
     }

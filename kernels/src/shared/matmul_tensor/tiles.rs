@@ -355,15 +355,17 @@ unsafe fn multiply(fragments: &Fragments, sums: &mut Sums) {
     // Written out: LLVM does not unroll loops around calls that it may not copy.
     macro_rules! products {
         ($i:literal: $($j:literal)*) => { $(
-            // SAFETY: the caller's contract.
             sums[$i][$j] =
-                unsafe { mma::m16n8k16_f32_bf16(fragments.a[$i], fragments.b[$j], sums[$i][$j]) };
+                mma::m16n8k16_f32_bf16(fragments.a[$i], fragments.b[$j], sums[$i][$j]);
         )* };
     }
-    products!(0: 0 1 2 3 4 5 6 7);
-    products!(1: 7 6 5 4 3 2 1 0);
-    products!(2: 0 1 2 3 4 5 6 7);
-    products!(3: 7 6 5 4 3 2 1 0);
+    // SAFETY: the caller's contract.
+    unsafe {
+        products!(0: 0 1 2 3 4 5 6 7);
+        products!(1: 7 6 5 4 3 2 1 0);
+        products!(2: 0 1 2 3 4 5 6 7);
+        products!(3: 7 6 5 4 3 2 1 0);
+    }
 }
 
 /// Stores this lane's part of 16 x 8 results that begin at a row and a column of C: two neighbours of a row, and two eight

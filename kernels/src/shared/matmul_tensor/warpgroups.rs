@@ -149,7 +149,7 @@ unsafe fn multiply(
             wgmma::commit_group();
             // The products of the tile before have ended: its stage is free.
             wgmma::wait_group::<1>();
-            if tile > 0 && thread % 32 == 0 {
+            if tile > 0 && thread.is_multiple_of(32) {
                 let (_, _, empty, _) = ring.of(tile - 1);
                 mbarrier::arrive(empty);
             }
