@@ -56,17 +56,6 @@ pub(crate) enum Stop {
     Turn,
 }
 
-/// What happens to the running lanes after an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// On to the next instruction.
-    Next,
-    /// The position was set; other lanes may have split off.
-    Jumped,
-    /// No lane is left in this group, or it was put aside.
-    Left,
-}
-
 /// The number under which lanes wait at the barrier of their cluster; a block's own barriers have smaller ones.
 pub(crate) const CLUSTER_BARRIER: u32 = 16;
 

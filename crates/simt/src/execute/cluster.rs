@@ -2,11 +2,10 @@
 //!
 //! A launch without clusters is one of clusters of one block each. The blocks of a cluster take turns on one worker.
 
-use super::block::{Block, CLUSTER_BARRIER, Cluster, Flow, Turn};
+use super::block::{Block, CLUSTER_BARRIER, Cluster, Turn};
 use super::machine::Machine;
 use super::request::Request;
-use super::step::wait_here;
-use super::warp::{Split, State, Warp};
+use super::warp::{Flow, Split, State, Warp};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::options::Schedule;
@@ -109,7 +108,7 @@ impl Machine<'_> {
             self.cluster_passed(block, warp, mask);
             return Flow::Next;
         }
-        wait_here(warp, split, mask, State::AtBarrier(CLUSTER_BARRIER))
+        warp.put_aside(split, mask, State::AtBarrier(CLUSTER_BARRIER))
     }
 
     /// Lets go of the cluster's barrier when all threads that live have arrived; whether it did.

@@ -1,12 +1,11 @@
 //! The mbarrier objects that say when copies have landed.
 
-use super::block::{Block, Flow};
+use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
 use super::machine::Machine;
 use super::request::{Request, addresses, shared_offset};
-use super::step::wait_here;
-use super::warp::{Split, State, Warp};
+use super::warp::{Flow, Split, State, Warp};
 use crate::error::Error;
 use crate::operation::{Base, MbarrierOperation};
 
@@ -65,7 +64,7 @@ impl Machine<'_> {
             return Flow::Next;
         }
         self.run.burn(SLEEP);
-        wait_here(warp, split, mask, State::AtMbarrier(shared_offset(address) as u32))
+        warp.put_aside(split, mask, State::AtMbarrier(shared_offset(address) as u32))
     }
 
     pub fn mbarrier(

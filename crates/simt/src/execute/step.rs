@@ -1,10 +1,10 @@
 //! The inner loop: one instruction for all lanes that are together.
 
-use super::block::{Block, Flow, Stop};
+use super::block::{Block, Stop};
 use super::bytes::read_bytes;
 use super::machine::Machine;
 use super::request::space_of;
-use super::warp::{Polled, Split, State, Warp, read_row, write_row};
+use super::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
@@ -426,19 +426,8 @@ impl Machine<'_> {
             self.barrier_arrived(block, warp, mask, number);
             return Ok(Flow::Next);
         }
-        Ok(wait_here(warp, split, mask, State::AtBarrier(number)))
+        Ok(warp.put_aside(split, mask, State::AtBarrier(number)))
     }
-}
-
-/// Puts lanes aside at their instruction; the others of the split go on.
-pub(super) fn wait_here(warp: &mut Warp, split: &mut Split, mask: u32, state: State) -> Flow {
-    warp.splits.push(Split { pc: split.pc, mask, frames: split.frames.clone(), state });
-    split.mask &= !mask;
-    if split.mask == 0 {
-        return Flow::Left;
-    }
-    split.pc += 1;
-    Flow::Jumped
 }
 
 /// Lanes leave a function or the kernel.

@@ -18,6 +18,17 @@ pub(crate) enum State {
     AtMbarrier(u32),
 }
 
+/// What happens to the running lanes after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// On to the next instruction.
+    Next,
+    /// The position was set; other lanes may have split off.
+    Jumped,
+    /// No lane is left in this group, or it was put aside.
+    Left,
+}
+
 /// Lanes that share a position.
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
@@ -128,6 +139,17 @@ impl Warp {
             }
         }
         Some(chosen)
+    }
+
+    /// Lanes of a split wait at its instruction; the others go on.
+    pub fn put_aside(&mut self, split: &mut Split, mask: u32, state: State) -> Flow {
+        self.splits.push(Split { pc: split.pc, mask, frames: split.frames.clone(), state });
+        split.mask &= !mask;
+        if split.mask == 0 {
+            return Flow::Left;
+        }
+        split.pc += 1;
+        Flow::Jumped
     }
 
     /// Whether lanes that are ready stand before these, and it is their turn.

@@ -218,6 +218,8 @@ impl Machine<'_> {
                 all[..starts.len()].copy_from_slice(starts);
                 self.check_shared_read(block, warp, Request::new(pc, u32::MAX, &all, 16));
             }
+            // The warp reads as a whole: once it has waited for the product, any of its lanes may say so.
+            self.warp_synchronized(warp, u32::MAX);
         }
         Ok(())
     }
