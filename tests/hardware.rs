@@ -50,18 +50,15 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("matmul_tiled", "memory_l1_wavefronts_shared", 1.4, JOINED_LOADS),
     ("matmul_warp_tiled", "op_ldgsts", 1.21, CONFLICTING_COPIES),
     ("matmul_warp_tiled", "memory_l1_wavefronts_shared", 1.04, CONFLICTING_COPIES),
+    ("matmul_tensor_mma_pipelined", "sectors_global", 1.8, EMPTY_COPIES),
+    ("matmul_tensor_mma_pipelined", "op_ldgsts", f64::INFINITY, EMPTY_COPIES),
+    ("matmul_tensor_mma_pipelined", "memory_l1_wavefronts_shared", 2.9, EMPTY_COPIES),
+    ("matmul_tensor_wgmma", "memory_l1_wavefronts_shared", f64::INFINITY, PRODUCTS),
     ("memory_hierarchy_chase_l2", "", 2.0, "the profile has the launch by work of the host, too"),
     ("scan_look_back", "global_ld", f64::INFINITY, LOOKS),
     ("scan_look_back", "global_op_ld", f64::INFINITY, LOOKS),
     ("scan_look_back", "sectors_global", f64::INFINITY, LOOKS),
     ("scan_look_back", "tag_requests_global", f64::INFINITY, LOOKS),
-    ("scan_look_back_async", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st", 1.01, ARRIVALS),
-    (
-        "scan_look_back_async",
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st",
-        f64::INFINITY,
-        ARRIVALS,
-    ),
     ("stencil_plane_r1_rolling", "sectors_global_ideal", 1.7, NARROWED),
     ("stencil_plane_r1_rolling", "bytes_per_sector_mem_global_op_ld", 2.0, NARROWED),
     ("stencil_plane_shared", "shared_op_st", f64::INFINITY, MEETINGS),
@@ -69,9 +66,17 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("stencil_volume_r1_rolling", "bytes_per_sector_mem_global_op_ld", 1.5, NARROWED),
     ("transpose_async_copy", "op_ldgsts", 1.01, INCOMPLETE_COPIES),
     ("transpose_async_copy", "memory_l1_wavefronts_shared", 1.01, INCOMPLETE_COPIES),
+    ("scan_specialized_warps", "global_ld", f64::INFINITY, LOOKS),
+    ("scan_specialized_warps", "global_op_ld", f64::INFINITY, LOOKS),
+    ("scan_specialized_warps", "sectors_global", 1.01, LOOKS),
+    ("scan_specialized_warps", "tag_requests_global", 1.02, LOOKS),
+    ("scan_specialized_warps", "mem_shared_op_st", f64::INFINITY, ARRIVALS),
 ];
 const RANDOM_MEETINGS: &str = "how lanes with equal addresses are grouped is not documented";
 const MEETINGS: &str = "accesses of several warps meet in shared memory, and some wait a wavefront";
+const EMPTY_COPIES: &str =
+    "the tiles beyond the last are copies of no bytes, and are counted there as copies";
+const PRODUCTS: &str = "what the tensor cores read by themselves is counted there";
 const RETRIES: &str =
     "a compare-and-swap that fails is made again; blocks that run in turn never fail";
 const REMOTE: &str =
@@ -83,7 +88,7 @@ const NARROWED: &str =
 const CONFLICTING_COPIES: &str = "copies of single words whose lanes conflict in pairs take 3 wavefronts; a register says how many bytes, so each pass counts twice here, which makes 4";
 const LOOKS: &str =
     "a tile looks at those before it until they are done, which blocks that run in turn always are";
-const ARRIVALS: &str = "copies land while a store goes on: one wavefront of 321, which counters by instruction do not have";
+const ARRIVALS: &str = "copies land while a store goes on: some wavefronts more, which counters by instruction do not have";
 const JOINED_LOADS: &str = "ptxas joins four loads of neighbouring words into one of 16 bytes";
 const INCOMPLETE_COPIES: &str =
     "2048 copies take one wavefront each; the GPU's counters miss some, 12 in one and 4 in another";
@@ -103,11 +108,15 @@ fn read<T: serde::de::DeserializeOwned>(file: &str) -> T {
 /// graphs and repetitions ask, and the profile adds up other launches than a test makes.
 const NOT_COMPARED: &[&str] = &[
     "batching_rows",
+    "device_residency_chain",
+    "device_residency_mix",
     "graphs_step",
     "l2_persistence_add",
     "l2_persistence_add_evict_first",
     "overlap_iterate",
     "stream_semantics_work",
+    "symbols_apply",
+    "symbols_apply_constant",
     "unified_addressing_increment",
     "zero_copy_reread",
     "zero_copy_rewrite",
@@ -115,7 +124,13 @@ const NOT_COMPARED: &[&str] = &[
     "zero_copy_strided",
 ];
 /// Those of them that are not in the profile either.
-const NOT_PROFILED: &[&str] = &["overlap_iterate"];
+const NOT_PROFILED: &[&str] = &[
+    "device_residency_chain",
+    "device_residency_mix",
+    "overlap_iterate",
+    "symbols_apply",
+    "symbols_apply_constant",
+];
 /// Kernels, and parts of metrics, for which the profile has no value though the executor counted something: a variant
 /// launches these kernels more than once, and ratios cannot be added.
 const WITHOUT_VALUE: [&str; 7] = [
@@ -171,10 +186,16 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
         for (kernel, counters) in kernels {
             let Some(measured) = profile.kernels.get(&kernel) else { continue };
             launched.insert(kernel.clone());
+            // Where only ptxas's own loads are, some are predicated off, and `idc` does not count those.
+            let is_listed = LOADS_BY_PTXAS.iter().any(|(listed, _)| *listed == kernel);
             if let [Some(requests), Some(ldc)] = CONSTANTS.map(|name| measured.get(name)) {
-                assert_eq!(constant_cache_requests(&counters, *ldc), *requests, "{kernel}");
-                let by_ptxas = ldc - counters.constant_load.requests as f64;
-                loads_by_ptxas.push((kernel.clone(), by_ptxas));
+                if is_listed || counters.constant_load.requests > 0 {
+                    assert_eq!(constant_cache_requests(&counters, *ldc), *requests, "{kernel}");
+                }
+                if is_listed {
+                    let by_ptxas = ldc - counters.constant_load.requests as f64;
+                    loads_by_ptxas.push((kernel.clone(), by_ptxas));
+                }
             }
             for metric in METRICS {
                 let values = metric.names.iter().map(|name| measured.get(*name).copied());
@@ -230,28 +251,7 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
 }
 
 /// Launches that no GPU has run yet: what is newer than the file of its outputs.
-const NOT_RUN_BY_THE_GPU: &[&str] = &[
-    "matmul_aat/naive at m=32",
-    "matmul_aat/tiled at m=32",
-    "matmul_aat/padded at m=32",
-    "matmul_aat/register_tiled at m=32",
-    "matmul_aat/symmetric at m=32",
-    "matmul_aat/naive at m=1000",
-    "matmul_aat/tiled at m=1000",
-    "matmul_aat/padded at m=1000",
-    "matmul_aat/register_tiled at m=1000",
-    "matmul_aat/symmetric at m=1000",
-    "matmul/naive at m=1001, n=32, k=9",
-    "matmul/coalesced at m=1001, n=32, k=9",
-    "matmul/strip at m=1001, n=32, k=9",
-    "matmul/tiled at m=1001, n=32, k=9",
-    "matmul/tiled_i32 at m=1001, n=32, k=9",
-    "matmul/register_1d at m=1001, n=32, k=9",
-    "matmul/register_2d at m=1001, n=32, k=9",
-    "matmul/vectorized at m=1001, n=32, k=9",
-    "matmul/double_buffered at m=1001, n=32, k=9",
-    "matmul/warp_tiled at m=1001, n=32, k=9",
-];
+const NOT_RUN_BY_THE_GPU: &[&str] = &[];
 /// Launches of the GPU that are no more.
 const ONLY_RUN_BY_THE_GPU: &[&str] = &[];
 

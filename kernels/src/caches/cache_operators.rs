@@ -6,7 +6,7 @@
 //! The surprise is in the machine code. NVIDIA documents `.ca` as what a plain load does, and it is
 //! another instruction: a plain load is `LDG`, `.ca` is `LDG.STRONG.SM`, and `.cg` is `LDG.STRONG.GPU`, a
 //! load that the whole device must agree on. Whoever writes `.ca` "to be sure" asks for more than a
-//! plain load, even if it takes the same time here: `stream_ca` (144.6 us), `plain` (144.6 us).
+//! plain load, even if it takes the same time here: `stream_ca` (143.7 us), `plain` (143.7 us).
 //!
 //! A kernel looks up keys in a table: `results[i] = table[keys[i] % words]`. The keys and the results
 //! are streams, each byte is used once. The table is used again and again, at random words. All of it goes
@@ -72,10 +72,10 @@
 //! rates and in the time only.
 //!
 //! Expected: with a table of 128 KiB, those that keep the streams out of L1 or have them evicted first,
-//! `stream_cs` (140.8 us) and `stream_no_allocate` (143.5 us), gain little over `plain` (144.6 us), and
-//! `stream_cg` (147.0 us) nothing, because the table stays in L1 beside the streams; `table_cg` (656.0 us) is several times slower, because it moves 4 KiB + 1 KiB instead
-//! of 1 KiB between L2 and L1 for 128 keys. `table_nc` (144.6 us) equals `plain` (144.6 us). With a table of
-//! 32 MiB, `stream_evict_first` (142.9 us), `table_evict_last` (145.1 us) and `both_cs` (138.5 us) leave more of it
+//! `stream_cs` (140.4 us) and `stream_no_allocate` (143.5 us), gain little over `plain` (143.7 us), and
+//! `stream_cg` (146.9 us) nothing, because the table stays in L1 beside the streams; `table_cg` (727.7 us) is several times slower, because it moves 4 KiB + 1 KiB instead
+//! of 1 KiB between L2 and L1 for 128 keys. `table_nc` (143.7 us) equals `plain` (143.7 us). With a table of
+//! 32 MiB, `stream_evict_first` (142.5 us), `table_evict_last` (144.3 us) and `both_cs` (138.1 us) leave more of it
 //! in L2; the curve over the size of the table shows where.
 //!
 //! The operators in CUDA C++, and in Rust:
@@ -107,25 +107,25 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `plain` | 0.145 | 3714 | 86 | 1.00 |
-//! | `stream_ca` | 0.145 | 3714 | 86 | 1.00 |
-//! | `stream_cg` | 0.147 | 3654 | 85 | 0.98 |
-//! | `stream_cs` | 0.141 | 3813 | 89 | 1.03 |
-//! | `stream_nc` | 0.145 | 3713 | 86 | 1.00 |
-//! | `stream_no_allocate` | 0.143 | 3742 | 87 | 1.01 |
-//! | `stream_evict_first` | 0.143 | 3758 | 87 | 1.01 |
-//! | `stream_prefetch_l2` | 0.131 | 4105 | 95 | 1.11 |
-//! | `table_cg` | 0.656 | 819 | 19 | 0.22 |
-//! | `table_nc` | 0.145 | 3714 | 86 | 1.00 |
-//! | `table_evict_last` | 0.145 | 3700 | 86 | 1.00 |
-//! | `store_wb` | 0.145 | 3712 | 86 | 1.00 |
-//! | `store_cg` | 0.145 | 3713 | 86 | 1.00 |
-//! | `store_cs` | 0.140 | 3831 | 89 | 1.03 |
-//! | `store_wt` | 0.145 | 3714 | 86 | 1.00 |
-//! | `both_cs` | 0.139 | 3876 | 90 | 1.04 |
-//! | *nvcc plain* | 0.146 | 3667 | 85 | 0.99 |
-//! | *nvcc stream_cs* | 0.143 | 3762 | 87 | 1.01 |
-//! | *nvcc table_nc* | 0.146 | 3666 | 85 | 0.99 |
+//! | `plain` | 0.144 | 3737 | 87 | 1.00 |
+//! | `stream_ca` | 0.144 | 3736 | 87 | 1.00 |
+//! | `stream_cg` | 0.147 | 3656 | 85 | 0.98 |
+//! | `stream_cs` | 0.140 | 3823 | 89 | 1.02 |
+//! | `stream_nc` | 0.144 | 3736 | 87 | 1.00 |
+//! | `stream_no_allocate` | 0.144 | 3742 | 87 | 1.00 |
+//! | `stream_evict_first` | 0.142 | 3769 | 88 | 1.01 |
+//! | `stream_prefetch_l2` | 0.131 | 4109 | 96 | 1.10 |
+//! | `table_cg` | 0.728 | 738 | 17 | 0.20 |
+//! | `table_nc` | 0.144 | 3736 | 87 | 1.00 |
+//! | `table_evict_last` | 0.144 | 3722 | 87 | 1.00 |
+//! | `store_wb` | 0.144 | 3735 | 87 | 1.00 |
+//! | `store_cg` | 0.144 | 3737 | 87 | 1.00 |
+//! | `store_cs` | 0.139 | 3856 | 90 | 1.03 |
+//! | `store_wt` | 0.144 | 3737 | 87 | 1.00 |
+//! | `both_cs` | 0.138 | 3888 | 91 | 1.04 |
+//! | *nvcc plain* | 0.146 | 3683 | 86 | 0.99 |
+//! | *nvcc stream_cs* | 0.142 | 3769 | 88 | 1.01 |
+//! | *nvcc table_nc* | 0.146 | 3682 | 86 | 0.99 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes; the number of words is a power of two. L2 policies need

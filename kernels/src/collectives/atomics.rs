@@ -3,10 +3,10 @@
 //! Shows: an [atomic] on an address of its own costs little more than a store; what costs is
 //! contention, which a curve over the number of addresses shows, in device memory and in shared memory.
 //!
-//! The surprise: the scope in the name of an atomic costs nothing here. `system_scope` (167.8 us), which
-//! is atomic for the host and for other devices as well, and `global` (167.8 us) are executed by the same
+//! The surprise: the scope in the name of an atomic costs nothing here. `system_scope` (170.4 us), which
+//! is atomic for the host and for other devices as well, and `global` (170.6 us) are executed by the same
 //! unit of the [L2 cache]. And the operation that looks harmless, compare-and-swap, is the expensive one:
-//! `compare_and_swap` (41680 us) must first load what it compares with, and tries again whenever another
+//! `compare_and_swap` (53442 us) must first load what it compares with, and tries again whenever another
 //! [thread] was faster.
 //!
 //! n updates go to 1 .. 2^20 counters: update i adds to counter i mod addresses. The fewer counters, the
@@ -66,12 +66,12 @@
 //! | `sum_two_launches` | another task: the sum of all elements, partial sums of blocks and a second launch | 4 | none | none | device memory, and a launch |
 //! | `sum_last_block` | one launch: the block that takes the last ticket adds the partial sums | 4 | none | blocks | device memory |
 //!
-//! Expected: with 1024 counters, `global` (167.8 us) and `system_scope` (167.8 us) are equal. `u64` (208.5 us) and
-//! `f64` (310.1 us) move twice the sectors of `global` and `f32` (171.3 us). `compare_and_swap` (41680 us) takes
+//! Expected: with 1024 counters, `global` (170.6 us) and `system_scope` (170.4 us) are equal. `u64` (170.6 us) and
+//! `f64` (310.1 us) move twice the sectors of `global` and `f32` (170.4 us). `compare_and_swap` (53442 us) takes
 //! hundreds of times as long: 16384 threads compete for each counter, and most attempts fail.
-//! `warp_aggregated` (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (30.53 us) approaches the [minimum time], that of reading the elements. Along the
+//! `warp_aggregated` (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (31.26 us) approaches the [minimum time], that of reading the elements. Along the
 //! curve to 1 counter, `global` needs 32 / 4 = 8 times the visits, and `warp_aggregated` a quarter of
-//! them. `sum_last_block` (31.62 us) saves about one [launch overhead] of `sum_two_launches` (33.28 us).
+//! them. `sum_last_block` (32.13 us) saves about one [launch overhead] of `sum_two_launches` (34.08 us).
 //!
 //! The table of operations, in CUDA C++ and here; all of them are checked for each type and scope by
 //! `crates/cuda_std_tests`:
@@ -119,18 +119,18 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `global` | 167.8 | 400 | 9 | 1.00 |
-//! | `system_scope` | 167.8 | 400 | 9 | 1.00 |
-//! | `compare_and_swap` | 41680 | 2 | 0 | 0.00 |
-//! | `warp_aggregated` | 414.8 | 162 | 4 | 0.40 |
-//! | `shared` | 30.53 | 2198 | 51 | 5.50 |
-//! | `u64` | 208.5 | 322 | 7 | 0.80 |
-//! | `f32` | 171.3 | 392 | 9 | 0.98 |
-//! | `f64` | 310.1 | 216 | 5 | 0.54 |
-//! | `sum_two_launches` | 33.28 | 2016 | 47 | 5.04 |
-//! | `sum_last_block` | 31.62 | 2123 | 49 | 5.31 |
-//! | *nvcc global* | 167.8 | 400 | 9 | 1.00 |
-//! | *nvcc sum_last_block* | 31.90 | 2103 | 49 | 5.26 |
+//! | `global` | 170.6 | 393 | 9 | 1.00 |
+//! | `system_scope` | 170.4 | 394 | 9 | 1.00 |
+//! | `compare_and_swap` | 53442 | 1 | 0 | 0.00 |
+//! | `warp_aggregated` | 414.8 | 162 | 4 | 0.41 |
+//! | `shared` | 31.26 | 2147 | 47 | 5.46 |
+//! | `u64` | 170.6 | 393 | 9 | 1.00 |
+//! | `f32` | 170.4 | 394 | 9 | 1.00 |
+//! | `f64` | 310.1 | 216 | 5 | 0.55 |
+//! | `sum_two_launches` | 34.08 | 1969 | 43 | 5.01 |
+//! | `sum_last_block` | 32.13 | 2089 | 46 | 5.31 |
+//! | *nvcc global* | 170.6 | 393 | 9 | 1.00 |
+//! | *nvcc sum_last_block* | 32.48 | 2066 | 45 | 5.25 |
 //! <!-- /measured -->
 //!
 //! Preconditions: the number of counters is a power of two; at most 2^15 for `shared`. The sums use

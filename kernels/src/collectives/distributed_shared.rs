@@ -4,8 +4,8 @@
 //! addition in another [block]'s is slower than one in L2, so reading the keys several times wins.
 //!
 //! The surprise: when the bins do not fit into [shared memory], the usual way is to read the keys once
-//! for each part of the bins, `parts` (0.253 ms), and to ignore those that belong elsewhere. Or to count in
-//! device memory, `global` (0.782 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
+//! for each part of the bins, `parts` (0.257 ms), and to ignore those that belong elsewhere. Or to count in
+//! device memory, `global` (0.769 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
 //! shared memory of another block, on another multiprocessor. It reads every key once and is the slowest of
 //! the three, `cluster` (1.085 ms): few bytes are no help where the rate of single additions is the limit.
 //!
@@ -43,8 +43,8 @@
 //! A request of `cluster` arrives at up to 8 blocks, and the executor counts it once for each of them: 4
 //! of 32 lanes on average, which seldom meet in a bank.
 //!
-//! Expected: the [minimum time] is that of reading the keys, 4 bytes each. `global` (0.782 ms) moves a
-//! sector of 32 B for each of them in L2. `parts` (0.253 ms) reads 4 x 4 B = 16 B per key from L2 and spends
+//! Expected: the [minimum time] is that of reading the keys, 4 bytes each. `global` (0.769 ms) moves a
+//! sector of 32 B for each of them in L2. `parts` (0.257 ms) reads 4 x 4 B = 16 B per key from L2 and spends
 //! 3 of 4 looks at a key in vain. `cluster` (1.085 ms) reads 4 B per key, but 7 of 8 additions go through
 //! the network between multiprocessors, at a rate that NVIDIA does not document: here it is below that of
 //! L2. In the curve, its time hardly depends on the number of bins, and it beats `global` only where few
@@ -78,11 +78,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `global` | 0.782 | 344 | 8 | 1.00 |
-//! | `parts` | 0.253 | 1064 | 25 | 3.10 |
-//! | `cluster` | 1.085 | 248 | 6 | 0.72 |
-//! | *nvcc global* | 0.783 | 344 | 8 | 1.00 |
-//! | *nvcc cluster* | 1.084 | 248 | 6 | 0.72 |
+//! | `global` | 0.769 | 350 | 8 | 1.00 |
+//! | `parts` | 0.257 | 1045 | 23 | 2.99 |
+//! | `cluster` | 1.085 | 248 | 5 | 0.71 |
+//! | *nvcc global* | 0.768 | 350 | 8 | 1.00 |
+//! | *nvcc cluster* | 1.085 | 248 | 5 | 0.71 |
+//! | *CUB HistogramEven* | 3.365 | 80 | 2 | 0.23 |
 //! <!-- /measured -->
 //!
 //! Preconditions: keys aligned to 16 bytes; the number of bins is a power of two, from 8 to 2^18 for

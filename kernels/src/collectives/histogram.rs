@@ -5,8 +5,8 @@
 //!
 //! The surprise is twofold. An input whose bytes are all equal is the worst case for counters in
 //! device memory, but not for counters in [shared memory]: there the hardware adds up lanes that
-//! add 1 to the same word. And a copy of the counters for each [warp], `warp_private` (0.632 ms),
-//! gains nothing over one for the whole [block], `block_private` (0.635 ms).
+//! add 1 to the same word. And a copy of the counters for each [warp], `warp_private` (0.634 ms),
+//! gains nothing over one for the whole [block], `block_private` (0.636 ms).
 //!
 //! Each byte of the input adds 1 to one of 256 counters, by an atomic addition, which no other
 //! thread can interrupt. Additions to one address happen one after the other. In shared memory,
@@ -60,12 +60,12 @@
 //! | `large_histogram` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
 //!
 //! Expected: the [minimum time] is that of reading the input once, n bytes.
-//! `global_atomic` (132.1 ms) is hundreds of times slower than `block_private` (0.635 ms).
-//! `warp_private` (0.632 ms) equals it, and `padded` (0.668 ms) is even slower for random bytes.
-//! `lane_private` (0.515 ms) needs one wavefront per request, and `coarsened` (0.253 ms) reaches
-//! the minimum time; `aggregated` (0.252 ms) does not improve on it. From `lane_private` on, all
+//! `global_atomic` (132.1 ms) is hundreds of times slower than `block_private` (0.636 ms).
+//! `warp_private` (0.634 ms) equals it, and `padded` (0.670 ms) is even slower for random bytes.
+//! `lane_private` (0.513 ms) needs one wavefront per request, and `coarsened` (0.238 ms) reaches
+//! the minimum time; `aggregated` (0.245 ms) does not improve on it. From `lane_private` on, all
 //! distributions take the same time. `large_histogram` (0.445 ms) beats
-//! `large_histogram_global` (3.111 ms), and for equal keys by far more, since all of them wait for
+//! `large_histogram_global` (3.048 ms), and for equal keys by far more, since all of them wait for
 //! one address in L2.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
@@ -93,16 +93,16 @@
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
 //! | `global_atomic` | 132.1 | 8 | 0 | 1.00 |
-//! | `block_private` | 0.635 | 1692 | 39 | 208.21 |
-//! | `warp_private` | 0.632 | 1698 | 39 | 208.94 |
-//! | `padded` | 0.668 | 1607 | 37 | 197.78 |
-//! | `lane_private` | 0.515 | 2087 | 48 | 256.75 |
-//! | `coarsened` | 0.253 | 4251 | 99 | 523.06 |
-//! | `aggregated` | 0.252 | 4258 | 99 | 523.92 |
-//! | `large_histogram_global` | 3.111 | 345 | 8 | 42.47 |
-//! | `large_histogram` | 0.445 | 2411 | 56 | 296.65 |
-//! | *nvcc coarsened* | 0.288 | 3727 | 86 | 458.52 |
-//! | *CUB HistogramEven* | 0.495 | 2168 | 50 | 266.77 |
+//! | `block_private` | 0.636 | 1688 | 37 | 207.59 |
+//! | `warp_private` | 0.634 | 1693 | 37 | 208.21 |
+//! | `padded` | 0.670 | 1603 | 35 | 197.21 |
+//! | `lane_private` | 0.513 | 2093 | 46 | 257.43 |
+//! | `coarsened` | 0.238 | 4506 | 98 | 554.30 |
+//! | `aggregated` | 0.245 | 4383 | 96 | 539.17 |
+//! | `large_histogram_global` | 3.048 | 352 | 8 | 43.33 |
+//! | `large_histogram` | 0.445 | 2415 | 53 | 297.10 |
+//! | *nvcc coarsened* | 0.283 | 3800 | 83 | 467.42 |
+//! | *CUB HistogramEven* | 0.497 | 2161 | 47 | 265.76 |
 //! <!-- /measured -->
 //!
 //! Preconditions: input aligned to 16 bytes; `distribution` is 0 (uniform), 1 (skewed: x^4 of a

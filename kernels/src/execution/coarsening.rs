@@ -53,12 +53,12 @@
 //! per element.
 //!
 //! Expected: with Little's law, a [multiprocessor] of an H200 needs about 30 KB in flight. `one` has
-//! at most 2048 threads x 4 B = 8 KB, `strided_4` 32 KB and `strided_16` 128 KB. So `one` (0.393 ms) should be
-//! far from the [measured peak], `strided_4` (0.250 ms) near it, and `strided_8` (0.257 ms) should not be
+//! at most 2048 threads x 4 B = 8 KB, `strided_4` 32 KB and `strided_16` 128 KB. So `one` (0.400 ms) should be
+//! far from the [measured peak], `strided_4` (0.252 ms) near it, and `strided_8` (0.258 ms) should not be
 //! faster. Up to 16 bytes per thread, L1 retains a warp's sectors between the accesses of a thread, so
-//! `consecutive_2` (0.276 ms) and even `consecutive_4` (0.253 ms) gain as much as the strided ones;
-//! `consecutive_8` (0.894 ms) and `consecutive_16` (1.496 ms) write each sector 8 times. `vectorized_16` (0.260 ms) does the same work as
-//! `strided_16` (0.261 ms) with a quarter of the instructions.
+//! `consecutive_2` (0.281 ms) and even `consecutive_4` (0.255 ms) gain as much as the strided ones;
+//! `consecutive_8` (0.901 ms) and `consecutive_16` (1.492 ms) write each sector 8 times. `vectorized_16` (0.263 ms) does the same work as
+//! `strided_16` (0.262 ms) with a quarter of the instructions.
 //!
 //! The right and the wrong way in CUDA C++:
 //!
@@ -93,20 +93,20 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one` | 0.393 | 2734 | 64 | 1.00 |
-//! | `consecutive_2` | 0.276 | 3883 | 90 | 1.42 |
-//! | `consecutive_4` | 0.253 | 4246 | 99 | 1.55 |
-//! | `consecutive_8` | 0.894 | 1201 | 28 | 0.44 |
-//! | `consecutive_16` | 1.496 | 718 | 17 | 0.26 |
-//! | `strided_2` | 0.280 | 3839 | 89 | 1.40 |
-//! | `strided_4` | 0.250 | 4297 | 100 | 1.57 |
-//! | `strided_8` | 0.257 | 4176 | 97 | 1.53 |
-//! | `strided_16` | 0.261 | 4115 | 96 | 1.51 |
-//! | `vectorized_4` | 0.250 | 4294 | 100 | 1.57 |
-//! | `vectorized_16` | 0.260 | 4133 | 96 | 1.51 |
-//! | *nvcc consecutive_8* | 0.914 | 1174 | 27 | 0.43 |
-//! | *nvcc strided_8* | 0.257 | 4180 | 97 | 1.53 |
-//! | *nvcc vectorized_16* | 0.261 | 4108 | 96 | 1.50 |
+//! | `one` | 0.400 | 2685 | 63 | 1.00 |
+//! | `consecutive_2` | 0.281 | 3820 | 89 | 1.42 |
+//! | `consecutive_4` | 0.255 | 4212 | 98 | 1.57 |
+//! | `consecutive_8` | 0.901 | 1191 | 28 | 0.44 |
+//! | `consecutive_16` | 1.492 | 720 | 17 | 0.27 |
+//! | `strided_2` | 0.284 | 3777 | 88 | 1.41 |
+//! | `strided_4` | 0.252 | 4257 | 99 | 1.59 |
+//! | `strided_8` | 0.258 | 4164 | 97 | 1.55 |
+//! | `strided_16` | 0.262 | 4105 | 96 | 1.53 |
+//! | `vectorized_4` | 0.251 | 4271 | 100 | 1.59 |
+//! | `vectorized_16` | 0.263 | 4087 | 95 | 1.52 |
+//! | *nvcc consecutive_8* | 0.911 | 1178 | 28 | 0.44 |
+//! | *nvcc strided_8* | 0.259 | 4151 | 97 | 1.55 |
+//! | *nvcc vectorized_16* | 0.263 | 4080 | 95 | 1.52 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes for the vectorized variants.

@@ -69,11 +69,11 @@
 //! | `vectorized_16` | each lane copies 16 bytes with one load and one store | 16 | 16 | device memory |
 //! | `in_flight` | every thread starts four 16-byte loads before its first store | 16 | 16 | device memory |
 //!
-//! Expected: `strided` (6.636 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.795 ms),
-//! because it moves 8 times the sectors. `every_other_lane` (1.412 ms) and `half_warp` (1.422 ms) need twice the
-//! requests of `scalar`, and the former twice the sectors between L1 and L2 as well. `permuted` (0.801 ms) is as fast as `scalar`.
-//! `vectorized_8` (0.549 ms) and `vectorized_16` (0.498 ms) move the same sectors as `scalar` in
-//! half and in a quarter of the requests. `in_flight` (0.521 ms) gains nothing more: 32 KiB in
+//! Expected: `strided` (6.354 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.810 ms),
+//! because it moves 8 times the sectors. `every_other_lane` (1.455 ms) and `half_warp` (1.465 ms) need twice the
+//! requests of `scalar`, and the former twice the sectors between L1 and L2 as well. `permuted` (0.815 ms) is as fast as `scalar`.
+//! `vectorized_8` (0.559 ms) and `vectorized_16` (0.500 ms) move the same sectors as `scalar` in
+//! half and in a quarter of the requests. `in_flight` (0.524 ms) gains nothing more: 32 KiB in
 //! flight were enough.
 //!
 //! The key kernel in CUDA C++, and in Rust:
@@ -104,17 +104,17 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `strided` | 6.636 | 324 | 8 | 1.00 |
-//! | `every_other_lane` | 1.412 | 1521 | 35 | 4.70 |
-//! | `half_warp` | 1.422 | 1510 | 35 | 4.67 |
-//! | `permuted` | 0.801 | 2682 | 62 | 8.29 |
-//! | `scalar` | 0.795 | 2701 | 63 | 8.35 |
-//! | `vectorized_8` | 0.549 | 3913 | 91 | 12.09 |
-//! | `vectorized_16` | 0.498 | 4314 | 100 | 13.33 |
-//! | `in_flight` | 0.521 | 4121 | 96 | 12.74 |
-//! | *nvcc scalar* | 0.795 | 2700 | 63 | 8.34 |
-//! | *nvcc vectorized_16* | 0.499 | 4303 | 100 | 13.30 |
-//! | *driver copy* | 0.501 | 4284 | 100 | 13.24 |
+//! | `strided` | 6.354 | 338 | 8 | 1.00 |
+//! | `every_other_lane` | 1.455 | 1476 | 34 | 4.37 |
+//! | `half_warp` | 1.465 | 1465 | 34 | 4.34 |
+//! | `permuted` | 0.815 | 2634 | 62 | 7.79 |
+//! | `scalar` | 0.810 | 2652 | 62 | 7.85 |
+//! | `vectorized_8` | 0.559 | 3845 | 90 | 11.38 |
+//! | `vectorized_16` | 0.500 | 4291 | 100 | 12.70 |
+//! | `in_flight` | 0.524 | 4097 | 96 | 12.12 |
+//! | *nvcc scalar* | 0.810 | 2652 | 62 | 7.85 |
+//! | *nvcc vectorized_16* | 0.501 | 4288 | 100 | 12.69 |
+//! | *driver copy* | 0.504 | 4260 | 99 | 12.60 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes.

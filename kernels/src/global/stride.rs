@@ -42,8 +42,8 @@
 //! | `gather` | the results are stored next to each other: only the loads are strided | min(4s, 32) | 4 | sectors read |
 //! | `staged` | the block loads whole sectors into shared memory and picks the words there | 16 | 4 | device memory |
 //!
-//! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (181.9 us) is the
-//! slowest by far, `gather` (70.34 us) saves the strided stores, and `staged` (78.19 us) is slower
+//! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (181.2 us) is the
+//! slowest by far, `gather` (70.05 us) saves the strided stores, and `staged` (78.59 us) is slower
 //! than `gather`, because it moves the same sectors and has a barrier besides. The sweep over s
 //! goes on: the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat only from
 //! there. That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
@@ -71,10 +71,10 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `copy` | 181.9 | 369 | 9 | 1.00 |
-//! | `gather` | 70.34 | 954 | 22 | 2.59 |
-//! | `staged` | 78.19 | 858 | 20 | 2.33 |
-//! | *nvcc gather* | 70.34 | 954 | 22 | 2.59 |
+//! | `copy` | 181.2 | 370 | 9 | 1.00 |
+//! | `gather` | 70.05 | 958 | 22 | 2.59 |
+//! | `staged` | 78.59 | 854 | 20 | 2.31 |
+//! | *nvcc gather* | 70.14 | 957 | 22 | 2.58 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes; `staged` takes strides up to 64.

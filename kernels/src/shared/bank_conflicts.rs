@@ -79,8 +79,8 @@
 //! Expected: the time follows the wavefronts, but not from the first on: with 1 wavefront per step,
 //! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1055 us) and
 //! `column` (1045 us) have 32 wavefronts per step and take about 22 times as long as
-//! `broadcast` (47.38 us), `two_lanes_per_word` (47.46 us), `padded` (48.58 us) and
-//! `swizzled` (46.05 us), which have 1, as has `multicast` (47.42 us). `random` (130.5 us) has 3.53. `eight_bytes` (78.34 us) and
+//! `broadcast` (47.44 us), `two_lanes_per_word` (47.46 us), `padded` (48.61 us) and
+//! `swizzled` (45.94 us), which have 1, as has `multicast` (47.49 us). `random` (131.1 us) has 3.53. `eight_bytes` (78.34 us) and
 //! `sixteen_bytes` (143.2 us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
@@ -113,16 +113,16 @@
 //! |---|--:|--:|--:|--:|
 //! | `strided_read` | 1049 | 16 | 3 | 1.00 |
 //! | `strided_write` | 1055 | 16 | 3 | 0.99 |
-//! | `broadcast` | 47.38 | 354 | 69 | 22.13 |
+//! | `broadcast` | 47.44 | 354 | 69 | 22.11 |
 //! | `two_lanes_per_word` | 47.46 | 354 | 69 | 22.10 |
-//! | `multicast` | 47.42 | 354 | 69 | 22.11 |
-//! | `random` | 130.5 | 129 | 25 | 8.03 |
+//! | `multicast` | 47.49 | 353 | 69 | 22.08 |
+//! | `random` | 131.1 | 128 | 25 | 8.00 |
 //! | `eight_bytes` | 78.34 | 214 | 84 | 13.39 |
 //! | `sixteen_bytes` | 143.2 | 117 | 92 | 7.32 |
 //! | `column` | 1045 | 16 | 3 | 1.00 |
-//! | `padded` | 48.58 | 346 | 68 | 21.59 |
-//! | `swizzled` | 46.05 | 365 | 71 | 22.77 |
-//! | *nvcc padded* | 48.61 | 345 | 68 | 21.57 |
+//! | `padded` | 48.61 | 345 | 68 | 21.57 |
+//! | `swizzled` | 45.94 | 365 | 71 | 22.83 |
+//! | *nvcc padded* | 48.64 | 345 | 67 | 21.56 |
 //! | *nvcc swizzled* | 45.55 | 368 | 72 | 23.02 |
 //! <!-- /measured -->
 //!

@@ -5,9 +5,9 @@
 //! the symmetry of C.
 //!
 //! The surprise: without a tile the same kernel as in `matmul_ab` makes 1056 [sectors][sector] of the loads of
-//! each [warp] instead of 160, `naive` (34.52 ms). One read of a column where a row was meant, and nothing else,
+//! each [warp] instead of 160, `naive` (34.51 ms). One read of a column where a row was meant, and nothing else,
 //! is the difference. With a tile the strided reads are gone, but a 32-way [bank conflict] takes their
-//! place: `tiled` (3.021 ms) against `padded` (2.201 ms).
+//! place: `tiled` (3.018 ms) against `padded` (2.198 ms).
 //!
 //! A is M x 32, and C = A Aᵀ is M x M: each element of C is the product of two rows of A. A [warp]
 //! computes 32 neighbouring elements of a row of C. It needs one row of A for all its [lanes][lane], and
@@ -75,14 +75,14 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `naive` | 34.52 | 31 | 1 | 1.00 |
-//! | `tiled` | 3.021 | 356 | 8 | 11.43 |
-//! | `padded` | 2.201 | 489 | 11 | 15.68 |
-//! | `register_tiled` | 0.666 | 1616 | 35 | 51.84 |
-//! | `symmetric` | 0.460 | 2339 | 51 | 75.04 |
-//! | *nvcc padded* | 2.170 | 496 | 11 | 15.91 |
-//! | *cuBLAS sgemm* | 0.643 | 1673 | 37 | 53.69 |
-//! | *cuBLAS ssyrk and mirror* | 1.305 | 825 | 18 | 26.46 |
+//! | `naive` | 34.51 | 31 | 1 | 1.00 |
+//! | `tiled` | 3.018 | 356 | 8 | 11.43 |
+//! | `padded` | 2.198 | 489 | 11 | 15.70 |
+//! | `register_tiled` | 0.665 | 1618 | 35 | 51.91 |
+//! | `symmetric` | 0.459 | 2343 | 51 | 75.16 |
+//! | *nvcc padded* | 2.168 | 496 | 11 | 15.92 |
+//! | *cuBLAS sgemm* | 0.635 | 1694 | 37 | 54.33 |
+//! | *cuBLAS ssyrk and mirror* | 1.314 | 819 | 18 | 26.27 |
 //! <!-- /measured -->
 //!
 //! Preconditions: any M from 1 on, as far as a grid has room: 65535 tiles of rows. `register_tiled` and

@@ -4,8 +4,8 @@
 //! requests to shared memory, and here that is what pays.
 //!
 //! The surprise: staging A in shared memory, the classic first step, makes the product slower,
-//! `shared_a` (2.993 ms) against `naive` (2.790 ms). Staging both matrices gains little,
-//! `shared_ab` (2.230 ms). What makes the difference is reuse in registers,
+//! `shared_a` (2.991 ms) against `naive` (2.791 ms). Staging both matrices gains little,
+//! `shared_ab` (2.227 ms). What makes the difference is reuse in registers,
 //! `register_tiled` (0.507 ms).
 //!
 //! A is M x 32, B is 32 x N, so each element of C is a sum of 32 products. Each product needs one
@@ -49,7 +49,7 @@
 //! In the last row, a warp computes 2048 results, which are 64 times 32. It loads A with 4 requests
 //! of 32 sectors (each lane a different row) and B with 8 requests of 16.
 //!
-//! Expected: `shared_a` (2.993 ms) is slower than `naive` (2.790 ms), and `shared_ab` (2.230 ms)
+//! Expected: `shared_a` (2.991 ms) is slower than `naive` (2.791 ms), and `shared_ab` (2.227 ms)
 //! somewhat faster. `register_tiled` (0.507 ms) is several times as fast. On a V100, the Best
 //! Practices Guide measured 1.2 times the speed of `naive` for `shared_a` and 1.6 times for
 //! `shared_ab`.
@@ -85,12 +85,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `naive` | 2.790 | 386 | 8 | 1.00 |
-//! | `shared_a` | 2.993 | 360 | 8 | 0.93 |
-//! | `shared_ab` | 2.230 | 483 | 11 | 1.25 |
-//! | `register_tiled` | 0.507 | 2126 | 46 | 5.50 |
+//! | `naive` | 2.791 | 386 | 8 | 1.00 |
+//! | `shared_a` | 2.991 | 360 | 8 | 0.93 |
+//! | `shared_ab` | 2.227 | 484 | 11 | 1.25 |
+//! | `register_tiled` | 0.507 | 2128 | 46 | 5.51 |
 //! | *nvcc shared_ab* | 2.196 | 491 | 11 | 1.27 |
-//! | *cuBLAS sgemm* | 0.644 | 1673 | 37 | 4.33 |
+//! | *cuBLAS sgemm* | 0.645 | 1671 | 36 | 4.33 |
 //! <!-- /measured -->
 //!
 //! Preconditions: N is arbitrary. A grid has at most 65535 blocks in y, so M is at most 65535 tiles

@@ -160,7 +160,7 @@ mod tests {
             assert_eq!(problem.is_some(), code != 0, "{line}: {problem:?}");
             refused += u32::from(code != 0);
         }
-        assert!(refused > 10, "{refused} maps are refused");
+        assert!(refused >= 10, "{refused} maps are refused");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! Shows: taking memory from a [memory pool] that retains it is up to a hundred times as fast as
 //! allocating it from the driver in each step; a pool with default settings does not retain it.
 //!
-//! The surprise: replacing `cudaMalloc` and `cudaFree`, `each_step` (14.01 ms), by the
-//! stream-ordered pool that is recommended instead, `pool_released` (19.10 ms), makes 256 steps
-//! slower. One setting of the same pool, `pool_retained` (0.390 ms), makes it 30 times as fast.
+//! The surprise: replacing `cudaMalloc` and `cudaFree`, `each_step` (16.83 ms), by the
+//! stream-ordered pool that is recommended instead, `pool_released` (22.94 ms), makes 256 steps
+//! slower. One setting of the same pool, `pool_retained` (0.522 ms), makes it 30 times as fast.
 //!
 //! A program that works in steps needs memory in each of them. `cudaMalloc` (`cuMemAlloc`) takes it
 //! from the driver and maps it into the address space; `cudaFree` (`cuMemFree`) first waits until
@@ -48,10 +48,10 @@
 //! | `sub_allocated` | one block is allocated per run, and each step has its own part | nothing |
 //! | `arena` | the block was allocated earlier, and each step begins at its start again | nothing |
 //!
-//! Expected: `pool_in_order` (0.156 ms) is nearly 100 times as fast as `each_step` (14.01 ms): less
-//! than a microsecond per step against tens of microseconds. `pool_released` (19.10 ms) is the
-//! slowest. `pool_retained` (0.390 ms) pays for the waits, `sub_allocated` (0.384 ms) for one large
-//! allocation, and `arena` (0.015 ms) for the copies of the last step only.
+//! Expected: `pool_in_order` (0.168 ms) is nearly 100 times as fast as `each_step` (16.83 ms): less
+//! than a microsecond per step against tens of microseconds. `pool_released` (22.94 ms) is the
+//! slowest. `pool_retained` (0.522 ms) pays for the waits, `sub_allocated` (0.437 ms) for one large
+//! allocation, and `arena` (0.018 ms) for the copies of the last step only.
 //!
 //! The time is that between two [events][event] around the host's calls on an idle stream; divide
 //! it by the number of steps. Only the last step uses its memory: it copies the input there, and
@@ -87,12 +87,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `each_step` | 14006 | 1 |  | 1.00 |
-//! | `pool_released` | 19097 | 0 |  | 0.73 |
-//! | `pool_retained` | 389.8 | 22 |  | 35.93 |
-//! | `pool_in_order` | 155.7 | 54 |  | 89.95 |
-//! | `sub_allocated` | 384.4 | 22 |  | 36.44 |
-//! | `arena` | 15.33 | 547 |  | 913.78 |
+//! | `each_step` | 16832 | 0 |  | 1.00 |
+//! | `pool_released` | 22944 | 0 |  | 0.73 |
+//! | `pool_retained` | 522.1 | 16 |  | 32.24 |
+//! | `pool_in_order` | 168.2 | 50 |  | 100.09 |
+//! | `sub_allocated` | 437.4 | 19 |  | 38.48 |
+//! | `arena` | 17.92 | 468 |  | 939.28 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `sub_allocated` needs the memory of all steps at once.

@@ -3,9 +3,9 @@
 //! Shows: launching a small [kernel] takes the [host] longer than the kernel runs; a [graph] starts
 //! all of them with one call, which pays once the graph is launched more than once.
 //!
-//! The surprise: making a graph costs more than it saves. `recorded_anew` (0.928 ms), which makes
-//! its graph in each run, is slower than `one_by_one` (0.717 ms), which has none. Only a graph that
-//! was made earlier is fast: `recorded_once` (0.394 ms).
+//! The surprise: making a graph costs more than it saves. `recorded_anew` (0.946 ms), which makes
+//! its graph in each run, is slower than `one_by_one` (0.749 ms), which has none. Only a graph that
+//! was made earlier is fast: `recorded_once` (0.370 ms).
 //!
 //! Each [launch] is a call of the driver: it checks the arguments, writes a command and tells the
 //! [device]. This [launch overhead] is some microseconds. A kernel that works on 64 KiB needs less
@@ -38,8 +38,8 @@
 //! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | one per kernel, and those that make the graph |
 //! | `recorded_once` | the graph was made before the run, which only launches it | one |
 //!
-//! Expected: per kernel, `one_by_one` (717.2 us) / 256 = 3.3 and `recorded_once` (393.7 us) / 256 =
-//! 1.4 microseconds, for kernels of 64 KiB. `recorded_anew` (928.4 us) adds the making of the
+//! Expected: per kernel, `one_by_one` (748.8 us) / 256 = 3.3 and `recorded_once` (369.5 us) / 256 =
+//! 1.4 microseconds, for kernels of 64 KiB. `recorded_anew` (945.9 us) adds the making of the
 //! graph. The time is that between two [events][event] around the host's calls on an idle stream.
 //! Each kernel works on the result of the one before, so that none may be left out or change
 //! places.
@@ -65,8 +65,8 @@
 //! nothing, because the host enqueues them faster than the device works them off.
 //!
 //! Questions:
-//! - How often must a graph be launched to pay? Making it costs `recorded_anew` (928.4 us) less
-//!   `recorded_once` (393.7 us), and each launch saves `one_by_one` (717.2 us) less
+//! - How often must a graph be launched to pay? Making it costs `recorded_anew` (945.9 us) less
+//!   `recorded_once` (369.5 us), and each launch saves `one_by_one` (748.8 us) less
 //!   `recorded_once`. That is 622 / 477 = 1.3 launches: it pays from the second one on.
 //! - What if the arguments change? `cudaGraphExecKernelNodeSetParams` changes those of a kernel
 //!   without making the graph anew. Or let the kernels read what changes from memory.
@@ -76,9 +76,9 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one_by_one` | 0.717 | 0 | 45 | 1.00 |
-//! | `recorded_anew` | 0.928 | 0 | 35 | 0.77 |
-//! | `recorded_once` | 0.394 | 0 | 82 | 1.82 |
+//! | `one_by_one` | 0.749 | 0 | 43 | 1.00 |
+//! | `recorded_anew` | 0.946 | 0 | 34 | 0.79 |
+//! | `recorded_once` | 0.370 | 0 | 87 | 2.03 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

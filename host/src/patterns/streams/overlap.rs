@@ -4,9 +4,9 @@
 //! at the same time; asynchronous calls on one stream overlap nothing.
 //!
 //! The surprise: cutting the work into 8 pieces and making every call asynchronous, `one_stream`
-//! (4.305 ms), is slower than the plain program that waits after each step, `serial` (4.150 ms).
-//! Only a stream per piece helps, `depth_first` (2.039 ms). And the same calls on [pageable
-//! memory], `pageable` (11.67 ms), are the slowest of all, without any error.
+//! (4.319 ms), is slower than the plain program that waits after each step, `serial` (4.161 ms).
+//! Only a stream per piece helps, `depth_first` (2.044 ms). And the same calls on [pageable
+//! memory], `pageable` (13.26 ms), are the slowest of all, without any error.
 //!
 //! A [device] has three parts that can work at once: a [copy engine] for copies from the [host] to
 //! the device ([H2D]), one for copies back ([D2H]), and the [multiprocessors][multiprocessor] that
@@ -60,10 +60,10 @@
 //! ```
 //!
 //! The longest part runs without a gap; of the two others only one piece each sticks out, at the
-//! start and at the end. Here n = 8: `kernel` (1.713 ms) and an eighth of `h2d` (1.219 ms) and
-//! `d2h` (1.217 ms) give 2.02, and `depth_first` (2.039 ms) is near it. `host_beside` (2.044 ms)
-//! hides the host's work, `host_after` (2.509 ms) adds it. With few steps per word the copies are
-//! the longest part; then `bidirectional` (1.332 ms) takes the place of the largest of the three,
+//! start and at the end. Here n = 8: `kernel` (1.712 ms) and an eighth of `h2d` (1.218 ms) and
+//! `d2h` (1.219 ms) give 2.02, and `depth_first` (2.044 ms) is near it. `host_beside` (2.044 ms)
+//! hides the host's work, `host_after` (2.550 ms) adds it. With few steps per word the copies are
+//! the longest part; then `bidirectional` (1.334 ms) takes the place of the largest of the three,
 //! because both directions share a part of PCIe.
 //!
 //! In CUDA C++, and the same in Rust:
@@ -96,18 +96,18 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `serial` | 4.150 | 32 | 32 | 1.00 |
-//! | `one_stream` | 4.305 | 31 | 31 | 0.96 |
-//! | `two_engines` | 1.884 | 36 | 64 | 2.20 |
-//! | `depth_first` | 2.039 | 66 | 65 | 2.04 |
-//! | `breadth_first` | 2.042 | 66 | 65 | 2.03 |
-//! | `host_after` | 2.509 | 54 | 53 | 1.65 |
-//! | `host_beside` | 2.044 | 66 | 65 | 2.03 |
-//! | `pageable` | 11.67 | 12 | 11 | 0.36 |
-//! | `h2d` | 1.219 | 55 | 99 | 3.41 |
-//! | `kernel` | 1.713 | 78 |  | 2.42 |
-//! | `d2h` | 1.217 | 55 | 100 | 3.41 |
-//! | `bidirectional` | 1.332 | 101 | 99 | 3.11 |
+//! | `serial` | 4.161 | 32 | 32 | 1.00 |
+//! | `one_stream` | 4.319 | 31 | 31 | 0.96 |
+//! | `two_engines` | 1.887 | 36 | 64 | 2.20 |
+//! | `depth_first` | 2.044 | 66 | 65 | 2.04 |
+//! | `breadth_first` | 2.041 | 66 | 65 | 2.04 |
+//! | `host_after` | 2.550 | 53 | 52 | 1.63 |
+//! | `host_beside` | 2.044 | 66 | 65 | 2.04 |
+//! | `pageable` | 13.26 | 10 | 10 | 0.31 |
+//! | `h2d` | 1.218 | 55 | 99 | 3.42 |
+//! | `kernel` | 1.712 | 78 |  | 2.43 |
+//! | `d2h` | 1.219 | 55 | 99 | 3.41 |
+//! | `bidirectional` | 1.334 | 101 | 99 | 3.12 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31.

@@ -3,9 +3,9 @@
 //! Shows: a copy costs a fixed time before its first byte, so many small copies should become one;
 //! a copy that knows width and pitch needs no packing.
 //!
-//! The surprise comes twice. Copying 1 MiB row by row, `one_by_one` (2538 us), takes 95 times as
-//! long as copying it with one call, `two_d` (28.64 us). And packing the rows first, as one is
-//! often told to do, gets only part of the way: `packed` (140.3 us) spends most of its time on the
+//! The surprise comes twice. Copying 1 MiB row by row, `one_by_one` (2567 us), takes 95 times as
+//! long as copying it with one call, `two_d` (27.74 us). And packing the rows first, as one is
+//! often told to do, gets only part of the way: `packed` (136.1 us) spends most of its time on the
 //! CPU.
 //!
 //! The wanted words are in rows, and between two rows is a gap of the same length, on the [host]
@@ -49,7 +49,7 @@
 //! Expected: n rows of V bytes in all take n a + V/b one by one, and a + V/b + pack when packed; a
 //! is the fixed time of a copy, b the rate of PCIe, and pack the time to pack and unpack. So the
 //! gain is near n for short rows, and near 1 for rows that are long against a b bytes. Here
-//! `packed` (140.3 us) gains much, `two_d` (28.64 us) more, and `mapped` (32.19 us) nearly as much.
+//! `packed` (136.1 us) gains much, `two_d` (27.74 us) more, and `mapped` (32.19 us) nearly as much.
 //!
 //! In CUDA C++, and in Rust:
 //!
@@ -66,7 +66,7 @@
 //! while the last one runs, but each costs host and engine a fixed time, and 1024 of them add up.
 //!
 //! Questions:
-//! - How long must a row be until it does not matter? One copy of `one_by_one` (2538 us) takes
+//! - How long must a row be until it does not matter? One copy of `one_by_one` (2567 us) takes
 //!   1/1024 of that. In that time PCIe carries about 140 KiB (at 55 x 10^9 bytes per second), so
 //!   rows of that length have half the rate.
 //! - Why not copy everything, with the gaps? That is one call, too, and moves twice the bytes here.
@@ -77,10 +77,10 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one_by_one` | 2538 | 0 | 1 | 1.00 |
-//! | `packed` | 140.3 | 7 | 13 | 18.09 |
-//! | `two_d` | 28.64 | 37 | 66 | 88.61 |
-//! | `mapped` | 32.19 | 33 | 59 | 78.83 |
+//! | `one_by_one` | 2567 | 0 | 1 | 1.00 |
+//! | `packed` | 136.1 | 8 | 14 | 18.85 |
+//! | `two_d` | 27.74 | 38 | 68 | 92.51 |
+//! | `mapped` | 32.19 | 33 | 59 | 79.73 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

@@ -4,8 +4,8 @@
 //! allocating it costs more than several pageable copies, so allocate once and reuse.
 //!
 //! The surprise: the same 64 MiB take six times as long from an ordinary vector, `h2d_pageable`
-//! (3.820 ms), as from pinned memory, `h2d_pinned` (1.218 ms). But allocating pinned memory,
-//! `allocate_pinned` (24.16 ms), takes longer than three of the slow copies.
+//! (3.858 ms), as from pinned memory, `h2d_pinned` (1.218 ms). But allocating pinned memory,
+//! `allocate_pinned` (25.15 ms), takes longer than three of the slow copies.
 //!
 //! Memory from `malloc`, `new` or `Vec` is [pageable memory]: the operating system may move its
 //! pages or write them to disk. A [copy engine], the part of the GPU that copies over [PCIe], reads
@@ -33,7 +33,7 @@
 //!    calls `async_copy_from` (`cudaMemcpyAsync`). There is one copy instead of two, at the
 //!    measured peak. It costs the allocation, `allocate_pinned`.
 //! 3. `h2d_registered` pins memory that exists already, with `cudaHostRegister`. The rate is the
-//!    same. `register` (3.124 ms) is much cheaper than an allocation, because the pages are there.
+//!    same. `register` (3.082 ms) is much cheaper than an allocation, because the pages are there.
 //! 4. `h2d_write_combined` asks for memory that the CPU's caches ignore ([write-combined memory]).
 //!    It was made for slower connections; here nothing is left to gain.
 //! 5. `h2d_portable` pins memory for all contexts of the process, which programs with several GPUs
@@ -69,7 +69,7 @@
 //!
 //! Expected: T = a + V/b for V bytes, where a is the fixed time of a copy and b the rate; at V = a
 //! b bytes a copy has half its rate. All pinned kinds have the same b, so `h2d_pinned` (1.218 ms),
-//! `h2d_registered` (1.226 ms) and `h2d_write_combined` (1.219 ms) are equal. `bidirectional`
+//! `h2d_registered` (1.227 ms) and `h2d_write_combined` (1.217 ms) are equal. `bidirectional`
 //! (1.333 ms) moves twice the bytes in little more time.
 //!
 //! In CUDA C++, and in Rust:
@@ -85,17 +85,17 @@
 //! `host`: the borrow checker cannot know when the copy has ended.
 //!
 //! Common misconception: "pinned memory is faster memory". Only copies by the engine are faster.
-//! `read_pinned` (4.825 ms) is no faster for the CPU than `read_pageable` (4.839 ms), and the
+//! `read_pinned` (4.901 ms) is no faster for the CPU than `read_pageable` (4.886 ms), and the
 //! system has fewer pages left to move.
 //!
 //! Common misconception: "write-combined memory is always slow to read". `read_write_combined`
-//! (4.813 ms) is like the others here, because this host caches it anyway. On hosts that honour the
+//! (4.985 ms) is like the others here, because this host caches it anyway. On hosts that honour the
 //! kind each load misses every cache, so do not rely on either.
 //!
 //! Questions:
-//! - After how many copies does pinning pay? A copy saves `h2d_pageable` (3.820 ms) less
-//!   `h2d_pinned` (1.218 ms), so `allocate_pinned` (24.16 ms) pays from the fifth copy on.
-//!   `register` (3.124 ms) costs less than one such saving, so it pays for a single copy of this
+//! - After how many copies does pinning pay? A copy saves `h2d_pageable` (3.858 ms) less
+//!   `h2d_pinned` (1.218 ms), so `allocate_pinned` (25.15 ms) pays from the fifth copy on.
+//!   `register` (3.082 ms) costs less than one such saving, so it pays for a single copy of this
 //!   size on this host.
 //! - Why not pin everything? Pinned pages cannot be given to other programs, and pinning takes time
 //!   in proportion to the size. Pin the buffers that are copied again and again.
@@ -109,26 +109,26 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `h2d_pageable` | 3.820 | 18 | 32 | 1.00 |
-//! | `h2d_pinned` | 1.218 | 55 | 99 | 3.14 |
-//! | `h2d_registered` | 1.226 | 55 | 99 | 3.12 |
-//! | `h2d_write_combined` | 1.219 | 55 | 99 | 3.13 |
-//! | `h2d_portable` | 1.218 | 55 | 99 | 3.14 |
-//! | `d2h_pageable` | 4.259 | 16 | 28 | 0.90 |
-//! | `d2h_pinned` | 1.218 | 55 | 99 | 3.14 |
-//! | `d2h_registered` | 1.220 | 55 | 99 | 3.13 |
-//! | `d2h_write_combined` | 1.217 | 55 | 100 | 3.14 |
-//! | `d2h_portable` | 1.217 | 55 | 100 | 3.14 |
-//! | `bidirectional` | 1.333 | 101 | 99 | 2.87 |
-//! | `allocate_pinned` | 24.16 | 3 |  | 0.16 |
-//! | `allocate_write_combined` | 20.78 | 3 |  | 0.18 |
-//! | `allocate_portable` | 25.66 | 3 |  | 0.15 |
-//! | `register` | 3.124 | 21 |  | 1.22 |
-//! | `read_pageable` | 4.839 | 28 |  | 0.79 |
-//! | `read_pinned` | 4.825 | 28 |  | 0.79 |
-//! | `read_registered` | 4.842 | 28 |  | 0.79 |
-//! | `read_write_combined` | 4.813 | 28 |  | 0.79 |
-//! | `read_portable` | 4.944 | 27 |  | 0.77 |
+//! | `h2d_pageable` | 3.858 | 17 | 31 | 1.00 |
+//! | `h2d_pinned` | 1.218 | 55 | 99 | 3.17 |
+//! | `h2d_registered` | 1.227 | 55 | 99 | 3.15 |
+//! | `h2d_write_combined` | 1.217 | 55 | 99 | 3.17 |
+//! | `h2d_portable` | 1.219 | 55 | 99 | 3.17 |
+//! | `d2h_pageable` | 3.730 | 18 | 33 | 1.03 |
+//! | `d2h_pinned` | 1.219 | 55 | 99 | 3.16 |
+//! | `d2h_registered` | 1.220 | 55 | 99 | 3.16 |
+//! | `d2h_write_combined` | 1.221 | 55 | 99 | 3.16 |
+//! | `d2h_portable` | 1.217 | 55 | 100 | 3.17 |
+//! | `bidirectional` | 1.333 | 101 | 99 | 2.89 |
+//! | `allocate_pinned` | 25.15 | 3 |  | 0.15 |
+//! | `allocate_write_combined` | 20.87 | 3 |  | 0.18 |
+//! | `allocate_portable` | 25.80 | 3 |  | 0.15 |
+//! | `register` | 3.082 | 22 |  | 1.25 |
+//! | `read_pageable` | 4.886 | 27 |  | 0.79 |
+//! | `read_pinned` | 4.901 | 27 |  | 0.79 |
+//! | `read_registered` | 5.126 | 26 |  | 0.75 |
+//! | `read_write_combined` | 4.985 | 27 |  | 0.77 |
+//! | `read_portable` | 4.866 | 28 |  | 0.79 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.
