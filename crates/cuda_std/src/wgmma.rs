@@ -10,7 +10,7 @@
 //! is all that is needed; 16 steps further along K are 32 bytes further ([`Descriptor::advanced`]).
 //!
 //! Thread `t` of the warpgroup holds `N / 2` results: element `4 j + 2 h + e` lies in row
-//! `16 (t / 32) + t % 32 / 4 + 8 h` and column `8 j + 2 (t % 4) + e`. A in registers is [`A`](crate::mma::A) of each warp's 16
+//! `16 (t / 32) + t % 32 / 4 + 8 h` and column `8 j + 2 (t % 4) + e`. A in registers is [`A`] of each warp's 16
 //! rows.
 //!
 //! These instructions exist on compute capability 9.0 alone, not on newer ones: kernels say

@@ -27,7 +27,7 @@ pub struct Curves {
     pub x: Axis,
     /// What runs upwards.
     pub y: Axis,
-    /// The lines; at most [`MAX_SERIES`] of different series.
+    /// The lines; at most [`MAX_SERIES`](super::MAX_SERIES) of different series.
     pub lines: Vec<Line>,
     /// What the lines are that are not solid.
     pub strokes: Vec<(Stroke, String)>,
@@ -49,7 +49,7 @@ pub struct Axis {
 pub struct Line {
     /// Its name; that of a solid line is in the legend.
     pub name: String,
-    /// Its colour and marker, below [`MAX_SERIES`].
+    /// Its colour and marker, below [`MAX_SERIES`](super::MAX_SERIES).
     pub series: usize,
     /// How it is drawn.
     pub stroke: Stroke,
