@@ -43,7 +43,7 @@ fn no_row_is_predicted_worse_than_before() {
     if blessing() {
         let mut text = format!("{HEADER}\n");
         for (name, ratio) in &ratios {
-            let _ = writeln!(text, "{name},{ratio:.3}");
+            let _ = writeln!(text, "{name},{ratio:.6}");
         }
         std::fs::write(path, text).expect("a writable checkout");
         return;
