@@ -16,11 +16,14 @@ const RECORDED: &str = "results/nvidia-h200/accuracy.csv";
 /// How much further off than recorded a row of most patterns may be: a factor.
 const MARGIN: f64 = 1.05;
 /// Patterns whose rows may be further off, and why.
-const UNSTEADY: &[(&str, f64, &str)] = &[(
-    "matmul/",
-    1.35,
-    "4 to 16 blocks are executed, which the executor's threads share differently from run to run",
-)];
+const UNSTEADY: &[(&str, f64, &str)] = &[
+    (
+        "matmul/",
+        1.35,
+        "4 to 16 blocks are executed, which the executor's threads share differently from run to run",
+    ),
+    ("distributed_shared/parts", 1.15, "two runs differed by 4.5 %, for the same reason"),
+];
 const HEADER: &str = "pattern/variant,predicted / measured";
 
 #[test]
