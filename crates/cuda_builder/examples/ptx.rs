@@ -1,23 +1,22 @@
-//! Builds a kernels crate from the command line: `cargo run --example ptx -- PATH [CAPABILITY [PREFIX]]`, where
-//! PREFIX is what the names of the kernels that are wanted begin with.
+//! Builds a crate of kernels and prints where its PTX lies: `cargo run --example ptx -- FOLDER [compute_90]`.
 
 use cuda_builder::{CudaBuilder, NvvmArch};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let Some(path) = arguments.next() else {
-        eprintln!("usage: ptx PATH [CAPABILITY [PREFIX]]");
+    let Some(folder) = arguments.next() else {
+        eprintln!("error: which crate? Give its folder, and a compute capability if it is not 70");
         std::process::exit(2);
     };
-    let capability = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(70);
-    let Some(arch) = NvvmArch::from_capability(capability) else {
-        eprintln!("error: this builder does not know compute capability {capability}");
+    let arch =
+        arguments.next().map_or(Some(NvvmArch::Compute70), |name| NvvmArch::from_name(&name));
+    let Some(arch) = arch else {
+        eprintln!("error: this compute capability is not known; 70, 80, 90 and 90a are");
         std::process::exit(2);
     };
-    let mut builder = CudaBuilder::new(path).arch(arch).announce(true);
-    if let Some(prefix) = arguments.next() {
-        builder = builder.only_kernels(prefix);
+    let path = CudaBuilder::new(folder).arch(arch).build_or_exit();
+    #[allow(clippy::print_stdout, reason = "the path is what was asked for")]
+    {
+        println!("{}", path.display());
     }
-    let ptx = builder.build_or_exit();
-    eprintln!("{}", ptx.display());
 }

@@ -65,14 +65,15 @@ pub(crate) fn bitcode(
             );
     }
     command.args(&options.arguments).arg("--");
+    let attributes = crate_attributes(path)?;
     // A file of its own for each choice of compiler and options: cargo holds a build fresh whose file another choice
     // would have written over.
     let mut choice = std::hash::DefaultHasher::new();
-    (&toolchain.version, format!("{options:?}"), &flags).hash(&mut choice);
+    (&toolchain.version, format!("{options:?}"), &flags, &attributes).hash(&mut choice);
     let name = format!("{}-{:08x}.bc", arch.target_feature(), choice.finish() as u32);
     let output = work.join(name);
     command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
-    command.arg(format!("-Ctarget-cpu={}", arch.processor()));
+    command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     if fresh::is_up_to_date(&output) {
         return Ok(output);
     }
@@ -102,6 +103,28 @@ fn cargo_target(work: &Path) -> PathBuf {
     work.with_file_name("device")
 }
 
+/// What every crate of kernels needs on the device and does not say itself: no `std`, and the features of the compiler
+/// behind `#[kernel]` and inline PTX. A feature must not be asked for twice.
+fn crate_attributes(path: &Path) -> Result<Vec<String>, CudaBuilderError> {
+    let root = path.join(root_in(&manifest(path)?).unwrap_or("src/lib.rs".to_owned()));
+    let text = std::fs::read_to_string(&root).map_err(CudaBuilderError::io("read", root))?;
+    let own: Vec<&str> =
+        text.split("#![").skip(1).filter_map(|rest| rest.split(']').next()).collect();
+    let says = |name: &str| own.iter().any(|attribute| attribute.contains(name));
+    let mut attributes = Vec::new();
+    if !says("no_std") {
+        attributes.push("-Zcrate-attr=no_std".to_owned());
+    }
+    for feature in ["abi_ptx", "asm_experimental_arch"] {
+        if !says(feature) {
+            attributes.push(format!("-Zcrate-attr=feature({feature})"));
+        }
+    }
+    // A crate without inline PTX does not use the second.
+    attributes.push("-Aunused_features".to_owned());
+    Ok(attributes)
+}
+
 /// The crate's manifest.
 fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
     let manifest = path.join("Cargo.toml");
@@ -110,13 +133,23 @@ fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
 
 /// The name that a section of a manifest, such as `package`, gives.
 fn name_in(manifest: &str, section: &str) -> Option<String> {
+    value_in(manifest, section, "name")
+}
+
+/// Where a manifest says that the crate's root is.
+fn root_in(manifest: &str) -> Option<String> {
+    value_in(manifest, "lib", "path")
+}
+
+/// The value of a key in a section of a manifest.
+fn value_in(manifest: &str, section: &str, wanted: &str) -> Option<String> {
     let lines = manifest.lines().map(str::trim);
     let section = lines.skip_while(|line| *line != format!("[{section}]")).skip(1);
-    let mut names = section.take_while(|line| !line.starts_with('[')).filter_map(|line| {
+    let mut values = section.take_while(|line| !line.starts_with('[')).filter_map(|line| {
         let (key, value) = line.split_once('=')?;
-        (key.trim() == "name").then(|| value.trim().trim_matches('"').to_owned())
+        (key.trim() == wanted).then(|| value.trim().trim_matches('"').to_owned())
     });
-    names.next()
+    values.next()
 }
 
 /// Makes cargo build the crate itself again.
@@ -217,6 +250,7 @@ mod tests {
         let manifest = "[dependencies]\nname = \"x\"\n[package]\nversion = \"1.0.0\"\nname=\"a-b\"\n[lib]\npath = \"l.rs\"\n";
         assert_eq!(name_in(manifest, "package").as_deref(), Some("a-b"));
         assert_eq!(name_in(manifest, "lib"), None);
+        assert_eq!(root_in(manifest).as_deref(), Some("l.rs"));
         let named = format!("{manifest}name = \"other\"\n");
         assert_eq!(name_in(&named, "lib").as_deref(), Some("other"));
     }

@@ -89,6 +89,16 @@ pub enum CudaBuilderError {
         /// The beginning that was asked for.
         prefix: String,
     },
+    /// LLVM has no PTX for what a function does.
+    #[error("`{function}`{place} cannot be compiled to PTX: {operation}")]
+    NotLowered {
+        /// The function.
+        function: String,
+        /// Where, as ` at path:line`, if it is known.
+        place: String,
+        /// What has no PTX.
+        operation: String,
+    },
     /// A tool of the build ended with an error.
     #[error("{tool} failed on {}:\n{output}", input.display())]
     ToolFailed {

@@ -42,7 +42,7 @@ const ATTRIBUTES: &str = "__coalesce_attributes_";
 /// The function attribute of a kernel whose local memory is meant. LLVM hands on attributes that it does not know.
 const LOCAL_MEMORY: &str = "\"coalesce-local-memory\"";
 /// The first word of such a constant.
-const ATTRIBUTES_FORMAT: u32 = 1;
+const ATTRIBUTES_FORMAT: u32 = 2;
 
 /// An LLVM address space with its number on NVPTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -343,7 +343,7 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
 /// Decodes a `__coalesce_attributes_` constant into LLVM function attributes.
 fn function_attributes(rest: &str) -> Option<String> {
     let words = constant_words(rest)?;
-    let [format, threads, blocks, x, y, z, local_memory, ..] = *words.as_slice() else {
+    let [format, threads, blocks, x, y, z, local_memory, bx, by, bz] = *words.as_slice() else {
         return None;
     };
     if format != ATTRIBUTES_FORMAT {
@@ -358,6 +358,9 @@ fn function_attributes(rest: &str) -> Option<String> {
     }
     if x > 0 {
         text.push(format!("\"nvvm.cluster_dim\"=\"{x},{},{}\"", y.max(1), z.max(1)));
+    }
+    if bx > 0 {
+        text.push(format!("\"nvvm.reqntid\"=\"{bx},{by},{bz}\""));
     }
     if local_memory > 0 {
         text.push(LOCAL_MEMORY.to_owned());
@@ -500,12 +503,12 @@ mod tests {
 
     #[test]
     fn kernel_attributes_become_function_attributes() {
-        let module = "@__coalesce_attributes_f = constant [32 x i8] c\"\\01\\00\\00\\00\\00\\01\\00\\00\\02\\00\\00\\00\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
+        let module = "@__coalesce_attributes_f = constant [40 x i8] c\"\\02\\00\\00\\00\\00\\01\\00\\00\\02\\00\\00\\00\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\20\\00\\00\\00\\08\\00\\00\\00\\01\\00\\00\\00\", align 4\n\
             define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 !dbg !5 {\n";
         let out = rewrite(module).expect("a well-formed module");
         assert_eq!(
             out,
-            "define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 \"nvvm.maxntid\"=\"256\" \"nvvm.minctasm\"=\"2\" \"nvvm.cluster_dim\"=\"2,1,1\" !dbg !5 {\n"
+            "define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 \"nvvm.maxntid\"=\"256\" \"nvvm.minctasm\"=\"2\" \"nvvm.cluster_dim\"=\"2,1,1\" \"nvvm.reqntid\"=\"32,8,1\" !dbg !5 {\n"
         );
     }
 
@@ -539,7 +542,7 @@ mod tests {
 
     #[test]
     fn a_kernel_may_mean_its_local_memory() {
-        let module = "@__coalesce_attributes_f = constant [32 x i8] c\"\\01\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
+        let module = "@__coalesce_attributes_f = constant [40 x i8] c\"\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
             define ptx_kernel void @f(ptr %a) unnamed_addr {\n}\ndefine ptx_kernel void @g() {\n}\n";
         let out = rewrite(module).expect("a well-formed module");
         assert_eq!(with_meant_local_memory(&out), ["f"]);

@@ -44,6 +44,7 @@ mod options;
 mod package_manager;
 pub mod ptxas;
 pub mod toolchain;
+mod unsupported;
 
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;

@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
-use crate::{facts, ir, local_memory};
+use crate::{facts, ir, local_memory, unsupported};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
@@ -54,7 +54,13 @@ pub(crate) fn ptx(
     if options.fast_div {
         flags.push("-nvptx-prec-divf32=0");
     }
-    run(toolchain, "llc", &final_ir, output, &flags)?;
+    run(toolchain, "llc", &final_ir, output, &flags).map_err(|error| match &error {
+        CudaBuilderError::ToolFailed { output, .. } => {
+            let module = std::fs::read_to_string(&final_ir).unwrap_or_default();
+            unsupported::error(output, &module).unwrap_or(error)
+        }
+        _ => error,
+    })?;
     if let (Some(folder), Some(name)) = (&options.emit_llvm_ir, final_ir.file_name()) {
         let target = folder.join(name);
         std::fs::copy(&final_ir, &target).map_err(CudaBuilderError::io("write", target))?;

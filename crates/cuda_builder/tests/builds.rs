@@ -139,8 +139,7 @@ impl Small {
 
     fn kernel_adds(&self, added: u32) {
         let text = format!(
-            "#![no_std]\n#![feature(abi_ptx)]\n\
-             #[panic_handler] fn panic(_: &core::panic::PanicInfo) -> ! {{ loop {{}} }}\n\
+            "#[panic_handler] fn panic(_: &core::panic::PanicInfo) -> ! {{ loop {{}} }}\n\
              #[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn entry(target: *mut u32) {{\n\
              unsafe {{ target.write(used::value() + {added}) }}\n}}\n"
         );
@@ -209,4 +208,17 @@ fn local_memory_that_is_meant_is_marked_in_the_ptx() {
     let ptx = read(kernels().only_kernels("local_memory_").build().expect("it compiles"));
     let mark = "\n// local memory is meant: local_memory_indexed\n";
     assert!(ptx.ends_with(mark), "{}", &ptx[ptx.len() - 100..]);
+}
+
+/// The builder brings what every crate of kernels needs; a crate that says it all the same is not told twice.
+#[test]
+fn a_crate_may_say_itself_what_the_builder_brings() {
+    let small = Small::new("says-it-itself");
+    let path = "says-it-itself/src/lib.rs";
+    let text = std::fs::read_to_string(small.folder.path().join(path)).expect("it was written");
+    small.write(
+        path,
+        &format!("#![no_std]\n#![cfg_attr(target_arch = \"nvptx64\", feature(abi_ptx))]\n{text}"),
+    );
+    assert!(small.build(NvvmArch::Compute70).contains(".entry entry"));
 }

@@ -5,7 +5,7 @@
 //! - `launches` is a table of what to run and what must come out, for whoever can execute PTX: a GPU,
 //!   or an interpreter. `launches::all()` has the inputs and the outputs as bytes.
 
-#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
+#![cfg_attr(target_arch = "nvptx64", no_std)]
 // An import may serve only kernels that this target is too old for; the host sees all of them.
 #![cfg_attr(target_arch = "nvptx64", allow(unused_imports))]
 #![allow(clippy::missing_safety_doc)]

@@ -5,7 +5,6 @@
 // `i % 2 == 0` is what readers of both languages know.
 #![allow(clippy::manual_is_multiple_of)]
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;

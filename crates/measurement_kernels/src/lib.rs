@@ -1,7 +1,6 @@
 //! The kernels that Coalesce's instruments use to measure the device itself: its measured peaks, its clock, its launches.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

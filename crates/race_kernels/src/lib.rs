@@ -5,7 +5,6 @@
 //!
 //! The last pair is no race: the tiled matrix product as many tutorials have it, which reads out of bounds.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

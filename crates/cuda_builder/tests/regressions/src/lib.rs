@@ -4,7 +4,6 @@
 //! thread. Each kernel here is wrong if an optimization believes that. All are launched with one
 //! block of [`THREADS`] threads and write one u32 per thread.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
