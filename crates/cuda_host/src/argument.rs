@@ -2,6 +2,7 @@
 
 use crate::view::{DevicePtr, DevicePtrMut};
 use cuda_std::kernel::ByValue;
+use cuda_std::safe::{PerBlock, PerThread, Plane, PlanePerThread, TransposedPlanePerThread};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -44,10 +45,37 @@ impl ArgumentList {
 /// # Safety
 /// `append` must append exactly the values of `P`'s parameters in the PTX entry: one for a value or a pointer, a pointer
 /// and a length for a slice.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel that takes `{P}`",
+    label = "not an argument for `{P}`",
+    note = "a kernel's `*const T` and `&[T]` take `&DeviceBuffer<T>`, its `*mut T` and `PerThread<T>` take `&mut DeviceBuffer<T>`, a value takes a value of the same type; a structure of yours needs `#[derive(Argument)]`"
+)]
 pub unsafe trait Argument<P> {
+    /// How many dimensions a launch may have that passes this.
+    const MOST_DIMENSIONS: usize = 3;
+
     /// Appends the value.
     fn append(&self, list: &mut ArgumentList);
+
+    /// The elements of a slice.
+    fn length(&self) -> Option<usize> {
+        None
+    }
+
+    /// What is wrong with the value by itself, if anything.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
+
+/// An argument that may be passed without `unsafe`: it borrows memory that is there, or is a value.
+///
+/// # Safety
+/// What the kernel may access through the parameter is valid, and is not accessed by others, while the argument is borrowed.
+pub unsafe trait SafeArgument<P>: Argument<P> {}
+
+// SAFETY: a value gives access to nothing.
+unsafe impl<T: ByValue> SafeArgument<T> for T {}
 
 // SAFETY: the value's own bytes, whose layout is that of the device by the contract of `ByValue`.
 unsafe impl<T: ByValue> Argument<T> for T {
@@ -68,6 +96,10 @@ unsafe impl<T> Argument<&'static [T]> for DevicePtr<'_, T> {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.address());
         list.push(&(self.len() as u64));
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.len())
     }
 }
 
@@ -93,6 +125,120 @@ unsafe impl<T> Argument<&'static mut [T]> for DevicePtrMut<'_, T> {
     }
 }
 
+/// What a thread or a block may write its own element of.
+macro_rules! own_elements {
+    ($($own:ident)*) => {$(
+        // SAFETY: a pointer to the elements and their number.
+        unsafe impl<T> Argument<$own<'static, T>> for DevicePtrMut<'_, T> {
+            const MOST_DIMENSIONS: usize = 1;
+
+            fn append(&self, list: &mut ArgumentList) {
+                list.push(&self.address());
+                list.push(&(self.len() as u64));
+            }
+
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
+        }
+    )*};
+}
+own_elements!(PerThread PerBlock);
+
+/// Why a plane and its memory do not fit.
+fn plane_fault([width, height]: [u32; 2], len: usize) -> Option<String> {
+    let elements = width as usize * height as usize;
+    (elements != len).then(|| {
+        format!("is a plane of {width} x {height} = {elements} elements, but its memory has {len}")
+    })
+}
+
+// SAFETY: a pointer to the elements, and how many there are in a row and how many rows: as many as the memory has, or the
+// launch is refused.
+unsafe impl<T> Argument<Plane<'static, T>> for (DevicePtr<'_, T>, [u32; 2]) {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.0.address());
+        list.push(&self.1);
+    }
+
+    fn fault(&self) -> Option<String> {
+        plane_fault(self.1, self.0.len())
+    }
+}
+
+/// Planes of which a thread may write its own element.
+macro_rules! own_planes {
+    ($($plane:ident)*) => {$(
+        // SAFETY: as for `Plane`.
+        unsafe impl<T> Argument<$plane<'static, T>> for (DevicePtrMut<'_, T>, [u32; 2]) {
+            const MOST_DIMENSIONS: usize = 2;
+
+            fn append(&self, list: &mut ArgumentList) {
+                list.push(&self.0.address());
+                list.push(&self.1);
+            }
+
+            fn fault(&self) -> Option<String> {
+                plane_fault(self.1, self.0.len())
+            }
+        }
+
+        // SAFETY: as for the view; the buffer is borrowed for writing.
+        unsafe impl<T: DeviceCopy> Argument<$plane<'static, T>> for (&mut DeviceBuffer<T>, [u32; 2]) {
+            const MOST_DIMENSIONS: usize = 2;
+
+            fn append(&self, list: &mut ArgumentList) {
+                list.push(&self.0.as_device_ptr().as_raw());
+                list.push(&self.1);
+            }
+
+            fn fault(&self) -> Option<String> {
+                plane_fault(self.1, self.0.len())
+            }
+        }
+
+        // SAFETY: the buffer is borrowed for writing.
+        unsafe impl<T: DeviceCopy> SafeArgument<$plane<'static, T>> for (&mut DeviceBuffer<T>, [u32; 2]) {}
+    )*};
+}
+own_planes!(PlanePerThread TransposedPlanePerThread);
+
+// SAFETY: as for the view.
+unsafe impl<T: DeviceCopy> Argument<Plane<'static, T>> for (&DeviceBuffer<T>, [u32; 2]) {
+    fn append(&self, list: &mut ArgumentList) {
+        Argument::<Plane<'static, T>>::append(&(DevicePtr::from(self.0), self.1), list);
+    }
+
+    fn fault(&self) -> Option<String> {
+        plane_fault(self.1, self.0.len())
+    }
+}
+
+// SAFETY: the buffer is borrowed.
+unsafe impl<T: DeviceCopy> SafeArgument<Plane<'static, T>> for (&DeviceBuffer<T>, [u32; 2]) {}
+
+/// Memory that is borrowed for writing, of which a thread or a block may write its own element.
+macro_rules! own_elements_of {
+    ($memory:ident: $($own:ident)*) => {$(
+        // SAFETY: as for the view.
+        unsafe impl<T: DeviceCopy> Argument<$own<'static, T>> for &mut $memory<T> {
+            const MOST_DIMENSIONS: usize = 1;
+
+            fn append(&self, list: &mut ArgumentList) {
+                list.push(&self.as_device_ptr().as_raw());
+                list.push(&(self.len() as u64));
+            }
+
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
+        }
+
+        // SAFETY: the memory is borrowed for writing.
+        unsafe impl<T: DeviceCopy> SafeArgument<$own<'static, T>> for &mut $memory<T> {}
+    )*};
+}
+
 /// cust's owners of device memory are passed as views of it.
 macro_rules! memory {
     ($($memory:ident)*) => {$(
@@ -108,7 +254,16 @@ macro_rules! memory {
             fn append(&self, list: &mut ArgumentList) {
                 Argument::<&'static [T]>::append(&DevicePtr::from(*self), list);
             }
+
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
         }
+
+        // SAFETY: the memory is borrowed.
+        unsafe impl<T: DeviceCopy> SafeArgument<&'static [T]> for &$memory<T> {}
+
+        own_elements_of!($memory: PerThread PerBlock);
 
         // SAFETY: a pointer to the elements, borrowed for writing.
         unsafe impl<T: DeviceCopy> Argument<*mut T> for &mut $memory<T> {
@@ -142,23 +297,124 @@ unsafe impl<T: DeviceCopy> Argument<*mut T> for DevicePointer<T> {
     }
 }
 
+/// cust's buffers cannot hold the floats of `half`, but their bits.
+macro_rules! halves {
+    ($($half:ty)*) => {$(
+        // SAFETY: the bits of a float are a float.
+        unsafe impl Argument<*const $half> for &DeviceBuffer<u16> {
+            fn append(&self, list: &mut ArgumentList) {
+                Argument::<*const u16>::append(self, list);
+            }
+        }
+
+        // SAFETY: the bits of a float are a float.
+        unsafe impl Argument<*mut $half> for &mut DeviceBuffer<u16> {
+            fn append(&self, list: &mut ArgumentList) {
+                Argument::<*mut u16>::append(self, list);
+            }
+        }
+
+        // SAFETY: the bits of a float are a float.
+        unsafe impl Argument<&'static [$half]> for &DeviceBuffer<u16> {
+            fn append(&self, list: &mut ArgumentList) {
+                Argument::<&'static [u16]>::append(self, list);
+            }
+
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
+        }
+
+        // SAFETY: the buffer is borrowed.
+        unsafe impl SafeArgument<&'static [$half]> for &DeviceBuffer<u16> {}
+
+        // SAFETY: the bits of a float are a float.
+        unsafe impl Argument<PerThread<'static, $half>> for &mut DeviceBuffer<u16> {
+            const MOST_DIMENSIONS: usize = 1;
+
+            fn append(&self, list: &mut ArgumentList) {
+                Argument::<PerThread<'static, u16>>::append(self, list);
+            }
+
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
+        }
+
+        // SAFETY: the buffer is borrowed for writing.
+        unsafe impl SafeArgument<PerThread<'static, $half>> for &mut DeviceBuffer<u16> {}
+    )*};
+}
+halves!(cuda_std::f16 cuda_std::bf16);
+
 /// A tuple that fits the parameters of a kernel with signature `F`.
+#[diagnostic::on_unimplemented(
+    message = "these arguments do not fit the kernel's parameters",
+    label = "the kernel is a `{F}`",
+    note = "the arguments are `{Self}`: one for each parameter, in a tuple (`(a,)` if there is one)"
+)]
 pub trait Arguments<F> {
+    /// How many dimensions a launch may have that passes them.
+    const MOST_DIMENSIONS: usize;
+
     /// The values in order.
     fn list(&self) -> ArgumentList;
+
+    /// Of each the length, if it is a slice.
+    fn lengths(&self) -> Vec<Option<usize>>;
+
+    /// The first that is wrong by itself: its position, and what is wrong.
+    fn fault(&self) -> Option<(usize, String)>;
 }
+
+/// A tuple of arguments that may all be passed without `unsafe`.
+#[diagnostic::on_unimplemented(
+    message = "these arguments do not fit the kernel's parameters, or need `unsafe`",
+    label = "the kernel is a `{F}`",
+    note = "the arguments are `{Self}`; a launch without `unsafe` borrows its memory: `&DeviceBuffer<T>` and `&mut DeviceBuffer<T>`"
+)]
+///
+/// # Safety
+/// Each value is a [`SafeArgument`], and [`Arguments`] says the truth of them.
+pub unsafe trait SafeArguments<F>: Arguments<F> {}
 
 macro_rules! tuples {
     ($($argument:ident $parameter:ident $index:tt),*) => {
         impl<$($argument, $parameter,)*> Arguments<fn($($parameter),*)> for ($($argument,)*)
         where $($argument: Argument<$parameter>,)*
         {
+            const MOST_DIMENSIONS: usize = {
+                #[allow(unused_mut)]
+                let mut most = 3;
+                $(if <$argument as Argument<$parameter>>::MOST_DIMENSIONS < most {
+                    most = <$argument as Argument<$parameter>>::MOST_DIMENSIONS;
+                })*
+                most
+            };
+
             fn list(&self) -> ArgumentList {
                 #[allow(unused_mut)]
                 let mut list = ArgumentList::default();
                 $(self.$index.append(&mut list);)*
                 list
             }
+
+            fn lengths(&self) -> Vec<Option<usize>> {
+                vec![$(self.$index.length()),*]
+            }
+
+            fn fault(&self) -> Option<(usize, String)> {
+                $(if let Some(fault) = self.$index.fault() {
+                    return Some(($index, fault));
+                })*
+                None
+            }
+        }
+
+        // SAFETY: each is one, and the values of `Arguments` are theirs.
+        unsafe impl<$($argument, $parameter,)*> SafeArguments<fn($($parameter),*)> for ($($argument,)*)
+        where $($argument: SafeArgument<$parameter>,)*
+        {
         }
     };
 }

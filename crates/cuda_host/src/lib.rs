@@ -27,12 +27,13 @@ mod error;
 mod gpu;
 mod image;
 mod launch;
+mod safe_launch;
 mod streams;
 mod view;
 #[cfg(feature = "virtual")]
 mod virtual_device;
 
-pub use argument::{Argument, ArgumentList, Arguments};
+pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
 pub use choice::Choice;
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use error::GpuError;

@@ -74,6 +74,66 @@ impl<F> fmt::Debug for Kernel<F> {
     }
 }
 
+/// A kernel that is a safe function, as the host sees it: a [`Kernel`] and what its launches must fulfil.
+///
+/// `#[kernel(block = 256, ..)] pub fn` makes one, see [`crate::safe`].
+pub struct SafeKernel<F> {
+    kernel: Kernel<F>,
+    block: (u32, u32, u32),
+    parameters: &'static [&'static str],
+    same_length: &'static [usize],
+}
+
+impl<F> SafeKernel<F> {
+    /// The token of a safe kernel. `#[kernel]` calls this; there is no reason to call it by hand.
+    ///
+    /// # Safety
+    /// As for [`Kernel::new`]; the block is the one that the entry requires, and a launch with this block, with equal
+    /// lengths of the parameters at the positions `same_length`, breaks no promise that the kernel rests on.
+    #[doc(hidden)]
+    pub const unsafe fn new(
+        kernel: Kernel<F>,
+        block: (u32, u32, u32),
+        parameters: &'static [&'static str],
+        same_length: &'static [usize],
+    ) -> Self {
+        SafeKernel { kernel, block, parameters, same_length }
+    }
+
+    /// The kernel without its contract, for a launch that keeps it in another way.
+    pub const fn unchecked(self) -> Kernel<F> {
+        self.kernel
+    }
+
+    /// The name of the PTX entry.
+    pub const fn name(self) -> &'static str {
+        self.kernel.name()
+    }
+
+    /// The threads of a block in x, y and z (`.reqntid`).
+    pub const fn block(self) -> (u32, u32, u32) {
+        self.block
+    }
+
+    /// The names of the parameters that a launch passes.
+    pub const fn parameters(self) -> &'static [&'static str] {
+        self.parameters
+    }
+
+    /// The positions of the parameters that must be equally long.
+    pub const fn same_length(self) -> &'static [usize] {
+        self.same_length
+    }
+}
+
+impl<F> Clone for SafeKernel<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for SafeKernel<F> {}
+
 /// Compiles when a parameter can be passed by value: its bytes are copied into the launch.
 #[doc(hidden)]
 pub const fn check_parameter<T: Copy>() {}
@@ -86,24 +146,31 @@ pub const fn check_thin_pointer<T>() {}
 #[doc(hidden)]
 pub const fn check_slice_element<T>() {}
 
+/// Compiles when a field of a structure can be passed by value.
+#[doc(hidden)]
+pub const fn check_field<T: ByValue>() {}
+
 /// What a kernel may take by value and the host may pass: both see the same bytes.
 ///
-/// Scalars, [`half`]'s floats and arrays of these are. For a structure of yours:
+/// Scalars, [`half`]'s floats and arrays of these are. A structure of yours derives it:
 ///
 /// ```
-/// #[derive(Clone, Copy)]
+/// #[derive(Clone, Copy, cuda_std::Argument)]
 /// #[repr(C)]
 /// pub struct Step {
 ///     pub factor: f32,
 ///     pub offset: u32,
 /// }
-/// // SAFETY: `repr(C)`, and both fields are `ByValue`.
-/// unsafe impl cuda_std::kernel::ByValue for Step {}
 /// ```
 ///
 /// # Safety
 /// The type is `repr(C)` or `repr(transparent)`, or a scalar, and all its fields are `ByValue`: then its layout is the
-/// same on the device and on the host.
+/// same on the device and on the host, and any bytes are a value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel by value",
+    label = "not the same bytes on host and device",
+    note = "numbers, arrays of them and structures with `#[derive(Argument)]` can"
+)]
 pub unsafe trait ByValue: Copy + 'static {}
 
 macro_rules! by_value {

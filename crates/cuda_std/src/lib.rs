@@ -43,6 +43,7 @@ pub mod memory;
 pub mod misc;
 pub mod mma;
 pub mod ptr;
+pub mod safe;
 pub mod shared;
 pub mod tensor_copy;
 pub mod texture;
@@ -53,13 +54,16 @@ pub mod wgmma;
 
 pub use core::{assert, assert_eq, assert_ne};
 
-pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel};
+pub use cuda_std_macros::{Argument, address_space, externally_visible, gpu_only, kernel};
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+pub use cust_core::DeviceCopy;
 pub use float::{FloatExt, GpuFloat};
 pub use glam;
 pub use half::{self, bf16, f16};
 
 /// What most kernels use.
 pub mod prelude {
-    pub use crate::{address_space, f16, kernel, shared, thread, warp};
+    pub use crate::{Argument, address_space, f16, kernel, shared, thread, warp};
     pub use crate::{assert_eq, assert_ne, print, println};
 }

@@ -53,6 +53,7 @@ intrinsics! {
     "llvm.nvvm.read.ptx.sreg.nctaid.z" fn grid_dim_z() -> u32;
 
     "llvm.nvvm.barrier.cta.sync.aligned.all" fn barrier_sync_all(barrier: u32);
+    "llvm.nvvm.barrier.cta.sync.all" fn barrier_sync_all_diverged(barrier: u32);
     "llvm.nvvm.barrier.cta.sync.aligned.count" fn barrier_sync_count(barrier: u32, threads: u32);
     "llvm.nvvm.barrier.cta.arrive.aligned.count" fn barrier_arrive_count(barrier: u32, threads: u32);
     "llvm.nvvm.barrier.cta.red.popc.aligned.all"

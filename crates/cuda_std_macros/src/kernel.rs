@@ -11,10 +11,11 @@ use syn::{
     Result, ReturnType, Token, Type, TypeReference, parenthesized,
 };
 
+use crate::contract;
 use crate::gpu_only::fixes_name;
 
 /// The format number of the attribute record that `cuda_builder` reads.
-const ATTRIBUTE_FORMAT: u32 = 1;
+const ATTRIBUTE_FORMAT: u32 = 2;
 
 /// The oldest compute capability with thread block clusters.
 const CLUSTER_CAPABILITY: u32 = 90;
@@ -23,13 +24,17 @@ const CLUSTER_CAPABILITY: u32 = 90;
 #[derive(Default)]
 pub struct Arguments {
     /// Maximum threads per block and minimum blocks per multiprocessor.
-    launch_bounds: Option<Vec<Expr>>,
+    pub(crate) launch_bounds: Option<Vec<Expr>>,
     /// Blocks per cluster in x, y and z.
     cluster: Option<Vec<Expr>>,
     /// The oldest compute capability the entry is compiled for, such as 80, or with an `a` the only one.
     min_compute_capability: Option<LitInt>,
     /// That the kernel uses local memory on purpose, so that the build does not warn.
     local_memory: Option<()>,
+    /// The threads of a block in x, y and z, which make a kernel a safe function.
+    pub(crate) block: Option<Vec<Expr>>,
+    /// The parameters whose lengths must agree.
+    pub(crate) same_length: Option<Vec<Ident>>,
 }
 
 impl Parse for Arguments {
@@ -68,12 +73,27 @@ impl Parse for Arguments {
                     set(&mut arguments.min_compute_capability, capability, &name)?;
                 }
                 "uses_local_memory" => set(&mut arguments.local_memory, (), &name)?,
+                "block" => {
+                    let values = if input.parse::<Option<Token![=]>>()?.is_some() {
+                        vec![input.parse()?]
+                    } else {
+                        expressions(input, &name, 1..=3, "the threads of a block in x, y and z")?
+                    };
+                    set(&mut arguments.block, values, &name)?;
+                }
+                "same_length" => {
+                    let content;
+                    parenthesized!(content in input);
+                    let names = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
+                    set(&mut arguments.same_length, names.into_iter().collect(), &name)?;
+                }
                 other => {
                     return Err(Error::new(
                         name.span(),
                         format!(
                             "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
-                             `cluster(..)`, `min_compute_capability = ..` or `uses_local_memory`"
+                             `cluster(..)`, `min_compute_capability = ..`, `uses_local_memory`, \
+                             `block = ..` or `same_length(..)`"
                         ),
                     ));
                 }
@@ -112,27 +132,31 @@ fn expressions(
 }
 
 /// How a parameter travels from the launch to the body.
-enum Passing {
+pub(crate) enum Passing {
     /// As it is.
     Direct,
     /// As a pointer and a length, rebuilt into a slice.
     Slice { element: Box<Type>, lifetime: Option<Lifetime>, mutable: bool },
+    /// As a pointer and an extent, from which the type makes itself.
+    Split,
+    /// Not at all: it is the block's shared memory.
+    Tile,
 }
 
 /// One parameter of a kernel.
-struct Parameter {
+pub(crate) struct Parameter {
     /// Its name in the PTX entry.
-    name: Ident,
+    pub(crate) name: Ident,
     /// Its pattern as written, such as `mut count`.
     pattern: Pat,
     /// Its type as written.
-    kind: Type,
-    passing: Passing,
+    pub(crate) kind: Type,
+    pub(crate) passing: Passing,
 }
 
 /// Expands `#[kernel(..)] unsafe fn ..`.
 pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
-    check_signature(&item)?;
+    check_signature(&arguments, &item)?;
     let parameters = item
         .sig
         .inputs
@@ -146,6 +170,7 @@ pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
             )),
         })
         .collect::<Result<Vec<_>>>()?;
+    contract::check(&arguments, &item, &parameters)?;
 
     let device = device_entry(&arguments, &item, &parameters);
     let record = attribute_record(&arguments, &item);
@@ -160,14 +185,14 @@ pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
 }
 
 /// Everything in a signature that has no meaning for a launch, reported together.
-fn check_signature(item: &ItemFn) -> Result<()> {
+fn check_signature(arguments: &Arguments, item: &ItemFn) -> Result<()> {
     let signature = &item.sig;
     let mut errors: Vec<Error> = Vec::new();
-    if matches!(signature.safety, syn::Safety::Default) {
+    if is_safe(item) && arguments.block.is_none() {
         errors.push(Error::new(
             signature.fn_token.span,
             "a kernel must be an `unsafe fn`: its launch contract (grid, block, valid pointers) \
-             cannot be checked by the compiler",
+             cannot be checked by the compiler; or say its block, `#[kernel(block = 256)]`, and take no pointers",
         ));
     }
     if let ReturnType::Type(arrow, kind) = &signature.output {
@@ -246,13 +271,15 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
                 "a kernel cannot be generic: name the parameter's type",
             ));
         }
+        Type::Path(path) if contract::is_split(path) => Passing::Split,
+        Type::Path(path) if contract::is_tile(path) => Passing::Tile,
         _ => Passing::Direct,
     };
     Ok(Parameter { name, pattern: (*typed.pat).clone(), kind, passing })
 }
 
 /// The type without invisible groups and parentheses.
-fn ungroup(kind: &Type) -> &Type {
+pub(crate) fn ungroup(kind: &Type) -> &Type {
     match kind {
         Type::Group(group) => ungroup(&group.elem),
         Type::Paren(paren) => ungroup(&paren.elem),
@@ -274,26 +301,54 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
     let mut slices = Vec::new();
     for parameter in parameters {
         let Parameter { name, pattern, kind, passing } = parameter;
-        let Passing::Slice { element, lifetime, mutable } = passing else {
-            declarations.push(quote!(#pattern: #kind));
-            continue;
-        };
         let pointer = format_ident!("{name}_pointer", span = Span::mixed_site());
         let length = format_ident!("{name}_length", span = Span::mixed_site());
+        // Of parameters that are equally long one length serves for all, so that a check of one is a check of all.
+        let shared_length = match arguments.same_length.as_deref() {
+            Some(names @ [first, ..]) if names.contains(name) => {
+                format_ident!("{first}_length", span = Span::mixed_site())
+            }
+            _ => length.clone(),
+        };
+        let (element, lifetime, mutable) = match passing {
+            Passing::Direct => {
+                declarations.push(quote!(#pattern: #kind));
+                continue;
+            }
+            Passing::Tile => {
+                slices.push(contract::tile(pattern, kind));
+                continue;
+            }
+            Passing::Split => {
+                declarations
+                    .push(quote!(#pointer: <#kind as ::cuda_std::safe::FromLaunch>::Pointer));
+                declarations.push(quote!(#length: <#kind as ::cuda_std::safe::FromLaunch>::Extent));
+                slices.push(quote! {
+                    // SAFETY: a launch passes memory of this extent that nobody else writes meanwhile, and has the
+                    // kernel's block and no more dimensions than the type.
+                    let #pattern: #kind = unsafe {
+                        ::cuda_std::safe::FromLaunch::from_launch(#pointer, #shared_length)
+                    };
+                });
+                continue;
+            }
+            Passing::Slice { element, lifetime, mutable } => (element, lifetime, mutable),
+        };
         let build = if *mutable {
             // A raw pointer, because a reference would promise LLVM that no one else writes the
             // memory while the kernel runs, and other threads of the grid do.
             declarations.push(quote!(#pointer: *mut #element));
-            quote!(::core::slice::from_raw_parts_mut(#pointer, #length))
+            quote!(::core::slice::from_raw_parts_mut(#pointer, #shared_length))
         } else {
             // A reference to no elements: its promise that the memory is only read is what makes
             // `ld.global.nc` possible, and it promises nothing about the length.
             declarations.push(quote!(#pointer: & #lifetime [#element; 0]));
-            quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #length))
+            quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #shared_length))
         };
         declarations.push(quote!(#length: usize));
         slices.push(quote! {
-            // SAFETY: a launch passes for each slice a pointer that is valid for its length.
+            // SAFETY: a launch passes for each slice a pointer that is valid for its length, and equal lengths where the
+            // kernel says so.
             let #pattern: #kind = unsafe { #build };
         });
     }
@@ -315,7 +370,9 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
 /// The record from which `cuda_builder` takes the entry's directives.
 fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
     let means_local_memory = u32::from(arguments.local_memory.is_some());
-    let is_plain = arguments.launch_bounds.is_none() && arguments.cluster.is_none();
+    let is_plain = arguments.launch_bounds.is_none()
+        && arguments.cluster.is_none()
+        && arguments.block.is_none();
     if is_plain && means_local_memory == 0 {
         return TokenStream::new();
     }
@@ -324,6 +381,7 @@ fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
     let symbol = format!("__coalesce_attributes_{}", item.sig.ident);
     let [max_threads, min_blocks] = launch_bounds(arguments);
     let [x, y, z] = cluster(arguments);
+    let block = extents(arguments.block.as_deref());
     quote! {
         #[cfg(all(target_arch = "nvptx64", #since))]
         #(#conditions)*
@@ -331,8 +389,9 @@ fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
         const _: () = {
             #[unsafe(export_name = #symbol)]
             #[used]
-            pub static ATTRIBUTES: [u32; 8] =
-                [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory, 0];
+            pub static ATTRIBUTES: [u32; 10] = [
+                #ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory, #(#block),*
+            ];
         };
     }
 }
@@ -343,7 +402,10 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     let visibility = &item.vis;
     let symbol = name.to_string();
     let attributes = item.attrs.iter().filter(|attribute| !is_expectation(attribute));
-    let kinds = parameters.iter().map(|parameter| with_static_lifetimes(&parameter.kind));
+    let passed =
+        || parameters.iter().filter(|parameter| !matches!(parameter.passing, Passing::Tile));
+    let kinds: Vec<Type> =
+        passed().map(|parameter| with_static_lifetimes(&parameter.kind)).collect();
     let [max_threads, min_blocks] = launch_bounds(arguments);
     let [x, y, z] = cluster(arguments);
     let since = since(arguments);
@@ -353,25 +415,40 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     let inputs = &item.sig.inputs;
     let block = &item.block;
     let lints = item.attrs.iter().filter(|attribute| !is_documentation(attribute));
+    let safety = &item.sig.safety;
+    let mut token = quote!(::cuda_std::kernel::Kernel);
+    // SAFETY: said in the expansion, where it holds.
+    let mut value = quote! {
+        ::cuda_std::kernel::Kernel::new(
+            #symbol,
+            (#max_threads, #min_blocks),
+            (#x, #y, #z),
+            #since,
+        )
+    };
+    if is_safe(item) {
+        let [x, y, z] = extents(arguments.block.as_deref());
+        let names = passed().map(|parameter| parameter.name.to_string());
+        let same = arguments.same_length.as_deref().unwrap_or_default();
+        let same = passed().enumerate().filter(|(_, parameter)| same.contains(&parameter.name));
+        let same = same.map(|(index, _)| index);
+        token = quote!(::cuda_std::kernel::SafeKernel);
+        value = quote! {
+            ::cuda_std::kernel::SafeKernel::new(#value, (#x, #y, #z), &[#(#names),*], &[#(#same),*])
+        };
+    }
     quote! {
         #[cfg(not(target_arch = "nvptx64"))]
         #(#attributes)*
         #[allow(non_upper_case_globals, dead_code, clippy::unnecessary_cast)]
-        #visibility const #name: ::cuda_std::kernel::Kernel<fn(#(#kinds),*)> = {
+        #visibility const #name: #token<fn(#(#kinds),*)> = {
             #[allow(dead_code, clippy::too_many_arguments)]
             #(#lints)*
-            unsafe fn #inner #generics (#inputs) #where_clause #block
+            #safety fn #inner #generics (#inputs) #where_clause #block
 
             // SAFETY: the name, the parameter types and the attributes are those of the entry that
             // this macro expands to on the device.
-            unsafe {
-                ::cuda_std::kernel::Kernel::new(
-                    #symbol,
-                    (#max_threads, #min_blocks),
-                    (#x, #y, #z),
-                    #since,
-                )
-            }
+            unsafe { #value }
         };
     }
 }
@@ -379,7 +456,10 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
 /// Compile-time checks of the parameter types, with errors that point at the type.
 fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
-    let checks = parameters.iter().map(|parameter| {
+    let passed = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.passing, Passing::Direct | Passing::Slice { .. }));
+    let checks = passed.map(|parameter| {
         let kind = with_static_lifetimes(&parameter.kind);
         let span = parameter.kind.span();
         match (&parameter.passing, ungroup(&parameter.kind)) {
@@ -433,9 +513,14 @@ fn launch_bounds(arguments: &Arguments) -> [TokenStream; 2] {
     [0, 1].map(|index| given.get(index).map_or_else(|| quote!(0), constant))
 }
 
-/// The cluster's extent: 0 without a cluster, 1 in directions not given.
+/// The cluster's extent.
 fn cluster(arguments: &Arguments) -> [TokenStream; 3] {
-    match &arguments.cluster {
+    extents(arguments.cluster.as_deref())
+}
+
+/// Up to three extents: 0 where none is given, 1 in directions not given.
+fn extents(given: Option<&[Expr]>) -> [TokenStream; 3] {
+    match given {
         None => [(); 3].map(|()| quote!(0)),
         Some(given) => [0, 1, 2].map(|index| given.get(index).map_or_else(|| quote!(1), constant)),
     }
@@ -466,6 +551,11 @@ fn with_static_lifetimes(kind: &Type) -> Type {
     let mut kind = kind.clone();
     MakeStatic.visit_type_mut(&mut kind);
     kind
+}
+
+/// Whether a kernel is a safe function.
+pub(crate) fn is_safe(item: &ItemFn) -> bool {
+    matches!(item.sig.safety, syn::Safety::Default)
 }
 
 fn is_documentation(attribute: &Attribute) -> bool {

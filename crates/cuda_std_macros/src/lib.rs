@@ -4,6 +4,8 @@
 //! the expansion, because a macro runs on the host and cannot see which target it expands for.
 
 mod address_space;
+mod argument;
+mod contract;
 mod gpu_only;
 mod kernel;
 
@@ -35,13 +37,34 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 /// - `uses_local_memory`: the kernel has an array in local memory on purpose. Without it `cuda_builder` warns of such an
 ///   array, which is slow and rarely meant.
 ///
-/// A kernel must be an `unsafe fn`, without a return value, `self`, `async`, `const`, variadic
+/// - `block = 256` or `block(32, 8)`: the PTX directive `.reqntid`. The kernel is then a safe `fn`, whose parameters say
+///   what each thread may write: see `cuda_std::safe`.
+/// - `same_length(x, y)`: these parameters of a safe kernel have equal lengths, which its launch checks.
+///
+/// Any other kernel must be an `unsafe fn`. No kernel may have a return value, `self`, `async`, `const`, variadic
 /// arguments, type or const parameters.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as kernel::Arguments);
     let item = parse_macro_input!(item as ItemFn);
     kernel::expand(arguments, item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Lets a `#[repr(C)]` structure of plain fields be passed to kernels by value, and be the elements of cust's buffers: it
+/// becomes `cuda_std::kernel::ByValue` and, on the host, cust's `DeviceCopy`. It must be `Clone` and `Copy`, too.
+///
+/// ```ignore
+/// #[derive(Clone, Copy, Argument)]
+/// #[repr(C)]
+/// pub struct Step { pub factor: f32, pub offset: u32 }
+/// ```
+///
+/// Padding does not compile, because its bytes have no value; neither do references and pointers, which mean nothing on the
+/// other side.
+#[proc_macro_derive(Argument)]
+pub fn argument(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::DeriveInput);
+    argument::expand(item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// Places a static in a memory space of the device: `shared`, `constant` or `global`.

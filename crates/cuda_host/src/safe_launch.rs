@@ -1,0 +1,144 @@
+//! Launches of kernels that are safe functions: what the kernel rests on is checked before it is enqueued.
+
+use crate::argument::{Arguments, SafeArguments};
+use crate::error::GpuError;
+use crate::launch::Launcher;
+use anyhow::Result;
+use cuda_std::kernel::SafeKernel;
+use cust::function::{BlockSize, GridSize};
+
+/// Threads along one axis whose indices in 32 bits all differ.
+const MOST_THREADS: u64 = 1 << 32;
+
+impl Launcher<'_> {
+    /// Runs `kernel` with the block that it says, and waits until it has ended.
+    ///
+    /// Nothing of this needs `unsafe`: the kernel is a safe function, and the memory is borrowed until the kernel has ended.
+    /// [`Launcher::enqueue`] does not wait.
+    ///
+    /// ```
+    /// # use cuda_host::Launcher;
+    /// # use cuda_std::safe::PerThread;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
+    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
+    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
+    /// # };
+    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.run(scale, 4, (2.0_f32, &x, &mut z))
+    /// # }
+    /// ```
+    /// One buffer cannot be read and written by one launch:
+    /// ```compile_fail,E0502
+    /// # use cuda_host::Launcher;
+    /// # use cuda_std::safe::PerThread;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
+    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
+    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
+    /// # };
+    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.run(scale, 4, (2.0_f32, &x, &mut x))
+    /// # }
+    /// ```
+    /// and an address is not memory that is borrowed:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::{DevicePtrMut, Launcher};
+    /// # use cuda_std::safe::PerThread;
+    /// # use cust::memory::DeviceBuffer;
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
+    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
+    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
+    /// # };
+    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// launcher.run(scale, 4, (2.0_f32, &x, DevicePtrMut::<f32>::from_raw(4096, 1000)))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`GpuError::Refused`] when the launch breaks the kernel's contract or the device does not take it,
+    /// [`GpuError::Fault`] when the kernel stops with an error.
+    pub fn run<F, A: SafeArguments<F>>(
+        &self,
+        kernel: SafeKernel<F>,
+        grid: impl Into<GridSize>,
+        arguments: A,
+    ) -> Result<()> {
+        // SAFETY: the arguments are borrowed until this function returns, and by then the kernel has ended.
+        unsafe { self.enqueue(kernel, grid, arguments) }?;
+        Ok(self.finish()?)
+    }
+
+    /// Enqueues `kernel` with the block that it says.
+    ///
+    /// # Errors
+    /// [`GpuError::Refused`] when the launch breaks the kernel's contract or the device does not take it.
+    ///
+    /// # Safety
+    /// Until the kernel has ended, the memory of the arguments stays allocated, nobody writes what it reads, and nobody
+    /// accesses what it writes.
+    pub unsafe fn enqueue<F, A: Arguments<F>>(
+        &self,
+        kernel: SafeKernel<F>,
+        grid: impl Into<GridSize>,
+        arguments: A,
+    ) -> Result<()> {
+        let grid = grid.into();
+        let (x, y, z) = kernel.block();
+        let block = BlockSize { x, y, z };
+        if let Some(cause) = broken(kernel, &grid, &block, &arguments) {
+            let launch = format!(
+                "{}<<<({}, {}, {}), ({x}, {y}, {z})>>>",
+                kernel.name(),
+                grid.x,
+                grid.y,
+                grid.z
+            );
+            return Err(GpuError::Refused { launch, cause }.into());
+        }
+        // SAFETY: the block is the kernel's, the grid has no more dimensions than the parameters allow, lengths that must
+        // agree do, and the caller vouches for the memory.
+        unsafe { self.launch(kernel.unchecked(), grid, block, 0, arguments) }
+    }
+}
+
+/// What of the kernel's contract a launch breaks.
+fn broken<F, A: Arguments<F>>(
+    kernel: SafeKernel<F>,
+    grid: &GridSize,
+    block: &BlockSize,
+    arguments: &A,
+) -> Option<String> {
+    let name = |position: usize| kernel.parameters().get(position).copied().unwrap_or("?");
+    if let Some((position, fault)) = arguments.fault() {
+        return Some(format!("its argument `{}` {fault}", name(position)));
+    }
+    let lengths = arguments.lengths();
+    let mut same = kernel.same_length().iter().map(|position| (*position, lengths[*position]));
+    if let Some((first, length)) = same.next()
+        && let Some((other, other_length)) = same.find(|(_, other)| *other != length)
+    {
+        return Some(format!(
+            "its arguments `{}` and `{}` must be equally long, but have {} and {} elements",
+            name(first),
+            name(other),
+            length.unwrap_or(0),
+            other_length.unwrap_or(0),
+        ));
+    }
+    let threads = [(grid.x, block.x), (grid.y, block.y), (grid.z, block.z)]
+        .map(|(blocks, threads)| u64::from(blocks) * u64::from(threads));
+    let dimensions = threads.iter().rposition(|threads| *threads > 1).map_or(1, |last| last + 1);
+    if dimensions > A::MOST_DIMENSIONS {
+        return Some(format!(
+            "its parameters are for launches in {} dimension(s), and this one has {dimensions}",
+            A::MOST_DIMENSIONS
+        ));
+    }
+    threads.iter().any(|threads| *threads > MOST_THREADS).then(|| {
+        format!(
+            "it has {} threads along one axis, and indices of 32 bits count {MOST_THREADS}",
+            threads.iter().max().unwrap_or(&0)
+        )
+    })
+}
