@@ -9,11 +9,14 @@
 //! | [`verify`] | compares whole outputs with the CPU reference |
 //! | [`measure`] | times variants on a GPU, and predicts their times without one |
 //! | [`count`] | counts memory traffic by executing kernels |
+//! | [`budget`] | holds kernels to the traffic that a file says |
+//! | [`testing`] | all of that in `cargo test`, without a GPU |
 //! | [`timeline`] | records which operations ran when on streams |
 //! | [`hierarchy`] | tells of the memory spaces, with what was measured of each |
 //! | [`calibrate`] | measures a device and writes its profile |
 
 pub mod arrays;
+pub mod budget;
 pub mod calibrate;
 mod case;
 mod catalogue;
@@ -30,6 +33,7 @@ pub mod pattern;
 mod peer;
 pub mod peers;
 mod size;
+pub mod testing;
 pub mod timeline;
 pub mod timing;
 mod unavailable;

@@ -125,15 +125,20 @@ unsafe impl<T> Argument<&'static mut [T]> for DevicePtrMut<'_, T> {
     }
 }
 
+/// The address of memory of which threads write their own elements: one that is not null, also when there are none.
+fn own_address<T>(address: u64, len: usize) -> u64 {
+    if len == 0 { align_of::<T>() as u64 } else { address }
+}
+
 /// What a thread or a block may write its own element of.
 macro_rules! own_elements {
     ($($own:ident)*) => {$(
         // SAFETY: a pointer to the elements and their number.
-        unsafe impl<T> Argument<$own<'static, T>> for DevicePtrMut<'_, T> {
+        unsafe impl<T> Argument<$own<T>> for DevicePtrMut<'_, T> {
             const MOST_DIMENSIONS: usize = 1;
 
             fn append(&self, list: &mut ArgumentList) {
-                list.push(&self.address());
+                list.push(&own_address::<T>(self.address(), self.len()));
                 list.push(&(self.len() as u64));
             }
 
@@ -155,7 +160,7 @@ fn plane_fault([width, height]: [u32; 2], len: usize) -> Option<String> {
 
 // SAFETY: a pointer to the elements, and how many there are in a row and how many rows: as many as the memory has, or the
 // launch is refused.
-unsafe impl<T> Argument<Plane<'static, T>> for (DevicePtr<'_, T>, [u32; 2]) {
+unsafe impl<T> Argument<Plane<T>> for (DevicePtr<'_, T>, [u32; 2]) {
     fn append(&self, list: &mut ArgumentList) {
         list.push(&self.0.address());
         list.push(&self.1);
@@ -170,11 +175,11 @@ unsafe impl<T> Argument<Plane<'static, T>> for (DevicePtr<'_, T>, [u32; 2]) {
 macro_rules! own_planes {
     ($($plane:ident)*) => {$(
         // SAFETY: as for `Plane`.
-        unsafe impl<T> Argument<$plane<'static, T>> for (DevicePtrMut<'_, T>, [u32; 2]) {
+        unsafe impl<T> Argument<$plane<T>> for (DevicePtrMut<'_, T>, [u32; 2]) {
             const MOST_DIMENSIONS: usize = 2;
 
             fn append(&self, list: &mut ArgumentList) {
-                list.push(&self.0.address());
+                list.push(&own_address::<T>(self.0.address(), self.0.len()));
                 list.push(&self.1);
             }
 
@@ -184,11 +189,11 @@ macro_rules! own_planes {
         }
 
         // SAFETY: as for the view; the buffer is borrowed for writing.
-        unsafe impl<T: DeviceCopy> Argument<$plane<'static, T>> for (&mut DeviceBuffer<T>, [u32; 2]) {
+        unsafe impl<T: DeviceCopy> Argument<$plane<T>> for (&mut DeviceBuffer<T>, [u32; 2]) {
             const MOST_DIMENSIONS: usize = 2;
 
             fn append(&self, list: &mut ArgumentList) {
-                list.push(&self.0.as_device_ptr().as_raw());
+                list.push(&own_address::<T>(self.0.as_device_ptr().as_raw(), self.0.len()));
                 list.push(&self.1);
             }
 
@@ -198,15 +203,15 @@ macro_rules! own_planes {
         }
 
         // SAFETY: the buffer is borrowed for writing.
-        unsafe impl<T: DeviceCopy> SafeArgument<$plane<'static, T>> for (&mut DeviceBuffer<T>, [u32; 2]) {}
+        unsafe impl<T: DeviceCopy> SafeArgument<$plane<T>> for (&mut DeviceBuffer<T>, [u32; 2]) {}
     )*};
 }
 own_planes!(PlanePerThread TransposedPlanePerThread);
 
 // SAFETY: as for the view.
-unsafe impl<T: DeviceCopy> Argument<Plane<'static, T>> for (&DeviceBuffer<T>, [u32; 2]) {
+unsafe impl<T: DeviceCopy> Argument<Plane<T>> for (&DeviceBuffer<T>, [u32; 2]) {
     fn append(&self, list: &mut ArgumentList) {
-        Argument::<Plane<'static, T>>::append(&(DevicePtr::from(self.0), self.1), list);
+        Argument::<Plane<T>>::append(&(DevicePtr::from(self.0), self.1), list);
     }
 
     fn fault(&self) -> Option<String> {
@@ -215,17 +220,17 @@ unsafe impl<T: DeviceCopy> Argument<Plane<'static, T>> for (&DeviceBuffer<T>, [u
 }
 
 // SAFETY: the buffer is borrowed.
-unsafe impl<T: DeviceCopy> SafeArgument<Plane<'static, T>> for (&DeviceBuffer<T>, [u32; 2]) {}
+unsafe impl<T: DeviceCopy> SafeArgument<Plane<T>> for (&DeviceBuffer<T>, [u32; 2]) {}
 
 /// Memory that is borrowed for writing, of which a thread or a block may write its own element.
 macro_rules! own_elements_of {
     ($memory:ident: $($own:ident)*) => {$(
         // SAFETY: as for the view.
-        unsafe impl<T: DeviceCopy> Argument<$own<'static, T>> for &mut $memory<T> {
+        unsafe impl<T: DeviceCopy> Argument<$own<T>> for &mut $memory<T> {
             const MOST_DIMENSIONS: usize = 1;
 
             fn append(&self, list: &mut ArgumentList) {
-                list.push(&self.as_device_ptr().as_raw());
+                list.push(&own_address::<T>(self.as_device_ptr().as_raw(), self.len()));
                 list.push(&(self.len() as u64));
             }
 
@@ -235,7 +240,7 @@ macro_rules! own_elements_of {
         }
 
         // SAFETY: the memory is borrowed for writing.
-        unsafe impl<T: DeviceCopy> SafeArgument<$own<'static, T>> for &mut $memory<T> {}
+        unsafe impl<T: DeviceCopy> SafeArgument<$own<T>> for &mut $memory<T> {}
     )*};
 }
 
@@ -329,11 +334,11 @@ macro_rules! halves {
         unsafe impl SafeArgument<&'static [$half]> for &DeviceBuffer<u16> {}
 
         // SAFETY: the bits of a float are a float.
-        unsafe impl Argument<PerThread<'static, $half>> for &mut DeviceBuffer<u16> {
+        unsafe impl Argument<PerThread<$half>> for &mut DeviceBuffer<u16> {
             const MOST_DIMENSIONS: usize = 1;
 
             fn append(&self, list: &mut ArgumentList) {
-                Argument::<PerThread<'static, u16>>::append(self, list);
+                Argument::<PerThread<u16>>::append(self, list);
             }
 
             fn length(&self) -> Option<usize> {
@@ -342,7 +347,7 @@ macro_rules! halves {
         }
 
         // SAFETY: the buffer is borrowed for writing.
-        unsafe impl SafeArgument<PerThread<'static, $half>> for &mut DeviceBuffer<u16> {}
+        unsafe impl SafeArgument<PerThread<$half>> for &mut DeviceBuffer<u16> {}
     )*};
 }
 halves!(cuda_std::f16 cuda_std::bf16);

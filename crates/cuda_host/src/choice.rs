@@ -5,6 +5,9 @@ use std::str::FromStr;
 /// The profile of the virtual device when none is named.
 pub(crate) const DEFAULT_PROFILE: &str = "h200";
 
+/// The environment variable that names the device where nothing else does.
+pub const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
+
 /// A device as the user names it: `auto`, `gpu`, `gpu:1`, `virtual`, `virtual:a100`, `virtual:here.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -15,6 +18,22 @@ pub enum Choice {
     /// The virtual device with a profile: the name of one that comes with it, or the path of a file that ends in
     /// `.json`.
     Virtual(String),
+}
+
+impl Choice {
+    /// The device that the variable [`DEVICE_VARIABLE`] names, or [`Choice::Auto`].
+    ///
+    /// # Errors
+    /// A sentence when the variable names none.
+    pub fn from_environment() -> Result<Choice, String> {
+        match std::env::var_os(DEVICE_VARIABLE) {
+            None => Ok(Choice::Auto),
+            Some(text) => {
+                let choice = text.to_string_lossy().parse();
+                choice.map_err(|error| format!("{DEVICE_VARIABLE} is wrong: {error}"))
+            }
+        }
+    }
 }
 
 impl FromStr for Choice {

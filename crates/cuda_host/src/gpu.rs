@@ -75,7 +75,22 @@ impl Origin {
     }
 }
 
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Gpu").field(&self.origin.reason).finish()
+    }
+}
+
 impl Gpu {
+    /// Opens the device that the variable `COALESCE_DEVICE` names; without it the first GPU, or the virtual one where there
+    /// is none. [`Gpu::origin`] says which it became.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    pub fn auto(images: &'static [Image]) -> Result<Gpu, GpuError> {
+        Gpu::open(&Choice::from_environment().map_err(GpuError::NoDriver)?, images)
+    }
+
     /// Opens the chosen device and loads the newest kernels among `images` that it can run, or those of the file that
     /// `COALESCE_PTX` names.
     ///

@@ -29,12 +29,14 @@ mod image;
 mod launch;
 mod safe_launch;
 mod streams;
+#[cfg(feature = "virtual")]
+pub mod testing;
 mod view;
 #[cfg(feature = "virtual")]
 mod virtual_device;
 
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
-pub use choice::Choice;
+pub use choice::{Choice, DEVICE_VARIABLE};
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};

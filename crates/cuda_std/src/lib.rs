@@ -55,15 +55,34 @@ pub mod wgmma;
 pub use core::{assert, assert_eq, assert_ne};
 
 pub use cuda_std_macros::{Argument, address_space, externally_visible, gpu_only, kernel};
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]
 #[doc(hidden)]
 pub use cust_core::DeviceCopy;
 pub use float::{FloatExt, GpuFloat};
 pub use glam;
 pub use half::{self, bf16, f16};
 
-/// What most kernels use.
+/// Marks a structure as one that cust's buffers may hold, on the host and with the feature `cust`.
+#[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! device_copy {
+    ($name:ident) => {
+        // SAFETY: `#[derive(Argument)]` has checked that it is plain values without pointers.
+        unsafe impl $crate::DeviceCopy for $name {}
+    };
+}
+
+/// Nothing: there are no cust's buffers.
+#[cfg(not(all(not(target_arch = "nvptx64"), feature = "cust")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! device_copy {
+    ($name:ident) => {};
+}
+
+/// What most kernels use. [`GpuFloat`] is not in rust-cuda's.
 pub mod prelude {
-    pub use crate::{Argument, address_space, f16, kernel, shared, thread, warp};
+    pub use crate::{Argument, GpuFloat, address_space, f16, kernel, shared, thread, warp};
     pub use crate::{assert_eq, assert_ne, print, println};
 }

@@ -29,9 +29,9 @@
 use crate::kernel::ByValue;
 use crate::warp::{FULL_MASK, WARP_SIZE, WarpShuffleValue, warp_shuffle_xor};
 use crate::{nvvm, thread};
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Add, Index};
+use core::ptr::NonNull;
 
 /// What a launch passes as a pointer and an extent.
 #[doc(hidden)]
@@ -49,13 +49,12 @@ pub trait FromLaunch {
 }
 
 /// Elements of which each thread of a launch in one dimension may write the one at its own index.
-pub struct PerThread<'a, T> {
-    first: *mut T,
+pub struct PerThread<T> {
+    first: NonNull<T>,
     length: usize,
-    elements: PhantomData<&'a mut [T]>,
 }
 
-impl<T: ByValue> PerThread<'_, T> {
+impl<T: ByValue> PerThread<T> {
     /// The number of elements.
     #[inline(always)]
     pub fn len(&self) -> usize {
@@ -80,28 +79,27 @@ impl<T: ByValue> PerThread<'_, T> {
         let index = self.index();
         // SAFETY: the index is below the length, and no other thread has it: the launch has one dimension and at most 2^32
         // threads (the module's contract, which `Launcher::run` checks).
-        (index < self.length).then(|| unsafe { &mut *self.first.add(index) })
+        (index < self.length).then(|| unsafe { &mut *self.first.as_ptr().add(index) })
     }
 }
 
-impl<T> FromLaunch for PerThread<'_, T> {
-    type Pointer = *mut T;
+impl<T> FromLaunch for PerThread<T> {
+    type Pointer = NonNull<T>;
     type Extent = usize;
 
     #[inline(always)]
-    unsafe fn from_launch(first: *mut T, length: usize) -> Self {
-        Self { first, length, elements: PhantomData }
+    unsafe fn from_launch(first: NonNull<T>, length: usize) -> Self {
+        Self { first, length }
     }
 }
 
 /// Elements of which the first thread of each block of a launch in one dimension may write the one at the block's index.
-pub struct PerBlock<'a, T> {
-    first: *mut T,
+pub struct PerBlock<T> {
+    first: NonNull<T>,
     length: usize,
-    elements: PhantomData<&'a mut [T]>,
 }
 
-impl<T: ByValue> PerBlock<'_, T> {
+impl<T: ByValue> PerBlock<T> {
     /// The block's element, if there is one and this is the block's first thread.
     #[inline(always)]
     pub fn mine(&mut self) -> Option<&mut T> {
@@ -109,17 +107,17 @@ impl<T: ByValue> PerBlock<'_, T> {
         let is_mine = thread::thread_idx_x() == 0 && index < self.length;
         // SAFETY: the index is below the length, and no other thread has it: the launch has one dimension, and a block has
         // one first thread.
-        is_mine.then(|| unsafe { &mut *self.first.add(index) })
+        is_mine.then(|| unsafe { &mut *self.first.as_ptr().add(index) })
     }
 }
 
-impl<T> FromLaunch for PerBlock<'_, T> {
-    type Pointer = *mut T;
+impl<T> FromLaunch for PerBlock<T> {
+    type Pointer = NonNull<T>;
     type Extent = usize;
 
     #[inline(always)]
-    unsafe fn from_launch(first: *mut T, length: usize) -> Self {
-        Self { first, length, elements: PhantomData }
+    unsafe fn from_launch(first: NonNull<T>, length: usize) -> Self {
+        Self { first, length }
     }
 }
 
@@ -130,12 +128,12 @@ fn offset(x: u32, y: u32, [width, height]: [u32; 2]) -> Option<usize> {
 }
 
 /// Rows of elements, one after the other, which the kernel reads.
-pub struct Plane<'a, T> {
-    first: &'a [T; 0],
+pub struct Plane<T: 'static> {
+    first: &'static [T; 0],
     extent: [u32; 2],
 }
 
-impl<T: ByValue> Plane<'_, T> {
+impl<T: ByValue> Plane<T> {
     /// The elements of a row, and the rows.
     #[inline(always)]
     pub fn extent(&self) -> [u32; 2] {
@@ -150,34 +148,32 @@ impl<T: ByValue> Plane<'_, T> {
     }
 }
 
-impl<'a, T> FromLaunch for Plane<'a, T> {
-    type Pointer = &'a [T; 0];
+impl<T> FromLaunch for Plane<T> {
+    type Pointer = &'static [T; 0];
     type Extent = [u32; 2];
 
     #[inline(always)]
-    unsafe fn from_launch(first: &'a [T; 0], extent: [u32; 2]) -> Self {
+    unsafe fn from_launch(first: &'static [T; 0], extent: [u32; 2]) -> Self {
         Self { first, extent }
     }
 }
 
 /// Rows of elements of which each thread of a launch in two dimensions may write the one at its own x and y index.
-pub struct PlanePerThread<'a, T> {
-    first: *mut T,
+pub struct PlanePerThread<T> {
+    first: NonNull<T>,
     extent: [u32; 2],
-    elements: PhantomData<&'a mut [T]>,
 }
 
 /// As [`PlanePerThread`], with rows and columns of blocks exchanged: a thread's element is where it would be if the block
 /// at (x, y) were the block at (y, x). So a block writes the transposed tile of the one it read, and still row by row.
-pub struct TransposedPlanePerThread<'a, T> {
-    first: *mut T,
+pub struct TransposedPlanePerThread<T> {
+    first: NonNull<T>,
     extent: [u32; 2],
-    elements: PhantomData<&'a mut [T]>,
 }
 
 macro_rules! plane_per_thread {
     ($plane:ident, $x:expr, $y:expr) => {
-        impl<T: ByValue> $plane<'_, T> {
+        impl<T: ByValue> $plane<T> {
             /// The elements of a row, and the rows.
             #[inline(always)]
             pub fn extent(&self) -> [u32; 2] {
@@ -196,17 +192,18 @@ macro_rules! plane_per_thread {
                 let [x, y] = self.index();
                 // SAFETY: the offset is within the plane. No other thread has it: a block's position and a thread's
                 // within it give one x and one y, the launch has two dimensions and at most 2^32 threads in each.
-                offset(x, y, self.extent).map(|offset| unsafe { &mut *self.first.add(offset) })
+                offset(x, y, self.extent)
+                    .map(|offset| unsafe { &mut *self.first.as_ptr().add(offset) })
             }
         }
 
-        impl<T> FromLaunch for $plane<'_, T> {
-            type Pointer = *mut T;
+        impl<T> FromLaunch for $plane<T> {
+            type Pointer = NonNull<T>;
             type Extent = [u32; 2];
 
             #[inline(always)]
-            unsafe fn from_launch(first: *mut T, extent: [u32; 2]) -> Self {
-                Self { first, extent, elements: PhantomData }
+            unsafe fn from_launch(first: NonNull<T>, extent: [u32; 2]) -> Self {
+                Self { first, extent }
             }
         }
     };

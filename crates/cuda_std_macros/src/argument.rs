@@ -47,9 +47,7 @@ pub fn expand(item: DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         // SAFETY: `repr(C)`; all fields are `ByValue`, and there are no bytes beside them (checked below).
         unsafe impl ::cuda_std::kernel::ByValue for #name {}
-        // SAFETY: plain values without pointers.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl ::cuda_std::DeviceCopy for #name {}
+        ::cuda_std::device_copy!(#name);
         const _: () = {
             #(#checks)*
             assert!(::core::mem::size_of::<#name>() == 0 #(+ ::core::mem::size_of::<#kinds>())*, #padding);

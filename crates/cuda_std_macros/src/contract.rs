@@ -95,6 +95,22 @@ fn has_length(parameter: &Parameter) -> bool {
     }
 }
 
+/// The statements that tell the compiler of the block, so that it checks nothing against what is always so.
+pub fn known_block(extents: &[TokenStream; 3]) -> TokenStream {
+    let axes = ["x", "y", "z"].iter().zip(extents).map(|(axis, extent)| {
+        let dim = quote::format_ident!("block_dim_{axis}");
+        let idx = quote::format_ident!("thread_idx_{axis}");
+        quote! {
+            // SAFETY: the entry requires this block (`.reqntid`): a launch with another is refused.
+            unsafe {
+                ::core::hint::assert_unchecked(::cuda_std::thread::#dim() == #extent);
+                ::core::hint::assert_unchecked(::cuda_std::thread::#idx() < #extent);
+            }
+        }
+    });
+    quote!(#(#axes)*)
+}
+
 /// The statement that makes a tile of a static in shared memory.
 pub fn tile(pattern: &Pat, kind: &Type) -> TokenStream {
     quote! {

@@ -299,6 +299,9 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
 
     let mut declarations = Vec::new();
     let mut slices = Vec::new();
+    if let Some(block) = &arguments.block {
+        slices.push(contract::known_block(&extents(Some(block))));
+    }
     for parameter in parameters {
         let Parameter { name, pattern, kind, passing } = parameter;
         let pointer = format_ident!("{name}_pointer", span = Span::mixed_site());

@@ -51,7 +51,7 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Lets a `#[repr(C)]` structure of plain fields be passed to kernels by value, and be the elements of cust's buffers: it
-/// becomes `cuda_std::kernel::ByValue` and, on the host, cust's `DeviceCopy`. It must be `Clone` and `Copy`, too.
+/// becomes `cuda_std::kernel::ByValue` and, on the host and with the feature `cust` of `cuda_std`, cust's `DeviceCopy`. It must be `Clone` and `Copy`, too.
 ///
 /// ```ignore
 /// #[derive(Clone, Copy, Argument)]

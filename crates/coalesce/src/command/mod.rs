@@ -7,6 +7,7 @@ mod compare;
 mod count;
 mod explain;
 mod list;
+mod new;
 mod report;
 mod results;
 mod shared;
@@ -43,6 +44,7 @@ enum Command {
     Explain(explain::Arguments),
     Report(report::Arguments),
     Results(results::Arguments),
+    New(new::Arguments),
 }
 
 /// Runs the command that this program's arguments name on a catalogue; the whole of a program's `main`.
@@ -68,6 +70,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Explain(arguments) => explain::run(catalogue, &arguments),
         Command::Report(arguments) => report::run(catalogue, &arguments),
         Command::Results(arguments) => results::run(catalogue, &arguments),
+        Command::New(arguments) => new::run(&arguments),
     };
     match done {
         Ok(code) => code,

@@ -30,9 +30,6 @@ pub struct WorkArguments {
     pub device: Device,
 }
 
-/// The environment variable that names the device when `--device` is absent.
-const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
-
 /// The choice of a device.
 #[derive(Debug, Args)]
 pub struct Device {
@@ -45,14 +42,10 @@ pub struct Device {
 impl Device {
     /// The device that the command line or the variable names.
     pub fn choice(&self) -> Result<Choice, WrongArgument> {
-        match (&self.named, std::env::var_os(DEVICE_VARIABLE)) {
-            (Some(choice), _) => Ok(choice.clone()),
-            (None, None) => Ok(Choice::Auto),
+        match &self.named {
+            Some(choice) => Ok(choice.clone()),
             // Not read by clap, whose message would name `--device`, which nobody wrote.
-            (None, Some(text)) => text
-                .to_string_lossy()
-                .parse()
-                .map_err(|error| WrongArgument(format!("{DEVICE_VARIABLE} is wrong: {error}"))),
+            None => Choice::from_environment().map_err(WrongArgument),
         }
     }
 }

@@ -45,12 +45,12 @@ fn a_launch_whose_lengths_disagree_is_refused() -> Result<()> {
 /// Every pattern of the catalogue at all of its sizes, whole arrays, against its CPU reference.
 #[test]
 fn every_pattern_equals_its_reference() {
-    testing::run(|| coalesce::verify::verify_all(&CATALOGUE));
+    coalesce::testing::verify(&CATALOGUE);
 }
 
 /// What the kernels ask of memory is what `traffic.toml` says. After a change that is meant:
 /// `COALESCE_BLESS=1 cargo test`.
 #[test]
 fn traffic_keeps_to_its_budget() {
-    testing::run(|| coalesce::budget::hold(&CATALOGUE, concat!(env!("CARGO_MANIFEST_DIR"), "/../traffic.toml")));
+    coalesce::testing::traffic(&CATALOGUE, "../traffic.toml");
 }

@@ -1,0 +1,160 @@
+//! Budgets: what each kernel may ask of memory, in a file beside the kernels.
+//!
+//! The counts are exact and the same on every machine, so a budget is a snapshot: a test compares, and writes it anew when
+//! a change is meant. Registers are there where NVIDIA's assembler has told of them.
+
+use crate::catalogue::Catalogue;
+use crate::count;
+use anyhow::{Context, Result};
+use results::{Counters, RequestCounts};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What stands above the budgets in a file.
+const HEAD: &str = "\
+# What the kernels ask of memory at their count size, held by `cargo test` without a GPU.
+# Sectors are pieces of 32 bytes, wavefronts passes through the banks of shared memory: both per request of a warp.
+# After a change that is meant: COALESCE_BLESS=1 cargo test
+";
+
+/// The budgets of a catalogue's kernels, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Budgets(BTreeMap<String, BTreeMap<String, f64>>);
+
+/// Counts every kernel of a catalogue.
+///
+/// # Errors
+/// A wrong result, or the driver's.
+pub fn counted(catalogue: &Catalogue) -> Result<Budgets> {
+    let gpu = count::open(catalogue)?;
+    let mut budgets = Budgets::default();
+    for pattern in catalogue.patterns {
+        for (_, counted) in count::count(&gpu, pattern)? {
+            for (kernel, counters) in &counted.kernels {
+                let mut budget = of_counters(counters);
+                let facts = gpu.image().kernels.iter().find(|facts| facts.kernel == kernel);
+                if let Some(facts) = facts {
+                    budget.insert("local_bytes".to_owned(), facts.local_bytes as f64);
+                    if let Some(registers) = facts.registers {
+                        budget.insert("registers".to_owned(), f64::from(registers));
+                    }
+                }
+                budgets.0.insert(kernel.clone(), budget);
+            }
+        }
+    }
+    Ok(budgets)
+}
+
+/// What there is to say of a kernel's counters: nothing of requests that it does not make.
+fn of_counters(counters: &Counters) -> BTreeMap<String, f64> {
+    let mut budget = BTreeMap::new();
+    let mut per_request = |name: &str, of: &RequestCounts, amount: u64| {
+        if of.requests > 0 {
+            // Four digits tell one lane's sector in a thousand requests.
+            let value = (amount as f64 / of.requests as f64 * 1e4).round() / 1e4;
+            budget.insert(name.to_owned(), value);
+        }
+    };
+    let Counters { global_load, global_store, global_atomic, global_reduction, .. } = counters;
+    per_request("sectors_per_load", global_load, global_load.sectors);
+    per_request("sectors_per_store", global_store, global_store.sectors);
+    per_request("passes_per_atomic", global_atomic, global_atomic.sector_passes);
+    per_request("passes_per_reduction", global_reduction, global_reduction.sector_passes);
+    let Counters { shared_load, shared_store, constant_load, async_copy_global, .. } = counters;
+    per_request("wavefronts_per_shared_load", shared_load, shared_load.wavefronts);
+    per_request("wavefronts_per_shared_store", shared_store, shared_store.wavefronts);
+    per_request("wavefronts_per_constant_load", constant_load, constant_load.wavefronts);
+    per_request("sectors_per_async_copy", async_copy_global, async_copy_global.sectors);
+    budget
+}
+
+impl Budgets {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is not there, or is not a file of budgets.
+    pub fn read(path: &Path) -> Result<Budgets> {
+        let text = std::fs::read_to_string(path).with_context(|| {
+            format!("cannot read {}: COALESCE_BLESS=1 cargo test writes it", path.display())
+        })?;
+        toml::from_str(&text)
+            .with_context(|| format!("{} is not a file of budgets", path.display()))
+    }
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = format!("{HEAD}\n{}", toml::to_string(self)?);
+        results::write(path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// How `counted` differs, a sentence each. Registers that are not known here are no difference.
+    pub fn differences(&self, counted: &Budgets) -> Vec<String> {
+        let mut differences = Vec::new();
+        for (kernel, is) in &counted.0 {
+            let Some(budget) = self.0.get(kernel) else {
+                differences.push(format!("{kernel} has no budget"));
+                continue;
+            };
+            for (name, value) in is {
+                match budget.get(name) {
+                    Some(most) if most == value => {}
+                    Some(most) => {
+                        let change = if value > most { "more" } else { "less" };
+                        let at = format!("{kernel}: {name} is {value}, {change} than {most}");
+                        differences.push(at);
+                    }
+                    None if name == "registers" => {}
+                    None => {
+                        differences.push(format!("{kernel}: {name} is {value}, and has no budget"))
+                    }
+                }
+            }
+            let gone =
+                budget.iter().filter(|(name, _)| !is.contains_key(*name) && *name != "registers");
+            differences.extend(
+                gone.map(|(name, most)| format!("{kernel}: {name} is none, and was {most}")),
+            );
+        }
+        let gone = self.0.keys().filter(|kernel| !counted.0.contains_key(*kernel));
+        differences.extend(gone.map(|kernel| format!("{kernel} is gone, and has a budget")));
+        differences
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budgets(text: &str) -> Budgets {
+        toml::from_str(text).expect("it is TOML")
+    }
+
+    #[test]
+    fn what_is_more_or_less_or_new_or_gone_is_named() {
+        let file =
+            budgets("[a]\nsectors_per_load = 4.0\nlocal_bytes = 0.0\nregisters = 30.0\n[b]\n");
+        let same = budgets("[a]\nsectors_per_load = 4.0\nlocal_bytes = 0.0\n[b]\n");
+        assert!(file.differences(&same).is_empty(), "registers are not known everywhere");
+        let other = budgets(
+            "[a]\nsectors_per_load = 32.0\nsectors_per_store = 4.0\nregisters = 28.0\n[c]\n",
+        );
+        assert_eq!(
+            file.differences(&other),
+            [
+                "a: registers is 28, less than 30",
+                "a: sectors_per_load is 32, more than 4",
+                "a: sectors_per_store is 4, and has no budget",
+                "a: local_bytes is none, and was 0",
+                "c has no budget",
+                "b is gone, and has a budget",
+            ]
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! `coalesce new`: a project of one's own, whole or not at all.
+
+use super::shared::WrongArgument;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Write a project of your own: kernels, their host half, tests that need no GPU.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  PROGRAM new my-app\n  PROGRAM new my-app --source https://HOST/REPOSITORY.git --revision 1a2b3c"
+)]
+pub struct Arguments {
+    /// The folder to make; its last part is the project's name.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Where the project takes Coalesce from: a folder with a checkout, or the address of a repository. The default is the
+    /// checkout that this program was built from.
+    #[arg(long, value_name = "URL|PATH")]
+    source: Option<String>,
+    /// The commit, tag or branch of the repository.
+    #[arg(long, value_name = "REVISION", requires = "source")]
+    revision: Option<String>,
+}
+
+/// The template's own name, as a package and as a title.
+const NAMES: [&str; 2] = ["my_app", "my-app"];
+/// What stands in the template for the folder of a checkout.
+const CHECKOUT: &str = "CHECKOUT";
+
+/// A file of the template.
+macro_rules! template {
+    ($($path:literal)*) => {
+        &[$(($path, include_str!(concat!("../../template/", $path)))),*]
+    };
+}
+
+/// The template.
+const FILES: &[(&str, &str)] = template![
+    ".cargo/config.toml"
+    ".cargo/cuda/lib64/README"
+    ".github/workflows/ci.yml"
+    ".gitignore"
+    "Cargo.toml"
+    "README.md"
+    "kernels/Cargo.toml"
+    "kernels/src/lib.rs"
+    "kernels/src/saxpy.rs"
+    "kernels/src/sum.rs"
+    "kernels/src/transpose.rs"
+    "host/Cargo.toml"
+    "host/build.rs"
+    "host/src/bin/coalesce.rs"
+    "host/src/lib.rs"
+    "host/src/main.rs"
+    "host/src/patterns/mod.rs"
+    "host/src/patterns/saxpy.rs"
+    "host/src/patterns/sum.rs"
+    "host/src/patterns/transpose.rs"
+    "host/tests/kernels.rs"
+    "traffic.toml"
+];
+
+/// What a project shares with this checkout: the compiler, and the versions of libraries that are known to work together.
+const SHARED: &[(&str, &str)] = &[
+    ("rust-toolchain.toml", include_str!("../../../../rust-toolchain.toml")),
+    ("Cargo.lock", include_str!("../../../../Cargo.lock")),
+];
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let folder = &arguments.folder;
+    let name = name_of(folder)?;
+    if folder.exists() {
+        let text = format!("{} exists already: choose a name that is free", folder.display());
+        return Err(WrongArgument(text).into());
+    }
+    let dependencies = Source::of(arguments)?;
+    let parent = match folder.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    // Written beside its place and renamed, so that it is there whole or not at all.
+    let beside = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempdir_in(parent)
+        .with_context(|| format!("cannot create a folder in {}", parent.display()))?;
+    for (path, text) in FILES.iter().chain(SHARED) {
+        let text = if SHARED.iter().any(|(shared, _)| shared == path) {
+            (*text).to_owned()
+        } else {
+            let named = text.replace(NAMES[0], &name.replace('-', "_")).replace(NAMES[1], &name);
+            dependencies.written_into(&named)
+        };
+        let target = beside.path().join(path);
+        let written = std::fs::create_dir_all(target.parent().unwrap_or(beside.path()))
+            .and_then(|()| std::fs::write(&target, text));
+        written.with_context(|| format!("cannot write {}", target.display()))?;
+    }
+    let whole = beside.keep();
+    if let Err(error) = std::fs::rename(&whole, folder) {
+        let _ = std::fs::remove_dir_all(&whole);
+        return Err(error).with_context(|| format!("cannot create {}", folder.display()));
+    }
+    println!("wrote {}", folder.display());
+    println!(
+        "
+Next:
+  cd {}
+  cargo test                    the kernels on a virtual GPU with every check: no GPU needed
+  cargo run                     one launch, on a GPU if there is one
+  cargo coalesce explain saxpy  what each line asks of memory
+Then change kernels/src/saxpy.rs. README.md says what is where.",
+        folder.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The project's name, as a package may be called.
+fn name_of(folder: &Path) -> Result<String, WrongArgument> {
+    let name =
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_word);
+    if !is_name {
+        return Err(WrongArgument(format!(
+            "`{name}` cannot be the name of a project: write lower-case letters, digits, - and _, and begin with a letter"
+        )));
+    }
+    // The crates that it uses, and what cargo refuses.
+    let taken = [
+        "coalesce",
+        "cuda_std",
+        "cuda_host",
+        "cuda_builder",
+        "cust",
+        "anyhow",
+        "test",
+        "core",
+        "std",
+        "alloc",
+    ];
+    if taken.contains(&name.replace('-', "_").as_str()) {
+        return Err(WrongArgument(format!(
+            "`{name}` is the name of a library that the project uses: choose another"
+        )));
+    }
+    Ok(name)
+}
+
+/// Where a project takes Coalesce from.
+enum Source {
+    Checkout(PathBuf),
+    Repository { url: String, revision: Option<String> },
+}
+
+impl Source {
+    fn of(arguments: &Arguments) -> Result<Source, WrongArgument> {
+        let Some(source) = &arguments.source else {
+            let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            return Source::checkout(&here).ok_or_else(|| {
+                WrongArgument(
+                    "the checkout that this program was built from is gone: name a folder with one, or the address of a \
+                     repository, with --source"
+                        .to_owned(),
+                )
+            });
+        };
+        if source.contains("://") || source.starts_with("git@") {
+            return Ok(Source::Repository {
+                url: source.clone(),
+                revision: arguments.revision.clone(),
+            });
+        }
+        if arguments.revision.is_some() {
+            return Err(WrongArgument(
+                "--revision is for the address of a repository; a folder is taken as it is"
+                    .to_owned(),
+            ));
+        }
+        Source::checkout(Path::new(source)).ok_or_else(|| {
+            WrongArgument(format!(
+                "{source} has no checkout of Coalesce: crates/cuda_host/Cargo.toml is not there"
+            ))
+        })
+    }
+
+    fn checkout(path: &Path) -> Option<Source> {
+        let path = path.canonicalize().ok()?;
+        path.join("crates/cuda_host/Cargo.toml").exists().then_some(Source::Checkout(path))
+    }
+
+    /// The text with the dependencies on Coalesce taken from here.
+    fn written_into(&self, text: &str) -> String {
+        match self {
+            Source::Checkout(path) => text.replace(CHECKOUT, &path.to_string_lossy()),
+            Source::Repository { url, revision } => {
+                let revision = revision.as_ref().map(|revision| format!(", rev = \"{revision}\""));
+                let git = format!("{{ git = \"{url}\"{} }}", revision.unwrap_or_default());
+                let line = |line: &str| match line.split_once(&format!("{{ path = \"{CHECKOUT}")) {
+                    Some((start, _)) => format!("{start}{git}\n"),
+                    None => format!("{line}\n"),
+                };
+                text.lines().map(line).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_template_is_written() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("template");
+        let mut folders = vec![root.clone()];
+        let mut found = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("the template is there") {
+                let path = entry.expect("it can be read").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let path = path.strip_prefix(&root).expect("it is below").to_string_lossy();
+                    found.push(path.into_owned());
+                }
+            }
+        }
+        let mut known: Vec<_> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
+        found.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(found, known);
+    }
+
+    #[test]
+    fn a_project_has_a_name_that_cargo_takes() {
+        for name in ["my-app", "a", "../x/matrix_2"] {
+            assert!(name_of(Path::new(name)).is_ok(), "{name}");
+        }
+        for name in ["", "..", "My-App", "2d", "a b", "coalesce", "cuda-std"] {
+            assert!(name_of(Path::new(name)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_repository_stands_where_a_checkout_stood() {
+        let source = Source::Repository {
+            url: "https://host/x.git".to_owned(),
+            revision: Some("1a".to_owned()),
+        };
+        let text = "# x\ncuda_std = { path = \"CHECKOUT/crates/cuda_std\" }\nanyhow = \"1\"\n";
+        let expected =
+            "# x\ncuda_std = { git = \"https://host/x.git\", rev = \"1a\" }\nanyhow = \"1\"\n";
+        assert_eq!(source.written_into(text), expected);
+    }
+}

@@ -1,0 +1,112 @@
+//! A catalogue in `cargo test`, without a GPU: every result, every hazard, and what the kernels ask of memory.
+//!
+//! ```no_run
+//! # const ALL: &[&coalesce::pattern::Pattern] = &[];
+//! # const IMAGES: &[cuda_host::Image] = &[];
+//! static CATALOGUE: coalesce::Catalogue = coalesce::Catalogue::new("my-kernels", ALL, IMAGES);
+//!
+//! #[test]
+//! fn every_pattern_equals_its_reference() {
+//!     coalesce::testing::verify(&CATALOGUE);
+//! }
+//!
+//! #[test]
+//! fn traffic_keeps_to_its_budget() {
+//!     coalesce::testing::traffic(&CATALOGUE, "traffic.toml");
+//! }
+//! ```
+
+use crate::budget::{self, Budgets};
+use crate::catalogue::Catalogue;
+use crate::counted::Counted;
+use crate::pattern::{Pattern, Size};
+use crate::verify::{self, VerifyOutcome};
+use anyhow::{Context, Result};
+use cuda_host::testing::exclusive;
+use cuda_host::{Checks, Choice, Gpu};
+use std::path::Path;
+
+/// The variable that writes recorded values anew instead of comparing with them.
+const BLESS_VARIABLE: &str = "COALESCE_BLESS";
+
+/// The seed of the inputs, that of `verify` without `--seed`.
+const SEED: u64 = 1;
+
+/// Compares every variant of every pattern, at all of its sizes, with its CPU reference, on the virtual GPU with every
+/// check on.
+///
+/// # Panics
+/// With a list of what is wrong: results, hazards, misuse of memory, and errors.
+pub fn verify(catalogue: &Catalogue) {
+    let _turn = exclusive();
+    let mut faults = Vec::new();
+    if let Err(error) = verified(catalogue, &mut faults) {
+        faults.push(format!("{error:#}"));
+    }
+    assert!(faults.is_empty(), "{} fault(s):\n  {}", faults.len(), faults.join("\n  "));
+}
+
+fn verified(catalogue: &Catalogue, faults: &mut Vec<String>) -> Result<()> {
+    let device = Choice::Virtual(crate::count::COUNTING_DEVICE.to_owned());
+    let gpu = Gpu::open_untimed(&device, catalogue.images, Checks::all())?;
+    for pattern in catalogue.patterns {
+        for size in pattern.verify_sizes {
+            verify_at(&gpu, pattern, &Size::new(size), faults)?;
+        }
+    }
+    Ok(())
+}
+
+fn verify_at(
+    gpu: &Gpu,
+    pattern: &'static Pattern,
+    size: &Size,
+    faults: &mut Vec<String>,
+) -> Result<()> {
+    let case = verify::case(pattern, size, SEED);
+    let arrays = pattern.arrays(gpu, &case)?;
+    for variant in pattern.variants {
+        let name = verify::launch_name(pattern, variant, size);
+        if let VerifyOutcome::Wrong(fault) =
+            verify::verify(gpu, &case, &arrays, variant, size).with_context(|| name.clone())?
+        {
+            faults.push(format!("{name} is wrong: {fault}"));
+        }
+        if let Some(device) = gpu.virtual_device() {
+            let found = Counted::take(device).findings.into_iter();
+            faults.extend(found.map(|finding| format!("{name}: {finding}")));
+            let misuse = device.take_misuse().into_iter();
+            faults.extend(misuse.map(|mistake| format!("{name}: {mistake}")));
+        }
+    }
+    Ok(())
+}
+
+/// Compares what each kernel asks of memory with the file of budgets at `path`, relative to the crate under test; with
+/// `COALESCE_BLESS=1` writes the file instead.
+///
+/// # Panics
+/// With a list of what is more, and of what is less: a gain is recorded, so that it is not lost unseen.
+pub fn traffic(catalogue: &Catalogue, path: impl AsRef<Path>) {
+    let _turn = exclusive();
+    let path = path.as_ref();
+    if let Err(error) = hold(catalogue, path) {
+        panic!("{error:#}");
+    }
+}
+
+fn hold(catalogue: &Catalogue, path: &Path) -> Result<()> {
+    let counted = budget::counted(catalogue)?;
+    if std::env::var_os(BLESS_VARIABLE).is_some() {
+        return counted.write(path);
+    }
+    let differences = Budgets::read(path)?.differences(&counted);
+    let list = differences.join("\n  ");
+    anyhow::ensure!(
+        differences.is_empty(),
+        "the kernels ask for other than {} says:\n  {list}\nIf that is meant: {BLESS_VARIABLE}=1 cargo test, and read the \
+         difference before you commit it",
+        path.display()
+    );
+    Ok(())
+}
