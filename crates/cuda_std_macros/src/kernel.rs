@@ -359,7 +359,7 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
     quote! {
         #[cfg(all(target_arch = "nvptx64", #since))]
         #(#attributes)*
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, improper_ctypes_definitions)]
         #[unsafe(no_mangle)]
         #visibility unsafe extern "ptx-kernel" fn #name #generics (#(#declarations),*)
         #where_clause

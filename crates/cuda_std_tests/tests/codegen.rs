@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 /// Entries by name, for one target.
-type Entries = BTreeMap<String, String>;
+pub type Entries = BTreeMap<String, String>;
 
 static SM_70: LazyLock<Entries> = LazyLock::new(|| build(70));
 static SM_80: LazyLock<Entries> = LazyLock::new(|| build(80));
-static SM_90: LazyLock<Entries> = LazyLock::new(|| build(90));
+pub static SM_90: LazyLock<Entries> = LazyLock::new(|| build(90));
 
 fn build(capability: u32) -> Entries {
     entries(&ptx(capability))

@@ -4,4 +4,5 @@
 mod codegen;
 mod launches;
 mod macros;
+mod safe;
 mod textures;

@@ -12,6 +12,7 @@ pub mod misc;
 pub mod mma;
 pub mod pointers;
 pub mod printing;
+pub mod safe;
 pub mod spaces;
 pub mod texture;
 pub mod thread;
