@@ -1,72 +1,87 @@
-//! A project of somebody else: two crates outside of this workspace, which use what is public and nothing more.
+//! A project of somebody else, as `coalesce new` writes it: two crates outside of this workspace, which use what is public
+//! and nothing more.
 //!
-//! `tests/stranger` is the project. It is copied to a temporary folder, is built there from scratch as its owner would,
-//! and every command of its program is run. The libraries are built for it once more, because cargo tells a member of a
-//! workspace from a dependency: that takes a minute of a processor once, and seconds later.
+//! It is made in a temporary folder, is built there as its owner would, and every command of its program is run. The
+//! libraries are built for it once more, because cargo tells a member of a workspace from a dependency: that takes a minute
+//! of a processor once, and seconds later.
 
 use crate::kernels_source::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A project in a folder of its own, built.
+/// A project in a folder of its own.
 struct Project {
-    folder: TempDir,
-    program: PathBuf,
+    _folder: TempDir,
+    root: PathBuf,
+    target: PathBuf,
 }
 
-/// Copies a folder; `CHECKOUT` becomes the path of this one.
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("the temporary folder takes folders");
-    for entry in std::fs::read_dir(from).expect("the template is there") {
-        let path = entry.expect("it can be read").path();
-        let target = to.join(path.file_name().expect("an entry has a name"));
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            let text = std::fs::read_to_string(&path).expect("the template is text");
-            let text = text.replace("CHECKOUT", &root().to_string_lossy());
-            std::fs::write(target, text).expect("the temporary folder takes files");
-        }
-    }
+/// The folder of this test's own program, in which `coalesce` lies, too.
+fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    test.ancestors().nth(3).expect("it is target/release/deps/NAME").to_owned()
+}
+
+/// What `coalesce new` says with these arguments, in this folder.
+fn new(folder: &Path, arguments: &[&str]) -> Output {
+    let program = target().join("release/coalesce");
+    let mut command = Command::new(program);
+    command.arg("new").args(arguments).current_dir(folder).output().expect("the program was built")
 }
 
 impl Project {
-    fn build() -> Project {
+    /// A project that takes the libraries from this source.
+    fn new(source: &[&str]) -> Project {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        copy(&root().join("tests/stranger"), folder.path());
-        for file in ["Cargo.lock", "rust-toolchain.toml"] {
-            std::fs::copy(root().join(file), folder.path().join(file)).expect("it can be copied");
-        }
-        // With the same settings, the crates of others that this workspace has built serve here, too.
-        let ours = std::fs::read_to_string(root().join("Cargo.toml")).expect("it can be read");
+        let written = new(folder.path(), &[&["saxpy-app"], source].concat());
+        assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+        let root = folder.path().join("saxpy-app");
+        Project { _folder: folder, root, target: target() }
+    }
+
+    /// Gives the profile `dev` the settings with which this workspace has built the crates of others, so that they serve
+    /// here, too. Our own libraries are built for this test alone, which gives them little to compute.
+    fn share_what_is_built(&self) {
+        let ours = std::fs::read_to_string(crate::kernels_source::root().join("Cargo.toml"));
+        let ours = ours.expect("it can be read");
         let start = ours.find("[profile.release]").expect("the workspace has settings");
         let end = ours.find("[profile.dev").unwrap_or(ours.len());
-        let manifest = folder.path().join("Cargo.toml");
-        let own = std::fs::read_to_string(&manifest).expect("it was copied");
-        // Our own libraries are built for this test alone, which gives them little to compute.
         let quickly = ["coalesce", "report", "results", "simt", "virtual_gpu"]
             .map(|library| format!("{library}.opt-level = 0\n"));
         let settings = ours[start..end].replace("simt.codegen-units = 1\n", &quickly.concat());
-        std::fs::write(&manifest, own + "\n" + &settings).expect("it can be written");
+        let manifest = self.root.join("Cargo.toml");
+        let own = std::fs::read_to_string(&manifest).expect("it was written");
+        let own = own.split("[profile.dev]").next().unwrap_or_default();
+        std::fs::write(&manifest, format!("{own}\n{settings}")).expect("it can be written");
+    }
 
-        let test = std::env::current_exe().expect("a test knows where it is");
-        let target = test.ancestors().nth(3).expect("it is target/release/deps/NAME");
-        let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["build", "--offline", "--release"])
-            .current_dir(folder.path())
-            .env("CARGO_TARGET_DIR", target)
+    fn cargo(&self, arguments: &str) -> Output {
+        Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(arguments.split(' '))
+            .arg("--offline")
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("COALESCE_DEVICE", "virtual")
             // The project says it itself.
             .env_remove("CUDA_LIBRARY_PATH")
             .output()
-            .expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Project { folder, program: target.join("release/saxpy") }
+            .expect("cargo runs")
     }
 
+    /// What cargo's command prints when all is well.
+    fn done(&self, arguments: &str) -> String {
+        let output = self.cargo(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "cargo {arguments}:\n{printed}\n{errors}");
+        printed.into_owned()
+    }
+
+    /// What a command of the project's instruments prints and returns.
     fn output(&self, arguments: &str) -> Output {
-        let mut command = Command::new(&self.program);
-        command.args(arguments.split(' ')).current_dir(self.folder.path());
+        let mut command = Command::new(self.target.join("release/coalesce-of-a-stranger"));
+        command.args(arguments.split(' ')).current_dir(&self.root);
         command.env("COALESCE_DEVICE", "virtual").output().expect("the program was built")
     }
 
@@ -74,13 +89,17 @@ impl Project {
     fn run(&self, arguments: &str) -> String {
         let output = self.output(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "saxpy {arguments}: {errors}");
+        assert_eq!(output.status.code(), Some(0), "coalesce {arguments}: {errors}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     fn file(&self, path: &str) -> String {
-        std::fs::read_to_string(self.folder.path().join(path))
+        std::fs::read_to_string(self.root.join(path))
             .unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        std::fs::write(self.root.join(path), text).expect("it can be written");
     }
 }
 
@@ -94,18 +113,31 @@ fn assert_says(text: &str, parts: &[&str]) {
 #[test]
 #[ignore = "builds the libraries once more; `cargo xtask test` runs it"]
 fn a_project_of_somebody_else_has_every_command() {
-    let project = Project::build();
+    let project = Project::new(&["--source", &root().to_string_lossy()]);
+    project.share_what_is_built();
+    // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
+    let manifest = project.file("host/Cargo.toml");
+    let bin = "\n[[bin]]\nname = \"coalesce-of-a-stranger\"\npath = \"src/bin/coalesce.rs\"\n\n[[bin]]\nname = \"saxpy_app\"\npath = \"src/main.rs\"\n";
+    project.write(
+        "host/Cargo.toml",
+        &format!("{}{bin}", manifest.replace("[package]\n", "[package]\nautobins = false\n")),
+    );
 
-    let claim = "a warp whose lanes are far apart moves eight times the sectors that it needs";
-    assert_says(&project.run("list"), &["saxpy", claim, "strided", "coalesced"]);
+    let tested = project.done("test --release");
+    assert_says(
+        &tested,
+        &["test saxpy_equals_a_loop ... ok", "test traffic_keeps_to_its_budget ... ok"],
+    );
+    let ran = project.done("run --release");
+    assert_says(&ran, &["device: virtual NVIDIA H200, as asked", "z[0] = 7, z[1048575] = 7"]);
+
+    let claim = "each element is read and written once, by lanes that are neighbours";
+    assert_says(&project.run("list"), &["saxpy", claim, "direct", "tiled"]);
     let traffic = project.run("list --traffic");
-    assert_says(&traffic, &["strided    32            32", "coalesced  4             4"]);
+    assert_says(&traffic, &["direct   32            4", "tiled    4             4"]);
+    assert_says(&project.run("verify --check"), &["16 correct, 0 wrong, 0 not run, 0 hazards"]);
 
-    assert_says(&project.run("verify"), &["8 correct, 0 wrong"]);
-    let checked = project.run("verify --check");
-    assert_says(&checked, &["8 correct, 0 wrong, 0 not run, 0 hazards"]);
-
-    assert_says(&project.run("count -o counts.json"), &["2 kernels of 1 patterns counted"]);
+    assert_says(&project.run("count -o counts.json"), &["4 kernels of 3 patterns counted"]);
     let counts: serde_json::Value =
         serde_json::from_str(&project.file("counts.json")).expect("it is JSON");
     let counted = &counts["patterns"][0];
@@ -113,33 +145,85 @@ fn a_project_of_somebody_else_has_every_command() {
     assert_eq!(counted["file"], "kernels/src/saxpy.rs", "the file that the compiler names");
 
     project.run("bench --json predicted.json");
-    let path = project.folder.path().join("predicted.json");
-    let results = results::Results::load(&path, &[]).expect("bench writes a result file");
+    let results = results::Results::load(&project.root.join("predicted.json"), &[]);
+    let results = results.expect("bench writes a result file");
     assert!(results.environment.is_prediction);
-    let times: Vec<f64> =
-        results.rows.iter().filter_map(|row| Some(row.measured()?.time_ms.median)).collect();
-    let [strided, coalesced, ..] = times[..] else { panic!("{} rows have a time", times.len()) };
-    assert!(strided > 2.0 * coalesced, "{strided} ms and {coalesced} ms");
+    let time = |variant: &str| {
+        let mut rows = results.rows.iter().filter(|row| row.variant == variant);
+        rows.find_map(|row| Some(row.measured()?.time_ms.median)).expect("it has a time")
+    };
+    let (direct, tiled) = (time("direct"), time("tiled"));
+    assert!(direct > 2.0 * tiled, "{direct} ms and {tiled} ms");
     let compared = project.run("compare predicted.json predicted.json --fail-on slower");
-    assert_says(&compared, &["saxpy/strided", "SAME", "0 FASTER, 0 SLOWER, 0 AMBIGUOUS"]);
+    assert_says(&compared, &["transpose/tiled", "SAME", "0 FASTER, 0 SLOWER, 0 AMBIGUOUS"]);
 
     assert_says(&project.run("explain saxpy"), &["z = a x + y", "sectors per load"]);
-    project.run("explain saxpy --svg pictures");
-    for name in ["saxpy_strided.svg", "saxpy_coalesced.svg"] {
-        let picture = project.file(&format!("pictures/{name}"));
-        // The line of the source that the requests come from.
-        assert_says(&picture, &["<svg", "parameters.a * *x.add(i)"]);
+    project.run("explain transpose --svg pictures");
+    for name in ["transpose_direct.svg", "transpose_tiled.svg"] {
+        assert_says(&project.file(&format!("pictures/{name}")), &["<svg", "source.get("]);
     }
-
     project.run("report predicted.json -o pages");
     assert_says(&project.file("pages/index.html"), &["saxpy.html", claim]);
     assert_says(&project.file("pages/saxpy.html"), &["kernels/src/saxpy.rs", "saxpy_coalesced"]);
-    assert_says(&project.run("results predicted.json"), &["| `saxpy` | `strided` |"]);
+    assert_says(&project.run("results predicted.json"), &["| `saxpy` | `coalesced` |"]);
 
     let unknown = project.output("verify saxpi");
     assert_eq!(unknown.status.code(), Some(2));
     let message = String::from_utf8_lossy(&unknown.stderr);
     assert_says(&message, &["error: there is no pattern `saxpi`", "did you mean `saxpy`?"]);
     assert_eq!(message.trim_end().lines().count(), 1, "{message}");
-    assert_says(&project.run("verify --help"), &["  saxpy verify PATTERN/VARIANT"]);
+    assert_says(&project.run("verify --help"), &["  saxpy_app verify PATTERN/VARIANT"]);
+
+    // A fault that a correctness test of values alone might not see, and a change of traffic.
+    let kernel = project.file("kernels/src/transpose.rs");
+    project.write(
+        "kernels/src/transpose.rs",
+        &kernel.replace("Tile<f32, 33, 32>", "Tile<f32, 32, 32>"),
+    );
+    let unpadded = project.cargo("test --release");
+    assert!(!unpadded.status.success());
+    let said = "transpose_tiled: wavefronts_per_shared_load is 32, more than 1";
+    assert_says(&String::from_utf8_lossy(&unpadded.stdout), &[said]);
+}
+
+/// The same project, with the libraries from a revision of a repository.
+#[test]
+#[ignore = "checks the libraries once more; `cargo xtask test` runs it"]
+fn a_project_takes_the_libraries_from_a_repository() {
+    let git = |arguments: &[&str]| Command::new("git").args(arguments).current_dir(root()).output();
+    let head = git(&["rev-parse", "HEAD"]).expect("git is there");
+    if !head.status.success() {
+        println!("not run: this is no git checkout");
+        return;
+    }
+    let revision = String::from_utf8_lossy(&head.stdout).trim().to_owned();
+    let url = format!("file://{}", root().display());
+    let project = Project::new(&["--source", &url, "--revision", &revision]);
+    project.share_what_is_built();
+    let manifest = project.file("Cargo.toml");
+    assert_says(&manifest, &[&format!("git = \"{url}\", rev = \"{revision}\"")]);
+    project.done("check --release --tests");
+}
+
+#[test]
+fn a_project_that_cannot_be_written_is_one_sentence_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("taken")).expect("a folder");
+    let wrong: [(&[&str], &str); 6] = [
+        (&["taken"], "taken exists already"),
+        (&["2d"], "`2d` cannot be the name of a project"),
+        (&["cuda-std"], "is the name of a library that the project uses"),
+        (&["a", "--source", "/nowhere"], "/nowhere has no checkout of Coalesce"),
+        (&["a", "--source", ".", "--revision", "1a"], "--revision is for the address"),
+        (&["nowhere/a"], "cannot create a folder in nowhere"),
+    ];
+    for (arguments, says) in wrong {
+        let output = new(folder.path(), arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_says(&message, &[says]);
+        assert_eq!(message.trim_end().lines().count(), 1, "{message}");
+    }
+    let left = std::fs::read_dir(folder.path()).expect("it can be read").count();
+    assert_eq!(left, 1, "nothing but the folder that was there");
 }

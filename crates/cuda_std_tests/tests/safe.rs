@@ -50,11 +50,9 @@ fn plain(line: &str, name: &str) -> String {
 fn opcodes(name: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in instructions(name) {
-        let without_guard = line
-            .strip_prefix('@')
-            .map_or(line, |rest| rest.split_once(' ').map_or(rest, |(_, code)| code));
-        let opcode = without_guard.split([' ', ';']).next().unwrap_or_default();
-        *counts.entry(opcode).or_default() += 1;
+        let mut words = line.split([' ', ';']);
+        let opcode = words.find(|word| !word.starts_with('@')).unwrap_or_default();
+        *counts.entry(opcode.to_owned()).or_default() += 1;
     }
     counts
 }

@@ -9,6 +9,7 @@ use cuda_std::warp::{FULL_MASK, warp_shuffle_xor};
 const THREADS: u32 = 256;
 const TILE: u32 = 32;
 
+/// z = a x + y.
 #[kernel(block = THREADS, same_length(x, y, z))]
 pub fn safe_saxpy(a: f32, x: &[f32], y: &[f32], mut z: PerThread<f32>) {
     let i = z.index();
@@ -17,6 +18,7 @@ pub fn safe_saxpy(a: f32, x: &[f32], y: &[f32], mut z: PerThread<f32>) {
     }
 }
 
+/// [`safe_saxpy`] with pointers.
 #[kernel(launch_bounds(THREADS))]
 pub unsafe fn raw_saxpy(a: f32, x: &[f32], y: &[f32], z: *mut f32) {
     let i = (thread::block_idx_x() * THREADS + thread::thread_idx_x()) as usize;
@@ -26,6 +28,7 @@ pub unsafe fn raw_saxpy(a: f32, x: &[f32], y: &[f32], z: *mut f32) {
     }
 }
 
+/// A tile in shared memory, written by rows and read by columns.
 #[kernel(block(TILE, TILE))]
 pub fn safe_transpose(
     source: Plane<f32>,
@@ -42,6 +45,7 @@ pub fn safe_transpose(
     }
 }
 
+/// [`safe_transpose`] with pointers.
 #[kernel(launch_bounds(1024))]
 pub unsafe fn raw_transpose(
     source: &[f32; 0],
@@ -69,6 +73,7 @@ pub unsafe fn raw_transpose(
     }
 }
 
+/// The sum of each block's share.
 #[kernel(block = THREADS)]
 pub fn safe_sum(x: &[f32], partial: Tile<f32, 32>, mut sums: PerBlock<f32>) {
     let threads = (thread::grid_dim_x() * THREADS) as usize;
@@ -84,6 +89,7 @@ pub fn safe_sum(x: &[f32], partial: Tile<f32, 32>, mut sums: PerBlock<f32>) {
     }
 }
 
+/// [`safe_sum`] with pointers.
 #[kernel(launch_bounds(THREADS))]
 pub unsafe fn raw_sum(x: &[f32], sums: *mut f32, blocks: usize) {
     #[address_space(shared)]
