@@ -59,7 +59,6 @@ impl Project {
     fn cargo(&self, arguments: &str) -> Output {
         Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args(arguments.split(' '))
-            .arg("--offline")
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("COALESCE_DEVICE", "virtual")

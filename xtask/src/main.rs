@@ -43,6 +43,10 @@ enum Command {
     Ptx(task::ptx::Arguments),
     /// Scaffold a new pattern: two files and three lines.
     New(task::new::Arguments),
+    /// Write a project of your own outside of this checkout, as `coalesce new` does.
+    NewProject(task::new_project::Arguments),
+    /// Build and run rust-cuda's own kernels and programs, unchanged, from a checkout of it.
+    Upstream(task::upstream::Arguments),
     /// Say what is here, what is missing, and the one-line fix.
     Doctor,
     /// Make a folder with everything a GPU machine needs: no Rust, no CUDA toolkit.
@@ -65,6 +69,8 @@ fn main() -> ExitCode {
         Command::Report(arguments) => task::report::run(&arguments),
         Command::Ptx(arguments) => task::ptx::run(&arguments),
         Command::New(arguments) => task::new::run(&arguments),
+        Command::NewProject(arguments) => task::new_project::run(&arguments),
+        Command::Upstream(arguments) => task::upstream::run(&arguments),
         Command::Doctor => task::doctor::run(),
         Command::Dist(arguments) => task::dist::run(&arguments),
         Command::Bless => task::bless::run(),

@@ -203,6 +203,14 @@ impl Gpu {
         self.origin.virtual_device.as_ref()
     }
 
+    /// Whether launches are recorded and not executed, so that they access no memory.
+    pub(crate) fn executes_nothing(&self) -> bool {
+        #[cfg(feature = "virtual")]
+        return self.virtual_device().is_some_and(VirtualDevice::executes_nothing);
+        #[cfg(not(feature = "virtual"))]
+        false
+    }
+
     /// One line that says which device was taken and why.
     pub fn origin(&self) -> &str {
         &self.origin.reason

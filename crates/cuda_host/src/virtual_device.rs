@@ -4,6 +4,7 @@ use crate::error::GpuError;
 use crate::image::KernelFacts;
 use cust::stream::Stream;
 use simt::{Checks, Watched};
+use std::cell::Cell;
 use std::path::Path;
 pub use virtual_gpu::WorkScale;
 use virtual_gpu::{
@@ -14,7 +15,10 @@ use virtual_gpu::{
 ///
 /// A process has at most one; a [`Gpu`](crate::Gpu) gives it with [`Gpu::virtual_device`](crate::Gpu::virtual_device).
 #[derive(Debug)]
-pub struct VirtualDevice(());
+pub struct VirtualDevice {
+    /// Whether launches are recorded only.
+    executes_nothing: Cell<bool>,
+}
 
 impl VirtualDevice {
     /// Starts a virtual device with a profile and makes it answer the driver's calls.
@@ -31,7 +35,7 @@ impl VirtualDevice {
         let gpu = VirtualGpu::start(profile, options).map_err(|error| fail(error.to_string()))?;
         cuda_driver::select(cuda_driver::Backend::Table(gpu))
             .map_err(|error| fail(error.to_string()))?;
-        Ok(VirtualDevice(()))
+        Ok(VirtualDevice { executes_nothing: Cell::new(false) })
     }
 
     /// Says what NVIDIA's assembler gave kernels, as far as that is known: it decides how many blocks fit.
@@ -61,10 +65,17 @@ impl VirtualDevice {
     ) -> anyhow::Result<Vec<LaunchRecord>> {
         virtual_gpu::launches();
         virtual_gpu::skip_kernels(true);
+        self.executes_nothing.set(true);
         let outcome = enqueue().and_then(|()| Ok(stream.synchronize()?));
+        self.executes_nothing.set(false);
         virtual_gpu::skip_kernels(false);
         outcome?;
         Ok(virtual_gpu::launches())
+    }
+
+    /// Whether launches are recorded only, see [`Self::without_executing`].
+    pub(crate) fn executes_nothing(&self) -> bool {
+        self.executes_nothing.get()
     }
 
     /// Forgets that a kernel failed: later launches run, which on a GPU no launch of this process would. For tests that
