@@ -96,8 +96,9 @@ pub const PATTERN: Pattern = Pattern {
             }),
         Variant::kernel("chase_constant", "the chain is in constant memory", chase_constant)
             .only_when(is_the_constant_chain)
-            .prepared(|launcher| {
-                launcher.write_symbol("MEMORY_HIERARCHY_CHAIN", &chain(CONSTANT_WORDS as usize))
+            .prepared(|with| {
+                let chain = chain(CONSTANT_WORDS as usize);
+                with.launcher.write_symbol("MEMORY_HIERARCHY_CHAIN", &chain)
             })
             .expecting(|_| Expectation {
                 store_sectors: Some(1.0),
