@@ -4,7 +4,8 @@
 //! way; where [lanes][lane] read along rows, a plain load is as fast and needs no copy of the image.
 //!
 //! The surprise: the special hardware for images does not win where an image is read as it is stored. Along
-//! rows a load touches 4 [sectors][sector], and no fetch can touch fewer. It wins where a [warp] crosses many rows.
+//! rows a load touches 4 [sectors][sector] and a fetch of a texture touches 8, half of each. Textures win where a
+//! [warp] crosses many rows.
 //!
 //! A kernel makes an image from another of the same size. `walk` says where a pixel comes from: from its own place
 //! (`row`), from the transposed place (`column`), from an image that is rotated by 45 degrees (`rotated`), or from
@@ -12,58 +13,64 @@
 //! places that have nothing to do with each other. The target is always written by rows.
 //!
 //! ```text
-//! places that a warp reads            sectors of 8 words in a row      fetches of 4 lanes in a texture unit
-//!   row        ################       4                                8
-//!   column     # over # over # ..     32                               8
-//!   rotated    # one to the right     24, one or two words of each     8
+//! places that a warp reads             sectors of 8 x 1 pixels    sectors of 4 x 2 pixels
+//!                                      (row-major memory)         (an array)
+//!   row        ################         4                          8
+//!   column     one below the other     32                         16
+//!   rotated    one to the right        about 24                   about 17
 //!              and one down, 23 rows
-//!   random     anywhere               32                               8
+//!   random     anywhere                32                         32
 //! ```
 //!
 //! The row-major image is not the best order for that. An *array* (`cuArray`) is an image in an order of the driver's
 //! choice: small tiles that are two-dimensional, so that neighbours in all directions share sectors and
-//! [cache lines][cache line]. Only texture and surface instructions know that order. A *texture object* says which
+//! [cache lines][cache line]. (The executor's model of it: 4 x 2 pixels in a sector, 8 x 4 in a cache line.) Only texture and surface instructions know that order. A *texture object* says which
 //! array, or which plain memory, a fetch reads, what lies beyond the edges (the *address mode*), and whether a fetch
 //! gives the nearest *texel* (a pixel of the texture) or the weighted mean of those around (*linear filtering*).
 //!
 //! 1. `plain`. Row-major memory and loads; a place beyond the edge is moved to the edge by `min` and `max`. For
-//!    `rotated`, the counter shows about 24 sectors per load.
-//! 2. `plain_tile`. The idea: let the lanes of a warp compute 8 x 4 pixels instead of 32 x 1. Rotated, they still
-//!    lie in about 9 rows. It costs nothing but the arithmetic of the index: a store touches 4 sectors as before.
-//! 3. `linear`. The same memory through a one-dimensional texture, which has an index instead of coordinates. The
+//!    `rotated`, the counter shows about 24 sectors per load inside the image, each in another cache line.
+//! 2. `linear`. The same memory through a one-dimensional texture, which has an index instead of coordinates. The
 //!    order of the texels is the same, and so are the sectors. It shows what the instruction alone changes.
-//! 4. `array`. The idea: the order of an array, coordinates instead of an index, and the edges in hardware
-//!    (`tex.2d`). It costs a copy of the image into the array, which the time below does not contain.
-//! 5. `array_tile`. Both: 8 x 4 pixels of an array.
-//! 6. `wrap_plain`. Another task: the image repeats beyond its edges. A remainder for each coordinate takes about twenty
-//!    instructions, as the device has no division of integers.
-//! 7. `wrap_array`. The address mode does it. It costs *normalized coordinates*, which run from 0 to 1: a
-//!    multiplication each.
-//! 8. `bilinear_plain`. Another task: the weighted mean of the four pixels around the place. Four loads, and three
+//! 3. `array`. The idea: the order of an array, coordinates instead of an index, and the edges in hardware
+//!    (`tex.2d`). The counter shows fewer sectors. It costs a copy of the image into the array, which the time below
+//!    does not contain.
+//! 4. `array_tile`. The idea: the lanes of a warp compute 8 x 4 pixels instead of 32 x 1. Rotated, they still lie
+//!    close together. It costs nothing but the arithmetic of the index: a store touches 4 sectors as before.
+//! 5. `plain_tile`. The same idea without a texture: 8 x 4 pixels lie in about 9 rows of the row-major image.
+//! 6. `bilinear_plain`. Another task: the weighted mean of the four pixels around the place. Four loads, and three
 //!    multiply-adds for the weights.
-//! 9. `bilinear_gather`. The idea: one instruction fetches the four (`tld4`), the kernel weighs them itself.
-//! 10. `bilinear_array`. Linear filtering: one fetch, no arithmetic. It costs precision: the four weights are
+//! 7. `bilinear_gather`. The idea: one instruction fetches the four (`tld4`), and the kernel weighs them itself.
+//! 8. `bilinear_array`. Linear filtering: one fetch, no arithmetic. It costs precision: the four weights are
 //!    256ths that sum to 1, whatever the fraction.
+//! 9. `wrap_plain`. Another task: the image repeats beyond its edges. A remainder for each coordinate takes about twenty
+//!    instructions, as the device has no division of integers.
+//! 10. `wrap_array`. The address mode does it. It costs *normalized coordinates*, which run from 0 to 1: a
+//!     multiplication each.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per fetch | sectors per store | limited by |
 //! |---|---|---|---|---|---|
-//! | `plain` | row-major memory, clamped by `min` and `max`; a warp computes 32 pixels of a row | 24.5 | none | 4 | lines in L1 |
-//! | `plain_tile` | a warp computes 8 x 4 pixels | 14.4 | none | 4 | lines in L1 |
-//! | `linear` | the same memory through a one-dimensional texture, 32 pixels of a row | none | 24.5 | 4 | lines in L1 |
-//! | `array` | coordinates of an array; the texture unit clamps | none | model | 4 | device memory |
-//! | `array_tile` | a warp computes 8 x 4 pixels | none | model | 4 | device memory |
-//! | `wrap_plain` | another task: the image repeats, by a remainder of each coordinate | 24.5 | none | 4 | lines in L1, arithmetic |
-//! | `wrap_array` | the texture unit repeats the image | none | model | 4 | device memory |
-//! | `bilinear_plain` | another task: the mean of four pixels, by four loads | 14.4 | none | 4 | lines in L1 |
-//! | `bilinear_gather` | one instruction fetches the four | none | model | 4 | texture units |
-//! | `bilinear_array` | the texture unit weighs them | none | model | 4 | texture units |
+//! | `plain` | row-major memory, clamped by `min` and `max`; a warp computes 32 pixels of a row | 17.3 | none | 4 | lines in L1 |
+//! | `linear` | the same memory through a one-dimensional texture, 32 pixels of a row | none | 17.3 | 4 | lines in L1 |
+//! | `array` | coordinates of an array; the texture unit clamps | none | 12.5 | 4 | device memory |
+//! | `array_tile` | a warp computes 8 x 4 pixels | none | 6.4 | 4 | device memory |
+//! | `plain_tile` | row-major memory again, 8 x 4 pixels | 8.0 | none | 4 | lines in L1 |
+//! | `bilinear_plain` | another task: the mean of four pixels, by four loads | 7.9 | none | 4 | lines in L1 |
+//! | `bilinear_gather` | one instruction fetches the four | none | 8.2 | 4 | texture units |
+//! | `bilinear_array` | the texture unit weighs them | none | 8.2 | 4 | texture units |
+//! | `wrap_plain` | another task: the image repeats, by a remainder of each coordinate | 23.8 | none | 4 | lines in L1, arithmetic |
+//! | `wrap_array` | the texture unit repeats the image | none | 15.6 | 4 | device memory |
+//!
+//! The sectors are those of an image of 128 x 64 pixels, rotated: a part of its warps is clamped to the edge and touches
+//! fewer than those inside.
 //!
 //! Expected: a texture unit takes the 32 lanes of a fetch in 8 clock cycles, four lanes at a time, wherever they lie; a
-//! load takes one cycle per cache line. So 24 lines against 8 cycles: `array` (? ms) should beat `plain`
-//! (? ms) by up to 3 for `rotated`, and be level with it for `row`, where both wait for device memory. For `random`
-//! each of the 32 lanes brings a sector of its own, and nothing helps. `plain_tile` (? ms) should close most
-//! of the gap without any texture. Two fetches become one with `bilinear_array` (? ms): 4 x 14 lines against 8
-//! cycles, or 16 for a filter.
+//! load takes a cycle per cache line, and 23 rows are at least 23 lines. So for `rotated`, `array` (? ms) should beat
+//! `plain` (? ms) by up to 23 / 8 = 3, less what both wait for device memory. For `row` they should be level: a load
+//! takes one cycle and a fetch eight, but device memory takes longer than either. For `random` each of the 32 lanes
+//! brings a sector of its own, and nothing helps. `plain_tile` (? ms) should close most of the gap without any
+//! texture, as 8 x 4 pixels lie in about 9 rows. `bilinear_plain` (? ms) looks up four times the lines of
+//! `plain_tile`, `bilinear_array` (? ms) makes one fetch of it.
 //!
 //! The key lines of `array` and `bilinear_array` in CUDA C++:
 //!
@@ -200,10 +207,12 @@ unsafe fn resample<const TILED: bool>(
         if TILED { (warp % 4 * 8 + lane % 8, warp / 4 * 4 + lane / 8) } else { (lane, warp) };
     let column = thread::block_idx_x() * TILE + x;
     let row = thread::block_idx_y() * TILE + y;
-    let values: [f32; ROUNDS] = core::array::from_fn(|round| {
-        let (x, y) = walk.place(column, row + round as u32 * ROWS);
+    let value = |round: u32| {
+        let (x, y) = walk.place(column, row + round * ROWS);
         read(x, y)
-    });
+    };
+    // Not a loop: LLVM would keep a long one, and the values in local memory.
+    let values: [f32; ROUNDS] = [value(0), value(1), value(2), value(3)];
     for (round, value) in values.iter().enumerate() {
         let row = row + round as u32 * ROWS;
         if column < walk.columns && row < walk.rows {
@@ -230,14 +239,14 @@ fn wrapped(at: f32, extent: u32) -> u32 {
     }
 }
 
-/// The mean of four pixels (above left and right, below left and right) by how far a place is from their centres.
+/// The mean of four pixels, two above and two below, by how far a place is from their centres.
 #[inline(always)]
-fn mean(pixels: [f32; 4], x: f32, y: f32) -> f32 {
+fn mean(above: [f32; 2], below: [f32; 2], x: f32, y: f32) -> f32 {
     let (x, y) = (x - 0.5, y - 0.5);
-    let (right, below) = (x - x.floor(), y - y.floor());
-    let top = right.mul_add(pixels[1] - pixels[0], pixels[0]);
-    let bottom = right.mul_add(pixels[3] - pixels[2], pixels[2]);
-    below.mul_add(bottom - top, top)
+    let (right, down) = (x - x.floor(), y - y.floor());
+    let top = right.mul_add(above[1] - above[0], above[0]);
+    let bottom = right.mul_add(below[1] - below[0], below[0]);
+    down.mul_add(bottom - top, top)
 }
 
 /// Naive: the pixel at a place, of row-major memory; beyond the edge, that at the edge.
@@ -250,21 +259,6 @@ pub unsafe fn texture_plain(source: *const f32, target: *mut f32, walk: Walk) {
     // SAFETY: a clamped place lies in the image; the rest is the launch contract.
     unsafe {
         resample::<false>(&walk, target, |x, y| {
-            let (column, row) = (clamped(x, walk.columns), clamped(y, walk.rows));
-            *source.add((row * walk.columns + column) as usize)
-        });
-    }
-}
-
-/// Change from `plain`: a warp computes 8 x 4 pixels.
-///
-/// # Safety
-/// Launch contract: as for [`texture_plain`].
-#[kernel]
-pub unsafe fn texture_plain_tile(source: *const f32, target: *mut f32, walk: Walk) {
-    // SAFETY: as for `plain`.
-    unsafe {
-        resample::<true>(&walk, target, |x, y| {
             let (column, row) = (clamped(x, walk.columns), clamped(y, walk.rows));
             *source.add((row * walk.columns + column) as usize)
         });
@@ -306,7 +300,67 @@ pub unsafe fn texture_array_tile(source: Texture<Plane, f32>, target: *mut f32, 
     unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
-/// Change from `plain`: the image repeats, by a remainder of each coordinate.
+/// Change from `array_tile`: row-major memory again, 8 x 4 pixels.
+///
+/// # Safety
+/// Launch contract: as for [`texture_plain`].
+#[kernel]
+pub unsafe fn texture_plain_tile(source: *const f32, target: *mut f32, walk: Walk) {
+    // SAFETY: as for `plain`.
+    unsafe {
+        resample::<true>(&walk, target, |x, y| {
+            let (column, row) = (clamped(x, walk.columns), clamped(y, walk.rows));
+            *source.add((row * walk.columns + column) as usize)
+        });
+    }
+}
+
+/// Change from `plain_tile`: the mean of four pixels, by four loads.
+///
+/// # Safety
+/// Launch contract: as for [`texture_plain`].
+#[kernel]
+pub unsafe fn texture_bilinear_plain(source: *const f32, target: *mut f32, walk: Walk) {
+    // SAFETY: a clamped place lies in the image; the rest is the launch contract.
+    unsafe {
+        resample::<true>(&walk, target, |x, y| {
+            let left = clamped((x - 0.5).floor(), walk.columns);
+            let right = clamped((x + 0.5).floor(), walk.columns);
+            let above = clamped((y - 0.5).floor(), walk.rows) * walk.columns;
+            let below = clamped((y + 0.5).floor(), walk.rows) * walk.columns;
+            let pixel = |index: u32| *source.add(index as usize);
+            let above = [pixel(above + left), pixel(above + right)];
+            mean(above, [pixel(below + left), pixel(below + right)], x, y)
+        });
+    }
+}
+
+/// Change from `bilinear_plain`: one instruction fetches the four.
+///
+/// # Safety
+/// Launch contract: as for [`texture_array`], with an array that was made for it.
+#[kernel]
+pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
+    // SAFETY: the launch contract.
+    unsafe {
+        resample::<true>(&walk, target, |x, y| {
+            let four = source.gather(x, y);
+            mean([four.w, four.z], [four.x, four.y], x, y)
+        });
+    }
+}
+
+/// Change from `bilinear_gather`: the texture unit weighs them, by 256ths.
+///
+/// # Safety
+/// Launch contract: as for [`texture_array`], with a texture that filters.
+#[kernel]
+pub unsafe fn texture_bilinear_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
+    // SAFETY: the launch contract.
+    unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
+}
+
+/// Change from `bilinear_array`: the image repeats, by a remainder of each coordinate.
 ///
 /// # Safety
 /// Launch contract: as for [`texture_plain`].
@@ -340,48 +394,4 @@ pub unsafe fn texture_wrap_array(
             source.fetch((x + HALF_STEP) * column, (y + HALF_STEP) * row)
         });
     }
-}
-
-/// Change from `plain_tile`: the mean of four pixels, by four loads.
-///
-/// # Safety
-/// Launch contract: as for [`texture_plain`].
-#[kernel]
-pub unsafe fn texture_bilinear_plain(source: *const f32, target: *mut f32, walk: Walk) {
-    // SAFETY: a clamped place lies in the image; the rest is the launch contract.
-    unsafe {
-        resample::<true>(&walk, target, |x, y| {
-            let left = clamped((x - 0.5).floor(), walk.columns);
-            let right = clamped((x + 0.5).floor(), walk.columns);
-            let above = clamped((y - 0.5).floor(), walk.rows) * walk.columns;
-            let below = clamped((y + 0.5).floor(), walk.rows) * walk.columns;
-            let four = [above + left, above + right, below + left, below + right];
-            mean(four.map(|pixel| *source.add(pixel as usize)), x, y)
-        });
-    }
-}
-
-/// Change from `bilinear_plain`: one instruction fetches the four.
-///
-/// # Safety
-/// Launch contract: as for [`texture_array`], with an array that was made for it.
-#[kernel]
-pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
-    unsafe {
-        resample::<true>(&walk, target, |x, y| {
-            let four = source.gather(x, y);
-            mean([four.w, four.z, four.x, four.y], x, y)
-        });
-    }
-}
-
-/// Change from `bilinear_gather`: the texture unit weighs them, by 256ths.
-///
-/// # Safety
-/// Launch contract: as for [`texture_array`], with a texture that filters.
-#[kernel]
-pub unsafe fn texture_bilinear_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
-    unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
 }
