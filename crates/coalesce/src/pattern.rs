@@ -346,7 +346,7 @@ impl Pattern {
     pub fn work_ratio(&self, size: &Size, other: &Size) -> f64 {
         let amount = |size: &Size| {
             self.variants.iter().find_map(|variant| match (self.minimum_time)(variant, size) {
-                Some((Resource::Fp32, amount)) => Some(amount as f64),
+                Some((Resource::Fp32 | Resource::TensorBf16, amount)) => Some(amount as f64),
                 _ => None,
             })
         };
