@@ -100,8 +100,8 @@ pub fn section(runs: &Runs) -> Markup {
         p {
             "Operations are counted by executing the kernels at their count sizes: single-precision additions and "
             "multiplications of the lanes that did them, a fused one as two; the count is scaled to the measured size "
-            "by the bytes of the problem. Operations of tensor cores are those of the problem. Left out are variants without such operations, atomics (memory does their "
-            "arithmetic), double precision, work of the host, and peers, whose operations are not counted. Bytes are "
+            "by the bytes of the problem. Operations of tensor cores are those of the problem. Left out are variants "
+            "without such operations, atomics (memory does their arithmetic), double precision, work of the host, and peers, whose operations are not counted. Bytes are "
             "those that any implementation must move."
         }
     }
