@@ -210,8 +210,8 @@ const ROWS_OF_A: u32 = 8 * EIGHT_ROWS;
 /// Words of the factors in shared memory: 64 rows of A for two warpgroups, and 256 of B, of which A's second part is the
 /// beginning.
 const FACTOR_WORDS: u32 = (ROWS_OF_A + 32 * EIGHT_ROWS) / 4;
-/// Operations of a block of [`measurement_wgmma`] per pass: two warpgroups, 64 x 256 results and 64 steps.
-pub const WGMMA_FLOPS_PER_PASS: usize = 2 * 2 * 64 * 256 * 64;
+/// Operations of a block of [`measurement_wgmma`] per pass: two warpgroups, 64 x 256 results and 256 steps.
+pub const WGMMA_FLOPS_PER_PASS: usize = 2 * 2 * 64 * 256 * 256;
 
 /// Factors at a distance that a swizzle of 128 bytes needs.
 #[repr(align(1024))]
@@ -257,16 +257,21 @@ pub unsafe fn measurement_wgmma(target: *mut f32, passes: u32) {
                     );
                 )* };
             }
-            steps!(0 32 64 96);
+            steps!(0 32 64 96 0 32 64 96 0 32 64 96 0 32 64 96);
             wgmma::commit_group();
-            wgmma::wait_group::<1>();
+            // While one warpgroup waits, the products of the other go on.
+            wgmma::wait_group::<0>();
         }
-        wgmma::wait_group::<0>();
     }
     let mut sum = 0.0;
-    for one in &sums {
-        sum += one;
+    macro_rules! add {
+        ($($i:literal)*) => { $(
+            let [a, b, c, d] = [sums[4 * $i], sums[4 * $i + 1], sums[4 * $i + 2], sums[4 * $i + 3]];
+            sum += (a + b) + (c + d);
+        )* };
     }
+    add!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    add!(16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
     if sum == f32::INFINITY {
         // SAFETY: `target` holds one element (launch contract).
         unsafe { *target = sum };

@@ -11,6 +11,7 @@ pub mod new;
 pub mod prove;
 pub mod ptx;
 pub mod report;
+pub mod samples;
 pub mod setup;
 pub mod test;
 pub mod verify;
