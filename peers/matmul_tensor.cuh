@@ -1,71 +1,62 @@
-// Peers of `matmul_tensor`: A and B are rows of k bf16, C is m x n f32. `peers.cu` includes this.
-#pragma once
-#include <cublas_v2.h>
-#include <cuda.h>
-#include <cuda_bf16.h>
-#include <cstddef>
-#include <cstdint>
+// Peers of `matmul_tensor`, within the namespace of `peers.cu`: A and B are rows of k bf16, C is m x n f32.
 
-namespace matmul_tensor {
+const uint32_t TENSOR_ROWS = 128, TENSOR_COLUMNS = 256, TENSOR_STEPS = 64, TENSOR_STAGES = 4, TENSOR_GROUP = 16;
+const uint32_t TENSOR_PITCH = TENSOR_STEPS * 2;
+const uint32_t TENSOR_STAGE_BYTES = (TENSOR_ROWS + TENSOR_COLUMNS) * TENSOR_PITCH;
 
-const uint32_t ROWS = 128, COLUMNS = 256, STEPS = 64, STAGES = 4, GROUP = 16, PITCH = STEPS * 2;
-const uint32_t STAGE_BYTES = (ROWS + COLUMNS) * PITCH;
-
-__device__ inline uint32_t shared_of(const void *pointer) { return (uint32_t)__cvta_generic_to_shared(pointer); }
-
-// The first row and column of a block's tile: down GROUP tiles, then one to the right.
-__device__ inline void first_of_block(uint32_t m, uint32_t n, uint32_t &row, uint32_t &column) {
-    uint32_t rows = (m + ROWS - 1) / ROWS, columns = (n + COLUMNS - 1) / COLUMNS;
-    uint32_t group = blockIdx.x / (GROUP * columns), within = blockIdx.x % (GROUP * columns);
-    uint32_t height = min(rows - group * GROUP, GROUP);
-    row = (group * GROUP + within % height) * ROWS;
-    column = within / height * COLUMNS;
+// The first row and column of a block's tile: down TENSOR_GROUP tiles, then one to the right.
+__device__ void tensor_first_of_block(uint32_t m, uint32_t n, uint32_t &row, uint32_t &column) {
+    uint32_t rows = (m + TENSOR_ROWS - 1) / TENSOR_ROWS, columns = (n + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS;
+    uint32_t group = blockIdx.x / (TENSOR_GROUP * columns), within = blockIdx.x % (TENSOR_GROUP * columns);
+    uint32_t height = min(rows - group * TENSOR_GROUP, TENSOR_GROUP);
+    row = (group * TENSOR_GROUP + within % height) * TENSOR_ROWS;
+    column = within / height * TENSOR_COLUMNS;
 }
 
 // WHOLE: all tiles are; the others fill with zeros, in twice the wavefronts.
-template <bool WHOLE> struct Work {
+template <bool WHOLE> struct TensorWork {
     const __nv_bfloat16 *a, *b;
     uint32_t m, n, k, first_row, first_column;
 
     __device__ void start_rows(const __nv_bfloat16 *source, uint32_t first, uint32_t rows, uint32_t target, uint32_t tile,
                                uint32_t from, uint32_t to) const {
-        uint32_t row = threadIdx.x / 8, chunk = threadIdx.x % 8, step = tile * STEPS + chunk * 8;
-        target += row * PITCH + (chunk ^ row % 8) * 16;
+        uint32_t row = threadIdx.x / 8, chunk = threadIdx.x % 8, step = tile * TENSOR_STEPS + chunk * 8;
+        target += row * TENSOR_PITCH + (chunk ^ row % 8) * 16;
 #pragma unroll
         for (uint32_t round = from; round < to; round++) {
             uint32_t source_row = first + row + round * 32, bytes = source_row < rows && step < k ? 16 : 0;
             const __nv_bfloat16 *from = source + (size_t)source_row * k + step;
             if (WHOLE)
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(target + round * 32 * PITCH), "l"(from) : "memory");
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(target + round * 32 * TENSOR_PITCH), "l"(from) : "memory");
             else
                 asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                             : : "r"(target + round * 32 * PITCH), "l"(from), "r"(bytes) : "memory");
+                             : : "r"(target + round * 32 * TENSOR_PITCH), "l"(from), "r"(bytes) : "memory");
         }
     }
 
     __device__ void start_third(uint32_t third, uint32_t tile, uint32_t stage) const {
-        uint32_t right = stage + ROWS * PITCH;
+        uint32_t right = stage + TENSOR_ROWS * TENSOR_PITCH;
         if (third < 2) start_rows(a, first_row, m, stage, tile, 2 * third, 2 * third + 2);
         if (third < 2) start_rows(b, first_column, n, right, tile, 2 * third, 2 * third + 2);
         else start_rows(b, first_column, n, right, tile, 4, 8);
     }
 };
 
-struct Fragments {
+struct TensorFragments {
     uint32_t a[4][4], b[8][2];
 
     __device__ void read(uint32_t stage, uint32_t step) {
         uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, swizzle = lane % 8;
         uint32_t row = warp / 4 * 64 + lane % 16, column = warp % 4 * 64 + lane % 8 + lane / 16 * 8;
-        uint32_t left = stage + row * PITCH + ((2 * step + lane / 16) ^ swizzle) * 16;
-        uint32_t right = stage + ROWS * PITCH + column * PITCH + ((2 * step + lane / 8 % 2) ^ swizzle) * 16;
+        uint32_t left = stage + row * TENSOR_PITCH + ((2 * step + lane / 16) ^ swizzle) * 16;
+        uint32_t right = stage + TENSOR_ROWS * TENSOR_PITCH + column * TENSOR_PITCH + ((2 * step + lane / 8 % 2) ^ swizzle) * 16;
 #pragma unroll
         for (uint32_t i = 0; i < 4; i++) {
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(b[2 * i][0]), "=r"(b[2 * i][1]), "=r"(b[2 * i + 1][0]), "=r"(b[2 * i + 1][1])
-                         : "r"(right + i * 16 * PITCH) : "memory");
+                         : "r"(right + i * 16 * TENSOR_PITCH) : "memory");
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(a[i][0]), "=r"(a[i][1]), "=r"(a[i][2]), "=r"(a[i][3]) : "r"(left + i * 16 * PITCH) : "memory");
+                         : "=r"(a[i][0]), "=r"(a[i][1]), "=r"(a[i][2]), "=r"(a[i][3]) : "r"(left + i * 16 * TENSOR_PITCH) : "memory");
         }
     }
 
@@ -84,7 +75,7 @@ struct Fragments {
     }
 };
 
-__device__ inline void store(float *c, uint32_t m, uint32_t n, uint32_t row, uint32_t column, float value, float next) {
+__device__ void tensor_store(float *c, uint32_t m, uint32_t n, uint32_t row, uint32_t column, float value, float next) {
     if (row >= m || column >= n) return;
     float *target = c + (size_t)row * n + column;
     if (n % 2 == 0) *(float2 *)target = make_float2(value, next);
@@ -95,37 +86,37 @@ __device__ inline void store(float *c, uint32_t m, uint32_t n, uint32_t row, uin
 }
 
 template <bool WHOLE>
-__device__ void ring_of_tiles(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m, uint32_t n, uint32_t k,
+__device__ void tensor_ring_of_tiles(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m, uint32_t n, uint32_t k,
                               uint32_t first_row, uint32_t first_column) {
     extern __shared__ uint4 dynamic_tiles[];
-    uint32_t ring = shared_of(dynamic_tiles), tiles = (k + STEPS - 1) / STEPS;
-    Work<WHOLE> work = {a, b, m, n, k, first_row, first_column};
+    uint32_t ring = shared_address(dynamic_tiles), tiles = (k + TENSOR_STEPS - 1) / TENSOR_STEPS;
+    TensorWork<WHOLE> work = {a, b, m, n, k, first_row, first_column};
     float sums[4][8][4] = {};
-    for (uint32_t tile = 0; tile < STAGES - 1; tile++) {
+    for (uint32_t tile = 0; tile < TENSOR_STAGES - 1; tile++) {
         if (tile < tiles)
-            for (uint32_t third = 0; third < 3; third++) work.start_third(third, tile, ring + tile * STAGE_BYTES);
+            for (uint32_t third = 0; third < 3; third++) work.start_third(third, tile, ring + tile * TENSOR_STAGE_BYTES);
         asm volatile("cp.async.commit_group;" : : : "memory");
     }
-    asm volatile("cp.async.wait_group %0;" : : "n"(STAGES - 2) : "memory");
+    asm volatile("cp.async.wait_group %0;" : : "n"(TENSOR_STAGES - 2) : "memory");
     __syncthreads();
-    Fragments now, next;
+    TensorFragments now, next;
     now.read(ring, 0);
-    uint32_t full = 0, empty = STAGES - 1;
+    uint32_t full = 0, empty = TENSOR_STAGES - 1;
     for (uint32_t tile = 0; tile < tiles; tile++) {
-        uint32_t words = ring + full * STAGE_BYTES;
+        uint32_t words = ring + full * TENSOR_STAGE_BYTES;
 #pragma unroll
         for (uint32_t step = 1; step < 4; step++) {
             next.read(words, step);
-            if (tile + STAGES - 1 < tiles) work.start_third(step - 1, tile + STAGES - 1, ring + empty * STAGE_BYTES);
+            if (tile + TENSOR_STAGES - 1 < tiles) work.start_third(step - 1, tile + TENSOR_STAGES - 1, ring + empty * TENSOR_STAGE_BYTES);
             now.multiply(sums);
             now = next;
         }
         asm volatile("cp.async.commit_group;" : : : "memory");
-        asm volatile("cp.async.wait_group %0;" : : "n"(STAGES - 2) : "memory");
+        asm volatile("cp.async.wait_group %0;" : : "n"(TENSOR_STAGES - 2) : "memory");
         __syncthreads();
         empty = full;
-        full = full == STAGES - 1 ? 0 : full + 1;
-        next.read(tile + 1 < tiles ? ring + full * STAGE_BYTES : words, 0);
+        full = full == TENSOR_STAGES - 1 ? 0 : full + 1;
+        next.read(tile + 1 < tiles ? ring + full * TENSOR_STAGE_BYTES : words, 0);
         now.multiply(sums);
         now = next;
     }
@@ -135,25 +126,26 @@ __device__ void ring_of_tiles(const __nv_bfloat16 *a, const __nv_bfloat16 *b, fl
     for (uint32_t i = 0; i < 4; i++)
 #pragma unroll
         for (uint32_t j = 0; j < 8; j++) {
-            store(c, m, n, row + 16 * i, column + 8 * j, sums[i][j][0], sums[i][j][1]);
-            store(c, m, n, row + 16 * i + 8, column + 8 * j, sums[i][j][2], sums[i][j][3]);
+            tensor_store(c, m, n, row + 16 * i, column + 8 * j, sums[i][j][0], sums[i][j][1]);
+            tensor_store(c, m, n, row + 16 * i + 8, column + 8 * j, sums[i][j][2], sums[i][j][3]);
         }
 }
 
-__global__ void __launch_bounds__(256, 1) mma_pipelined(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m,
+__global__ void __launch_bounds__(256, 1) tensor_mma_pipelined(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, uint32_t m,
                                                         uint32_t n, uint32_t k) {
     uint32_t row, column;
-    first_of_block(m, n, row, column);
-    if (row + ROWS <= m && column + COLUMNS <= n && k % STEPS == 0) ring_of_tiles<true>(a, b, c, m, n, k, row, column);
-    else ring_of_tiles<false>(a, b, c, m, n, k, row, column);
+    tensor_first_of_block(m, n, row, column);
+    if (row + TENSOR_ROWS <= m && column + TENSOR_COLUMNS <= n && k % TENSOR_STEPS == 0)
+        tensor_ring_of_tiles<true>(a, b, c, m, n, k, row, column);
+    else tensor_ring_of_tiles<false>(a, b, c, m, n, k, row, column);
 }
 
-inline const char *nvcc_mma_pipelined(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
-    uint32_t m = size[0], n = size[1], k = size[2], bytes = STAGES * STAGE_BYTES;
+const char *matmul_tensor_mma_pipelined(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    uint32_t m = size[0], n = size[1], k = size[2], bytes = TENSOR_STAGES * TENSOR_STAGE_BYTES;
     if (k % 8 != 0) return "rows of A and B must be multiples of 16 bytes";
-    if (cudaFuncSetAttribute(mma_pipelined, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+    if (cudaFuncSetAttribute(tensor_mma_pipelined, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
         return "the device does not have enough shared memory";
-    mma_pipelined<<<(m + ROWS - 1) / ROWS * ((n + COLUMNS - 1) / COLUMNS), 256, bytes, stream>>>(
+    tensor_mma_pipelined<<<(m + TENSOR_ROWS - 1) / TENSOR_ROWS * ((n + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS), 256, bytes, stream>>>(
         (const __nv_bfloat16 *)in[0], (const __nv_bfloat16 *)in[1], (float *)out[0], m, n, k);
     return cudaPeekAtLastError() == cudaSuccess ? nullptr : cudaGetErrorString(cudaGetLastError());
 }
@@ -163,7 +155,7 @@ inline const char *nvcc_mma_pipelined(cudaStream_t stream, void *const *in, void
 #endif
 
 // The sum of 64 x 256 results and the product of 64 x 16 elements of A and 16 x 256 of B, both in shared memory.
-__device__ inline void wgmma(float (&d)[128], uint64_t a, uint64_t b) {
+__device__ void tensor_wgmma(float (&d)[128], uint64_t a, uint64_t b) {
 #ifdef HAS_WGMMA
     asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
                  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "
@@ -194,32 +186,33 @@ __device__ inline void wgmma(float (&d)[128], uint64_t a, uint64_t b) {
 #endif
 }
 
-__device__ inline void wait(uint32_t barrier, uint32_t parity) {
+__device__ void tensor_wait(uint32_t barrier, uint32_t parity) {
     uint32_t done;
     do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                     : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
     while (!done);
 }
 
-__device__ inline void arrive(uint32_t barrier) {
+__device__ void tensor_arrive(uint32_t barrier) {
     asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" : : "r"(barrier) : "memory");
 }
 
-__device__ inline void load(uint32_t target, const CUtensorMap *map, uint32_t step, uint32_t row, uint32_t barrier) {
+__device__ void tensor_load(uint32_t target, const CUtensorMap *map, uint32_t step, uint32_t row, uint32_t barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
                  : : "r"(target), "l"(map), "r"(step), "r"(row), "r"(barrier) : "memory");
 }
 
 // One warp group copies, two multiply 64 rows each.
-__global__ void __launch_bounds__(384, 1) wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+__global__ void __launch_bounds__(384, 1) tensor_wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                                                        float *c, uint32_t m, uint32_t n, uint32_t k) {
 #ifdef HAS_WGMMA
     extern __shared__ uint4 dynamic_tiles[];
-    uint32_t ring = (shared_of(dynamic_tiles) + 1023) / 1024 * 1024, full = ring + STAGES * STAGE_BYTES, empty = full + STAGES * 8;
-    uint32_t tiles = (k + STEPS - 1) / STEPS, group = threadIdx.x / 128, first_row, first_column;
-    first_of_block(m, n, first_row, first_column);
+    uint32_t ring = (shared_address(dynamic_tiles) + 1023) / 1024 * 1024;
+    uint32_t full = ring + TENSOR_STAGES * TENSOR_STAGE_BYTES, empty = full + TENSOR_STAGES * 8;
+    uint32_t tiles = (k + TENSOR_STEPS - 1) / TENSOR_STEPS, group = threadIdx.x / 128, first_row, first_column;
+    tensor_first_of_block(m, n, first_row, first_column);
     if (threadIdx.x == 0) {
-        for (uint32_t stage = 0; stage < STAGES; stage++) {
+        for (uint32_t stage = 0; stage < TENSOR_STAGES; stage++) {
             asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(full + stage * 8) : "memory");
             asm volatile("mbarrier.init.shared.b64 [%0], 8;" : : "r"(empty + stage * 8) : "memory");
         }
@@ -230,65 +223,67 @@ __global__ void __launch_bounds__(384, 1) wgmma_kernel(const __grid_constant__ C
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0)
             for (uint32_t tile = 0; tile < tiles; tile++) {
-                uint32_t stage = tile % STAGES, memory = ring + stage * STAGE_BYTES;
-                wait(empty + stage * 8, tile / STAGES % 2 ^ 1);
+                uint32_t stage = tile % TENSOR_STAGES, memory = ring + stage * TENSOR_STAGE_BYTES;
+                tensor_wait(empty + stage * 8, tile / TENSOR_STAGES % 2 ^ 1);
                 asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }"
-                             : : "r"(full + stage * 8), "r"(STAGE_BYTES) : "memory");
-                load(memory, &a, tile * STEPS, first_row, full + stage * 8);
-                load(memory + ROWS * PITCH, &b, tile * STEPS, first_column, full + stage * 8);
+                             : : "r"(full + stage * 8), "r"(TENSOR_STAGE_BYTES) : "memory");
+                tensor_load(memory, &a, tile * TENSOR_STEPS, first_row, full + stage * 8);
+                tensor_load(memory + TENSOR_ROWS * TENSOR_PITCH, &b, tile * TENSOR_STEPS, first_column, full + stage * 8);
             }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         float d[128] = {};
         const uint64_t FORM = (uint64_t)1 << 62 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 16;
         for (uint32_t tile = 0; tile < tiles; tile++) {
-            uint32_t stage = tile % STAGES, memory = ring + stage * STAGE_BYTES;
-            wait(full + stage * 8, tile / STAGES % 2);
-            uint64_t left = FORM | (memory + (group - 1) * 64 * PITCH) >> 4, right = FORM | (memory + ROWS * PITCH) >> 4;
+            uint32_t stage = tile % TENSOR_STAGES, memory = ring + stage * TENSOR_STAGE_BYTES;
+            tensor_wait(full + stage * 8, tile / TENSOR_STAGES % 2);
+            uint64_t left = FORM | (memory + (group - 1) * 64 * TENSOR_PITCH) >> 4, right = FORM | (memory + TENSOR_ROWS * TENSOR_PITCH) >> 4;
             asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 #pragma unroll
-            for (uint32_t step = 0; step < 4; step++) wgmma(d, left + 2 * step, right + 2 * step);
+            for (uint32_t step = 0; step < 4; step++) tensor_wgmma(d, left + 2 * step, right + 2 * step);
             asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
             asm volatile("wgmma.wait_group.sync.aligned 1;" : : : "memory");
             // The products of the tile before have ended: its stage is free.
-            if (tile > 0 && threadIdx.x % 32 == 0) arrive(empty + (tile - 1) % STAGES * 8);
+            if (tile > 0 && threadIdx.x % 32 == 0) tensor_arrive(empty + (tile - 1) % TENSOR_STAGES * 8);
         }
         asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
         uint32_t lane = threadIdx.x % 32, row = first_row + (threadIdx.x / 32 - 4) * 16 + lane / 4;
 #pragma unroll
         for (uint32_t j = 0; j < 32; j++) {
             uint32_t column = first_column + 8 * j + lane % 4 * 2;
-            store(c, m, n, row, column, d[4 * j], d[4 * j + 1]);
-            store(c, m, n, row + 8, column, d[4 * j + 2], d[4 * j + 3]);
+            tensor_store(c, m, n, row, column, d[4 * j], d[4 * j + 1]);
+            tensor_store(c, m, n, row + 8, column, d[4 * j + 2], d[4 * j + 3]);
         }
     }
 #endif
 }
 
-inline bool encode(CUtensorMap *map, const void *matrix, uint32_t rows, uint32_t k, uint32_t box_rows) {
+bool tensor_encode(CUtensorMap *map, const void *matrix, uint32_t rows, uint32_t k, uint32_t box_rows) {
     static void *entry = nullptr;
     cudaDriverEntryPointQueryResult result;
     if (entry == nullptr && cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &result) != cudaSuccess)
         return false;
     cuuint64_t sizes[2] = {k, rows}, strides[1] = {2 * (cuuint64_t)k};
-    cuuint32_t box[2] = {STEPS, box_rows}, steps[2] = {1, 1};
+    cuuint32_t box[2] = {TENSOR_STEPS, box_rows}, steps[2] = {1, 1};
     return ((decltype(&cuTensorMapEncodeTiled))entry)(
                map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)matrix, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-inline const char *nvcc_wgmma(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
-    uint32_t m = size[0], n = size[1], k = size[2], bytes = STAGES * (STAGE_BYTES + 16) + 1024;
+const char *matmul_tensor_wgmma(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    uint32_t m = size[0], n = size[1], k = size[2], bytes = TENSOR_STAGES * (TENSOR_STAGE_BYTES + 16) + 1024;
     CUtensorMap a, b;
-    if (k % 8 != 0 || !encode(&a, in[0], m, k, ROWS) || !encode(&b, in[1], n, k, COLUMNS)) return "no tensor map for this size";
-    if (cudaFuncSetAttribute(wgmma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+    if (k % 8 != 0 || !tensor_encode(&a, in[0], m, k, TENSOR_ROWS) || !tensor_encode(&b, in[1], n, k, TENSOR_COLUMNS))
+        return "no tensor map for this size";
+    if (cudaFuncSetAttribute(tensor_wgmma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
         return "the device does not have enough shared memory";
-    wgmma_kernel<<<(m + ROWS - 1) / ROWS * ((n + COLUMNS - 1) / COLUMNS), 384, bytes, stream>>>(a, b, (float *)out[0], m, n, k);
+    tensor_wgmma_kernel<<<(m + TENSOR_ROWS - 1) / TENSOR_ROWS * ((n + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS), 384, bytes, stream>>>(
+        a, b, (float *)out[0], m, n, k);
     return cudaPeekAtLastError() == cudaSuccess ? nullptr : cudaGetErrorString(cudaGetLastError());
 }
 
 // A handle of its own: that of the other peers keeps tensor cores out of f32 products.
-inline const char *cublas(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+const char *matmul_tensor_cublas(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
     static cublasHandle_t handle = nullptr;
     if (handle == nullptr && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return "cublasCreate failed";
     cublasSetStream(handle, stream);
@@ -299,5 +294,3 @@ inline const char *cublas(cudaStream_t stream, void *const *in, void *const *out
                                          CUDA_R_16BF, k, &zero, out[0], CUDA_R_32F, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     return status == CUBLAS_STATUS_SUCCESS ? nullptr : "cublasGemmEx failed";
 }
-
-} // namespace matmul_tensor

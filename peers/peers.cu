@@ -16,12 +16,13 @@
 #include <cub/device/device_scan.cuh>
 #include <cooperative_groups.h>
 #include <cublas_v2.h>
+#include <cuda.h>
+#include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
-#include "matmul_tensor.cuh"
 
 // Outside the anonymous namespace: a function that names it would otherwise not be exported.
 struct Peer {
@@ -118,6 +119,7 @@ __device__ void barriers_are_made() {
 #include "async_copy.cuh"
 #include "constant_memory.cuh"
 #include "matmul.cuh"
+#include "matmul_tensor.cuh"
 #include "divergence.cuh"
 #include "coarsening.cuh"
 #include "rgb_to_gray.cuh"
@@ -129,6 +131,7 @@ __device__ void barriers_are_made() {
 #include "memory_hierarchy.cuh"
 #include "atomics.cuh"
 #include "distributed_shared.cuh"
+#include "texture.cuh"
 
 const Peer PEERS[] = {
     {"coalescing", "nvcc scalar", 0, coalescing_scalar},
@@ -154,11 +157,11 @@ const Peer PEERS[] = {
     {"matmul", "nvcc tiled", 0, matmul_tiled},
     {"matmul", "nvcc warp_tiled", 0, matmul_warp_tiled},
     {"matmul", "cuBLAS sgemm", 0, matmul_cublas},
-    {"matmul_tensor", "nvcc mma_pipelined", 0, matmul_tensor::nvcc_mma_pipelined},
+    {"matmul_tensor", "nvcc mma_pipelined", 0, matmul_tensor_mma_pipelined},
 #ifdef COALESCE_SM_90A
-    {"matmul_tensor", "nvcc wgmma", 0, matmul_tensor::nvcc_wgmma},
+    {"matmul_tensor", "nvcc wgmma", 0, matmul_tensor_wgmma},
 #endif
-    {"matmul_tensor", "cuBLAS bf16", 0, matmul_tensor::cublas},
+    {"matmul_tensor", "cuBLAS bf16", 0, matmul_tensor_cublas},
     {"reduction", "nvcc vectorized", 0, reduction_vectorized},
     {"reduction", "CUB DeviceReduce::Sum", 0, reduction_cub},
     {"scan", "nvcc look_back", 0, scan_look_back},
@@ -186,6 +189,12 @@ const Peer PEERS[] = {
     {"occupancy", "nvcc vectorized_64", 0, occupancy_rounds<4>},
     {"memory_hierarchy", "nvcc chase_shared", 0, hierarchy_chase},
     {"memory_hierarchy", "nvcc read_global", 2, hierarchy_read},
+    {"texture", "nvcc plain", 0, texture_plain<false>},
+    {"texture", "nvcc array", 0, texture_array<false>},
+    {"texture", "nvcc array_tile", 0, texture_array<true>},
+    {"texture", "nvcc plain_tile", 0, texture_plain<true>},
+    {"texture", "nvcc bilinear_plain", 2, texture_bilinear_plain},
+    {"texture", "nvcc bilinear_array", 3, texture_bilinear_array},
     {"local_memory", "nvcc indexed", 0, local_indexed},
     {"local_memory", "nvcc shared", 0, local_shared},
     {"distributed_shared", "nvcc global", 0, distributed_global},

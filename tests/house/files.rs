@@ -43,6 +43,10 @@ const LONGER: &[(&str, &str)] = &[
         "host/src/patterns/transfer/pinned_memory.rs",
         "a pattern is one file: twenty variants, and the lesson with its measured table on top",
     ),
+    (
+        "host/src/patterns/caches/texture.rs",
+        "a pattern is one file: ten variants, and the places and sectors of each walk",
+    ),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
         "crates/cuda_std/src/atomic/instruction.rs",

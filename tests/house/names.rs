@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 /// Patterns whose names are words of the field, too: in a sentence they stand for themselves.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "atomics",
     "allocation",
     "batching",
@@ -24,15 +24,18 @@ const WORDS: [&str; 14] = [
     "reduction",
     "scan",
     "stride",
+    "texture",
     "transpose",
 ];
 
 /// Strings that are right as they are, by their files.
-const RIGHT: [(&str, &str); 2] = [
+const RIGHT: [(&str, &str); 3] = [
     // The column of a table.
     ("crates/report/src/tabulate.rs", "\"occupancy\""),
     // A region of memory that a program allocated, and that has no other name.
     ("crates/simt/src/memory.rs", "\"allocation\""),
+    // The kind of an object.
+    ("crates/virtual_gpu/src/objects.rs", "\"texture\""),
 ];
 
 /// The strings of code, without its docs and its tests.

@@ -33,6 +33,8 @@ enum Command {
     LoopTimes(task::loop_times::Arguments),
     /// Measure how fast the executor is, without and with its checks, beside earlier commits.
     ExecutorSpeed(task::executor_speed::Arguments),
+    /// Say which kernels of NVIDIA's cuda-samples the executor can run.
+    Samples(task::samples::Arguments),
     /// Run a proof that is too long for CI and record what came of it.
     Prove(task::prove::Arguments),
     /// Measure on the GPU; without one, report what can be known without one.
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Watch(arguments) => task::watch::run(&arguments),
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
+        Command::Samples(arguments) => task::samples::run(&arguments),
         Command::Prove(arguments) => task::prove::run(&arguments),
         Command::Bench(arguments) => task::bench::run(&arguments),
         Command::Report(arguments) => task::report::run(&arguments),

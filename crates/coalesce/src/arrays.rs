@@ -4,7 +4,9 @@ use crate::case::{Before, Case};
 use crate::data::{Data, Element, POISON};
 use anyhow::{Result, bail};
 use cuda_host::{DevicePtr, DevicePtrMut, Gpu, GpuError};
+use cust::context::CurrentContext;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
+use cust_ext::texture::Texture;
 use indicatif::BinaryBytes;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -22,6 +24,8 @@ pub struct Arrays {
     outputs: Vec<Array>,
     /// Page-locked memory through which they travel.
     stage: Stage,
+    /// By name. After the arrays: freeing these waits for the launches that use textures.
+    textures: RefCell<Vec<(&'static str, Texture<'static>)>>,
 }
 
 /// Page-locked memory through which arrays travel, as long as the longest of them at most; `None` without arrays.
@@ -94,7 +98,7 @@ impl Arrays {
         let outputs = case.outputs.iter();
         let outputs = outputs.map(|output| Array::new(&output.reference, is_misaligned));
         let outputs = outputs.collect::<Result<_, _>>()?;
-        let arrays = Arrays { inputs, outputs, stage };
+        let arrays = Arrays { inputs, outputs, stage, textures: RefCell::default() };
         arrays.reset(gpu, case)?;
         Ok(arrays)
     }
@@ -171,6 +175,32 @@ impl Arrays {
             })?;
         }
         Ok(broken)
+    }
+
+    /// Makes a texture for the launches on these arrays, unless there is one of this name. It is destroyed with them.
+    pub fn keep_texture(
+        &self,
+        name: &'static str,
+        make: impl FnOnce() -> Result<Texture<'static>>,
+    ) -> Result<()> {
+        let mut textures = self.textures.borrow_mut();
+        if textures.iter().all(|(kept, _)| *kept != name) {
+            textures.push((name, make()?));
+            // Copies from pageable memory may return before they have arrived, on another stream than the launches'.
+            CurrentContext::synchronize()
+                .map_err(|error| GpuError::driver("copying an image to the device", error))?;
+        }
+        Ok(())
+    }
+
+    /// The handle of a texture that the preparation of a launch made; it lives as long as the arrays.
+    ///
+    /// # Panics
+    /// If there is none of this name: a bug of the pattern.
+    pub fn texture(&self, name: &str) -> u64 {
+        let textures = self.textures.borrow();
+        let kept = textures.iter().find(|(kept, _)| *kept == name);
+        kept.expect("a launch asks for a texture that its preparation made").1.handle()
     }
 
     /// The addresses of all inputs and of all outputs.

@@ -199,6 +199,7 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
     let pairs = [
         ("sectors per load request", expected.load_sectors, counted.load_sectors()),
         ("sectors per store request", expected.store_sectors, counted.store_sectors()),
+        ("sectors per texture fetch", expected.texture_sectors, counted.texture_sectors()),
         (
             "wavefronts per shared load request",
             expected.shared_load_wavefronts,

@@ -95,7 +95,8 @@ fn counters(from: &simt::Counters) -> Counters {
     } each requests {
         global_load, global_store, global_atomic, global_reduction, async_copy_global,
         async_copy_shared, bulk_copy, shared_load, shared_store, shared_atomic,
-        shared_matrix_load, shared_matrix_store, local_load, local_store, constant_load
+        shared_matrix_load, shared_matrix_store, local_load, local_store, constant_load,
+        texture_load
     })
 }
 

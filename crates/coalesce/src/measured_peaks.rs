@@ -8,8 +8,9 @@ use cuda_host::{DevicePtr, Gpu, GpuError, Streams, WorkScale};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use measurement_kernels::{
-    FLOPS_PER_PASS, IN_FLIGHT, SHARED_AT_ONCE, THREADS_PER_BLOCK, measurement_fp32,
-    measurement_nothing, measurement_reread, measurement_shared,
+    FLOPS_PER_PASS, IN_FLIGHT, SHARED_AT_ONCE, TENSOR_FLOPS_PER_PASS, THREADS_PER_BLOCK,
+    WGMMA_FLOPS_PER_PASS, measurement_fp32, measurement_nothing, measurement_reread,
+    measurement_shared, measurement_tensor, measurement_wgmma,
 };
 use results::Resource;
 
@@ -17,6 +18,9 @@ use results::Resource;
 const VECTOR: usize = 16;
 /// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
 const BLOCKS: u32 = 8;
+
+/// Blocks per multiprocessor of the tensor cores' kernel.
+const TENSOR_BLOCKS: u32 = 2;
 
 /// Work that a [`Resource`] bounds and nothing else.
 pub struct Saturation<'a> {
@@ -36,6 +40,8 @@ enum Probe {
     Write(DeviceBuffer<u8>),
     Shared { target: DeviceBuffer<u32>, passes: u32 },
     Fp32 { target: DeviceBuffer<f32>, passes: u32 },
+    Tensor { target: DeviceBuffer<f32>, passes: u32 },
+    Wgmma { target: DeviceBuffer<f32>, passes: u32 },
     Upload { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
     Download { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
     BothWays { streams: Streams, hosts: [HostBuffer<u8>; 2], devices: [DeviceBuffer<u8>; 2] },
@@ -53,7 +59,20 @@ struct Sizes {
     larger: WorkScale,
 }
 
+/// Whether the device has products by warpgroups: without them, the tensor cores of compute capability 9.0 reach two thirds
+/// of their rate.
+fn has_wgmma(instruments: &Instruments<'_>) -> bool {
+    instruments.module().get_function(measurement_wgmma.name()).is_ok()
+}
+
 impl<'a> Saturation<'a> {
+    /// Whether the device has this resource. The virtual device has no model of the rate of tensor cores.
+    pub fn is_available(instruments: &Instruments<'_>, resource: Resource) -> bool {
+        let gpu = instruments.gpu();
+        resource != Resource::TensorBf16
+            || (gpu.capability() >= 80 && gpu.virtual_device().is_none())
+    }
+
     /// The work for a limit, with at most an eighth of the free memory per array.
     ///
     /// # Errors
@@ -102,6 +121,19 @@ impl<'a> Saturation<'a> {
                 let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
                 let amount = threads * (passes * FLOPS_PER_PASS) as usize;
                 (amount, Probe::Fp32 { target: DeviceBuffer::zeroed(1)?, passes })
+            }
+            Resource::TensorBf16 => {
+                let target = DeviceBuffer::zeroed(1)?;
+                let passes = sizes.passes * 8;
+                if has_wgmma(instruments) {
+                    let blocks = gpu.multiprocessors()? as usize;
+                    let amount = blocks * passes as usize * WGMMA_FLOPS_PER_PASS;
+                    (amount, Probe::Wgmma { target, passes })
+                } else {
+                    let blocks = (gpu.multiprocessors()? * TENSOR_BLOCKS) as usize;
+                    let amount = blocks * passes as usize * TENSOR_FLOPS_PER_PASS;
+                    (amount, Probe::Tensor { target, passes })
+                }
             }
             Resource::HostToDevice => {
                 let (host, device) = pair(sizes.over_the_bus)?;
@@ -169,6 +201,22 @@ impl<'a> Saturation<'a> {
                 // SAFETY: whole blocks; the target has one f32; the rest as above.
                 unsafe {
                     launcher.launch(measurement_fp32, grid, THREADS_PER_BLOCK, 0, arguments)
+                }?;
+            }
+            Probe::Tensor { target, passes } => {
+                let grid = gpu.multiprocessors()? * TENSOR_BLOCKS;
+                let arguments = (target.as_device_ptr(), *passes);
+                // SAFETY: whole blocks; the target has one f32; the rest as above.
+                unsafe {
+                    launcher.launch(measurement_tensor, grid, THREADS_PER_BLOCK, 0, arguments)
+                }?;
+            }
+            Probe::Wgmma { target, passes } => {
+                let grid = gpu.multiprocessors()?;
+                let arguments = (target.as_device_ptr(), *passes);
+                // SAFETY: whole blocks; the target has one f32; the rest as above.
+                unsafe {
+                    launcher.launch(measurement_wgmma, grid, THREADS_PER_BLOCK, 0, arguments)
                 }?;
             }
             Probe::Upload { host, device } => {

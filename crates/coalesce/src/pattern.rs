@@ -66,9 +66,9 @@ pub struct Variant {
 pub enum Implementation {
     /// It launches its kernel on the case's arrays, and others if it needs them.
     Kernel {
-        /// Brings the device into the state that its launch needs, such as a symbol's content: done
+        /// Brings the device into the state that its launch needs, such as a symbol's content or a texture: done
         /// before each check, never while it is timed.
-        prepare: Option<fn(&Launcher<'_>) -> Result<()>>,
+        prepare: Option<fn(&Preparation<'_>) -> Result<()>>,
         /// Enqueues its work, and only that.
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
         /// The kernels that it launches besides its own, without the pattern's name.
@@ -85,6 +85,18 @@ pub enum Implementation {
         /// Makes its memory and streams.
         build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn HostWork>>,
     },
+}
+
+/// What the preparation of a launch has to work with.
+pub struct Preparation<'a> {
+    /// Writes symbols.
+    pub launcher: &'a Launcher<'a>,
+    /// The arrays that the launch will have; they keep textures, see [`Arrays::keep_texture`].
+    pub arrays: &'a Arrays,
+    /// What the arrays hold.
+    pub case: &'a Case,
+    /// The size of the launch.
+    pub size: &'a Size,
 }
 
 /// Work of the host with memory, streams or graphs of its own: built once, run many times.
@@ -173,7 +185,7 @@ impl Variant {
     }
 
     /// The device is brought into a state first: see [`Implementation::Kernel`].
-    pub const fn prepared(self, by: fn(&Launcher<'_>) -> Result<()>) -> Variant {
+    pub const fn prepared(self, by: fn(&Preparation<'_>) -> Result<()>) -> Variant {
         let work = match self.work {
             Implementation::Kernel { launch, helper_kernels, bytes, .. } => {
                 Implementation::Kernel { prepare: Some(by), launch, helper_kernels, bytes }
@@ -211,6 +223,8 @@ pub struct Expectation {
     pub load_sectors: Option<f64>,
     /// 32-byte sectors per global store request.
     pub store_sectors: Option<f64>,
+    /// 32-byte sectors per texture fetch, in the executor's model of an array's layout.
+    pub texture_sectors: Option<f64>,
     /// Passes through shared memory per shared load request.
     pub shared_load_wavefronts: Option<f64>,
     /// Passes through shared memory per shared store request.
@@ -332,7 +346,7 @@ impl Pattern {
     pub fn work_ratio(&self, size: &Size, other: &Size) -> f64 {
         let amount = |size: &Size| {
             self.variants.iter().find_map(|variant| match (self.minimum_time)(variant, size) {
-                Some((Resource::Fp32, amount)) => Some(amount as f64),
+                Some((Resource::Fp32 | Resource::TensorBf16, amount)) => Some(amount as f64),
                 _ => None,
             })
         };

@@ -2,7 +2,9 @@
 
 use crate::arrays::{Arrays, digest};
 use crate::data::{Mismatch, Random, Tolerance, compare};
-use crate::pattern::{Before, Case, HostWork, Implementation, Pattern, Size, Unavailable, Variant};
+use crate::pattern::{
+    Before, Case, HostWork, Implementation, Pattern, Preparation, Size, Unavailable, Variant,
+};
 use crate::peer::Peer;
 use anyhow::Result;
 use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
@@ -117,7 +119,10 @@ impl<'a> PreparedVariant<'a> {
             Runner::Kernel { arrays, launcher } => {
                 arrays.reset(self.gpu, self.case)?;
                 match self.variant.work {
-                    Implementation::Kernel { prepare: Some(prepare), .. } => prepare(launcher),
+                    Implementation::Kernel { prepare: Some(prepare), .. } => {
+                        let (case, size) = (self.case, self.size);
+                        prepare(&Preparation { launcher, arrays, case, size })
+                    }
                     _ => Ok(()),
                 }
             }

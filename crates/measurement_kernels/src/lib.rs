@@ -3,10 +3,13 @@
 #![no_std]
 
 use core::mem::MaybeUninit;
+use cuda_std::bulk_copy;
+use cuda_std::mma::{self, A, B, C};
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x4, U32x4};
 use cuda_std::warp::WARP_SIZE;
-use cuda_std::{GpuFloat, address_space, misc};
+use cuda_std::wgmma::{self, Descriptor};
+use cuda_std::{GpuFloat, address_space, bf16, misc};
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
@@ -150,6 +153,127 @@ pub unsafe fn measurement_fp32(target: *mut f32, passes: u32) {
     if sums.into_iter().sum::<f32>() == f32::INFINITY {
         // SAFETY: `target` holds one element (launch contract).
         unsafe { *target = factor };
+    }
+}
+
+/// Two bf16 from 0.5 to 1 with any sign, which differ from number to number: equal ones cost less power.
+#[inline(always)]
+fn two_factors(number: u32) -> u32 {
+    let number = (number ^ number >> 16).wrapping_mul(0x7feb_352d);
+    let number = (number ^ number >> 15).wrapping_mul(0x846c_a68b);
+    number & 0x807f_807f | 0x3f00_3f00
+}
+
+/// Independent products of a warp of [`measurement_tensor`].
+const TENSOR_CHAINS: usize = 8;
+/// Operations of a block of [`measurement_tensor`] per pass: 16 x 8 results and 16 steps, two operations each.
+pub const TENSOR_FLOPS_PER_PASS: usize =
+    2 * 16 * 8 * 16 * TENSOR_CHAINS * (THREADS_PER_BLOCK / WARP_SIZE) as usize;
+
+/// Makes `passes` times `TENSOR_FLOPS_PER_PASS` operations per block. Nothing is written, as in [`measurement_read`].
+///
+/// Measures the rate of products of bf16 by tensor cores.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one f32.
+#[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
+pub unsafe fn measurement_tensor(target: *mut f32, passes: u32) {
+    let first = thread::thread_idx_x() * 32;
+    let a: A<bf16, 8> = A::from(core::array::from_fn(|i| two_factors(first + i as u32)));
+    let b: [B<bf16, 4>; TENSOR_CHAINS] = core::array::from_fn(|chain| {
+        B::from(core::array::from_fn(|i| two_factors(first + 4 + (2 * chain + i) as u32)))
+    });
+    let mut sums: [C<f32, 4>; TENSOR_CHAINS] = core::array::from_fn(|_| C::default());
+    for _ in 0..passes {
+        macro_rules! chains {
+            ($($i:literal)*) => { $(
+                // SAFETY: all lanes of the warp are here.
+                sums[$i] = unsafe { mma::m16n8k16_f32_bf16(a, b[$i], sums[$i]) };
+            )* };
+        }
+        chains!(0 1 2 3 4 5 6 7);
+    }
+    let sum: f32 = sums.iter().map(|sum| sum.0[0] + sum.0[1] + sum.0[2] + sum.0[3]).sum();
+    if sum == f32::INFINITY {
+        // SAFETY: `target` holds one element (launch contract).
+        unsafe { *target = sum };
+    }
+}
+
+/// Threads that multiply together.
+const WARPGROUP: u32 = 128;
+/// Bytes of 8 rows of factors, 64 steps each.
+const EIGHT_ROWS: u32 = 1024;
+/// Bytes of the factors of a warpgroup: 64 rows of A.
+const ROWS_OF_A: u32 = 8 * EIGHT_ROWS;
+/// Words of the factors in shared memory: 64 rows of A for two warpgroups, and 256 of B, of which A's second part is the
+/// beginning.
+const FACTOR_WORDS: u32 = (ROWS_OF_A + 32 * EIGHT_ROWS) / 4;
+/// Operations of a block of [`measurement_wgmma`] per pass: two warpgroups, 64 x 256 results and 256 steps.
+pub const WGMMA_FLOPS_PER_PASS: usize = 2 * 2 * 64 * 256 * 256;
+
+/// Factors at a distance that a swizzle of 128 bytes needs.
+#[repr(align(1024))]
+struct Factors {
+    _words: [u32; FACTOR_WORDS as usize],
+}
+
+/// Makes `passes` times `WGMMA_FLOPS_PER_PASS` operations per block. Nothing is written, as in [`measurement_read`].
+///
+/// Measures the rate of products of bf16 by tensor cores that read their factors from shared memory.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one f32.
+#[kernel(launch_bounds(THREADS_PER_BLOCK, 1), min_compute_capability = 90a)]
+pub unsafe fn measurement_wgmma(target: *mut f32, passes: u32) {
+    #[address_space(shared)]
+    static mut FACTORS: MaybeUninit<Factors> = MaybeUninit::uninit();
+    let factors = (&raw mut FACTORS).cast::<u32>();
+    let thread = thread::thread_idx_x();
+    let mut word = thread;
+    while word < FACTOR_WORDS {
+        // SAFETY: the word is one of the factors, and each has one writer.
+        unsafe { *factors.add(word as usize) = two_factors(word) };
+        word += THREADS_PER_BLOCK;
+    }
+    bulk_copy::fence_shared();
+    thread::sync_threads();
+    let mut sums = [0.0_f32; 128];
+    let own = factors.wrapping_add((thread / WARPGROUP * ROWS_OF_A / 4) as usize);
+    let shared = factors.wrapping_add((ROWS_OF_A / 4) as usize);
+    // SAFETY: both begin at multiples of 1024 and have 64 and 256 rows; nobody writes them after the barrier and the
+    // fence; all threads of both warpgroups are here, and use the sums after the wait.
+    unsafe {
+        let (a, b) = (Descriptor::swizzled_128(own), Descriptor::swizzled_128(shared));
+        for _ in 0..passes {
+            wgmma::fence();
+            macro_rules! steps {
+                ($($bytes:literal)*) => { $(
+                    wgmma::m64n256k16_f32_bf16::<false, false>(
+                        &mut sums,
+                        a.advanced($bytes),
+                        b.advanced($bytes),
+                    );
+                )* };
+            }
+            steps!(0 32 64 96 0 32 64 96 0 32 64 96 0 32 64 96);
+            wgmma::commit_group();
+            // While one warpgroup waits, the products of the other go on.
+            wgmma::wait_group::<0>();
+        }
+    }
+    let mut sum = 0.0;
+    macro_rules! add {
+        ($($i:literal)*) => { $(
+            let [a, b, c, d] = [sums[4 * $i], sums[4 * $i + 1], sums[4 * $i + 2], sums[4 * $i + 3]];
+            sum += (a + b) + (c + d);
+        )* };
+    }
+    add!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    add!(16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+    if sum == f32::INFINITY {
+        // SAFETY: `target` holds one element (launch contract).
+        unsafe { *target = sum };
     }
 }
 

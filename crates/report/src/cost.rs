@@ -22,6 +22,7 @@ impl Cost {
     fn of(counters: &Counters) -> Cost {
         let memory = [
             counters.global_load,
+            counters.texture_load,
             counters.global_store,
             counters.global_atomic,
             counters.global_reduction,

@@ -147,6 +147,9 @@ fn peaks(results: &Results) -> String {
             Resource::L2 => "L2 cache, read",
             Resource::Shared => "shared memory of all multiprocessors, read",
             Resource::Fp32 => "single-precision fused multiplies and adds, two operations each",
+            Resource::TensorBf16 => {
+                "products of bf16 by tensor cores, summed in f32, two operations each"
+            }
             Resource::HostToDevice => "PCIe, host to device (H2D)",
             Resource::DeviceToHost => "PCIe, device to host (D2H)",
             Resource::Bidirectional => "PCIe, bidirectional: the sum of both directions",

@@ -70,6 +70,8 @@ sums! {
         barriers: u64,
         /// Loads of global memory, also through generic addresses.
         global_load: RequestCounts,
+        /// Fetches of textures; sectors are those of a model of an array's layout.
+        texture_load: RequestCounts,
         /// Stores to global memory.
         global_store: RequestCounts,
         /// Atomics on global memory whose result is used.
@@ -151,6 +153,11 @@ impl Counters {
     /// 32-byte sectors per global store request.
     pub fn store_sectors(&self) -> Option<f64> {
         ratio(self.global_store.sectors, self.global_store.requests)
+    }
+
+    /// 32-byte sectors per texture fetch.
+    pub fn texture_sectors(&self) -> Option<f64> {
+        ratio(self.texture_load.sectors, self.texture_load.requests)
     }
 
     /// Wavefronts per shared load request, loads of matrices included.

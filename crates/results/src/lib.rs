@@ -23,7 +23,7 @@ pub use counts::{
 };
 pub use read::read_text;
 pub use renamed::{Renamed, twin};
-pub use resource::{Resource, fp32_lanes};
+pub use resource::{Resource, fp32_lanes, tensor_bf16_per_clock};
 pub use run::{
     Board, DeviceFacts, Environment, Host, Measured, MeasuredPeak, MinimumTime, Resources, Results,
     Row, RowOutcome, SCHEMA, json_schema,

@@ -21,6 +21,8 @@ pub enum Resource {
     Shared,
     /// Single-precision arithmetic. The amount counts operations; a fused multiply and add is two.
     Fp32,
+    /// Products of bf16 matrices by tensor cores, summed in f32. The amount counts operations, two for each product.
+    TensorBf16,
     /// PCIe, from the host to the device (H2D).
     #[serde(alias = "upload")]
     HostToDevice,
@@ -44,15 +46,27 @@ pub fn fp32_lanes(capability: u32) -> Option<u32> {
     }
 }
 
+/// Operations of bf16 per clock of a multiprocessor's tensor cores, where they are known: a product and a sum are two.
+/// Source: NVIDIA's whitepapers of A100, H100 and B200, dense rates over multiprocessors and boost clock.
+pub fn tensor_bf16_per_clock(capability: u32) -> Option<u32> {
+    match capability {
+        80 => Some(2048),
+        90 => Some(4096),
+        100 => Some(8192),
+        _ => None,
+    }
+}
+
 impl Resource {
     /// All of them.
-    pub const ALL: [Resource; 10] = [
+    pub const ALL: [Resource; 11] = [
         Resource::Copy,
         Resource::Read,
         Resource::Write,
         Resource::L2,
         Resource::Shared,
         Resource::Fp32,
+        Resource::TensorBf16,
         Resource::HostToDevice,
         Resource::DeviceToHost,
         Resource::Bidirectional,
@@ -62,7 +76,7 @@ impl Resource {
     /// What amounts of it are counted in.
     pub fn unit(self) -> &'static str {
         match self {
-            Resource::Fp32 => "FLOP",
+            Resource::Fp32 | Resource::TensorBf16 => "FLOP",
             Resource::Launch => "launches",
             _ => "B",
         }
@@ -77,6 +91,7 @@ impl Resource {
             Resource::L2 => "L2 read",
             Resource::Shared => "shared read",
             Resource::Fp32 => "FP32",
+            Resource::TensorBf16 => "tensor cores, bf16",
             Resource::HostToDevice => "H2D",
             Resource::DeviceToHost => "D2H",
             Resource::Bidirectional => "bidirectional",

@@ -151,7 +151,7 @@ pub struct MeasuredPeak {
 }
 
 impl MeasuredPeak {
-    /// 10^9 bytes (operations of [`Resource::Fp32`]) per second, from the fastest pass: what slows
+    /// 10^9 bytes (operations of arithmetic) per second, from the fastest pass: what slows
     /// the others down is no limit.
     pub fn bandwidth_gb_s(&self) -> f64 {
         self.amount as f64 / self.time_ms.min / 1e6
@@ -161,7 +161,9 @@ impl MeasuredPeak {
     pub fn rate(&self) -> String {
         match self.resource {
             Resource::Launch => format!("{:.2} us", 1e3 * self.minimum_time_ms(1)),
-            Resource::Fp32 => format!("{:.1} TFLOP/s", self.bandwidth_gb_s() / 1e3),
+            Resource::Fp32 | Resource::TensorBf16 => {
+                format!("{:.1} TFLOP/s", self.bandwidth_gb_s() / 1e3)
+            }
             _ => format!("{:.0} GB/s", self.bandwidth_gb_s()),
         }
     }

@@ -66,6 +66,12 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     TotalShared,
     DynamicShared,
+    /// Where the shared memory begins that cooperative groups have to themselves.
+    ReservedShared(u32),
+    /// Half of the address of the launch's workspace, through which the blocks of a cooperative launch wait.
+    GridWorkspace {
+        is_high: bool,
+    },
     ClusterIndex(u8),
     ClusterCount(u8),
     PlaceInCluster(u8),

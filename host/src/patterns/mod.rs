@@ -37,6 +37,7 @@ pub const ALL: &[&Pattern] = &[
     &caches::constant_memory::PATTERN,
     &caches::local_memory::PATTERN,
     &caches::memory_hierarchy::PATTERN,
+    &caches::texture::PATTERN,
     &execution::divergence::PATTERN,
     &collectives::reduction::PATTERN,
     &collectives::scan::PATTERN,

@@ -32,11 +32,13 @@
 //!    compared.
 //! 4. `chase_constant`. The chain is in [constant memory]. At 8 KB it fits into the second of the
 //!    constant caches, and not into the first, which has 2 KB.
-//! 5. `chase_host`. The chain is in [mapped memory] of the host, and each step crosses [PCIe] and
+//! 5. `chase_texture`. The chain is read through a one-dimensional texture. Its data are in L1 like those of
+//!    `chase_global`; the way through the texture unit is longer.
+//! 6. `chase_host`. The chain is in [mapped memory] of the host, and each step crosses [PCIe] and
 //!    comes back.
-//! 6. `read_global`. All blocks read the data again and again, each from another place on. In the
+//! 7. `read_global`. All blocks read the data again and again, each from another place on. In the
 //!    curve: the bandwidth of all L1 caches together, then of L2, then of DRAM.
-//! 7. `read_shared`. Each block copies the data to shared memory and reads them there.
+//! 8. `read_shared`. Each block copies the data to shared memory and reads them there.
 //!
 //! A step of a chain is a request of one lane of one [warp], and touches one [sector]. The sectors
 //! per load of `chase_global` are more than 1 because its block reads the data in whole warps first.
@@ -47,6 +49,7 @@
 //! | `chase_l2` | its loads pass the L1 cache by | 1 | 1 | none | none |
 //! | `chase_shared` | the chain is in shared memory | 4 | 1 | 1 / 1 | none |
 //! | `chase_constant` | the chain is in constant memory | none | 1 | none | 1 |
+//! | `chase_texture` | the chain is read through a one-dimensional texture | none | 1 | none | none |
 //! | `chase_host` | the chain is in mapped memory of the host | none | none | none | none |
 //! | `read_global` | all threads read the data, four loads of 16 bytes in flight each | 16 | 4 | none | none |
 //! | `read_shared` | each block reads a copy in shared memory | 16 | 4 | 4 / 4 | none |
@@ -54,14 +57,14 @@
 //! Expected: others measured, on the same kind of device, L1 at 32 cycles, shared memory 29,
 //! L2 about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.305 ms), which hits L1,
 //! and `chase_shared` (0.949 ms) are about ten times as fast as `chase_l2` (9.644 ms). `chase_constant` (3.458 ms)
-//! is between them. `chase_host` (79.97 ms) waits for PCIe, several times as long as for DRAM.
+//! is between them; so should `chase_texture` be. `chase_host` (79.97 ms) waits for PCIe, several times as long as for DRAM.
 //! `read_global` (0.038 ms) moves 264 x 1024 x 256 x 16 B = 1.1 GB out of L1, and `read_shared` (0.038 ms) out
 //! of shared memory: at most 128 bytes per cycle and [multiprocessor] both.
 //!
 //! All spaces in one table, with the figures of the reference measurement. The latency is the time of
 //! the chain by its steps, and the bandwidth the bytes read by the time (that of host memory is the
 //! [measured peak] of H2D copies). A register takes no extra time; [local memory] costs as global
-//! memory. Texture memory has no variant here: it comes with a pattern of its own.
+//! memory. What textures are good for is another pattern, `texture`.
 //!
 //! <!-- hierarchy -->
 //! | space | where it is | cached in | access | who sees it | lives as long as | latency, ns | bandwidth, GB/s |
@@ -128,7 +131,7 @@
 //! | *nvcc read_global* | 38.48 | 0 |  | 33.91 |
 //! <!-- /measured -->
 //!
-//! Preconditions: `chase_shared` and `read_shared` take at most 8192 words, and `chase_constant`
+//! Preconditions: `chase_texture` takes at most 2^27 words, `chase_shared` and `read_shared` take at most 8192 words, and `chase_constant`
 //! takes 2048.
 //!
 //! Source: CUDA C++ Programming Guide, "Device Memory Accesses", "Compute Capabilities" and its
@@ -155,6 +158,7 @@
 use core::mem::MaybeUninit;
 use cuda_std::memory;
 use cuda_std::prelude::*;
+use cuda_std::texture::{Buffer, Texture};
 use cuda_std::vector::U32x4;
 
 /// Threads per block.
@@ -299,6 +303,22 @@ pub unsafe fn memory_hierarchy_chase_constant(end: *mut u32, accesses: u32) {
     if thread::thread_idx_x() == 0 {
         // SAFETY: as the launch contract says.
         unsafe { *end = follow(accesses, |at| *chain.add(at)) };
+    }
+}
+
+/// Change from `chase_constant`: the chain is read through a one-dimensional texture.
+///
+/// # Safety
+/// Launch contract: `end` valid for one u32; the words of the texture that the chain visits are inside it.
+#[kernel]
+pub unsafe fn memory_hierarchy_chase_texture(
+    chain: Texture<Buffer, u32>,
+    end: *mut u32,
+    accesses: u32,
+) {
+    if thread::thread_idx_x() == 0 {
+        // SAFETY: as the launch contract says.
+        unsafe { *end = follow(accesses, |at| chain.texel(at as i32)) };
     }
 }
 

@@ -12,6 +12,7 @@ pub mod new_project;
 pub mod prove;
 pub mod ptx;
 pub mod report;
+pub mod samples;
 pub mod setup;
 pub mod test;
 pub mod upstream;

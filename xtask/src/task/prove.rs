@@ -91,7 +91,7 @@ fn execute(proof: &Proof, inputs: &str, seconds: Option<u64>) -> Result<String> 
 }
 
 /// The day, in UTC.
-fn today() -> Result<String> {
+pub fn today() -> Result<String> {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     let days = i64::try_from(since.as_secs() / 86_400)?;
     Ok(date(days))

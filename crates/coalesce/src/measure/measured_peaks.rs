@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use cuda_host::WorkScale;
 use results::{MeasuredPeak, Resource};
 
-/// Measures these measured peaks.
+/// Measures these measured peaks, as far as the device has what they need.
 ///
 /// # Errors
 /// The driver's, and when the device is throttled all the time.
@@ -37,7 +37,8 @@ pub(super) fn measure(
         let time_ms = series.spread().context("the device was throttled all the time")?;
         Ok(MeasuredPeak { resource, amount: work.amount, time_ms })
     };
-    let measured = resources.iter().map(|resource| {
+    let available = |resource: &&Resource| Saturation::is_available(instruments, **resource);
+    let measured = resources.iter().filter(available).map(|resource| {
         one(*resource).with_context(|| format!("measuring the peak `{}` failed", resource.name()))
     });
     measured.collect()

@@ -1,7 +1,7 @@
 //! Theoretical peaks: what no measurement can be above.
 
 use cuda_host::DeviceFacts;
-use results::{Board, Resource, fp32_lanes};
+use results::{Board, Resource, fp32_lanes, tensor_bf16_per_clock};
 
 /// What no measurement can be above.
 pub(super) struct TheoreticalPeaks {
@@ -13,6 +13,8 @@ pub(super) struct TheoreticalPeaks {
     shared: f64,
     /// Operations per second of single precision, where the lanes are known; two per lane and clock.
     fp32: Option<f64>,
+    /// Operations per second of tensor cores on bf16, where they are known.
+    tensor_bf16: Option<f64>,
     /// The bus in one direction, bytes per second, where the link is known.
     bus: Option<f64>,
 }
@@ -34,6 +36,11 @@ impl TheoreticalPeaks {
                     * f64::from(device.multiprocessors)
                     * f64::from(device.clock_khz)
             }),
+            tensor_bf16: tensor_bf16_per_clock(device.capability).map(|operations| {
+                1e3 * f64::from(operations)
+                    * f64::from(device.multiprocessors)
+                    * f64::from(device.clock_khz)
+            }),
             bus,
         }
     }
@@ -52,6 +59,7 @@ impl TheoreticalPeaks {
             }
             Resource::Shared => (amount, self.shared),
             Resource::Fp32 => (amount, self.fp32?),
+            Resource::TensorBf16 => (amount, self.tensor_bf16?),
             Resource::HostToDevice | Resource::DeviceToHost => (amount, self.bus?),
             Resource::Bidirectional => (amount, 2.0 * self.bus?),
             Resource::L2 | Resource::Launch => return None,
@@ -80,6 +88,7 @@ mod tests {
             l2_bytes: 6e7,
             shared: 3.3e13,
             fp32: Some(6.7e13),
+            tensor_bf16: Some(1.07e15),
             bus: Some(6.4e10),
         };
         // 1 GiB in 0.2 ms is 5.4 TB/s, in 0.3 ms 3.6 TB/s.

@@ -3,7 +3,7 @@
 //! An image is an [`Array`] (one to three dimensions, layers, cube maps; the driver lays it out), a [`Mipmaps`] of
 //! several levels, a [`PitchedBuffer`] or a plain slice of device memory. A [`Texture`] says how coordinates become
 //! texels ([`Sampling`]); a [`Surface`] is for loads and stores of whole texels. Both borrow their image, so it outlives
-//! them; a kernel gets their [`handle`](Texture::handle).
+//! them, or a texture owns it; a kernel gets their [`handle`](Texture::handle).
 //!
 //! ```no_run
 //! use cust_ext::texture::{Array, Filter, Sampling, Shape, Texture, Uses};

@@ -2,12 +2,14 @@
 
 use super::{Array, Mipmaps, PitchedBuffer, Texel};
 use crate::error::{Result, argument, call};
-use cust::memory::DeviceSlice;
+use cust::memory::{DeviceBuffer, DeviceSlice};
 use cust::sys::{
     CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUaddress_mode, CUarray_format, CUfilter_mode,
     CUresourcetype,
 };
+use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` and the fewest texels that any device of compute capability
 /// 5.0 and above takes.
@@ -121,11 +123,33 @@ impl Sampling {
     }
 }
 
-/// A texture object; its image is borrowed.
+/// A texture object; its image is borrowed, or owned.
 #[derive(Debug)]
 pub struct Texture<'image> {
     handle: u64,
+    /// Dropped after the object was destroyed.
+    _owned: Option<Box<dyn Any>>,
     _image: PhantomData<&'image ()>,
+}
+
+impl Texture<'static> {
+    /// A texture that owns its array.
+    pub fn owning_array<T: Texel>(
+        array: Array<T>,
+        sampling: &Sampling,
+    ) -> Result<Texture<'static>> {
+        let handle = Texture::of_array(&array, sampling)?.into_handle();
+        Ok(Texture { handle, _owned: Some(Box::new(array)), _image: PhantomData })
+    }
+
+    /// A texture that owns the plain memory that it reads by index.
+    pub fn owning_buffer<T: Texel>(
+        buffer: DeviceBuffer<T>,
+        normalized_floats: bool,
+    ) -> Result<Texture<'static>> {
+        let handle = Texture::of_slice(&buffer, normalized_floats)?.into_handle();
+        Ok(Texture { handle, _owned: Some(Box::new(buffer)), _image: PhantomData })
+    }
 }
 
 impl<'image> Texture<'image> {
@@ -199,7 +223,12 @@ impl<'image> Texture<'image> {
         let description = sampling.describe();
         // SAFETY: a local to write to, and descriptions of an image that is alive and stays so while it is borrowed.
         unsafe { call!(cuTexObjectCreate(&mut handle, resource, &description, std::ptr::null()))? };
-        Ok(Texture { handle, _image: PhantomData })
+        Ok(Texture { handle, _owned: None, _image: PhantomData })
+    }
+
+    /// The object, to be destroyed by someone else.
+    fn into_handle(self) -> u64 {
+        ManuallyDrop::new(self).handle
     }
 
     /// What a kernel takes: `cuda_std::texture::Texture::from_raw`.

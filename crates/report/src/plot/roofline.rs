@@ -14,6 +14,8 @@ pub struct Roofline {
     pub bandwidth_gb_s: f64,
     /// 10^9 operations per second.
     pub rate_gflop_s: f64,
+    /// The same of tensor cores, if some point is theirs.
+    pub tensor_gflop_s: Option<f64>,
     /// Name, operations per byte, 10^9 operations per second.
     pub points: Vec<(String, f64, f64)>,
 }
@@ -21,14 +23,18 @@ pub struct Roofline {
 /// Draws a roofline; the points carry their numbers in the order given, counted from 1.
 pub fn roofline(data: &Roofline) -> String {
     let ridge = data.rate_gflop_s / data.bandwidth_gb_s;
+    let highest = data.tensor_gflop_s.unwrap_or(0.0).max(data.rate_gflop_s);
     let least =
         |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::min);
     let most =
         |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::max);
-    let (x_low, x_high) = (least(|point| point.1, ridge) / 2.0, most(|point| point.1, ridge) * 4.0);
+    let (x_low, x_high) = (
+        least(|point| point.1, ridge) / 2.0,
+        most(|point| point.1, highest / data.bandwidth_gb_s) * 4.0,
+    );
     let (y_low, y_high) = (
         least(|point| point.2, data.rate_gflop_s / 10.0) / 2.0,
-        most(|point| point.2, data.rate_gflop_s) * 2.0,
+        most(|point| point.2, highest) * 2.0,
     );
     let (bottom, top) = (600.0, 60.0);
     let y = Span { scale: Scale::Log10, low: y_low, high: y_high, from: bottom, to: top };
@@ -52,6 +58,9 @@ pub fn roofline(data: &Roofline) -> String {
         figure(data.rate_gflop_s),
         figure(ridge)
     );
+    if let Some(rate) = data.tensor_gflop_s {
+        let _ = write!(description, " Tensor cores: {} GFLOP/s.", figure(rate));
+    }
     for (_, _, text) in &hovers {
         let _ = write!(description, " {text}.");
     }
@@ -65,6 +74,13 @@ pub fn roofline(data: &Roofline) -> String {
             (x_high, data.rate_gflop_s),
         ];
         canvas.path(&roof.map(|point| frame.place(point)), Ink::Peak, 6);
+        if let Some(rate) = data.tensor_gflop_s {
+            let ridge_of_tensors = rate / data.bandwidth_gb_s;
+            let above = [(ridge, data.rate_gflop_s), (ridge_of_tensors, rate), (x_high, rate)];
+            canvas.path(&above.map(|point| frame.place(point)), Ink::Peak, 3);
+            let level = format!("level of tensor cores: {} GFLOP/s", figure(rate));
+            canvas.text(&level, (left + 14.0, top + 26.0 + 2.0 * f64::from(LINE)), HPos::Left);
+        }
         // Above the roof there is nothing.
         let slope = format!("slope: {} GB/s", figure(data.bandwidth_gb_s));
         let level = format!("level: {} GFLOP/s", figure(data.rate_gflop_s));

@@ -15,6 +15,9 @@ fn is_long(t: Type) -> bool {
     t.bytes() >= 8
 }
 
+/// Bytes of shared memory that cooperative groups rely on for themselves (`memory.h` of CUDA's headers).
+const RESERVED_SHARED: u64 = 288;
+
 impl<'a> Decoder<'_, '_, 'a> {
     /// The row that holds the value of a source operand of type `t`, in the file of that type.
     pub fn source(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
@@ -169,6 +172,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             ("%lanemask_ge", None) => Special::LaneMask(LaneMask::GreaterEqual),
             ("%total_smem_size", None) => Special::TotalShared,
             ("%dynamic_smem_size", None) => Special::DynamicShared,
+            ("%envreg1", None) => Special::GridWorkspace { is_high: true },
+            ("%envreg2", None) => Special::GridWorkspace { is_high: false },
+            ("%reserved_smem_offset_1", None) => {
+                let key = "reserved for cooperative groups".to_owned();
+                Special::ReservedShared(self.allocate_shared(key, RESERVED_SHARED, 16)? as u32)
+            }
             _ => {
                 let dot = component.map(|c| format!(".{c}")).unwrap_or_default();
                 return self.unsupported(format!("{name}{dot}"));

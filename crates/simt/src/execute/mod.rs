@@ -47,6 +47,7 @@ use crate::launch::{Launch, validate};
 use crate::memory::Memory;
 use crate::module::Module;
 use crate::options::Options;
+use crate::program::{Program, Special};
 use crate::report::Report;
 
 /// Runs a launch to its end.
@@ -60,5 +61,22 @@ pub fn run(
 ) -> Result<Report, Error> {
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
-    workers::run(module, kernel, memory, launch, options)
+    if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
+        return workers::run(module, kernel, memory, launch, options, 0);
+    }
+    // As the driver of CUDA lays it out: its size, and a word through which the blocks wait for each other.
+    let workspace = memory.allocate_named(WORKSPACE, "the workspace of a cooperative launch")?;
+    memory.write(workspace, &WORKSPACE.to_le_bytes())?;
+    let report = workers::run(module, kernel, memory, launch, options, workspace);
+    memory.free(workspace)?;
+    report
+}
+
+/// Bytes of the workspace of a cooperative launch.
+const WORKSPACE: u64 = 8;
+
+/// Whether a program asks for the workspace of its launch.
+fn has_workspace(program: &Program) -> bool {
+    let asks = |(_, special): &(_, Special)| matches!(special, Special::GridWorkspace { .. });
+    program.specials.iter().any(asks)
 }

@@ -74,6 +74,7 @@ pub(crate) fn prepare<'r>(
         word_constants,
         long_constants,
         shared_bytes,
+        workspace: 0,
         granule: shadow_granule(program, Space::Shared),
         shared_granule: shadow_granule(program, Space::Global),
         kinds: if options.checks.any() { kinds(program) } else { Vec::new() },

@@ -23,6 +23,8 @@ pub(crate) struct Run<'r> {
     pub word_constants: Vec<(u32, u32)>,
     pub long_constants: Vec<(u32, u64)>,
     pub shared_bytes: u32,
+    /// The workspace of a cooperative launch whose kernel asks for it, or zero.
+    pub workspace: u64,
     pub warps_per_block: u32,
     /// Blocks of a cluster in x, y, z.
     pub cluster: [u32; 3],

@@ -136,6 +136,11 @@ impl Machine<'_> {
             }),
             Special::TotalShared => [self.run.shared_bytes; LANES],
             Special::DynamicShared => [launch.dynamic_shared_bytes; LANES],
+            Special::ReservedShared(offset) => [offset; LANES],
+            Special::GridWorkspace { is_high } => {
+                let shift = if is_high { 32 } else { 0 };
+                [(self.run.workspace >> shift) as u32; LANES]
+            }
             Special::ClusterIndex(axis) => {
                 [block[axis as usize] / self.run.cluster[axis as usize]; LANES]
             }

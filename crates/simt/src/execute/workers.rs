@@ -19,20 +19,21 @@ use crate::report::Report;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-/// Runs a validated launch.
+/// Runs a validated launch; its workspace, if it has one, holds zeros.
 pub(crate) fn run(
     module: &Module,
     kernel: &Kernel,
     memory: &Memory,
     launch: &Launch,
     options: &Options,
+    workspace: u64,
 ) -> Result<Report, Error> {
     let program = kernel.program.as_ref().map_err(Error::clone)?;
     let run = |parallel: bool| {
         let run = prepare(module, program, kernel, memory, launch, options)?;
         let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
         let grain = if parallel { Grain::of(program) } else { Grain::EACH };
-        Ok(Run { undo, grain, ..run })
+        Ok(Run { undo, grain, workspace, ..run })
     };
     let threads = threads(program, memory, launch, options);
     if threads == 1 {

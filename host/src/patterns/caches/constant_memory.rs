@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Size, Sweep, Variant,
 };
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
@@ -180,8 +180,8 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * TABLE as usize, written: 4 * n }
 }
 
-fn write_table(launcher: &Launcher<'_>) -> Result<()> {
-    launcher.write_symbol("CONSTANT_MEMORY_TABLE", &table())
+fn write_table(with: &Preparation<'_>) -> Result<()> {
+    with.launcher.write_symbol("CONSTANT_MEMORY_TABLE", &table())
 }
 
 /// Launches a walk through the table in input 0.

@@ -9,8 +9,10 @@ use coalesce::pattern::{
 };
 use cuda_host::{Gpu, Launcher};
 use cuda_std::kernel::Kernel;
+use cuda_std::texture::Texture;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
+use cust_ext::texture as images;
 use kernels::caches::memory_hierarchy as device;
 use kernels::caches::memory_hierarchy::{
     ACCESSES_PER_LOAD, CONSTANT_WORDS, L1_WORDS, LINE_WORDS, LOADS_IN_FLIGHT, SHARED_WORDS,
@@ -59,7 +61,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 11, 1 << 16, 264],
     count_size: &[1 << 11, 1 << 10, 4],
-    sweeps: &[Sweep { dimension: 0, values: WORDS, variants: &[0, 5] }],
+    sweeps: &[Sweep { dimension: 0, values: WORDS, variants: &[0, 6] }],
     case,
     bytes,
     minimum_time: |_, _| None,
@@ -96,8 +98,9 @@ pub const PATTERN: Pattern = Pattern {
             }),
         Variant::kernel("chase_constant", "the chain is in constant memory", chase_constant)
             .only_when(is_the_constant_chain)
-            .prepared(|launcher| {
-                launcher.write_symbol("MEMORY_HIERARCHY_CHAIN", &chain(CONSTANT_WORDS as usize))
+            .prepared(|with| {
+                let chain = chain(CONSTANT_WORDS as usize);
+                with.launcher.write_symbol("MEMORY_HIERARCHY_CHAIN", &chain)
             })
             .expecting(|_| Expectation {
                 store_sectors: Some(1.0),
@@ -105,6 +108,24 @@ pub const PATTERN: Pattern = Pattern {
                 arithmetic: "one thread: 1 wavefront of the constant cache per step",
                 ..Expectation::default()
             }),
+        Variant::kernel(
+            "chase_texture",
+            "the chain is read through a one-dimensional texture",
+            chase_texture,
+        )
+        .only_when(fits_texture)
+        .prepared(|with| {
+            with.arrays.keep_texture("chain", || {
+                let chain = u32::view(&with.case.inputs[0]).expect("the case holds u32");
+                Ok(images::Texture::owning_buffer(DeviceBuffer::from_slice(chain)?, false)?)
+            })
+        })
+        .expecting(|_| Expectation {
+            store_sectors: Some(1.0),
+            texture_sectors: Some(1.0),
+            arithmetic: "one thread: 1 sector per step",
+            ..Expectation::default()
+        }),
         Variant::host(
             "chase_host",
             "the chain is in mapped memory of the host",
@@ -246,7 +267,7 @@ pub const MEMORY_SPACES: &[MemorySpace] = &[
         access: "read, with filtering",
         scope: "all threads",
         lifetime: "until it is freed",
-        latency: None,
+        latency: step("chase_texture", IN_L1),
         bandwidth: None,
     },
     MemorySpace {
@@ -278,6 +299,12 @@ fn is_the_constant_chain(size: &Size) -> std::result::Result<(), &'static str> {
     let [words, _, _] = size.get();
     let is_it = words == CONSTANT_WORDS as usize;
     if is_it { Ok(()) } else { Err("the chain in constant memory has 2048 words") }
+}
+
+fn fits_texture(size: &Size) -> std::result::Result<(), &'static str> {
+    let [words, _, _] = size.get();
+    let fits = words <= 1 << 27;
+    if fits { Ok(()) } else { Err("a texture of plain memory has at most 2^27 texels") }
 }
 
 /// Sectors per load where one block reads whole warps of words before its first thread follows the chain.
@@ -383,6 +410,15 @@ fn chase_constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resu
     let kernel = device::memory_hierarchy_chase_constant;
     // SAFETY: the output holds a word, and the static holds a chain.
     unsafe { launcher.launch(kernel, 1, LINE_WORDS, 0, (arrays.output(END), accesses)) }
+}
+
+fn chase_texture(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+    let [_, accesses, _] = numbers(size);
+    let kernel = device::memory_hierarchy_chase_texture;
+    // SAFETY: the preparation made a texture of plain u32, which the arrays keep.
+    let chain = unsafe { Texture::from_raw(arrays.texture("chain")) };
+    // SAFETY: the output holds a word, and the texture a chain.
+    unsafe { launcher.launch(kernel, 1, LINE_WORDS, 0, (chain, arrays.output(END), accesses)) }
 }
 
 /// Launches a kernel that reads the input in all threads.

@@ -5,3 +5,4 @@ pub mod constant_memory;
 pub mod l2_persistence;
 pub mod local_memory;
 pub mod memory_hierarchy;
+pub mod texture;

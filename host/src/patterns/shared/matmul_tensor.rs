@@ -4,7 +4,7 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Size, Variant, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
 };
 use cuda_host::Launcher;
 use cuda_std::bf16;
@@ -41,7 +41,7 @@ pub const PATTERN: Pattern = Pattern {
     sweeps: &[],
     case,
     bytes,
-    minimum_time: |_, _| None,
+    minimum_time,
     variants: &[
         Variant::kernel(
             "naive",
@@ -179,6 +179,14 @@ fn reference(a: &[u8], b: &[u8], k: usize) -> Vec<f32> {
 fn bytes(size: &Size) -> Bytes {
     let [m, n, k] = size.get();
     Bytes { read: 2 * k * (m + n), written: 4 * m * n }
+}
+
+/// A multiply and an add for each product; `naive` makes them in f32 without tensor cores.
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
+    let [m, n, k] = size.get();
+    let is_naive = variant.name == "naive";
+    let resource = if is_naive { Resource::Fp32 } else { Resource::TensorBf16 };
+    Some((resource, 2 * m * n * k))
 }
 
 /// A kernel of this file: A, B, where to, and rows, columns and inner dimension of the product.

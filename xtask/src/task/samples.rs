@@ -1,0 +1,215 @@
+//! `cargo xtask samples CHECKOUT`: which kernels of NVIDIA's cuda-samples the executor can run, as a table.
+//!
+//! Every `.cu` file of the checkout is compiled to PTX by nvcc; files `.ptx` of a folder without nvcc are taken as they
+//! are. A kernel can run when its module loads and all of its instructions are decoded
+//! (`crates/simt/examples/can_run.rs`).
+
+use super::prove::today;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A checkout of <https://github.com/NVIDIA/cuda-samples>, or a folder of PTX files made of one.
+    checkout: PathBuf,
+    /// The compiler; without it, the folder's PTX files are read.
+    #[arg(long, value_name = "FILE")]
+    nvcc: Option<PathBuf>,
+    /// A folder of headers that nvcc does not find.
+    #[arg(long, short = 'I', value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// What is said of the checkout in the table, such as its commit.
+    #[arg(long, value_name = "TEXT", default_value = "an unnamed version")]
+    version: String,
+    /// The file that the table is written to; printed without it.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// What the executor says of a kernel.
+struct Verdict {
+    file: String,
+    kernel: String,
+    /// Why it is refused.
+    reason: Option<String>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let checkout = arguments.checkout.canonicalize().with_context(|| {
+        format!("there is no {}: name a checkout of cuda-samples", arguments.checkout.display())
+    })?;
+    let folder = tempfile::tempdir()?;
+    let (files, failed, compiler) = match &arguments.nvcc {
+        Some(nvcc) => {
+            let (files, failed) = compile(nvcc, &arguments.include, &checkout, folder.path())?;
+            (files, failed, format!("compiled by nvcc {}", version(nvcc)?))
+        }
+        None => (sources(&checkout, "ptx")?, Vec::new(), "PTX of unknown origin".to_owned()),
+    };
+    if files.is_empty() {
+        bail!("{} has no PTX: name the compiler with --nvcc", checkout.display());
+    }
+    let verdicts = ask(&files)?;
+    let about = format!("cuda-samples {}, {compiler}, {}", arguments.version, today()?);
+    let table = table(&about, &verdicts, &failed);
+    match &arguments.output {
+        Some(file) => std::fs::write(file, table)
+            .with_context(|| format!("cannot write {}", file.display()))?,
+        None => print!("{table}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All files of this kind below a folder, in order.
+fn sources(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() && !path.is_symlink() {
+            found.append(&mut sources(&path, extension)?);
+        } else if path.extension().is_some_and(|one| one == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Compiles every source; the files of PTX, and the sources that did not compile with the first error.
+fn compile(
+    nvcc: &Path,
+    include: &[PathBuf],
+    checkout: &Path,
+    target: &Path,
+) -> Result<(Vec<PathBuf>, Vec<(String, String)>)> {
+    let (mut files, mut failed) = (Vec::new(), Vec::new());
+    for source in sources(checkout, "cu")? {
+        let name = source.strip_prefix(checkout).unwrap_or(&source).display().to_string();
+        let own = source.parent().unwrap_or(checkout);
+        let output = target.join(name.replace(['/', '\\'], "__")).with_extension("ptx");
+        let build = |relocatable: bool| {
+            let mut build = Command::new(nvcc);
+            build.args(["-ptx", "-arch=sm_90a", "-std=c++17", "-w"]);
+            // Kernels that launch kernels need it; others are compiled as a program would.
+            build.args(relocatable.then_some("-rdc=true"));
+            let own =
+                [checkout.join("Common"), own.to_owned(), own.join("inc"), own.join("../inc")];
+            for folder in include.iter().chain(&own) {
+                build.arg("-I").arg(folder);
+            }
+            build.arg(&source).arg("-o").arg(&output).output()
+        };
+        let mut outcome = build(false).context("cannot start nvcc")?;
+        if String::from_utf8_lossy(&outcome.stderr).contains("separate compilation") {
+            outcome = build(true).context("cannot start nvcc")?;
+        }
+        if outcome.status.success() {
+            files.push(output);
+        } else {
+            let errors = String::from_utf8_lossy(&outcome.stderr).into_owned();
+            let first = errors.lines().find_map(|line| line.split_once("error: "));
+            let why = first.map_or("nvcc failed", |(_, why)| why).trim();
+            failed.push((name, why.to_owned()));
+        }
+    }
+    Ok((files, failed))
+}
+
+/// The compiler's release.
+fn version(nvcc: &Path) -> Result<String> {
+    let output = Command::new(nvcc).arg("--version").output().context("cannot start nvcc")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let release = text.split("release ").nth(1).and_then(|rest| rest.split(',').next());
+    Ok(release.unwrap_or("of unknown release").to_owned())
+}
+
+/// What the executor says of every kernel.
+fn ask(files: &[PathBuf]) -> Result<Vec<Verdict>> {
+    let mut arguments = vec!["run", "--release", "--quiet", "-p", "simt", "--example", "can_run"];
+    arguments.push("--");
+    let output = workspace::cargo(&arguments).args(files).output()?;
+    if !output.status.success() {
+        bail!("`can_run` failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let verdicts = text.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, '\t');
+        let (file, kernel, verdict) = (parts.next()?, parts.next()?, parts.next()?);
+        let file = Path::new(file).file_stem()?.to_string_lossy().replace("__", "/");
+        let reason = (verdict != "runs").then(|| without_place(verdict));
+        Some(Verdict { file, kernel: kernel.to_owned(), reason })
+    });
+    Ok(verdicts.collect())
+}
+
+/// A reason without the line and column of the PTX.
+fn without_place(reason: &str) -> String {
+    match reason.split_once(": ") {
+        Some((place, rest)) if place.starts_with("line ") => rest.to_owned(),
+        _ => reason.to_owned(),
+    }
+}
+
+/// The table, in Markdown.
+fn table(about: &str, verdicts: &[Verdict], failed: &[(String, String)]) -> String {
+    let refused = || verdicts.iter().filter_map(|one| Some((one, one.reason.as_ref()?)));
+    let (all, runs) = (verdicts.len(), verdicts.len() - refused().count());
+    let mut text = format!(
+        "# Kernels of NVIDIA's samples in the executor\n\n\
+         {about}: the executor runs {runs} of {all} kernels. A kernel runs when its module loads and all of its\n\
+         instructions are decoded. `cargo xtask samples` writes this table.\n\n\
+         | why a kernel is refused | kernels | which |\n|---|--:|---|\n"
+    );
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (one, reason) in refused() {
+        let sample = one.file.rsplit('/').next().unwrap_or(&one.file);
+        reasons.entry(reason).or_default().push(format!("`{sample}`: `{}`", one.kernel));
+    }
+    for (reason, kernels) in reasons {
+        let _ = writeln!(text, "| {reason} | {} | {} |", kernels.len(), kernels.join(", "));
+    }
+    let mut causes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (file, why) in failed {
+        causes.entry(why).or_default().push(file);
+    }
+    if !causes.is_empty() {
+        text.push_str(
+            "\nSources that were not compiled, for want of a library's headers or of another system:\n\n\
+             | what nvcc says | sources |\n|---|---|\n",
+        );
+    }
+    for (why, files) in causes {
+        let names = files.iter().map(|file| file.rsplit('/').next().unwrap_or(file));
+        let _ = writeln!(text, "| {why} | {} |", names.collect::<Vec<_>>().join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_counts_kernels_and_groups_reasons() {
+        let verdict = |kernel: &str, reason: Option<&str>| Verdict {
+            file: "Samples/x".to_owned(),
+            kernel: kernel.to_owned(),
+            reason: reason.map(without_place),
+        };
+        let verdicts = [
+            verdict("a", None),
+            verdict("b", Some("line 3, column 2: `foo` is not supported")),
+            verdict("c", Some("line 9, column 2: `foo` is not supported")),
+        ];
+        let text = table("here", &verdicts, &[("d/e.cu".to_owned(), "no header".to_owned())]);
+        assert!(text.contains("runs 1 of 3 kernels"), "{text}");
+        assert!(text.contains("| `foo` is not supported | 2 | `x`: `b`, `x`: `c` |"), "{text}");
+        assert!(text.contains("| no header | e.cu |"), "{text}");
+    }
+}
