@@ -34,7 +34,7 @@ mod view;
 mod virtual_device;
 
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
-pub use choice::Choice;
+pub use choice::{Choice, device_count};
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};
