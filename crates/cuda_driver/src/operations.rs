@@ -111,6 +111,9 @@ unsafe impl Send for Recorded {}
 static IS_RECORDING: AtomicBool = AtomicBool::new(false);
 static RECORDED: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
 
+/// What the driver answers when it is asked for the time between events of two devices.
+const OTHER_DEVICE: ReturnCode = ReturnCode(400);
+
 /// Starts a recording. Until it is taken, operations of all streams but those that are captured have events around
 /// them.
 pub fn record_operations() {
@@ -118,7 +121,8 @@ pub fn record_operations() {
 }
 
 /// Ends a recording and says what was recorded, in the order of the calls; times count from the first event. Every
-/// stream must have ended.
+/// stream must have ended. What another device than the first operation's did is left out, because events of two devices
+/// have no time between them.
 ///
 /// # Errors
 /// The driver's, when an event was not reached.
@@ -126,13 +130,19 @@ pub fn recorded_operations() -> Result<Vec<OperationRecord>, ReturnCode> {
     IS_RECORDING.store(false, Ordering::Relaxed);
     let recorded = std::mem::take(&mut *RECORDED.lock().unwrap_or_else(PoisonError::into_inner));
     let Some(first) = recorded.first().map(|one| one.before) else { return Ok(Vec::new()) };
-    let records = recorded.iter().map(|one| {
-        Ok(OperationRecord {
-            kind: one.kind.clone(),
-            stream: Some(one.stream as usize),
-            start_ns: nanoseconds(first, one.before)?,
-            end_ns: nanoseconds(first, one.after)?,
-        })
+    let records = recorded.iter().filter_map(|one| {
+        let times = nanoseconds(first, one.before)
+            .and_then(|start| Ok((start, nanoseconds(first, one.after)?)));
+        match times {
+            Ok((start_ns, end_ns)) => Some(Ok(OperationRecord {
+                kind: one.kind.clone(),
+                stream: Some(one.stream as usize),
+                start_ns,
+                end_ns,
+            })),
+            Err(OTHER_DEVICE) => None,
+            Err(code) => Some(Err(code)),
+        }
     });
     let records = records.collect();
     for Recorded { before, after, .. } in recorded {

@@ -1,5 +1,6 @@
 //! Which device answers: a GPU, or the virtual one.
 
+use crate::error::GpuError;
 use std::str::FromStr;
 
 /// The profile of the virtual device when none is named.
@@ -8,15 +9,19 @@ pub(crate) const DEFAULT_PROFILE: &str = "h200";
 /// The environment variable that names the device where nothing else does.
 pub const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
 
-/// A device as the user names it: `auto`, `gpu`, `gpu:1`, `virtual`, `virtual:a100`, `virtual:here.json`.
+/// A device as the user names it: `auto`, `gpu`, `gpu:1`, `gpu:all`, `virtual`, `virtual:a100`, `virtual:h100x2`,
+/// `virtual:here.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The first GPU when there is a driver with one, else the virtual device.
     Auto,
     /// A GPU, by the driver's number.
     Gpu(u32),
+    /// Every GPU of the machine, one after the other: see [`Choice::each`]. To open it opens the first.
+    AllGpus,
     /// The virtual device with a profile: the name of one that comes with it, or the path of a file that ends in
-    /// `.json`.
+    /// `.json`. A name with a number of devices, such as `h100x2`, or a file with a topology, is a machine of several, of
+    /// which the first is opened; it knows the others as its peers.
     Virtual(String),
 }
 
@@ -47,6 +52,7 @@ impl FromStr for Choice {
         match (kind, detail) {
             ("auto", None) => Ok(Choice::Auto),
             ("gpu", None) => Ok(Choice::Gpu(0)),
+            ("gpu", Some("all")) => Ok(Choice::AllGpus),
             ("gpu", Some(number)) => number
                 .parse()
                 .map(Choice::Gpu)
@@ -57,10 +63,35 @@ impl FromStr for Choice {
             }
             ("", None) => Ok(Choice::Auto),
             _ => Err(format!(
-                "`{text}` is no device: write auto, gpu, gpu:N, virtual, virtual:PROFILE or virtual:FILE.json"
+                "`{text}` is no device: write auto, gpu, gpu:N, gpu:all, virtual, virtual:PROFILE, virtual:PROFILExN or virtual:FILE.json"
             )),
         }
     }
+}
+
+impl Choice {
+    /// The devices that are meant, each to be opened by itself: all GPUs of the machine, or the one.
+    ///
+    /// # Errors
+    /// [`GpuError::NoDriver`], or the driver's own.
+    pub fn each(&self) -> Result<Vec<Choice>, GpuError> {
+        if *self != Choice::AllGpus {
+            return Ok(vec![self.clone()]);
+        }
+        match device_count()? {
+            0 => Err(GpuError::NoDevice { ordinal: 0, count: 0 }),
+            count => Ok((0..count).map(Choice::Gpu).collect()),
+        }
+    }
+}
+
+/// The devices that the driver has which answers now.
+///
+/// # Errors
+/// [`GpuError::NoDriver`].
+pub fn device_count() -> Result<u32, GpuError> {
+    let info = cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
+    Ok(u32::try_from(info.device_count).unwrap_or(0))
 }
 
 /// Whether there is such a profile; without a virtual device that is found when it is opened.
@@ -68,15 +99,16 @@ fn check_profile(profile: &str) -> Result<(), String> {
     #[cfg(feature = "virtual")]
     {
         use crate::virtual_device;
-        let mut known = virtual_device::profiles();
-        if !profile.ends_with(".json") && !known.any(|name| name == profile) {
-            let known: Vec<_> = virtual_device::profiles().collect();
+        let known: Vec<_> = virtual_device::profiles().collect();
+        let (name, count) = profile.rsplit_once('x').unwrap_or((profile, ""));
+        let several = known.contains(&name) && count.parse::<u32>().is_ok();
+        if !profile.ends_with(".json") && !known.contains(&profile) && !several {
             return Err(format!(
-                "there is no profile `{profile}`: choose one of {}, or a file that ends in .json",
+                "there is no profile `{profile}`: choose one of {}, or a file that ends in .json; x and a number behind a name mean as many devices",
                 known.join(", ")
             ));
         }
-        virtual_device::profile(profile)?;
+        virtual_device::topology(profile)?;
     }
     let _ = profile;
     Ok(())
@@ -91,12 +123,23 @@ mod tests {
         assert_eq!("auto".parse(), Ok(Choice::Auto));
         assert_eq!("gpu".parse(), Ok(Choice::Gpu(0)));
         assert_eq!("gpu:3".parse(), Ok(Choice::Gpu(3)));
+        assert_eq!("gpu:all".parse(), Ok(Choice::AllGpus));
+        assert_eq!("virtual:h100x2".parse(), Ok(Choice::Virtual("h100x2".to_owned())));
+        assert_eq!(Choice::Gpu(1).each().expect("one device"), [Choice::Gpu(1)]);
         assert_eq!("virtual".parse(), Ok(Choice::Virtual("h200".to_owned())));
         assert_eq!("virtual:a100".parse(), Ok(Choice::Virtual("a100".to_owned())));
         assert_eq!("".parse(), Ok(Choice::Auto), "a variable that is set to nothing");
         let error = "virtual:/nonexistent/here.json".parse::<Choice>().unwrap_err();
         assert!(error.starts_with("cannot read the profile /nonexistent/here.json"), "{error}");
-        for wrong in ["gpu:x", "virtual:z9", "auto:1", "cpu"] {
+        for wrong in [
+            "gpu:x",
+            "virtual:z9",
+            "virtual:h100x",
+            "virtual:h100x99",
+            "virtual:z9x2",
+            "auto:1",
+            "cpu",
+        ] {
             assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
         }
     }

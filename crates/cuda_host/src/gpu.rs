@@ -16,19 +16,23 @@ use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
 use cust_ext::stream::non_blocking;
 #[cfg(feature = "virtual")]
 use simt::Checks;
+use std::cell::OnceCell;
 
 /// A device with kernels loaded on it and one stream, which does not wait for the legacy default stream.
 ///
 /// The fields are dropped in this order: what lives on the context before the context.
 pub struct Gpu {
+    /// The machine's other devices, once somebody asked for them.
+    peers: OnceCell<Vec<Gpu>>,
     stream: Stream,
     module: Module,
     device: Device,
     image: &'static Image,
+    images: &'static [Image],
     capability: u32,
     driver_version: String,
     origin: Origin,
-    _context: Context,
+    context: Context,
 }
 
 /// What a choice came to.
@@ -138,6 +142,7 @@ impl Gpu {
         let fresh = Image::from_environment()?;
         let origin = match choice {
             Choice::Gpu(ordinal) => Origin::gpu(*ordinal, "as asked"),
+            Choice::AllGpus => Origin::gpu(0, "the first of all"),
             Choice::Virtual(profile) => start(profile, "as asked")?,
             Choice::Auto => match cuda_driver::status() {
                 Ok(_) => Origin::gpu(0, "found by the driver"),
@@ -151,6 +156,15 @@ impl Gpu {
                 }
             },
         };
+        Gpu::on_device(origin, images, fresh)
+    }
+
+    /// Opens a device whose driver was chosen.
+    fn on_device(
+        origin: Origin,
+        images: &'static [Image],
+        fresh: Option<&'static Image>,
+    ) -> Result<Gpu, GpuError> {
         let driver =
             cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
         cust::init(cust::CudaFlags::empty())
@@ -186,15 +200,59 @@ impl Gpu {
         let stream = non_blocking(None)
             .map_err(|cause| GpuError::Extension { doing: "creating a stream", cause })?;
         Ok(Gpu {
+            peers: OnceCell::new(),
             stream,
             module,
             device,
             image,
+            images,
             capability,
             driver_version: driver.version.to_string(),
             origin,
-            _context: context,
+            context,
         })
+    }
+
+    /// The machine's other devices, the next one first, each with the same kernels and a stream of its own. They are
+    /// opened when somebody asks for them first; the current context stays this device's.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    pub fn peers(&self) -> Result<&[Gpu], GpuError> {
+        if let Some(peers) = self.peers.get() {
+            return Ok(peers);
+        }
+        let count =
+            Device::num_devices().map_err(|error| GpuError::driver("counting devices", error))?;
+        let open = |step| {
+            let ordinal = (self.origin.ordinal + step) % count;
+            let origin = Origin {
+                ordinal,
+                reason: format!("a peer of device {}", self.origin.ordinal),
+                #[cfg(feature = "virtual")]
+                virtual_device: self.virtual_device().map(VirtualDevice::again),
+            };
+            Gpu::on_device(origin, self.images, Image::from_environment()?)
+        };
+        let peers = (1..count).map(open).collect::<Result<Vec<_>, _>>();
+        // Opening a device makes it current.
+        self.make_current()?;
+        let peers = peers?;
+        Ok(self.peers.get_or_init(|| peers))
+    }
+
+    /// Makes this device the one that calls of this thread mean.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn make_current(&self) -> Result<(), GpuError> {
+        CurrentContext::set_current(&self.context)
+            .map_err(|error| GpuError::driver("changing the device", error))
+    }
+
+    /// The context in which everything of this device lives.
+    pub fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The virtual device, if this is it: results are exact, times are predictions, and it can be asked more.
@@ -409,13 +467,13 @@ fn start(
     times: bool,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
-    let profile = virtual_device::profile(name).map_err(GpuError::NoDriver)?;
+    let machine = virtual_device::topology(name).map_err(GpuError::NoDriver)?;
     let reason = format!(
         "virtual {}, {why}: results and counts are exact, times are predictions",
-        profile.name
+        machine.name()
     );
-    let image = Image::for_capability(images, profile.architecture());
-    let device = VirtualDevice::start(profile, checks, times)?;
+    let image = Image::for_capability(images, machine.devices()[0].architecture());
+    let device = VirtualDevice::start(machine, checks, times)?;
     device.assume_registers(image.map_or(&[], |image| image.kernels));
     Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
 }

@@ -36,7 +36,7 @@ mod view;
 mod virtual_device;
 
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
-pub use choice::{Choice, DEVICE_VARIABLE};
+pub use choice::{Choice, DEVICE_VARIABLE, device_count};
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::path::Path;
 pub use virtual_gpu::WorkScale;
 use virtual_gpu::{
-    LaunchRecord, OperationRecord, Options, PROFILES, Profile, ProfileError, VirtualGpu,
+    LaunchRecord, OperationRecord, Options, PROFILES, ProfileError, Topology, VirtualGpu,
 };
 
 /// The virtual device that answers the driver's calls of this process.
@@ -21,9 +21,9 @@ pub struct VirtualDevice {
 }
 
 impl VirtualDevice {
-    /// Starts a virtual device with a profile and makes it answer the driver's calls.
+    /// Starts a virtual machine and makes it answer the driver's calls.
     pub(crate) fn start(
-        profile: Profile,
+        machine: Topology,
         checks: Checks,
         times: bool,
     ) -> Result<VirtualDevice, GpuError> {
@@ -32,10 +32,15 @@ impl VirtualDevice {
         // all of it.
         let watch_host_memory = times || checks != Checks::none();
         let options = Options { checks, times, watch_host_memory, ..Options::default() };
-        let gpu = VirtualGpu::start(profile, options).map_err(|error| fail(error.to_string()))?;
+        let gpu = VirtualGpu::start(machine, options).map_err(|error| fail(error.to_string()))?;
         cuda_driver::select(cuda_driver::Backend::Table(gpu))
             .map_err(|error| fail(error.to_string()))?;
         Ok(VirtualDevice { executes_nothing: Cell::new(false) })
+    }
+
+    /// The same device: all of a machine are one here.
+    pub(crate) fn again(&self) -> VirtualDevice {
+        VirtualDevice(())
     }
 
     /// Says what NVIDIA's assembler gave kernels, as far as that is known: it decides how many blocks fit.
@@ -119,13 +124,14 @@ pub(crate) fn profiles() -> impl Iterator<Item = &'static str> {
     PROFILES.iter().map(|(name, _)| *name)
 }
 
-/// A profile by its name, or by the path of a file that ends in `.json`.
-pub(crate) fn profile(name: &str) -> Result<Profile, String> {
+/// A machine by the name of its profile and the number of its devices, or by the path of a file that ends in `.json`.
+pub(crate) fn topology(name: &str) -> Result<Topology, String> {
     if !name.ends_with(".json") {
-        return Profile::named(name).map_err(|error| error.to_string());
+        return Topology::named(name).map_err(|error| error.to_string());
     }
-    Profile::load(Path::new(name)).map_err(|error| match error {
+    Topology::load(Path::new(name)).map_err(|error| match error {
         ProfileError::Malformed(why) => format!("cannot read the profile {name}: {why}"),
+        ProfileError::Topology(why) => format!("cannot use the topology {name}: {why}"),
         error => error.to_string(),
     })
 }

@@ -5,6 +5,7 @@ use cust::context::{Context, ContextHandle, CurrentContext};
 use cust::device::Device;
 use cust::memory::{DeviceCopy, DeviceSlice};
 use cust::stream::Stream;
+use cust::sys::CUcontext;
 use std::ffi::{c_int, c_uint};
 
 /// Whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
@@ -68,6 +69,78 @@ impl Drop for PeerAccess<'_> {
             let _ = call!(cuCtxSetCurrent(before));
         }
     }
+}
+
+/// Lets each of several devices access the memory of each other, in their primary contexts; dropping it ends that.
+#[must_use = "peer access ends when this is dropped"]
+pub struct MutualAccess {
+    /// Kept because access ends with a context.
+    contexts: Vec<Context>,
+    /// Who was given access to whom, by their places.
+    enabled: Vec<(usize, usize)>,
+}
+
+impl MutualAccess {
+    /// Enables every pair of devices. The current context stays current.
+    ///
+    /// # Errors
+    /// The driver's: where a device cannot access another's memory, or may already.
+    pub fn enable(devices: &[Device]) -> Result<MutualAccess> {
+        let before = current()?;
+        // Making a context makes it current.
+        let contexts = devices.iter().map(|device| Context::new(*device));
+        let contexts = contexts.collect::<std::result::Result<Vec<_>, _>>();
+        make_current(before)?;
+        let mut access = MutualAccess { contexts: contexts?, enabled: Vec::new() };
+        for one in 0..devices.len() {
+            for other in (0..devices.len()).filter(|other| *other != one) {
+                let peer = access.contexts[other].get_inner();
+                // SAFETY: both contexts are alive.
+                with_current(&access.contexts[one], || unsafe {
+                    call!(cuCtxEnablePeerAccess(peer, 0))
+                })??;
+                access.enabled.push((one, other));
+            }
+        }
+        Ok(access)
+    }
+}
+
+impl Drop for MutualAccess {
+    fn drop(&mut self) {
+        for (one, other) in &self.enabled {
+            let peer = self.contexts[*other].get_inner();
+            // SAFETY: both contexts are alive. An error cannot be reported from here.
+            let _ = with_current(&self.contexts[*one], || unsafe {
+                call!(cuCtxDisablePeerAccess(peer))
+            });
+        }
+    }
+}
+
+/// Runs `body` while a context is current on this thread; the one that was becomes current again.
+///
+/// # Errors
+/// The driver's.
+pub fn with_current<R>(context: &Context, body: impl FnOnce() -> R) -> Result<R> {
+    let before = current()?;
+    CurrentContext::set_current(context)?;
+    let done = body();
+    make_current(before)?;
+    Ok(done)
+}
+
+/// The context that is current on this thread.
+fn current() -> Result<CUcontext> {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: a local to write to.
+    unsafe { call!(cuCtxGetCurrent(&mut context))? };
+    Ok(context)
+}
+
+fn make_current(context: CUcontext) -> Result<()> {
+    // SAFETY: it was current on this thread, and nobody ended it since.
+    unsafe { call!(cuCtxSetCurrent(context)) }
 }
 
 /// Copies between two devices, directly where peer access is possible and through the host elsewhere.

@@ -3,15 +3,23 @@
 //! Addresses of allocations are handed out in a fixed order from a fixed start, so that the same
 //! program sees the same addresses in every run. A gap follows every allocation, so that running
 //! past its end never reaches the next one.
+//!
+//! Several devices share the address space: each has a range of addresses of its own, from which it
+//! allocates, and as many bytes as it says.
 
 use crate::error::Error;
 use crate::region::{ALIGNMENT, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 
-/// Where allocations start.
+/// Where allocations of the first device start.
 const FIRST_ADDRESS: u64 = 0x0400_0000_0000;
+/// Addresses of each device.
+const DEVICE_ADDRESSES: u64 = 0x0400_0000_0000;
+/// Devices that have addresses below those at which programs lie on the systems that this runs on.
+const MAX_DEVICES: usize = 16;
 /// Freed ranges that are remembered to name a use after free.
 const FREED_MAX: usize = 1024;
 
@@ -28,12 +36,21 @@ pub struct Allocation {
     pub is_mapped: bool,
 }
 
-/// The memory of a device, and the host memory that is mapped into its address space.
-pub struct Memory {
-    regions: Vec<Region>,
+/// What one device has of the memory.
+struct Bank {
     next: u64,
     capacity: u64,
     used: u64,
+}
+
+/// The memory of one device or several, and the host memory that is mapped into their address space.
+pub struct Memory {
+    regions: Vec<Region>,
+    /// What is taken out of `regions` while a launch runs that may not access it.
+    hidden: Vec<Region>,
+    banks: Vec<Bank>,
+    /// The device that allocations are made on.
+    selected: usize,
     freed: Vec<(u64, u64)>,
     modules: HashMap<u64, HashMap<String, (u64, u64)>>,
     textures: HashMap<u64, Texture>,
@@ -56,11 +73,22 @@ impl Default for Memory {
 impl Memory {
     /// Memory of a device with so many bytes.
     pub fn new(capacity: u64) -> Memory {
+        Memory::of_devices(&[capacity])
+    }
+
+    /// Memory of several devices, at most 16, each with so many bytes. The first is selected.
+    pub fn of_devices(capacities: &[u64]) -> Memory {
+        assert!((1..=MAX_DEVICES).contains(&capacities.len()), "1 to {MAX_DEVICES} devices");
+        let bank = |(device, capacity): (usize, &u64)| Bank {
+            next: FIRST_ADDRESS + device as u64 * DEVICE_ADDRESSES,
+            capacity: *capacity,
+            used: 0,
+        };
         Memory {
             regions: Vec::new(),
-            next: FIRST_ADDRESS,
-            capacity,
-            used: 0,
+            hidden: Vec::new(),
+            banks: capacities.iter().enumerate().map(bank).collect(),
+            selected: 0,
             freed: Vec::new(),
             modules: HashMap::new(),
             textures: HashMap::new(),
@@ -75,14 +103,46 @@ impl Memory {
         self.track = true;
     }
 
-    /// Bytes allocated at the moment.
-    pub fn used_bytes(&self) -> u64 {
-        self.used
+    /// From here on allocations are made on this device.
+    pub fn select(&mut self, device: usize) {
+        assert!(device < self.banks.len(), "there are {} devices", self.banks.len());
+        self.selected = device;
     }
 
-    /// Bytes that the device has.
+    /// The addresses of a device.
+    pub fn addresses(device: usize) -> Range<u64> {
+        let first = FIRST_ADDRESS + device as u64 * DEVICE_ADDRESSES;
+        first..first + DEVICE_ADDRESSES
+    }
+
+    /// The device whose addresses hold this one, if one does; what the host maps may lie there, too.
+    pub fn device_of(&self, address: u64) -> Option<usize> {
+        let device = (address.checked_sub(FIRST_ADDRESS)? / DEVICE_ADDRESSES) as usize;
+        (device < self.banks.len()).then_some(device)
+    }
+
+    /// Takes the allocations of which this is true out of reach, until [`Memory::show`]: a launch that accesses one of
+    /// them fails as if it were not there.
+    pub fn hide(&mut self, is_hidden: impl Fn(u64) -> bool) {
+        let hides = |region: &mut Region| region.owner.is_some() && is_hidden(region.base);
+        self.hidden.extend(self.regions.extract_if(.., hides));
+    }
+
+    /// Everything is within reach again.
+    pub fn show(&mut self) {
+        for region in std::mem::take(&mut self.hidden) {
+            self.insert(region);
+        }
+    }
+
+    /// Bytes allocated at the moment, on the selected device.
+    pub fn used_bytes(&self) -> u64 {
+        self.banks[self.selected].used
+    }
+
+    /// Bytes that the selected device has.
     pub fn capacity_bytes(&self) -> u64 {
-        self.capacity
+        self.banks[self.selected].capacity
     }
 
     /// Allocates; the address is a multiple of 512, the content is zero.
@@ -92,7 +152,8 @@ impl Memory {
 
     /// Allocates with a name that messages will use.
     pub fn allocate_named(&mut self, bytes: u64, label: &str) -> Result<u64, Error> {
-        let free = self.capacity - self.used;
+        let bank = &mut self.banks[self.selected];
+        let free = bank.capacity - bank.used;
         let out_of_memory = Error::OutOfMemory { requested: bytes, free };
         if bytes > free {
             return Err(out_of_memory);
@@ -101,9 +162,9 @@ impl Memory {
             return Err(out_of_memory);
         };
         let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
-        let address = self.next;
-        self.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
-        self.used += bytes;
+        let address = bank.next;
+        bank.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
+        bank.used += bytes;
         // Addresses only ever grow, but mapped ranges may lie anywhere.
         self.insert(Region {
             base: address,
@@ -126,7 +187,9 @@ impl Memory {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
             Ok(at) if self.regions[at].owner.is_some() => {
                 let region = self.regions.remove(at);
-                self.used -= region.bytes;
+                if let Some(device) = self.device_of(region.base) {
+                    self.banks[device].used -= region.bytes;
+                }
                 self.freed.push((region.base, region.bytes));
                 if self.freed.len() > FREED_MAX {
                     self.freed.remove(0);
@@ -302,6 +365,15 @@ impl Memory {
         {
             return format!("it lies in the freed allocation of {bytes} bytes at {base:#x}");
         }
+        if let Some(region) = self.hidden.iter().find(|region| region.contains(address, 1)) {
+            return format!(
+                "it is byte {} of the {} at {:#x} on device {}, which this device has no access to",
+                address - region.base,
+                name(region),
+                region.base,
+                self.device_of(region.base).unwrap_or(0),
+            );
+        }
         if let Some(index) = self.find(address, 1) {
             let region = &self.regions[index];
             return format!(
@@ -378,4 +450,37 @@ impl Memory {
 fn name(region: &Region) -> String {
     let kind = if region.label.is_empty() { "allocation" } else { &region.label };
     format!("{kind} of {} bytes", region.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_addresses_and_room_of_their_own() {
+        let mut memory = Memory::of_devices(&[1000, 2000]);
+        let here = memory.allocate(600).expect("there is room");
+        assert!(memory.allocate(600).is_err(), "the first device is full");
+        memory.select(1);
+        let there = memory.allocate(1500).expect("the second has room");
+        assert_eq!((memory.device_of(here), memory.device_of(there)), (Some(0), Some(1)));
+        assert_eq!((memory.used_bytes(), memory.capacity_bytes()), (1500, 2000));
+        memory.free(here).expect("it is allocated");
+        assert_eq!(memory.used_bytes(), 1500, "the other device freed it");
+        memory.select(0);
+        assert_eq!(memory.used_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_there_and_named() {
+        let mut memory = Memory::of_devices(&[1000, 2000]);
+        memory.select(1);
+        let there = memory.allocate(64).expect("there is room");
+        memory.hide(|address| Memory::addresses(1).contains(&address));
+        assert!(memory.allocation(there).is_none());
+        let message = memory.describe(there + 8);
+        assert!(message.contains("on device 1, which this device has no access to"), "{message}");
+        memory.show();
+        assert_eq!(memory.allocation(there).map(|found| found.bytes), Some(64));
+    }
 }

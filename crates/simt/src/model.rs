@@ -16,6 +16,8 @@ pub struct Latencies {
     pub arithmetic: u32,
     /// From a barrier to the next instruction once the last warp has come.
     pub barrier: u32,
+    /// As `global`, of another device's memory.
+    pub peer: u32,
     /// Lines of 128 bytes that L1 keeps.
     pub l1_lines: u32,
 }
@@ -92,14 +94,35 @@ pub struct Estimate {
     pub dram_whole_sectors_written: u64,
     /// Sectors of which some bytes were written: memory has to read the others.
     pub dram_partial_sectors_written: u64,
-    /// Sectors of loads from far memory that the block's own L1 did not have; nothing else keeps them.
-    pub far_sectors_read: u64,
-    /// Lines of far memory with such sectors, summed over requests: each is a request to the link.
-    pub far_lines_read: u64,
-    /// Sectors of far memory that each store or atomic reached for, summed over requests.
-    pub far_sectors_written: u64,
-    /// The lines with such sectors, summed over requests.
-    pub far_lines_written: u64,
+    /// What went to and from far memory.
+    pub far: LinkTraffic,
+    /// What went to and from the memory of each other device, in the order of [`Options::peers`](crate::Options::peers).
+    pub peers: Vec<LinkTraffic>,
     /// Pieces of the window that were read and are kept.
     pub kept: Pieces,
+}
+
+/// What a launch sends over a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTraffic {
+    /// Sectors of loads that the block's own L1 did not have; nothing else keeps them.
+    pub sectors_read: u64,
+    /// Lines with such sectors, summed over requests: each is a request to the link.
+    pub lines_read: u64,
+    /// Sectors that each store or atomic reached for, summed over requests.
+    pub sectors_written: u64,
+    /// The lines with such sectors, summed over requests.
+    pub lines_written: u64,
+    /// Lanes of atomics, which are among what is written.
+    pub atomics: u64,
+}
+
+impl LinkTraffic {
+    pub(crate) fn add(&mut self, other: &LinkTraffic) {
+        self.sectors_read += other.sectors_read;
+        self.lines_read += other.lines_read;
+        self.sectors_written += other.sectors_written;
+        self.lines_written += other.lines_written;
+        self.atomics += other.atomics;
+    }
 }

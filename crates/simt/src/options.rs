@@ -44,6 +44,8 @@ pub struct Options {
     pub estimate: Option<Latencies>,
     /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
     pub far: Vec<Range<u64>>,
+    /// Addresses of the memory of other devices: the estimate counts the traffic of each apart.
+    pub peers: Vec<Range<u64>>,
     /// Record the requests of this warp, if it runs; needs `counters`.
     pub watched: Option<Watched>,
     /// The device's second cache, for the estimate.
@@ -66,6 +68,7 @@ impl Default for Options {
             findings_max: 100,
             estimate: None,
             far: Vec::new(),
+            peers: Vec::new(),
             watched: None,
             l2: L2::default(),
             footprint: false,

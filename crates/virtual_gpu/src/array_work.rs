@@ -19,7 +19,7 @@ impl Machine {
         // The driver takes any number, and makes as many levels as there can be.
         let longest = request.width.max(request.height).max(1);
         let levels = levels.clamp(1, longest.ilog2() as usize + 1);
-        let mut image = request.image(&self.profile, levels)?;
+        let mut image = request.image(&self.device().profile, levels)?;
         let sizes: Vec<u64> = (0..levels).map(|level| image.level_bytes(level)).collect();
         let device = &mut self.memory.device;
         let first = device
@@ -190,7 +190,8 @@ impl Machine {
             (Direction::Device, OperationKind::DeviceCopy { bytes })
         };
         let start = self.clock.now;
-        let end = start + model::copy_ns(&self.profile, direction, self.larger_bytes(bytes));
+        let end =
+            start + model::copy_ns(&self.device().profile, direction, self.larger_bytes(bytes));
         self.clock.now = end;
         self.recorder.note(kind, None, start..end);
     }

@@ -6,7 +6,8 @@ use crate::misuse::MisuseKind;
 use crate::model::{self, Direction, Load, Parts};
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
-use crate::timeline::Engine;
+use crate::timeline::{Engine, Place};
+use crate::topology::Link;
 use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};
 use crate::{code, order, thread};
 use cuda_driver::{OperationKind, ReturnCode};
@@ -22,22 +23,23 @@ impl Machine {
     /// Executes one operation whose dependencies were executed.
     pub(crate) fn execute(&mut self, id: usize) {
         let Some(operation) = self.scheduler.take(id) else { return };
+        let selected = self.select(operation.device);
         let latency = match operation.work {
             QueuedWork::Kernel(_)
             | QueuedWork::Fill(_)
             | QueuedWork::Event
             | QueuedWork::Wait
-            | QueuedWork::Join => self.profile.launch_latency_ns,
-            QueuedWork::Copy(_) | QueuedWork::Prefetch(..) => self.profile.copy_latency_ns,
+            | QueuedWork::Join => self.device().profile.launch_latency_ns,
+            QueuedWork::Copy(_) | QueuedWork::Prefetch(..) => self.device().profile.copy_latency_ns,
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
             QueuedWork::Release(_) => 0.0,
         };
-        let engine = self.engine(&operation.work);
+        let engine = self.engine(&operation.work, operation.device);
         let (mut ready, mut before) = (operation.enqueued + latency, None);
         for dependency in &operation.dependencies {
             let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
             let switches = engine.is_some() && on.is_some() && engine != on;
-            let end = if switches { end + self.profile.engine_switch_ns } else { end };
+            let end = if switches { end + self.device().profile.engine_switch_ns } else { end };
             if end > ready {
                 (ready, before) = (end, on);
             }
@@ -45,7 +47,7 @@ impl Machine {
         let call = std::mem::replace(&mut self.recorder.call, operation.call);
         self.recorder.is_executing = true;
         self.notice_overtaking(id, &operation.work);
-        let end = if self.fault.is_some() {
+        let end = if self.device().fault.is_some() {
             ready
         } else {
             let (kind, time) = self.perform(id, &operation, ready);
@@ -60,16 +62,18 @@ impl Machine {
         self.memory.note_writes(&operation.work);
         self.recorder.call = call;
         self.scheduler.finish(id, Done { end, engine: engine.or(before) });
+        self.select(selected);
     }
 
     /// The engine that does the work, if it takes an engine's time.
-    fn engine(&self, work: &QueuedWork) -> Option<Engine> {
-        match work {
+    fn engine(&self, work: &QueuedWork, device: usize) -> Option<Place> {
+        let engine = match work {
             QueuedWork::Kernel(_) | QueuedWork::Fill(_) => Some(Engine::Compute),
             QueuedWork::Copy(copy) => match self.memory.direction(copy) {
                 Direction::Upload(_) => Some(Engine::Upload),
                 Direction::Download(_) => Some(Engine::Download),
                 Direction::Device => Some(Engine::Compute),
+                Direction::Peer { .. } => Some(Engine::Outward),
                 Direction::Host => None,
             },
             QueuedWork::Prefetch(_, true) => Some(Engine::Upload),
@@ -79,7 +83,8 @@ impl Machine {
             | QueuedWork::Join
             | QueuedWork::Host(_)
             | QueuedWork::Release(_) => None,
-        }
+        };
+        engine.map(|engine| (device, engine))
     }
 
     /// Does the work and says when it starts and ends.
@@ -112,20 +117,25 @@ impl Machine {
             QueuedWork::Fill(fill) => {
                 let Some(duration) = self.fill(*fill) else { return at_once(None) };
                 let bytes = (fill.width * fill.size * fill.height) as u64;
-                (OperationKind::Fill { bytes }, self.timeline.compute(ready, duration, 1.0))
+                (
+                    OperationKind::Fill { bytes },
+                    self.timeline.compute(self.current(), ready, duration, 1.0),
+                )
             }
             QueuedWork::Kernel(kernel) => {
-                let Some(duration) = self.kernel(id, operation.call, kernel) else {
+                let Some((duration, links)) = self.kernel(id, operation.call, kernel) else {
                     return at_once(None);
                 };
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
-                (kind, self.timeline.compute(ready, duration, kernel.share))
+                let mut engines = vec![((self.current(), Engine::Compute), kernel.share)];
+                engines.extend(links.into_iter().map(|(link, busy)| (link, busy / duration)));
+                (kind, self.timeline.together(&engines, ready, duration))
             }
             QueuedWork::Prefetch(bytes, to_device) => {
                 let direction =
                     if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
                 let taken = self.larger_bytes(*bytes);
-                let duration = model::copy_ns(&self.profile, direction, taken);
+                let duration = model::copy_ns(&self.device().profile, direction, taken);
                 let kind = operation_kind(direction, *bytes);
                 (kind, self.book_copy(direction, ready, duration))
             }
@@ -143,21 +153,42 @@ impl Machine {
     ) -> (Option<OperationKind>, Range<f64>) {
         // What the stream waits for is the last; what it has itself comes before.
         let own = operation.dependencies.split_last().map_or(&[][..], |(_, own)| own);
-        let free = operation.enqueued + self.profile.launch_latency_ns;
+        let free = operation.enqueued + self.device().profile.launch_latency_ns;
         let start = own.iter().filter_map(|id| self.scheduler.end(*id)).fold(free, f64::max);
         ((start < ready).then_some(OperationKind::Wait), start.min(ready)..ready)
     }
 
     /// Books a copy on the engine of its direction, and says when it runs.
     fn book_copy(&mut self, direction: Direction, ready: f64, duration: f64) -> Range<f64> {
-        let rate = model::bus_rate(&self.profile, direction);
-        let bus = rate / self.profile.both_ways_bytes_per_second;
+        if let Direction::Peer { from, to } = direction {
+            // Copies without peer access use the two devices' links to the host.
+            let (out, into) = if self.is_direct(from, to) {
+                (Engine::Outward, Engine::Inward)
+            } else {
+                (Engine::Download, Engine::Upload)
+            };
+            return self.timeline.together(
+                &[((from, out), 1.0), ((to, into), 1.0)],
+                ready,
+                duration,
+            );
+        }
+        let device = self.current();
+        let rate = model::bus_rate(&self.device().profile, direction);
+        let bus = rate / self.device().profile.both_ways_bytes_per_second;
         match direction {
-            Direction::Upload(_) => self.timeline.copy(true, ready, duration, bus),
-            Direction::Download(_) => self.timeline.copy(false, ready, duration, bus),
-            Direction::Device => self.timeline.compute(ready, duration, 1.0),
+            Direction::Upload(_) => self.timeline.copy(device, true, ready, duration, bus),
+            Direction::Download(_) => self.timeline.copy(device, false, ready, duration, bus),
+            Direction::Device | Direction::Peer { .. } => {
+                self.timeline.compute(device, ready, duration, 1.0)
+            }
             Direction::Host => ready..ready + duration,
         }
+    }
+
+    /// Whether copies between two devices go over their link: one of them may access the other's memory.
+    fn is_direct(&self, from: usize, to: usize) -> bool {
+        self.has_access(from, to) || self.has_access(to, from)
     }
 
     fn release(&mut self, address: u64) {
@@ -189,45 +220,61 @@ impl Machine {
             }
         }
         let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
-        Some(model::fill_ns(&self.profile, bytes))
+        Some(model::fill_ns(&self.device().profile, bytes))
     }
 
-    fn kernel(&mut self, id: usize, call: &'static str, kernel: &KernelLaunch) -> Option<f64> {
+    /// Runs a kernel; says how long it takes, and how long of that each end of a link is busy.
+    fn kernel(
+        &mut self,
+        id: usize,
+        call: &'static str,
+        kernel: &KernelLaunch,
+    ) -> Option<(f64, Vec<(Place, f64)>)> {
+        let (peers, peer_addresses): (Vec<_>, Vec<_>) = self.peers().into_iter().unzip();
+        let links = |machine: &Machine| -> Vec<Link> {
+            let link = |peer: &usize| machine.topology.link(kernel.device, *peer).cloned();
+            peers.iter().filter_map(link).collect()
+        };
+        let links = links(self);
+        let peer_cycles = links.iter().map(|link| link.load_latency_cycles).max().unwrap_or(0);
         let observes = self.options.checks.global_races && !self.skips_kernels;
         let beside = if observes { self.scheduler.beside(id) } else { BTreeSet::new() };
         let awaited = self.concurrent.awaits(id);
         let options = simt::Options {
             checks: self.options.checks,
             fuel: self.options.fuel,
-            limits: self.profile.launch_limits(),
-            estimate: self
-                .options
-                .times
-                .then(|| self.profile.latencies(kernel.shared_bytes, kernel.resident)),
+            limits: self.device().profile.launch_limits(),
+            estimate: self.options.times.then(|| {
+                let profile = &self.device().profile;
+                profile.latencies(kernel.shared_bytes, kernel.resident, peer_cycles)
+            }),
             far: self.memory.mapped_ranges(),
+            peers: peer_addresses,
             watched: self.watched,
             footprint: awaited || !beside.is_empty(),
-            l2: self.l2.found_by(
+            l2: self.device().l2.found_by(
                 kernel.window,
-                self.profile.l2_bytes,
-                self.limits.persisting_l2_bytes as u64,
+                self.device().profile.l2_bytes,
+                self.device().limits.persisting_l2_bytes as u64,
             ),
             ..simt::Options::default()
         };
         if self.skips_kernels {
             self.concurrent.ran(id, None);
             self.remember(kernel, Report::default(), Parts::default(), 0.0);
-            return Some(0.0);
+            return Some((0.0, Vec::new()));
         }
-        let mut report =
-            match simt::run(&kernel.module, &mut self.memory.device, &kernel.launch, &options) {
-                Ok(report) => report,
-                Err(error) => {
-                    let code = code::of_kernel_error(&error);
-                    self.fail(MisuseKind::KernelFault, code, error.to_string());
-                    return None;
-                }
-            };
+        self.hide_inaccessible();
+        let ran = simt::run(&kernel.module, &mut self.memory.device, &kernel.launch, &options);
+        self.memory.device.show();
+        let mut report = match ran {
+            Ok(report) => report,
+            Err(error) => {
+                let code = code::of_kernel_error(&error);
+                self.fail(MisuseKind::KernelFault, code, error.to_string());
+                return None;
+            }
+        };
         let name = &kernel.launch.kernel;
         let contraction = kernel.module.kernel(name).ok().and_then(simt::Kernel::contraction);
         if let Some(contraction) = contraction
@@ -244,12 +291,14 @@ impl Machine {
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }
         if !self.options.times {
-            let least_ns = self.profile.kernel_minimum_ns;
+            let least_ns = self.device().profile.kernel_minimum_ns;
             self.remember(kernel, report, Parts::default(), least_ns);
-            return Some(least_ns);
+            return Some((least_ns, Vec::new()));
         }
         let estimate = report.estimate.clone().unwrap_or_default();
-        self.l2.keep(&estimate.kept, self.limits.persisting_l2_bytes as u64);
+        let device = self.device_mut();
+        device.l2.keep(&estimate.kept, device.limits.persisting_l2_bytes as u64);
+        let links: Vec<&Link> = links.iter().collect();
         let load = Load {
             counters: &report.counters,
             once: &report.once,
@@ -258,16 +307,18 @@ impl Machine {
             blocks: report.blocks,
             resident: kernel.resident,
             larger: self.larger,
+            links: &links,
         };
-        let parts = model::parts(&self.profile, &load);
+        let parts = model::parts(&self.device().profile, &load);
         let minimum_ns = if kernel.in_graph {
-            self.profile.graph_kernel_minimum_ns
+            self.device().profile.graph_kernel_minimum_ns
         } else {
-            self.profile.kernel_minimum_ns
+            self.device().profile.kernel_minimum_ns
         };
         let model_ns = minimum_ns + parts.together_ns();
+        let busy = model::links_busy(&load, kernel.device, &peers);
         self.remember(kernel, report, parts, model_ns);
-        Some(model_ns)
+        Some((model_ns, busy))
     }
 
     fn remember(&mut self, kernel: &KernelLaunch, report: Report, parts: Parts, model_ns: f64) {
@@ -291,13 +342,17 @@ impl Machine {
         }
         // What the host has staged has crossed the bus when the call returned, but for the last piece.
         let bytes = if copy.staged.is_some() { 0 } else { self.larger_bytes(copy.bytes()) };
-        Some(model::copy_ns(&self.profile, direction, bytes))
+        if let Direction::Peer { from, to } = direction {
+            let link = self.topology.link(from, to)?;
+            return Some(model::peer_copy_ns(link, self.is_direct(from, to), bytes));
+        }
+        Some(model::copy_ns(&self.device().profile, direction, bytes))
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.
     fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
-        self.fault.get_or_insert(code);
+        self.device_mut().fault.get_or_insert(code);
     }
 
     /// Reports earlier work that is still pending and conflicts with operation `id`, whose work runs now.
@@ -364,7 +419,7 @@ fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
     match direction {
         Direction::Upload(_) => OperationKind::Upload { bytes },
         Direction::Download(_) => OperationKind::Download { bytes },
-        Direction::Device => OperationKind::DeviceCopy { bytes },
+        Direction::Device | Direction::Peer { .. } => OperationKind::DeviceCopy { bytes },
         Direction::Host => OperationKind::HostCopy { bytes },
     }
 }
@@ -413,7 +468,7 @@ mod tests {
         machine.submit(LEGACY, fill(address + 4096)).unwrap();
         machine.submit(LEGACY, fill(address)).unwrap();
         machine.run_all();
-        assert_eq!(machine.fault, Some(ReturnCode::INVALID_VALUE));
+        assert_eq!(machine.device().fault, Some(ReturnCode::INVALID_VALUE));
         assert_eq!(machine.recorder.misuse[0].kind, MisuseKind::OutOfBounds);
         let mut value = [0];
         machine.memory.device.read(address, &mut value).unwrap();

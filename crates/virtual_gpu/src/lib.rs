@@ -25,7 +25,12 @@
 //! copies past an allocation, host memory that was changed or freed under a copy, pageable memory in asynchronous
 //! copies, calls without a context, streams that use the same memory and are not ordered.
 //!
-//! There is one device. A function that cannot do what is asked returns `CUDA_ERROR_NOT_SUPPORTED`;
+//! # Several devices
+//! [`Topology`] says which devices there are and how they are linked; [`VirtualGpu::start`] takes one, or the profile of
+//! a single device. Devices share one address space and the host's clock, and have memory, contexts, default streams,
+//! engines and faults of their own. Kernels reach another device's memory when its context was enabled as a peer.
+//!
+//! A function that cannot do what is asked returns `CUDA_ERROR_NOT_SUPPORTED`;
 //! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
 
 mod array_work;
@@ -33,6 +38,7 @@ mod arrays;
 mod clock;
 mod code;
 mod concurrent;
+mod devices;
 mod executor;
 mod exports;
 mod handles;
@@ -54,6 +60,7 @@ mod scheduler;
 mod source;
 mod thread;
 mod timeline;
+mod topology;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
@@ -68,3 +75,4 @@ pub use source::{
     assume_registers, extrapolate_to, forget_failure, host_reads, launches, leaks, misuse,
     operations, skip_kernels, watch,
 };
+pub use topology::{Link, Topology};

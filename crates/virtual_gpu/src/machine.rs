@@ -3,18 +3,17 @@
 use crate::clock::Clock;
 use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
-use crate::l2::PersistingL2;
-use crate::limits::Limits;
+use crate::devices::DeviceState;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
 use crate::model::WorkScale;
 use crate::objects::Objects;
 use crate::options::{Options, Order};
-use crate::profile::Profile;
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::thread;
 use crate::timeline::Timeline;
+use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
 use simt::Watched;
 use std::collections::HashMap;
@@ -24,10 +23,11 @@ use std::collections::HashMap;
 /// a page took `page_lock_latency_ns` where none did (`coalesce calibrate`).
 const SHARED_PAGES: u64 = 2 << 20;
 
-/// The virtual device.
+/// The virtual machine: its devices, and everything that they share.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    pub(crate) profile: Profile,
+    pub(crate) devices: Vec<DeviceState>,
+    pub(crate) topology: Topology,
     pub(crate) options: Options,
     /// How much larger kernels are taken to be than what they execute.
     pub(crate) larger: WorkScale,
@@ -38,13 +38,8 @@ pub(crate) struct Machine {
     /// The warp of each launch whose requests are recorded.
     pub(crate) watched: Option<Watched>,
     pub(crate) initialized: bool,
-    /// What every later call of the context returns.
-    pub(crate) fault: Option<ReturnCode>,
     pub(crate) objects: Objects,
-    pub(crate) limits: Limits,
     pub(crate) memory: Memories,
-    /// What the part of L2 that is set aside holds.
-    pub(crate) l2: PersistingL2,
     pub(crate) scheduler: Scheduler,
     pub(crate) concurrent: Concurrent,
     pub(crate) timeline: Timeline,
@@ -53,23 +48,24 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(profile: Profile, options: Options) -> Machine {
+    pub(crate) fn new(topology: impl Into<Topology>, options: Options) -> Machine {
+        let topology = topology.into();
+        let devices = topology.devices();
+        let bytes: Vec<u64> = devices.iter().map(|profile| profile.memory_bytes).collect();
         let mut machine = Machine {
-            memory: Memories::new(profile.memory_bytes),
-            profile,
+            memory: Memories::new(&bytes),
+            objects: Objects::new(devices.len()),
+            timeline: Timeline::new(devices.len()),
+            devices: devices.iter().cloned().map(DeviceState::new).collect(),
+            topology,
             options,
             larger: WorkScale::default(),
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,
             initialized: false,
-            fault: None,
-            objects: Objects::new(),
-            limits: Limits::default(),
-            l2: PersistingL2::default(),
             scheduler: Scheduler::default(),
             concurrent: Concurrent::default(),
-            timeline: Timeline::default(),
             clock: Clock::default(),
             recorder: Recorder::default(),
         };
@@ -86,7 +82,7 @@ impl Machine {
             self.scheduler.seed(seed);
         }
         self.recorder.announced_by =
-            options.announce.then(|| format!("virtual {}", self.profile.name));
+            options.announce.then(|| format!("virtual {}", self.topology.name()));
         self.options = options;
     }
 
@@ -102,7 +98,7 @@ impl Machine {
             self.report(MisuseKind::Context, message);
             return Err(INVALID_CONTEXT);
         };
-        self.fault.map_or(Ok(context), Err)
+        self.device().fault.map_or(Ok(context), Err)
     }
 
     /// Notes a mistake of the program.
@@ -142,26 +138,26 @@ impl Machine {
         }
         let beyond = self.larger_bytes(bytes as u64).saturating_sub(SHARED_PAGES);
         self.clock.advance(
-            self.profile.page_lock_latency_ns
-                + beyond as f64 / self.profile.page_lock_bytes_per_second * 1e9,
+            self.device().profile.page_lock_latency_ns
+                + beyond as f64 / self.device().profile.page_lock_bytes_per_second * 1e9,
         );
         if flags & WRITE_COMBINED != 0 {
-            self.clock.advance(self.profile.write_combined_lock_ns);
+            self.clock.advance(self.device().profile.write_combined_lock_ns);
         }
     }
 
     /// The driver locks pages of the program's while the host waits.
     pub(crate) fn registers_pages(&mut self, bytes: usize) {
-        self.clock.advance(self.profile.page_register_latency_ns);
-        self.host_works(bytes, self.profile.page_register_bytes_per_second);
+        self.clock.advance(self.device().profile.page_register_latency_ns);
+        self.host_works(bytes, self.device().profile.page_register_bytes_per_second);
     }
 
     /// The host reads memory of its own.
     pub(crate) fn host_reads(&mut self, address: u64, bytes: usize) {
         let rate = if self.memory.is_write_combined(address) {
-            self.profile.write_combined_read_bytes_per_second
+            self.device().profile.write_combined_read_bytes_per_second
         } else {
-            self.profile.host_read_bytes_per_second
+            self.device().profile.host_read_bytes_per_second
         };
         let start = self.clock.now;
         self.host_works(bytes, rate);
@@ -182,6 +178,8 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::objects::ContextState;
+    use crate::profile::Profile;
 
     fn machine() -> Machine {
         Machine::new(Profile::named("h200").unwrap(), Options::default())
@@ -194,11 +192,11 @@ mod tests {
         machine.initialized = true;
         assert_eq!(machine.allocate(64), Err(INVALID_CONTEXT));
         assert_eq!(machine.recorder.misuse[0].kind, MisuseKind::Context);
-        let context = machine.objects.contexts.add(0);
+        let context = machine.objects.contexts.add(ContextState::default());
         thread::push_context(context);
         assert_eq!(machine.allocate(0), Err(ReturnCode::INVALID_VALUE));
         assert!(machine.allocate(64).is_ok());
-        machine.fault = Some(ReturnCode(700));
+        machine.device_mut().fault = Some(ReturnCode(700));
         assert_eq!(machine.context(), Err(ReturnCode(700)));
         thread::pop_context();
     }

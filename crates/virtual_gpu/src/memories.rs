@@ -60,9 +60,10 @@ pub(crate) struct Memories {
 }
 
 impl Memories {
-    pub(crate) fn new(device_bytes: u64) -> Memories {
+    /// Of devices with so many bytes each.
+    pub(crate) fn new(device_bytes: &[u64]) -> Memories {
         Memories {
-            device: Memory::new(device_bytes),
+            device: Memory::of_devices(device_bytes),
             host: BTreeMap::new(),
             executed: 0,
             written: HashMap::new(),
@@ -98,11 +99,22 @@ impl Memories {
         }
     }
 
+    /// The device whose allocation an address lies in.
+    pub(crate) fn device_of(&self, address: u64) -> Option<usize> {
+        let found = self.device.allocation(address).filter(|found| !found.is_mapped);
+        found.and_then(|found| self.device.device_of(found.address))
+    }
+
     /// Which way a copy goes.
     pub(crate) fn direction(&self, copy: &Copy) -> Direction {
         let (from, to) = (self.place(copy.source.address), self.place(copy.target.address));
         match (from, to) {
-            (MemoryKind::Device, MemoryKind::Device) => Direction::Device,
+            (MemoryKind::Device, MemoryKind::Device) => {
+                match (self.device_of(copy.source.address), self.device_of(copy.target.address)) {
+                    (Some(from), Some(to)) if from != to => Direction::Peer { from, to },
+                    _ => Direction::Device,
+                }
+            }
             (source, MemoryKind::Device) => Direction::Upload(source == MemoryKind::Unknown),
             (MemoryKind::Device, target) => Direction::Download(target == MemoryKind::Unknown),
             _ => Direction::Host,
@@ -182,8 +194,7 @@ impl Memories {
     /// Ordinary host memory: not an allocation, and not in the range of device addresses, where an unknown address is a
     /// mistake rather than the program's own memory.
     pub(crate) fn is_host(&self, address: u64) -> bool {
-        const DEVICE_ADDRESSES: std::ops::Range<u64> = 0x0400_0000_0000..0x0800_0000_0000;
-        self.place(address) == MemoryKind::Unknown && !DEVICE_ADDRESSES.contains(&address)
+        self.place(address) == MemoryKind::Unknown && self.device.device_of(address).is_none()
     }
 
     /// A hash of the page-locked host memory that a copy uses.
@@ -294,7 +305,7 @@ mod tests {
     use super::*;
 
     fn with_pinned(bytes: usize, flags: u32) -> (Memories, u64) {
-        let mut memories = Memories::new(1 << 20);
+        let mut memories = Memories::new(&[1 << 20]);
         let mut owned = vec![0u128; bytes.div_ceil(16)];
         let pointer = owned.as_mut_ptr().cast::<u8>();
         let address = pointer.expose_provenance() as u64;

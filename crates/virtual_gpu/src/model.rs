@@ -16,6 +16,8 @@
 //! zero-copy  sectors of mapped host memory that L1 does not have x 32 / rate of the bus, or their lines / rate
 //!            of requests: each line that a warp reaches for is a packet on the link, whatever it carries;
 //!            and the same for stored ones. L2 keeps none of them, so that a second read crosses the bus again
+//! peers      the same of other devices' memory, without lines: sectors x 32 / rate of the link, each way apart;
+//!            atomics lane by lane / rate
 //! ```
 //!
 //! A launch that stands for a larger one ([`WorkScale`]) is busy as much longer with its work. What a block does once,
@@ -27,7 +29,9 @@
 //! ([`TOGETHER`]). The time until a kernel starts comes on top.
 
 use crate::profile::Profile;
-use simt::{Counters, Estimate};
+use crate::timeline::{Engine, Place};
+use crate::topology::Link;
+use simt::{Counters, Estimate, LinkTraffic};
 
 /// A copy's ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub(crate) enum Direction {
     Download(bool),
     /// Inside the device, where each byte is read and written.
     Device,
+    /// From one device to another.
+    Peer { from: usize, to: usize },
     /// Inside the host.
     Host,
 }
@@ -51,13 +57,24 @@ pub(crate) fn bus_rate(profile: &Profile, direction: Direction) -> f64 {
         Direction::Upload(true) | Direction::Host => {
             profile.pageable_host_to_device_bytes_per_second
         }
-        Direction::Device => profile.dram_bytes_per_second / 2.0,
+        // Between devices the link says it.
+        Direction::Device | Direction::Peer { .. } => profile.dram_bytes_per_second / 2.0,
     }
 }
 
 /// How long a copy occupies its engine, in nanoseconds.
 pub(crate) fn copy_ns(profile: &Profile, direction: Direction, bytes: u64) -> f64 {
     profile.copy_latency_ns / 4.0 + bytes as f64 / bus_rate(profile, direction) * 1e9
+}
+
+/// How long a copy from one device to another occupies the link, or the host's memory without peer access.
+pub(crate) fn peer_copy_ns(link: &Link, access: bool, bytes: u64) -> f64 {
+    let (latency, rate) = if access {
+        (link.copy_latency_ns, link.copy_bytes_per_second)
+    } else {
+        (link.staged_latency_ns, link.staged_bytes_per_second)
+    };
+    latency + bytes as f64 / rate * 1e9
 }
 
 /// How long a fill takes, in nanoseconds.
@@ -96,6 +113,8 @@ pub(crate) struct Load<'a> {
     pub(crate) resident: u32,
     /// How much larger the launch is taken to be than what ran.
     pub(crate) larger: WorkScale,
+    /// How the other devices' memory is reached, in the order of the estimate's.
+    pub(crate) links: &'a [&'a Link],
 }
 
 /// How long each part of the device is busy with a kernel, in nanoseconds.
@@ -123,10 +142,14 @@ pub struct Parts {
     pub zero_copy_read_ns: f64,
     /// The bus to mapped host memory.
     pub zero_copy_write_ns: f64,
+    /// The links from other devices' memory.
+    pub peer_read_ns: f64,
+    /// The links to other devices' memory.
+    pub peer_write_ns: f64,
 }
 
 impl Parts {
-    fn all(&self) -> [f64; 11] {
+    fn all(&self) -> [f64; 13] {
         let Parts {
             dram_ns,
             l2_ns,
@@ -139,6 +162,8 @@ impl Parts {
             waiting_ns,
             zero_copy_read_ns,
             zero_copy_write_ns,
+            peer_read_ns,
+            peer_write_ns,
         } = *self;
         [
             dram_ns,
@@ -152,6 +177,8 @@ impl Parts {
             waiting_ns,
             zero_copy_read_ns,
             zero_copy_write_ns,
+            peer_read_ns,
+            peer_write_ns,
         ]
     }
 
@@ -174,7 +201,10 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let stores = |c: &Counters| {
         c.global_store.sectors + c.global_atomic.sectors + c.global_reduction.sectors
     };
-    let near_stores = (of(&stores) - work(estimate.far_sectors_written)).max(0.0);
+    let beyond = |of: &dyn Fn(&LinkTraffic) -> u64| {
+        work(estimate.peers.iter().chain([&estimate.far]).map(of).sum())
+    };
+    let near_stores = (of(&stores) - beyond(&|link| link.sectors_written)).max(0.0);
     let local = of(&|c| c.local_load.sectors + c.local_store.sectors + c.surface_store.sectors);
     let l2 = 32.0 * (work(estimate.l1_missed_sectors) + near_stores + local);
     let written =
@@ -200,7 +230,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         let tags = c.global_load.lines + c.global_store.lines;
         shared + texture + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
     };
-    let stored_lines = of(&|c| c.global_store.lines) - work(estimate.far_lines_written);
+    let stored_lines = of(&|c| c.global_store.lines) - beyond(&|link| link.lines_written);
     let requests = work(estimate.l1_missed_lines) + stored_lines.max(0.0);
     let atomic_lanes = |c: &Counters| c.global_atomic.lanes + c.global_reduction.lanes;
     // Those of one line are all like those of most lines.
@@ -221,22 +251,50 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         l1_ns: ns(of(&l1), cycles),
         requests_ns: ns(requests * profile.l2_request_cycles, cycles),
         constant_ns: ns(of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles, cycles),
-        atomics_ns: ns(of(&atomic_lanes), profile.atomics_per_second)
-            .max(ns(hottest, profile.atomics_per_second_of_one_line)),
+        atomics_ns: ns(
+            (of(&atomic_lanes) - beyond(&|link| link.atomics)).max(0.0),
+            profile.atomics_per_second,
+        )
+        .max(ns(hottest, profile.atomics_per_second_of_one_line)),
         start_ns: ns(larger.blocks * load.warps as f64 * profile.warp_start_cycles, cycles),
         issue_ns: ns(of(&|c| c.warp_instructions), slots),
         waiting_ns: waves * ns(waiting, resident_warps * profile.clock_hz),
         zero_copy_read_ns: zero_copy(
-            estimate.far_sectors_read,
-            estimate.far_lines_read,
+            estimate.far.sectors_read,
+            estimate.far.lines_read,
             profile.zero_copy_read_bytes_per_second,
         ),
         zero_copy_write_ns: zero_copy(
-            estimate.far_sectors_written,
-            estimate.far_lines_written,
+            estimate.far.sectors_written,
+            estimate.far.lines_written,
             profile.zero_copy_write_bytes_per_second,
         ),
+        peer_read_ns: ways_ns(load).map(|[read, _]| read).sum(),
+        peer_write_ns: ways_ns(load).map(|[_, written]| written).sum(),
     }
+}
+
+/// How long a kernel keeps each link to another device busy, from there and to there, in nanoseconds.
+fn ways_ns(load: &Load<'_>) -> impl Iterator<Item = [f64; 2]> {
+    let ns = |amount: u64, rate: f64| load.larger.work * amount as f64 / rate * 1e9;
+    load.estimate.peers.iter().zip(load.links).map(move |(traffic, link)| {
+        let stored = traffic.sectors_written - traffic.atomics.min(traffic.sectors_written);
+        let read = ns(32 * traffic.sectors_read, link.read_bytes_per_second);
+        let written = ns(32 * stored, link.write_bytes_per_second);
+        [read, written + ns(traffic.atomics, link.atomics_per_second)]
+    })
+}
+
+/// How long a kernel of `device` keeps each end of the links to other devices busy, in nanoseconds.
+pub(crate) fn links_busy(load: &Load<'_>, device: usize, peers: &[usize]) -> Vec<(Place, f64)> {
+    let mut busy = Vec::new();
+    for ([read, written], peer) in ways_ns(load).zip(peers) {
+        let ways = [(*peer, device, read), (device, *peer, written)];
+        for (from, to, ns) in ways.into_iter().filter(|(_, _, ns)| *ns > 0.0) {
+            busy.extend([((from, Engine::Outward), ns), ((to, Engine::Inward), ns)]);
+        }
+    }
+    busy
 }
 
 #[cfg(test)]
@@ -249,7 +307,7 @@ mod tests {
     fn load<'a>(counters: &'a Counters, estimate: &'a Estimate) -> Load<'a> {
         let (warps, blocks) = (8 << 20, 1 << 20);
         let larger = WorkScale::default();
-        Load { counters, once: &NOTHING, estimate, warps, blocks, resident: 8, larger }
+        Load { counters, once: &NOTHING, estimate, warps, blocks, resident: 8, larger, links: &[] }
     }
 
     #[test]
@@ -343,8 +401,9 @@ mod tests {
     fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
         let profile = Profile::named("h200").unwrap();
         let counters = Counters::default();
-        let time = |far_sectors_read, far_lines_read| {
-            let estimate = Estimate { far_sectors_read, far_lines_read, ..Estimate::default() };
+        let time = |sectors_read, lines_read| {
+            let far = LinkTraffic { sectors_read, lines_read, ..LinkTraffic::default() };
+            let estimate = Estimate { far, ..Estimate::default() };
             parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns
         };
         let bytes = 32.0 * f64::from(1 << 20);
@@ -353,5 +412,24 @@ mod tests {
         let single = f64::from(1 << 20) / profile.zero_copy_lines_per_second * 1e9;
         assert_eq!(time(1 << 20, 1 << 20), single);
         assert!(single > 1.5 * whole);
+    }
+
+    #[test]
+    fn remote_sectors_cost_the_time_of_their_link() {
+        let profile = Profile::named("h100").unwrap();
+        let link = profile.link.clone().unwrap();
+        let traffic = LinkTraffic {
+            sectors_read: 1 << 20,
+            sectors_written: 1 << 19,
+            ..LinkTraffic::default()
+        };
+        let estimate = Estimate { peers: vec![traffic, traffic], ..Estimate::default() };
+        let counters = Counters::default();
+        let links = [&link, &link];
+        let parts = parts(&profile, &Load { links: &links, ..load(&counters, &estimate) });
+        let bytes = 2.0 * 32.0 * f64::from(1 << 20);
+        assert_eq!(parts.peer_read_ns, bytes / link.read_bytes_per_second * 1e9);
+        assert_eq!(parts.peer_write_ns, bytes / 2.0 / link.write_bytes_per_second * 1e9);
+        assert_eq!((parts.dram_ns, parts.l2_ns), (0.0, 0.0));
     }
 }

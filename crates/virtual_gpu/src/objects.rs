@@ -10,18 +10,36 @@ use simt::Module;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// The legacy default stream's key; the driver's handles 0 and 1 both mean it.
+/// The legacy default stream's key on the first device; the driver's handles 0 and 1 both mean it.
 pub(crate) const LEGACY: usize = 1;
-/// The default stream of a thread.
+/// The default stream of a thread, on the first device.
 const PER_THREAD: usize = 2;
+/// How far the keys of two devices' default streams are apart. Other streams have larger handles.
+const DEVICE_KEYS: usize = 16;
 
-/// The key under which a stream handle of the driver's is found.
-pub(crate) fn key(stream: usize) -> usize {
-    if stream == 0 { LEGACY } else { stream }
+/// A context.
+#[derive(Debug, Default)]
+pub(crate) struct ContextState {
+    pub(crate) device: usize,
+}
+
+/// A device's primary context, and how often it was retained.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct PrimaryContext {
+    pub(crate) context: Option<(usize, usize)>,
+    pub(crate) flags: u32,
+}
+
+/// A module that was loaded on a device.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadedModule {
+    pub(crate) module: Arc<Module>,
+    pub(crate) device: usize,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct StreamState {
+    pub(crate) device: usize,
     pub(crate) flags: u32,
     pub(crate) priority: i32,
     pub(crate) tail: Option<usize>,
@@ -39,6 +57,7 @@ pub(crate) struct StreamCapture {
 
 #[derive(Debug, Default)]
 pub(crate) struct EventState {
+    pub(crate) device: usize,
     pub(crate) flags: u32,
     pub(crate) recorded: Option<usize>,
     pub(crate) captured: Option<StreamCapture>,
@@ -87,17 +106,21 @@ impl StreamState {
 /// Every object that a program made and did not destroy.
 #[derive(Debug)]
 pub(crate) struct Objects {
-    pub(crate) contexts: Handles<u32>,
-    /// The primary context, and how often it was retained.
-    pub(crate) primary: Option<(usize, usize)>,
-    pub(crate) primary_flags: u32,
+    /// The device that is meant: its default streams and its default pool.
+    pub(crate) device: usize,
+    pub(crate) contexts: Handles<ContextState>,
+    /// By device.
+    pub(crate) primary: Vec<PrimaryContext>,
+    /// Contexts that may access the memory of another context's device.
+    pub(crate) peers: BTreeSet<(usize, usize)>,
     pub(crate) streams: Handles<StreamState>,
     default_streams: HashMap<usize, StreamState>,
     pub(crate) events: Handles<EventState>,
-    pub(crate) modules: Handles<Arc<Module>>,
+    pub(crate) modules: Handles<LoadedModule>,
     pub(crate) functions: Handles<FunctionState>,
     pub(crate) pools: Handles<PoolState>,
-    pub(crate) default_pool: usize,
+    /// By device.
+    pub(crate) default_pools: Vec<usize>,
     /// The pool of each allocation that has one, by the allocation's address.
     pub(crate) pool_of: HashMap<u64, usize>,
     pub(crate) captures: Handles<CaptureState>,
@@ -135,20 +158,22 @@ impl std::fmt::Debug for TextureState {
 }
 
 impl Objects {
-    pub(crate) fn new() -> Objects {
+    /// Those of a machine of so many devices, of which the first is meant.
+    pub(crate) fn new(devices: usize) -> Objects {
         let mut pools = Handles::new(7);
-        let default_pool = pools.add(PoolState::default());
+        let default_pools = (0..devices).map(|_| pools.add(PoolState::default())).collect();
         Objects {
+            device: 0,
             contexts: Handles::new(1),
-            primary: None,
-            primary_flags: 0,
+            primary: vec![PrimaryContext::default(); devices],
+            peers: BTreeSet::new(),
             streams: Handles::new(2),
             default_streams: HashMap::new(),
             events: Handles::new(3),
             modules: Handles::new(4),
             functions: Handles::new(5),
             pools,
-            default_pool,
+            default_pools,
             pool_of: HashMap::new(),
             captures: Handles::new(8),
             graphs: Handles::new(9),
@@ -159,39 +184,77 @@ impl Objects {
         }
     }
 
+    /// The key under which a stream handle of the driver's is found: each device has default streams of its own.
+    pub(crate) fn key(&self, stream: usize) -> usize {
+        match stream {
+            0 | LEGACY => self.legacy(),
+            PER_THREAD => DEVICE_KEYS * self.device + PER_THREAD,
+            other => other,
+        }
+    }
+
+    /// The key of the legacy default stream of the device that is meant.
+    pub(crate) fn legacy(&self) -> usize {
+        DEVICE_KEYS * self.device + LEGACY
+    }
+
     /// The stream, creating default streams when they are first used.
     pub(crate) fn stream(&mut self, stream: usize) -> CuResult<&mut StreamState> {
-        match key(stream) {
-            key @ (LEGACY | PER_THREAD) => Ok(self.default_streams.entry(key).or_default()),
-            key => self.streams.get_mut(key),
+        let (key, device) = (self.key(stream), self.device);
+        if stream <= PER_THREAD {
+            let default = || StreamState { device, ..StreamState::default() };
+            return Ok(self.default_streams.entry(key).or_insert_with(default));
         }
+        self.streams.get_mut(key)
+    }
+
+    /// The devices of two contexts, if both live.
+    pub(crate) fn devices_of(&self, (one, other): (usize, usize)) -> Option<(usize, usize)> {
+        let device = |context| self.contexts.get(context).ok().map(|context| context.device);
+        Some((device(one)?, device(other)?))
+    }
+
+    /// A context goes, and its access to others' memory with it.
+    pub(crate) fn remove_context(&mut self, context: usize) -> CuResult<ContextState> {
+        let removed = self.contexts.remove(context)?;
+        self.peers.retain(|(one, other)| *one != context && *other != context);
+        Ok(removed)
     }
 
     /// The operations that new work on the stream follows.
     pub(crate) fn dependencies(&mut self, stream: usize) -> CuResult<Vec<usize>> {
-        let key = key(stream);
+        let key = self.key(stream);
         let own = self.stream(stream)?;
-        let (is_non_blocking, tail) = (own.is_non_blocking(), own.tail);
+        let (is_non_blocking, tail, device) = (own.is_non_blocking(), own.tail, own.device);
+        let of_device = DEVICE_KEYS * device;
         let mut dependencies: Vec<usize> = tail.into_iter().collect();
         let tail_of = |key: usize| self.default_streams.get(&key).and_then(|other| other.tail);
-        if key == LEGACY {
-            let others = self.streams.values().filter(|other| !other.is_non_blocking());
+        if key == of_device + LEGACY {
+            let others = self.streams.values();
+            let others = others.filter(|it| it.device == device && !it.is_non_blocking());
             dependencies.extend(others.filter_map(|other| other.tail));
-            dependencies.extend(tail_of(PER_THREAD));
+            dependencies.extend(tail_of(of_device + PER_THREAD));
         } else if !is_non_blocking {
-            dependencies.extend(tail_of(LEGACY));
+            dependencies.extend(tail_of(of_device + LEGACY));
         }
         Ok(dependencies)
     }
 
     /// Whether work on the legacy default stream would have to follow a stream that is being captured.
     pub(crate) fn legacy_follows_a_capture(&self) -> bool {
-        self.streams.values().any(|other| !other.is_non_blocking() && other.capture.is_some())
+        let mut others = self.streams.values().filter(|other| other.device == self.device);
+        others.any(|other| !other.is_non_blocking() && other.capture.is_some())
     }
 
     /// The last operation of each stream.
     pub(crate) fn tails(&self) -> impl Iterator<Item = usize> {
         self.streams.values().chain(self.default_streams.values()).filter_map(|stream| stream.tail)
+    }
+
+    /// The last operation of each stream of a device.
+    pub(crate) fn tails_on(&self, device: usize) -> impl Iterator<Item = usize> {
+        let streams = self.streams.values().chain(self.default_streams.values());
+        streams.filter(move |stream| stream.device == device).filter_map(|stream| stream.tail)
     }
 
     /// The operations whose end may still be asked for.
@@ -221,7 +284,7 @@ impl Objects {
     }
 
     /// A module goes, and its functions with it.
-    pub(crate) fn remove_module(&mut self, module: usize) -> CuResult<Arc<Module>> {
+    pub(crate) fn remove_module(&mut self, module: usize) -> CuResult<LoadedModule> {
         let removed = self.modules.remove(module)?;
         self.functions.retain(|function| function.module != module);
         Ok(removed)
@@ -234,7 +297,7 @@ mod tests {
 
     #[test]
     fn the_legacy_stream_and_blocking_streams_follow_each_other() {
-        let mut objects = Objects::new();
+        let mut objects = Objects::new(1);
         let stream = |flags, tail| StreamState { flags, tail: Some(tail), ..Default::default() };
         let blocking = objects.streams.add(stream(0, 10));
         let non_blocking = objects.streams.add(stream(1, 11));
@@ -252,8 +315,8 @@ mod tests {
 
     #[test]
     fn pools_keep_their_threshold() {
-        let mut objects = Objects::new();
-        let pool = objects.default_pool;
+        let mut objects = Objects::new(1);
+        let pool = objects.default_pools[0];
         *objects.pools.get_mut(pool).unwrap() =
             PoolState { threshold: 100, used: 40, reserved: 300, ..PoolState::default() };
         assert_eq!(objects.settle_pools(), 1);
@@ -267,9 +330,10 @@ mod tests {
 
     #[test]
     fn a_module_takes_its_functions_with_it() {
-        let mut objects = Objects::new();
+        let mut objects = Objects::new(1);
         let text = ".version 7.8\n.target sm_70\n.address_size 64\n";
-        let module = objects.modules.add(Arc::new(Module::parse(text).unwrap()));
+        let module = Arc::new(Module::parse(text).unwrap());
+        let module = objects.modules.add(LoadedModule { module, device: 0 });
         let function = |module| FunctionState {
             module,
             name: "f".to_owned(),

@@ -112,6 +112,7 @@ mod tests {
             let earlier = QueuedOperation {
                 work: earlier,
                 dependencies: Vec::new(),
+                device: 0,
                 stream: 1,
                 enqueued: 0.0,
                 executed: 0,

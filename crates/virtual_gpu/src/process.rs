@@ -3,8 +3,9 @@
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::profile::{CallCost, Profile};
+use crate::profile::CallCost;
 use crate::thread;
+use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,13 +29,17 @@ pub struct StartError {
 static MACHINE: OnceLock<(VirtualGpu, Mutex<Machine>)> = OnceLock::new();
 
 impl VirtualGpu {
-    /// Starts the process's virtual GPU. Starting the same one again gives the running one, with the new options from
+    /// Starts the process's virtual GPU, or several: a [`Profile`](crate::Profile) or a [`Topology`]. Starting the same one again gives the running one, with the new options from
     /// there on; reads of memory that nobody wrote are found in allocations made after they were asked for.
-    pub fn start(profile: Profile, options: Options) -> Result<&'static VirtualGpu, StartError> {
-        let name = format!("virtual {}", profile.name);
+    pub fn start(
+        machine: impl Into<Topology>,
+        options: Options,
+    ) -> Result<&'static VirtualGpu, StartError> {
+        let topology = machine.into();
+        let name = format!("virtual {}", topology.name());
         let requested = name.clone();
         let (running, machine) = MACHINE
-            .get_or_init(|| (VirtualGpu { name }, Mutex::new(Machine::new(profile, options))));
+            .get_or_init(|| (VirtualGpu { name }, Mutex::new(Machine::new(topology, options))));
         if running.name == requested {
             machine.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
             Ok(running)
@@ -69,11 +74,12 @@ pub(crate) fn enter(
     let Some(machine) = machine() else { return NOT_INITIALIZED };
     let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
     machine.recorder.call = call;
+    machine.select_current();
     let start = machine.clock.now;
     // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
     // Work is enqueued when the call begins; the host is held up until the call has ended.
-    let usual = machine.profile.call_ns(cost);
+    let usual = machine.device().profile.call_ns(cost);
     machine.clock.end_call(usual);
     let end = machine.clock.now;
     if end > start {

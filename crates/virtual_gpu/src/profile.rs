@@ -2,6 +2,7 @@
 //!
 //! To add a device, copy a file of `profiles/`, fill it in with its sources, and add a line to [`PROFILES`].
 
+use crate::topology::Link;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -149,6 +150,9 @@ pub struct Profile {
     pub page_register_latency_ns: f64,
     /// What comes on top of that: the rate.
     pub page_register_bytes_per_second: f64,
+    /// How it reaches the memory of another device of its kind; without one there is no peer access.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
 }
 
 /// What files do not say that were written before it was known: what an H200's host takes.
@@ -164,6 +168,7 @@ fn page_register_latency_ns() -> f64 {
 /// The profiles that come with this crate, by the name to ask for them.
 pub const PROFILES: &[(&str, &str)] = &[
     ("h200", include_str!("../profiles/h200.json")),
+    ("h100", include_str!("../profiles/h100.json")),
     ("a100", include_str!("../profiles/a100.json")),
     ("v100", include_str!("../profiles/v100.json")),
     ("rtx4090", include_str!("../profiles/rtx4090.json")),
@@ -208,6 +213,9 @@ pub enum ProfileError {
     /// The text is not a profile.
     #[error("the device profile cannot be read: {0}")]
     Malformed(String),
+    /// There is no machine of these devices and links.
+    #[error("the topology of devices cannot be used: {0}")]
+    Topology(String),
 }
 
 /// What the driver maps at once: the granularity of its virtual memory management.
@@ -229,11 +237,16 @@ impl Profile {
 
     /// A profile from a file.
     pub fn load(path: &Path) -> Result<Profile, ProfileError> {
+        Profile::from_json(&Profile::text_of(path)?)
+    }
+
+    /// The text of a file, no more of it than a profile may have.
+    pub(crate) fn text_of(path: &Path) -> Result<String, ProfileError> {
         let mut text = String::new();
         let read =
             File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
         match read {
-            Ok(_) => Profile::from_json(&text),
+            Ok(_) => Ok(text),
             Err(error) => Err(ProfileError::Malformed(error.to_string())),
         }
     }
@@ -260,6 +273,9 @@ impl Profile {
         let [major, minor] = profile.compute_capability;
         if !(1..100).contains(&major) || minor > 9 {
             let message = format!("there is no compute capability {major}.{minor}");
+            return Err(ProfileError::Malformed(message));
+        }
+        if let Some(message) = profile.link.as_ref().and_then(Link::wrong) {
             return Err(ProfileError::Malformed(message));
         }
         Ok(profile)
@@ -306,13 +322,19 @@ impl Profile {
     }
 
     /// What a warp waits for, when so many resident blocks share L1, which their shared memory is a part of.
-    pub(crate) fn latencies(&self, shared_bytes: u32, resident: u32) -> simt::Latencies {
+    pub(crate) fn latencies(
+        &self,
+        shared_bytes: u32,
+        resident: u32,
+        peer_cycles: u32,
+    ) -> simt::Latencies {
         let l1_bytes = self.shared_bytes_per_multiprocessor.saturating_sub(shared_bytes);
         simt::Latencies {
             global: self.global_latency_cycles,
             shared: self.shared_latency_cycles,
             arithmetic: self.arithmetic_latency_cycles,
             barrier: self.barrier_latency_cycles,
+            peer: peer_cycles,
             l1_lines: (l1_bytes / 128 / resident.max(1)).max(64),
         }
     }
@@ -446,7 +468,7 @@ mod tests {
         let error = Profile::named("h2000").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no virtual device \"h2000\", choose one of: h200, a100, v100, rtx4090, t4"
+            "there is no virtual device \"h2000\", choose one of: h200, h100, a100, v100, rtx4090, t4"
         );
     }
 

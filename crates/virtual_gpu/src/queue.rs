@@ -5,7 +5,7 @@
 use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
 use crate::executor::HOST_FUNCTION_NS;
 use crate::machine::Machine;
-use crate::objects::{self, GraphState, LEGACY, StreamCapture};
+use crate::objects::{GraphState, StreamCapture};
 use crate::options::Order;
 use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::ReturnCode;
@@ -23,7 +23,7 @@ impl Machine {
                 kernel.in_graph = true;
             }
             // Nothing is handed to the device.
-            self.clock.own_call_ns = Some(self.profile.api_call_ns);
+            self.clock.own_call_ns = Some(self.device().profile.api_call_ns);
             let capture = self.objects.captures.get_mut(capturing.capture)?;
             capture.graph.nodes.push((work, capturing.tails));
             let node = capture.graph.nodes.len() - 1;
@@ -31,7 +31,9 @@ impl Machine {
                 Some(StreamCapture { capture: capturing.capture, tails: vec![node] });
             return Ok(None);
         }
-        if objects::key(stream) == LEGACY && self.objects.legacy_follows_a_capture() {
+        if self.objects.key(stream) == self.objects.legacy()
+            && self.objects.legacy_follows_a_capture()
+        {
             return Err(CAPTURE_IMPLICIT);
         }
         let dependencies = self.objects.dependencies(stream)?;
@@ -81,10 +83,16 @@ impl Machine {
     fn add(&mut self, stream: usize, work: QueuedWork, dependencies: Vec<usize>) -> usize {
         let watches = self.options.watch_host_memory;
         let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
+        // A graph's kernels run where they were captured, whatever stream launches it.
+        let device = match &work {
+            QueuedWork::Kernel(kernel) => kernel.device,
+            _ => self.objects.stream(stream).map_or(0, |stream| stream.device),
+        };
         self.scheduler.add(QueuedOperation {
             work,
             dependencies,
-            stream: objects::key(stream),
+            stream: self.objects.key(stream),
+            device,
             enqueued: self.clock.now,
             executed: self.memory.executed,
             call: self.recorder.call,
@@ -122,12 +130,25 @@ impl Machine {
         self.waited();
     }
 
+    /// Executes what is pending on a device and everything that this follows, as a call does that waits for the device.
+    pub(crate) fn run_device(&mut self, device: usize) {
+        let mut wanted = self.scheduler.on(device);
+        for id in wanted.clone() {
+            wanted.extend(self.scheduler.follows(id));
+        }
+        self.run(wanted.clone());
+        let ended = wanted.into_iter().chain(self.objects.tails_on(device));
+        let end = ended.filter_map(|id| self.scheduler.end(id)).fold(self.clock.now, f64::max);
+        self.clock.wait_until(end);
+        self.waited();
+    }
+
     /// Waits for an operation: the host's clock moves to its end.
     pub(crate) fn wait(&mut self, id: usize) -> CuResult {
         let end = self.run_until(id);
         self.clock.wait_until(end);
         self.waited();
-        self.fault.map_or(Ok(()), Err)
+        self.device().fault.map_or(Ok(()), Err)
     }
 
     /// The host has waited: what is past is dropped, and pools settle, which takes the host's time.
@@ -138,7 +159,8 @@ impl Machine {
         self.timeline.forget_before(earliest.map_or(now, |enqueued| enqueued.min(now)));
         self.scheduler.forget(|| self.objects.referenced());
         for _ in 0..self.objects.settle_pools() {
-            self.clock.advance(self.profile.device_memory_call_ns);
+            let call_ns = self.device().profile.device_memory_call_ns;
+            self.clock.advance(call_ns);
         }
     }
 
@@ -165,7 +187,7 @@ impl Machine {
             return Err(ReturnCode::NOT_READY);
         }
         let end = self.run_until(id);
-        match self.fault {
+        match self.device().fault {
             Some(code) => Err(code),
             None if end <= self.clock.now => Ok(()),
             None => Err(ReturnCode::NOT_READY),
@@ -176,7 +198,7 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objects::{EventState, StreamState};
+    use crate::objects::{EventState, LEGACY, StreamState};
     use crate::options::Options;
     use crate::profile::Profile;
     use crate::work::Fill;

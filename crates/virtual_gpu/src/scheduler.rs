@@ -2,7 +2,7 @@
 //!
 //! Operations are numbered as they are enqueued, and one only ever follows earlier ones.
 
-use crate::timeline::Engine;
+use crate::timeline::Place;
 use crate::work::{QueuedOperation, QueuedWork};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Done {
     /// When.
     pub(crate) end: f64,
-    /// On which engine; what takes no engine's time has that of what it waited for.
-    pub(crate) engine: Option<Engine>,
+    /// On which device's engine; what takes no engine's time has that of what it waited for.
+    pub(crate) engine: Option<Place>,
 }
 
 /// Ends that are remembered, beyond twice those that were needed last, until what nobody can ask for is forgotten.
@@ -78,6 +78,12 @@ impl Scheduler {
     /// The numbers of the operations that are pending.
     pub(crate) fn all(&self) -> BTreeSet<usize> {
         self.pending.keys().copied().collect()
+    }
+
+    /// The numbers of the operations that are pending on a device.
+    pub(crate) fn on(&self, device: usize) -> BTreeSet<usize> {
+        let on_device = self.pending.iter().filter(|(_, operation)| operation.device == device);
+        on_device.map(|(id, _)| *id).collect()
     }
 
     /// The operations that are pending and were enqueued before `id`.
@@ -156,6 +162,7 @@ mod tests {
         QueuedOperation {
             work: QueuedWork::Join,
             dependencies: dependencies.to_vec(),
+            device: 0,
             stream: 1,
             enqueued: 0.0,
             executed: 0,

@@ -57,7 +57,7 @@ pub fn skip_kernels(skip: bool) {
 /// Forgets that a kernel failed, so that later work is done again; on a GPU the process has to end. For tests that make
 /// one failure after the other.
 pub fn forget_failure() {
-    with(|machine| machine.fault = None);
+    with(|machine| machine.devices.iter_mut().for_each(|device| device.fault = None));
 }
 
 /// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows.

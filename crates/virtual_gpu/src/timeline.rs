@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-/// What works on the device.
+/// What works on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
     /// Kernels, fills and copies inside the device.
@@ -24,7 +24,14 @@ pub(crate) enum Engine {
     Upload,
     /// Device to host.
     Download,
+    /// The device's end of the links: what goes to other devices.
+    Outward,
+    /// What comes from other devices.
+    Inward,
 }
+
+/// An engine of one of the devices.
+pub(crate) type Place = (usize, Engine);
 
 #[derive(Debug, Clone, Copy)]
 struct Interval {
@@ -36,44 +43,102 @@ struct Interval {
     bus: f64,
 }
 
-/// When each engine is busy.
+/// When each engine of a device is busy.
 #[derive(Debug, Default)]
-pub(crate) struct Timeline {
+struct Engines {
     compute: Vec<Interval>,
     upload: Vec<Interval>,
     download: Vec<Interval>,
+    outward: Vec<Interval>,
+    inward: Vec<Interval>,
+}
+
+impl Engines {
+    fn engine(&mut self, engine: Engine) -> &mut Vec<Interval> {
+        match engine {
+            Engine::Compute => &mut self.compute,
+            Engine::Upload => &mut self.upload,
+            Engine::Download => &mut self.download,
+            Engine::Outward => &mut self.outward,
+            Engine::Inward => &mut self.inward,
+        }
+    }
+}
+
+/// When each engine of each device is busy.
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    devices: Vec<Engines>,
 }
 
 impl Timeline {
-    /// Books `duration` of a `share` of the multiprocessors, not before `ready`, and says when it runs.
-    pub(crate) fn compute(&mut self, ready: f64, duration: f64, share: f64) -> Range<f64> {
-        let share = share.clamp(0.01, 1.0);
-        let end = |start: f64| start + duration;
-        book(&mut self.compute, ready, Interval { start: ready, end: ready, share, bus: 0.0 }, end)
+    /// Of so many devices.
+    pub(crate) fn new(devices: usize) -> Timeline {
+        Timeline { devices: (0..devices).map(|_| Engines::default()).collect() }
+    }
+
+    /// Books `duration` of a `share` of a device's multiprocessors, not before `ready`, and says when it runs.
+    pub(crate) fn compute(
+        &mut self,
+        device: usize,
+        ready: f64,
+        duration: f64,
+        share: f64,
+    ) -> Range<f64> {
+        self.together(&[((device, Engine::Compute), share)], ready, duration)
+    }
+
+    /// Books `duration` of a share of several engines at once, not before `ready`, and says when it runs.
+    pub(crate) fn together(
+        &mut self,
+        engines: &[(Place, f64)],
+        ready: f64,
+        duration: f64,
+    ) -> Range<f64> {
+        let mut candidates = vec![ready];
+        for ((device, engine), _) in engines {
+            let busy = self.devices[*device].engine(*engine);
+            candidates.extend(busy.iter().map(|one| one.end).filter(|end| *end > ready));
+        }
+        candidates.sort_by(f64::total_cmp);
+        let share_of = |share: f64| share.clamp(0.01, 1.0);
+        let mut fits_all = |start: f64| {
+            engines.iter().all(|((device, engine), share)| {
+                let busy = self.devices[*device].engine(*engine);
+                fits(busy, start, start + duration, share_of(*share))
+            })
+        };
+        let start = candidates.into_iter().find(|start| fits_all(*start)).unwrap_or(ready);
+        let end = start + duration;
+        for ((device, engine), share) in engines {
+            let interval = Interval { start, end, share: share_of(*share), bus: 0.0 };
+            self.devices[*device].engine(*engine).push(interval);
+        }
+        start..end
     }
 
     /// Books a copy that takes `duration` alone, not before `ready`, and says when it runs. It wants the part `bus` of
     /// the bus.
     pub(crate) fn copy(
         &mut self,
+        device: usize,
         is_upload: bool,
         ready: f64,
         duration: f64,
         bus: f64,
     ) -> Range<f64> {
-        let (own, other) = if is_upload {
-            (&mut self.upload, &self.download)
-        } else {
-            (&mut self.download, &self.upload)
-        };
+        let Engines { upload, download, .. } = &mut self.devices[device];
+        let (own, other) = if is_upload { (upload, download) } else { (download, upload) };
         let end = |start: f64| beside(other, start, duration, bus);
         book(own, ready, Interval { start: ready, end: ready, share: 1.0, bus }, end)
     }
 
     /// Forgets what ended before `now`, which nothing can be booked before any more.
     pub(crate) fn forget_before(&mut self, now: f64) {
-        for busy in [&mut self.compute, &mut self.upload, &mut self.download] {
-            busy.retain(|interval| interval.end > now);
+        for Engines { compute, upload, download, outward, inward } in &mut self.devices {
+            for busy in [compute, upload, download, outward, inward] {
+                busy.retain(|interval| interval.end > now);
+            }
         }
     }
 }
@@ -138,44 +203,57 @@ mod tests {
 
     #[test]
     fn an_engine_does_one_thing_after_the_other_and_engines_overlap() {
-        let mut timeline = Timeline::default();
-        assert_eq!(timeline.copy(true, 0.0, 10.0, 0.5).end, 10.0);
-        assert_eq!(timeline.copy(true, 0.0, 10.0, 0.5).end, 20.0);
-        assert_eq!(timeline.copy(false, 5.0, 10.0, 0.5).end, 15.0);
-        assert_eq!(timeline.compute(7.0, 1.0, 1.0).end, 8.0);
+        let mut timeline = Timeline::new(1);
+        assert_eq!(timeline.copy(0, true, 0.0, 10.0, 0.5).end, 10.0);
+        assert_eq!(timeline.copy(0, true, 0.0, 10.0, 0.5).end, 20.0);
+        assert_eq!(timeline.copy(0, false, 5.0, 10.0, 0.5).end, 15.0);
+        assert_eq!(timeline.compute(0, 7.0, 1.0, 1.0).end, 8.0);
     }
 
     #[test]
     fn a_gap_is_used_by_work_that_was_ready_for_it() {
-        let mut timeline = Timeline::default();
-        timeline.compute(0.0, 10.0, 1.0);
-        timeline.compute(20.0, 10.0, 1.0);
-        assert_eq!(timeline.compute(5.0, 10.0, 1.0).end, 20.0);
-        assert_eq!(timeline.compute(5.0, 11.0, 1.0).end, 41.0);
+        let mut timeline = Timeline::new(1);
+        timeline.compute(0, 0.0, 10.0, 1.0);
+        timeline.compute(0, 20.0, 10.0, 1.0);
+        assert_eq!(timeline.compute(0, 5.0, 10.0, 1.0).end, 20.0);
+        assert_eq!(timeline.compute(0, 5.0, 11.0, 1.0).end, 41.0);
     }
 
     #[test]
     fn small_kernels_run_together() {
-        let mut timeline = Timeline::default();
-        assert_eq!(timeline.compute(0.0, 10.0, 0.5).end, 10.0);
-        assert_eq!(timeline.compute(0.0, 10.0, 0.5).end, 10.0);
-        assert_eq!(timeline.compute(0.0, 10.0, 0.5).end, 20.0);
+        let mut timeline = Timeline::new(1);
+        assert_eq!(timeline.compute(0, 0.0, 10.0, 0.5).end, 10.0);
+        assert_eq!(timeline.compute(0, 0.0, 10.0, 0.5).end, 10.0);
+        assert_eq!(timeline.compute(0, 0.0, 10.0, 0.5).end, 20.0);
     }
 
     #[test]
     fn both_directions_together_have_what_the_bus_carries() {
         // Each wants 0.55 of the bus: together they take 1.1 times as long as one.
-        let mut timeline = Timeline::default();
-        assert_eq!(timeline.copy(true, 0.0, 100.0, 0.55).end, 100.0);
-        let end = timeline.copy(false, 0.0, 100.0, 0.55).end;
+        let mut timeline = Timeline::new(1);
+        assert_eq!(timeline.copy(0, true, 0.0, 100.0, 0.55).end, 100.0);
+        let end = timeline.copy(0, false, 0.0, 100.0, 0.55).end;
         assert!((end - 110.0).abs() < 1e-9, "{end}");
         // Half of a copy beside another one, half alone.
-        let end = timeline.copy(true, 200.0, 100.0, 0.55).end;
+        let end = timeline.copy(0, true, 200.0, 100.0, 0.55).end;
         assert_eq!(end, 300.0);
-        let end = timeline.copy(false, 250.0, 100.0, 0.55).end;
+        let end = timeline.copy(0, false, 250.0, 100.0, 0.55).end;
         assert!((end - 355.0).abs() < 1e-9, "{end}");
         // What does not fill the bus is not held up.
-        assert_eq!(timeline.copy(true, 400.0, 100.0, 0.2).end, 500.0);
-        assert_eq!(timeline.copy(false, 400.0, 100.0, 0.5).end, 500.0);
+        assert_eq!(timeline.copy(0, true, 400.0, 100.0, 0.2).end, 500.0);
+        assert_eq!(timeline.copy(0, false, 400.0, 100.0, 0.5).end, 500.0);
+    }
+
+    #[test]
+    fn a_link_has_two_ways_and_each_is_shared() {
+        let mut timeline = Timeline::new(2);
+        let way = |from, to| [((from, Engine::Outward), 0.8), ((to, Engine::Inward), 0.8)];
+        assert_eq!(timeline.together(&way(0, 1), 0.0, 10.0), 0.0..10.0);
+        assert_eq!(timeline.together(&way(1, 0), 0.0, 10.0), 0.0..10.0, "the other way is free");
+        assert_eq!(timeline.together(&way(0, 1), 5.0, 10.0), 10.0..20.0, "the same way is not");
+        let small = [((0, Engine::Outward), 0.1), ((1, Engine::Inward), 0.1)];
+        assert_eq!(timeline.together(&small, 5.0, 10.0), 5.0..15.0, "but for a small part");
+        assert_eq!(timeline.compute(1, 0.0, 10.0, 1.0), 0.0..10.0, "engines of devices are apart");
+        assert_eq!(timeline.compute(0, 0.0, 10.0, 1.0), 0.0..10.0);
     }
 }

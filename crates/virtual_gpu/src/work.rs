@@ -58,6 +58,8 @@ pub(crate) struct KernelLaunch {
     pub(crate) resident: u32,
     /// Shared memory that they have together, in bytes.
     pub(crate) shared_bytes: u32,
+    /// The device that it runs on.
+    pub(crate) device: usize,
     /// A graph launches it.
     pub(crate) in_graph: bool,
     /// The addresses whose accesses it says L2 how to treat.
@@ -95,6 +97,8 @@ pub(crate) enum QueuedWork {
 pub(crate) struct QueuedOperation {
     pub(crate) work: QueuedWork,
     pub(crate) dependencies: Vec<usize>,
+    /// The device of its stream.
+    pub(crate) device: usize,
     /// The key of its stream.
     pub(crate) stream: usize,
     /// The host's time when it was enqueued.

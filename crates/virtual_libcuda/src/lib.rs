@@ -6,8 +6,9 @@
 use cuda_driver::{Backend, ReturnCode, SymbolSource};
 use std::error::Error;
 use std::ffi::{CStr, c_uint, c_void};
+use std::path::Path;
 use std::ptr::NonNull;
-use virtual_gpu::{Options, Profile, VirtualGpu};
+use virtual_gpu::{Options, Topology, VirtualGpu};
 
 /// The environment variable that chooses the device: `virtual:PROFILE`.
 const VARIABLE: &str = "COALESCE_DEVICE";
@@ -34,15 +35,18 @@ extern "C" fn start() {
 
 fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
     let chosen = std::env::var(VARIABLE).unwrap_or_default();
-    let profile = match chosen.split_once(':').unwrap_or((&chosen, DEFAULT_PROFILE)) {
-        ("" | "auto" | "virtual", profile) => Profile::named(profile)?,
+    let machine = match chosen.split_once(':').unwrap_or((&chosen, DEFAULT_PROFILE)) {
+        ("" | "auto" | "virtual", file) if file.ends_with(".json") => {
+            Topology::load(Path::new(file))?
+        }
+        ("" | "auto" | "virtual", machine) => Topology::named(machine)?,
         _ => {
             return Err(
-                format!("{VARIABLE} is `{chosen}`: write virtual or virtual:PROFILE").into()
+                format!("{VARIABLE} is `{chosen}`: write virtual, virtual:PROFILE, virtual:PROFILExN or virtual:FILE.json").into()
             );
         }
     };
-    Ok(VirtualGpu::start(profile, Options { announce: true, ..Options::default() })?)
+    Ok(VirtualGpu::start(machine, Options { announce: true, ..Options::default() })?)
 }
 
 /// Answers when there is no device to start: programs find no GPU.

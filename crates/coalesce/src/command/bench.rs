@@ -1,6 +1,6 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
-use super::shared::{WorkArguments, WrongArgument, writable};
+use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{progress, table};
 use crate::catalogue::Catalogue;
 use crate::measure::{Plan, predict, profile, run as measure};
@@ -80,68 +80,117 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return list(&plan);
     }
-    let gpu = Gpu::open(&arguments.work.device.choice()?, catalogue.images)?;
-    let is_virtual = gpu.virtual_device().is_some();
-    if is_virtual {
-        println!(
-            "Times are predictions of a model, from smaller sizes that were executed. Traffic is counted, and exact."
-        );
+    let devices = arguments.work.device.choice()?.each()?;
+    let stop = if arguments.profile { Arc::default() } else { stop_on_interrupt()? };
+    let mut runs = Vec::new();
+    for (index, device) in devices.iter().enumerate() {
+        let run = Run { arguments, board: (devices.len() > 1).then_some(index) };
+        let gpu = Gpu::open(device, catalogue.images)?;
+        if let Some(results) = run.measure(catalogue, &mut plan, &gpu, &reference, &stop)? {
+            runs.push((run, results, plan.clone().on(&gpu), gpu.virtual_device().is_some()));
+        }
     }
-    println!("device: {}", gpu.origin());
-    if let Some(library) = &arguments.peers {
+    // From the first prediction on, the virtual device answers instead of the GPUs.
+    for (run, results, plan, is_virtual) in &mut runs {
+        if !*is_virtual && !arguments.no_predictions && !results.interrupted {
+            match predict(results, catalogue, plan) {
+                Ok(()) => run.save(results)?,
+                Err(error) => eprintln!("warning: {error:#}"),
+            }
+        }
+    }
+    let mut code = ExitCode::SUCCESS;
+    for (run, results, ..) in &runs {
+        print(results);
+        for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
+            println!("written to {}", numbered(path, run.board).display());
+        }
+        let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, results));
+        let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
+        if results.interrupted {
+            code = ExitCode::from(INTERRUPTED);
+        } else if results.rows.iter().any(is_wrong) || !behaves {
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
+}
+
+/// What is done with one device.
+struct Run<'a> {
+    arguments: &'a Arguments,
+    /// Its number, when there are several.
+    board: Option<usize>,
+}
+
+impl Run<'_> {
+    /// Measures or predicts; nothing under a profiler, which measures itself.
+    fn measure(
+        &self,
+        catalogue: &Catalogue,
+        plan: &mut Plan,
+        gpu: &Gpu,
+        reference: &Option<Results>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Results>> {
+        let arguments = self.arguments;
+        let is_virtual = gpu.virtual_device().is_some();
         if is_virtual {
-            let message = "--peers needs a GPU: leave it out, or add --device gpu";
-            return Err(WrongArgument(message.to_owned()).into());
+            println!(
+                "Times are predictions of a model, from smaller sizes that were executed. Traffic is counted, and exact."
+            );
         }
-        // SAFETY: whoever names a library by --peers says that it is one of peers, built from `peers/peers.cu`.
-        plan.peers = unsafe { peers::load(library, catalogue) }?;
-    }
-    if let Some(reference) = &reference {
-        let (theirs, ours) = (&reference.environment.device.name, gpu.facts()?.name);
-        if *theirs != ours || reference.environment.is_prediction != is_virtual {
-            return Err(WrongArgument(format!(
-                "the reference is of {theirs}, this is {ours}: give a file that was measured on the same GPU"
-            ))
-            .into());
+        println!("device: {}", gpu.origin());
+        if let Some(library) = &arguments.peers {
+            if is_virtual {
+                let message = "--peers needs a GPU: leave it out, or add --device gpu";
+                return Err(WrongArgument(message.to_owned()).into());
+            }
+            // SAFETY: whoever names a library by --peers says that it is one of peers, built from `peers/peers.cu`.
+            plan.peers = unsafe { peers::load(library, catalogue) }?;
         }
-    }
-    if arguments.profile {
-        profile(&gpu, &plan, |launch| println!("ran {launch}"))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let stop = stop_on_interrupt()?;
-    let plan = plan.on(&gpu);
-    let bar = progress(plan.row_count()?);
-    let mut results = measure(&gpu, catalogue, &plan, &stop, |row| {
-        bar.set_message(row.name());
-        bar.inc(1);
-        if bar.is_hidden() && row.sweep.is_none() {
-            eprintln!("{}", tabulate::cells(row)[..5].join("  "));
+        if let Some(reference) = reference {
+            let (theirs, ours) = (&reference.environment.device.name, gpu.facts()?.name);
+            if *theirs != ours || reference.environment.is_prediction != is_virtual {
+                return Err(WrongArgument(format!(
+                    "the reference is of {theirs}, this is {ours}: give a file that was measured on the same GPU"
+                ))
+                .into());
+            }
         }
-    })?;
-    bar.finish_and_clear();
-    // What was measured is kept whatever becomes of the predictions.
-    save(arguments, &results)?;
-    drop(gpu);
-    if !is_virtual && !arguments.no_predictions && !results.interrupted {
-        match predict(&mut results, catalogue, &plan) {
-            Ok(()) => save(arguments, &results)?,
-            Err(error) => eprintln!("warning: {error:#}"),
+        if arguments.profile {
+            profile(gpu, plan, |launch| println!("ran {launch}"))?;
+            return Ok(None);
         }
+        let plan = plan.clone().on(gpu);
+        let bar = progress(plan.row_count()?);
+        let results = measure(gpu, catalogue, &plan, stop, |row| {
+            bar.set_message(row.name());
+            bar.inc(1);
+            if bar.is_hidden() && row.sweep.is_none() {
+                eprintln!("{}", tabulate::cells(row)[..5].join("  "));
+            }
+        })?;
+        bar.finish_and_clear();
+        // What was measured is kept whatever becomes of the predictions.
+        self.save(&results)?;
+        Ok(Some(results))
     }
-    print(&results);
-    for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
-        println!("written to {}", path.display());
+
+    /// Writes the files that were asked for.
+    fn save(&self, results: &Results) -> Result<()> {
+        let Arguments { json, csv, markdown, .. } = self.arguments;
+        if let Some(path) = json {
+            results.save(&numbered(path, self.board))?;
+        }
+        if let Some(path) = csv {
+            write(&numbered(path, self.board), tabulate::csv(results)?.as_bytes())?;
+        }
+        if let Some(path) = markdown {
+            write(&numbered(path, self.board), tabulate::markdown(results).as_bytes())?;
+        }
+        Ok(())
     }
-    let behaves = reference.is_none_or(|reference| print_check(&reference, &results));
-    let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
-    Ok(if results.interrupted {
-        ExitCode::from(INTERRUPTED)
-    } else if results.rows.iter().any(is_wrong) || !behaves {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
 }
 
 fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
@@ -186,20 +235,6 @@ fn list(plan: &Plan) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes the files that were asked for.
-fn save(arguments: &Arguments, results: &Results) -> Result<()> {
-    if let Some(path) = &arguments.json {
-        results.save(path)?;
-    }
-    if let Some(path) = &arguments.csv {
-        write(path, tabulate::csv(results)?.as_bytes())?;
-    }
-    if let Some(path) = &arguments.markdown {
-        write(path, tabulate::markdown(results).as_bytes())?;
-    }
-    Ok(())
 }
 
 fn print(results: &Results) {

@@ -5,7 +5,7 @@ use crate::measure::{Axes, Axis};
 use anyhow::Result;
 use clap::Args;
 use cuda_host::Choice;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An argument that is well-formed but makes no sense in this place.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub struct WorkArguments {
 /// The choice of a device.
 #[derive(Debug, Args)]
 pub struct Device {
-    /// The device: auto, gpu, gpu:N, virtual, virtual:PROFILE, or virtual:FILE.json. The default is the environment
+    /// The device: auto, gpu, gpu:N, gpu:all, virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json. The default is the environment
     /// variable COALESCE_DEVICE, then auto: a GPU if there is one, else the virtual device.
     #[arg(long = "device", value_name = "DEVICE")]
     named: Option<Choice>,
@@ -68,4 +68,27 @@ impl WorkArguments {
 /// Fails now, before minutes of work, if the file cannot be written.
 pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     ::results::check_writable(path).map_err(|error| WrongArgument(format!("{error:#}")))
+}
+
+/// Where a file goes that the arguments name: with several devices, each has one with its number, such as
+/// `figures.gpu1.json`.
+pub fn numbered(named: &Path, device: Option<usize>) -> PathBuf {
+    let Some(device) = device else { return named.to_owned() };
+    named.with_extension(match named.extension() {
+        Some(extension) => format!("gpu{device}.{}", extension.to_string_lossy()),
+        None => format!("gpu{device}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_several_devices_has_its_file() {
+        let named = |name: &str, device| numbered(Path::new(name), device).display().to_string();
+        assert_eq!(named("a/all.json", None), "a/all.json");
+        assert_eq!(named("a/all.json", Some(1)), "a/all.gpu1.json");
+        assert_eq!(named("all", Some(0)), "all.gpu0");
+    }
 }

@@ -1,8 +1,8 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
-use super::shared::{WorkArguments, WrongArgument, writable};
+use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::progress;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Selection};
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
 use crate::pattern::Size;
@@ -11,7 +11,7 @@ use ::results::write_json;
 use anyhow::Result;
 use cuda_host::{Checks, Gpu, VirtualDevice};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Compare the whole outputs of variants with CPU references, at every size.
@@ -64,7 +64,27 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     let checks = if arguments.check { Checks::all() } else { Checks::none() };
-    let gpu = Gpu::open_untimed(&work.device.choice()?, catalogue.images, checks)?;
+    let mut code = ExitCode::SUCCESS;
+    let devices = work.device.choice()?.each()?;
+    for (index, device) in devices.iter().enumerate() {
+        let gpu = Gpu::open_untimed(device, catalogue.images, checks)?;
+        let digests = arguments.digests.as_deref();
+        let digests = digests.map(|path| numbered(path, (devices.len() > 1).then_some(index)));
+        if run_on(&gpu, arguments, digests.as_deref(), &jobs)? == ExitCode::FAILURE {
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
+}
+
+/// Verifies on one device.
+fn run_on(
+    gpu: &Gpu,
+    arguments: &Arguments,
+    digests_path: Option<&Path>,
+    jobs: &[(&Selection, Size)],
+) -> Result<ExitCode> {
+    let work = &arguments.work;
     println!("device: {}", gpu.origin());
     println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
     if arguments.check && gpu.virtual_device().is_none() {
@@ -77,16 +97,16 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let mut digests = Digests::new();
     for (selection, size) in jobs {
         let pattern = selection.pattern;
-        let case = verify::case(pattern, &size, work.seed);
-        let arrays = pattern.arrays(&gpu, &case)?;
+        let case = verify::case(pattern, size, work.seed);
+        let arrays = pattern.arrays(gpu, &case)?;
         for variant in selection.variants() {
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
-            let name = verify::launch_name(pattern, variant, &size);
+            let name = verify::launch_name(pattern, variant, size);
             let line = |text: String| bar.suspend(|| println!("{name}: {text}"));
-            let (outcome, written) = if arguments.digests.is_some() {
-                verify::verify_with_digests(&gpu, &case, &arrays, variant, &size)?
+            let (outcome, written) = if digests_path.is_some() {
+                verify::verify_with_digests(gpu, &case, &arrays, variant, size)?
             } else {
-                (verify::verify(&gpu, &case, &arrays, variant, &size)?, Vec::new())
+                (verify::verify(gpu, &case, &arrays, variant, size)?, Vec::new())
             };
             match outcome {
                 VerifyOutcome::Correct => {
@@ -117,7 +137,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if let Some(path) = &arguments.digests {
+    if let Some(path) = digests_path {
         write_json(path, &digests)?;
         println!("digests of {} launches written to {}", digests.len(), path.display());
     }

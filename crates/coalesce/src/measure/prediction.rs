@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::catalogue::Catalogue;
 use anyhow::Result;
-use cuda_host::{Choice, Gpu};
+use cuda_host::{Choice, Gpu, device_count};
 use results::{Results, Row};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,12 @@ pub fn predict(results: &mut Results, catalogue: &Catalogue, plan: &Plan) -> Res
         Profile::named(name).is_ok_and(|known| known.name == results.environment.device.name)
     });
     let profile = named.map_or("h200", |(name, _)| name);
-    let gpu = Gpu::open(&Choice::Virtual(profile.to_owned()), catalogue.images)?;
+    // The GPUs' driver still answers. A machine of several devices is predicted as one.
+    let machine = match device_count().unwrap_or(1) {
+        several @ 2.. => format!("{profile}x{several}"),
+        _ => profile.to_owned(),
+    };
+    let gpu = Gpu::open(&Choice::Virtual(machine), catalogue.images)?;
     let plan = plan.clone().on(&gpu);
     let predicted = super::run(&gpu, catalogue, &plan, &AtomicBool::new(false), |_| {})?;
     merge(&mut results.rows, &predicted.rows, named.is_some());

@@ -28,7 +28,7 @@
 use super::clocks::Clocks;
 use super::request::Request;
 use crate::hash::spread;
-use crate::model::{Estimate, L2, Latencies};
+use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
 use crate::program::{Detail, Instruction};
 use crate::registers::LANES;
@@ -84,8 +84,11 @@ struct Summed {
 pub(crate) struct Estimator {
     latencies: Latencies,
     l2: L2,
-    /// Addresses behind a slower link.
+    /// Addresses behind a slower link: the host's, and those of each other device.
     far: Vec<Range<u64>>,
+    peers: Vec<Range<u64>>,
+    /// What went to and from the host, and each other device.
+    links: Vec<LinkTraffic>,
     /// The L1 cache: sectors by line, and the lines from oldest to youngest.
     lines: ByAddress<u8>,
     order: VecDeque<u64>,
@@ -101,16 +104,14 @@ pub(crate) struct Estimator {
     atomics: ByAddress<Summed>,
     /// The last load had to leave the multiprocessor.
     missed: bool,
+    /// The last load or atomic went to another device.
+    left_device: bool,
     /// When the last warp came to each barrier of the block that runs. No warp goes on before all have come.
     barriers: Vec<u32>,
     /// When the bulk copies of the block that runs have landed.
     bulk: u32,
     l1_misses: u64,
     l1_missed_lines: u64,
-    far_read: u64,
-    far_lines_read: u64,
-    far_written: u64,
-    far_lines_written: u64,
     chain_cycles: u64,
     once_cycles: u64,
     /// Instructions that ran in the body of a block, a bit each: neither before its first barrier nor after its last,
@@ -121,14 +122,16 @@ pub(crate) struct Estimator {
 impl Estimator {
     pub fn new(
         latencies: Latencies,
-        far: Vec<Range<u64>>,
+        [far, peers]: [Vec<Range<u64>>; 2],
         l2: L2,
         instructions: usize,
     ) -> Estimator {
         Estimator {
             latencies,
             l2,
+            links: vec![LinkTraffic::default(); 1 + peers.len()],
             far,
+            peers,
             lines: ByAddress::default(),
             order: VecDeque::new(),
             read: ByAddress::default(),
@@ -137,22 +140,23 @@ impl Estimator {
             written: ByAddress::default(),
             atomics: ByAddress::default(),
             missed: false,
+            left_device: false,
             barriers: Vec::new(),
             bulk: 0,
             l1_misses: 0,
             l1_missed_lines: 0,
-            far_read: 0,
-            far_lines_read: 0,
-            far_written: 0,
-            far_lines_written: 0,
             chain_cycles: 0,
             once_cycles: 0,
             body: vec![0; instructions.div_ceil(64)],
         }
     }
 
-    fn is_far(&self, address: u64) -> bool {
-        self.far.iter().any(|range| range.contains(&address))
+    /// The link that an address lies behind: 0 is the host's, then those of the other devices.
+    fn link(&self, address: u64) -> Option<usize> {
+        if self.far.iter().any(|range| range.contains(&address)) {
+            return Some(0);
+        }
+        self.peers.iter().position(|range| range.contains(&address)).map(|peer| 1 + peer)
     }
 
     pub fn start_block(&mut self) {
@@ -195,10 +199,9 @@ impl Estimator {
         for sector in &sectors[..count] {
             let line = Some(sector >> 2);
             if self.read_sector(*sector, cached) && missed_line != line {
-                if self.is_far(*sector << 5) {
-                    self.far_lines_read += 1;
-                } else {
-                    self.l1_missed_lines += 1;
+                match self.link(*sector << 5) {
+                    Some(link) => self.links[link].lines_read += 1,
+                    None => self.l1_missed_lines += 1,
                 }
                 missed_line = line;
             }
@@ -210,22 +213,28 @@ impl Estimator {
         for sector in start >> 5..(start + bytes).div_ceil(32) {
             self.read_sector(sector, false);
         }
-        self.l1_missed_lines += bytes.div_ceil(128);
+        match self.link(start) {
+            Some(link) => self.links[link].lines_read += bytes.div_ceil(128),
+            None => self.l1_missed_lines += bytes.div_ceil(128),
+        }
     }
 
     /// Whether the sector had to come from beyond L1.
     fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
-        let is_far = self.is_far(sector << 5);
         if cached && self.lines.get(&line).is_some_and(|mask| mask & bit != 0) {
             return false;
         }
         self.missed = true;
-        if is_far {
-            self.far_read += 1;
-        } else {
-            self.l1_misses += 1;
-            self.read_from_l2(sector);
+        match self.link(sector << 5) {
+            Some(link) => {
+                self.links[link].sectors_read += 1;
+                self.left_device |= link > 0;
+            }
+            None => {
+                self.l1_misses += 1;
+                self.read_from_l2(sector);
+            }
         }
         if !cached {
             return true;
@@ -270,9 +279,12 @@ impl Estimator {
             if request.mask >> lane & 1 == 0 {
                 continue;
             }
-            if self.is_far(*address) {
-                self.far_written += 1;
-                self.far_lines_written += 1;
+            if let Some(link) = self.link(*address) {
+                self.left_device |= link > 0;
+                let link = &mut self.links[link];
+                link.sectors_written += 1;
+                link.lines_written += 1;
+                link.atomics += 1;
                 continue;
             }
             let line = self.atomics.entry(address >> 7).or_default();
@@ -291,9 +303,9 @@ impl Estimator {
             }
             let sector = last_sector.replace(address >> 5) != Some(address >> 5);
             let line = last_line.replace(address >> 7) != Some(address >> 7);
-            if self.is_far(*address) {
-                self.far_written += u64::from(sector);
-                self.far_lines_written += u64::from(line);
+            if let Some(link) = self.link(*address) {
+                self.links[link].sectors_written += u64::from(sector);
+                self.links[link].lines_written += u64::from(line);
                 continue;
             }
             *self.written.entry(address >> 5).or_default() |= bits << (address & 31);
@@ -307,11 +319,12 @@ impl Estimator {
     /// A bulk copy changes its bytes.
     pub fn write_range(&mut self, start: u64, bytes: u64) {
         let sectors = start >> 5..(start + bytes).div_ceil(32);
-        if self.is_far(start) {
-            self.far_written += sectors.end - sectors.start;
-            self.far_lines_written += bytes.div_ceil(128);
-        } else {
-            self.written.extend(sectors.map(|sector| (sector, u32::MAX)));
+        match self.link(start) {
+            Some(link) => {
+                self.links[link].sectors_written += sectors.end - sectors.start;
+                self.links[link].lines_written += bytes.div_ceil(128);
+            }
+            None => self.written.extend(sectors.map(|sector| (sector, u32::MAX))),
         }
     }
 
@@ -337,7 +350,10 @@ impl Estimator {
         for row in &detail.reads {
             start = start.max(*clocks.ready(*row));
         }
-        let latencies = self.latencies;
+        let mut latencies = self.latencies;
+        if std::mem::take(&mut self.left_device) {
+            latencies.global = latencies.peer;
+        }
         let latency = match &instruction.operation {
             Operation::Load(access) => match access.space {
                 Space::Global | Space::Generic if self.missed => {
@@ -419,10 +435,9 @@ impl Estimator {
                 line.sectors |= summed.sectors;
             }
             sum.read_again += part.read_again;
-            sum.far_read += part.far_read;
-            sum.far_lines_read += part.far_lines_read;
-            sum.far_written += part.far_written;
-            sum.far_lines_written += part.far_lines_written;
+            for (link, part) in sum.links.iter_mut().zip(&part.links) {
+                link.add(part);
+            }
             sum.chain_cycles += part.chain_cycles;
             sum.once_cycles += part.once_cycles;
             for (page, read) in part.read {
@@ -463,10 +478,8 @@ impl Estimator {
             dram_read_bytes: granules << GRANULE_SHIFT,
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: sum.written.len() as u64 - whole,
-            far_sectors_read: sum.far_read,
-            far_lines_read: sum.far_lines_read,
-            far_sectors_written: sum.far_written,
-            far_lines_written: sum.far_lines_written,
+            far: sum.links[0],
+            peers: sum.links.split_off(1),
             kept,
         };
         Some((estimate, sum.body))

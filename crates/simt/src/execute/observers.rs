@@ -71,8 +71,8 @@ impl<'r> Observers<'r> {
                 .global_races
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
             estimator: run.options.estimate.map(|figures| {
-                let (far, l2) = (run.options.far.clone(), run.options.l2.clone());
-                Box::new(Estimator::new(figures, far, l2, count))
+                let links = [run.options.far.clone(), run.options.peers.clone()];
+                Box::new(Estimator::new(figures, links, run.options.l2.clone(), count))
             }),
             watching: false,
             recorded: Vec::new(),

@@ -5,6 +5,7 @@ use super::define::exports;
 use crate::code::{CuResult, INVALID_CONTEXT, INVALID_DEVICE, NOT_INITIALIZED};
 use crate::limits::Limits;
 use crate::machine::Machine;
+use crate::objects::ContextState;
 use crate::thread;
 use cuda_driver::ReturnCode;
 use cuda_driver::types::ContextParameters;
@@ -12,93 +13,119 @@ use cust_raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use simt::Pieces;
 use std::ffi::{c_int, c_uint};
 
-fn check_device(machine: &Machine, device: CUdevice) -> CuResult {
+const PEER_ACCESS_UNSUPPORTED: ReturnCode = ReturnCode(217);
+const PEER_ACCESS_ALREADY_ENABLED: ReturnCode = ReturnCode(704);
+const PEER_ACCESS_NOT_ENABLED: ReturnCode = ReturnCode(705);
+
+/// The device of a number that a program gives, which this call means from here on.
+pub(super) fn check_device(machine: &mut Machine, device: CUdevice) -> CuResult<usize> {
     if !machine.initialized {
         return Err(NOT_INITIALIZED);
     }
-    if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+    let known = usize::try_from(device).ok().filter(|device| *device < machine.devices.len());
+    let device = known.ok_or(INVALID_DEVICE)?;
+    machine.select(device);
+    Ok(device)
 }
 
 /// Makes a context and makes it current.
-fn create(machine: &mut Machine, flags: c_uint, device: CUdevice) -> CuResult<usize> {
-    check_device(machine, device)?;
-    let created = machine.objects.contexts.add(flags);
+fn create(machine: &mut Machine, device: CUdevice) -> CuResult<usize> {
+    let device = check_device(machine, device)?;
+    let created = machine.objects.contexts.add(ContextState { device });
     thread::push_context(created);
     Ok(created)
 }
 
 fn limit(machine: &mut Machine, number: c_uint) -> CuResult<&mut usize> {
-    machine.limits.by_number(number).ok_or(ReturnCode::INVALID_VALUE)
+    machine.device_mut().limits.by_number(number).ok_or(ReturnCode::INVALID_VALUE)
+}
+
+/// The context that is current and the one that a call names, which is another device's.
+fn with_peer(machine: &mut Machine, peer: CUcontext) -> CuResult<(usize, usize)> {
+    let own = machine.context()?;
+    machine.objects.contexts.get(peer.addr()).map_err(|_| INVALID_CONTEXT)?;
+    if peer.addr() == own { Err(INVALID_CONTEXT) } else { Ok((own, peer.addr())) }
 }
 
 exports! {
     fn cuDevicePrimaryCtxRetain(machine, context: *mut CUcontext, device: CUdevice) {
-        check_device(machine, device)?;
-        let (primary, count) = match machine.objects.primary {
+        let device = check_device(machine, device)?;
+        let (primary, count) = match machine.objects.primary[device].context {
             Some((primary, count)) => (primary, count + 1),
-            None => (machine.objects.contexts.add(0), 1),
+            None => (machine.objects.contexts.add(ContextState { device }), 1),
         };
-        machine.objects.primary = Some((primary, count));
+        machine.objects.primary[device].context = Some((primary, count));
         out(context, handle(primary))
     }
     fn cuDevicePrimaryCtxRelease_v2(machine, device: CUdevice) {
-        check_device(machine, device)?;
-        match machine.objects.primary {
-            Some((primary, 1)) => {
-                machine.run_all();
-                machine.objects.contexts.remove(primary)?;
-                machine.objects.primary = None;
-                Ok(())
-            }
-            Some((primary, count)) => {
-                machine.objects.primary = Some((primary, count - 1));
-                Ok(())
-            }
-            None => Err(INVALID_CONTEXT),
+        let device = check_device(machine, device)?;
+        let (primary, count) = machine.objects.primary[device].context.ok_or(INVALID_CONTEXT)?;
+        if count == 1 {
+            machine.run_all();
+            machine.objects.remove_context(primary)?;
         }
+        machine.objects.primary[device].context = (count > 1).then_some((primary, count - 1));
+        Ok(())
     }
     fn cuDevicePrimaryCtxSetFlags_v2(machine, device: CUdevice, flags: c_uint) {
-        check_device(machine, device)?;
-        machine.objects.primary_flags = flags;
+        let device = check_device(machine, device)?;
+        machine.objects.primary[device].flags = flags;
         Ok(())
     }
     fn cuDevicePrimaryCtxGetState(machine, device: CUdevice, flags: *mut c_uint, active: *mut c_int) {
-        check_device(machine, device)?;
-        out(flags, machine.objects.primary_flags)?;
-        out(active, c_int::from(machine.objects.primary.is_some()))
+        let device = check_device(machine, device)?;
+        out(flags, machine.objects.primary[device].flags)?;
+        out(active, c_int::from(machine.objects.primary[device].context.is_some()))
     }
     fn cuDevicePrimaryCtxReset_v2(machine, device: CUdevice) {
         check_device(machine, device)?;
-        machine.fault = None;
+        machine.device_mut().fault = None;
         Ok(())
     }
-    fn cuCtxCreate_v2(machine, context: *mut CUcontext, flags: c_uint, device: CUdevice) {
-        let created = create(machine, flags, device)?;
+    fn cuCtxEnablePeerAccess(machine, peer: CUcontext, flags: c_uint) {
+        let pair = with_peer(machine, peer)?;
+        if flags != 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let (device, other) = machine.objects.devices_of(pair).ok_or(INVALID_CONTEXT)?;
+        if !machine.topology.link(device, other).is_some_and(|link| link.access) {
+            return Err(PEER_ACCESS_UNSUPPORTED);
+        }
+        if machine.objects.peers.insert(pair) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
+    }
+    fn cuCtxDisablePeerAccess(machine, peer: CUcontext) {
+        let pair = with_peer(machine, peer)?;
+        // What was enqueued before may use it.
+        machine.run_all();
+        if machine.objects.peers.remove(&pair) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
+    }
+    fn cuCtxCreate_v2(machine, context: *mut CUcontext, _flags: c_uint, device: CUdevice) {
+        let created = create(machine, device)?;
         out(context, handle(created))
     }
     fn cuCtxCreate_v3(
-        machine, context: *mut CUcontext, affinities: *mut CUexecAffinityParam, _count: c_int, flags: c_uint,
+        machine, context: *mut CUcontext, affinities: *mut CUexecAffinityParam, _count: c_int, _flags: c_uint,
         device: CUdevice
     ) {
         if !affinities.is_null() {
             return Err(machine.unsupported("execution affinity"));
         }
-        let created = create(machine, flags, device)?;
+        let created = create(machine, device)?;
         out(context, handle(created))
     }
     fn cuCtxCreate_v4(
-        machine, context: *mut CUcontext, parameters: *mut ContextParameters, flags: c_uint, device: CUdevice
+        machine, context: *mut CUcontext, parameters: *mut ContextParameters, _flags: c_uint, device: CUdevice
     ) {
         let asks = |asked: ContextParameters| !asked.execution_affinities.is_null() || !asked.graphics.is_null();
         if !parameters.is_null() && asks(parameters.read()) {
             return Err(machine.unsupported("execution affinity and sharing with graphics"));
         }
-        let created = create(machine, flags, device)?;
+        let created = create(machine, device)?;
         out(context, handle(created))
     }
     fn cuCtxDestroy_v2(machine, context: CUcontext) {
         machine.run_all();
-        machine.objects.contexts.remove(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+        machine.objects.remove_context(context.addr()).map_err(|_| INVALID_CONTEXT)?;
         if thread::current_context() == Some(context.addr()) {
             thread::pop_context();
         }
@@ -129,15 +156,16 @@ exports! {
     }
     fn cuCtxGetDevice(machine, device: *mut CUdevice) {
         machine.context()?;
-        out(device, 0)
+        out(device, machine.current() as CUdevice)
     }
     fn cuCtxGetFlags(machine, flags: *mut c_uint) {
         machine.context()?;
-        out(flags, machine.objects.primary_flags)
+        out(flags, machine.objects.primary[machine.current()].flags)
     }
     fn cuCtxSetFlags(machine, flags: c_uint) {
         machine.context()?;
-        machine.objects.primary_flags = flags;
+        let device = machine.current();
+        machine.objects.primary[device].flags = flags;
         Ok(())
     }
     fn cuCtxGetApiVersion(_machine, _context: CUcontext, version: *mut c_uint) {
@@ -145,8 +173,8 @@ exports! {
     }
     fn cuCtxSynchronize(machine) {
         machine.context()?;
-        machine.run_all();
-        machine.fault.map_or(Ok(()), Err)
+        machine.run_device(machine.current());
+        machine.device().fault.map_or(Ok(()), Err)
     }
     fn cuCtxSetLimit(machine, number: c_uint, value: usize) {
         machine.context()?;
@@ -154,12 +182,13 @@ exports! {
             *limit(machine, number)? = value;
             return Ok(());
         }
-        if value as u64 > machine.profile.persisting_l2_bytes {
+        if value as u64 > machine.device().profile.persisting_l2_bytes {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        machine.limits.persisting_l2_bytes = machine.profile.set_aside(value);
+        let device = machine.device_mut();
+        device.limits.persisting_l2_bytes = device.profile.set_aside(value);
         // What is kept stays if it still fits.
-        machine.l2.keep(&Pieces::new(), machine.limits.persisting_l2_bytes as u64);
+        device.l2.keep(&Pieces::new(), device.limits.persisting_l2_bytes as u64);
         Ok(())
     }
     fn cuCtxGetLimit(machine, value: *mut usize, number: c_uint) {
@@ -191,7 +220,7 @@ exports! {
     fn cuCtxResetPersistingL2Cache(machine) {
         machine.context()?;
         machine.run_all();
-        machine.l2.reset();
+        machine.device_mut().l2.reset();
         Ok(())
     }
     fn cuProfilerStart(machine) {

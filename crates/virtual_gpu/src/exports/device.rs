@@ -1,6 +1,7 @@
 //! Start, version and devices.
 
 use super::arguments::{out, out_optional, text};
+use super::context::check_device;
 use super::define::exports;
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
 use crate::machine::Machine;
@@ -11,13 +12,23 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The CUDA version whose driver this stands in for.
 const VERSION: c_int = 13_000;
-const PCI_ADDRESS: &str = "0000:00:00.0";
 
-fn check(machine: &Machine, device: CUdevice) -> CuResult {
-    if !machine.initialized {
-        return Err(NOT_INITIALIZED);
-    }
-    if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+/// The address of a device on the PCI bus.
+fn pci_address(device: usize) -> String {
+    format!("0000:{device:02x}:00.0")
+}
+
+/// A device's UUID: only the number tells them apart.
+fn uuid(device: usize) -> CUuuid {
+    let mut bytes = [0; 16];
+    bytes[15] = device as _;
+    CUuuid { bytes }
+}
+
+/// Two devices of which a call asks how the first reaches the second.
+fn pair(machine: &mut Machine, device: CUdevice, peer: CUdevice) -> CuResult<(usize, usize)> {
+    let peer = check_device(machine, peer)?;
+    Ok((check_device(machine, device)?, peer))
 }
 
 /// # Safety
@@ -105,49 +116,62 @@ exports! {
         if !machine.initialized {
             return Err(NOT_INITIALIZED);
         }
-        out(count, 1)
+        out(count, machine.devices.len() as c_int)
     }
     fn cuDeviceGet(machine, device: *mut CUdevice, ordinal: c_int) {
-        check(machine, ordinal)?;
+        check_device(machine, ordinal)?;
         out(device, ordinal)
     }
     fn cuDeviceGetName(machine, name: *mut c_char, length: c_int, device: CUdevice) {
-        check(machine, device)?;
-        copy_text(&format!("{} (virtual)", machine.profile.name), name, length)
+        check_device(machine, device)?;
+        copy_text(&format!("{} (virtual)", machine.device().profile.name), name, length)
     }
-    fn cuDeviceGetUuid(machine, uuid: *mut CUuuid, device: CUdevice) {
-        check(machine, device)?;
-        out(uuid, CUuuid { bytes: [0; 16] })
+    fn cuDeviceGetUuid(machine, target: *mut CUuuid, device: CUdevice) {
+        let device = check_device(machine, device)?;
+        out(target, uuid(device))
     }
-    fn cuDeviceGetUuid_v2(machine, uuid: *mut CUuuid, device: CUdevice) {
-        check(machine, device)?;
-        out(uuid, CUuuid { bytes: [0; 16] })
+    fn cuDeviceGetUuid_v2(machine, target: *mut CUuuid, device: CUdevice) {
+        let device = check_device(machine, device)?;
+        out(target, uuid(device))
     }
     fn cuDeviceTotalMem_v2(machine, bytes: *mut usize, device: CUdevice) {
-        check(machine, device)?;
-        out(bytes, machine.profile.memory_bytes as usize)
+        check_device(machine, device)?;
+        out(bytes, machine.device().profile.memory_bytes as usize)
     }
     fn cuDeviceGetAttribute(machine, value: *mut c_int, attribute: c_uint, device: CUdevice) {
-        check(machine, device)?;
-        out(value, machine.profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
+        check_device(machine, device)?;
+        out(value, machine.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
     }
     fn cuDeviceComputeCapability(machine, major: *mut c_int, minor: *mut c_int, device: CUdevice) {
-        check(machine, device)?;
-        let [has_major, has_minor] = machine.profile.compute_capability;
+        check_device(machine, device)?;
+        let [has_major, has_minor] = machine.device().profile.compute_capability;
         out(major, has_major.cast_signed())?;
         out(minor, has_minor.cast_signed())
     }
     fn cuDeviceGetPCIBusId(machine, address: *mut c_char, length: c_int, device: CUdevice) {
-        check(machine, device)?;
-        copy_text(PCI_ADDRESS, address, length)
+        let device = check_device(machine, device)?;
+        copy_text(&pci_address(device), address, length)
     }
     fn cuDeviceGetByPCIBusId(machine, device: *mut CUdevice, address: *const c_char) {
-        check(machine, 0)?;
-        if text(address)?.eq_ignore_ascii_case(PCI_ADDRESS) { out(device, 0) } else { Err(ReturnCode::INVALID_VALUE) }
+        check_device(machine, 0)?;
+        let asked = text(address)?;
+        let found = (0..machine.devices.len()).find(|known| asked.eq_ignore_ascii_case(&pci_address(*known)));
+        out(device, found.ok_or(ReturnCode::INVALID_VALUE)? as CUdevice)
     }
     fn cuDeviceCanAccessPeer(machine, can: *mut c_int, device: CUdevice, peer: CUdevice) {
-        check(machine, device)?;
-        check(machine, peer)?;
-        out(can, 0)
+        let (device, peer) = pair(machine, device, peer)?;
+        out(can, c_int::from(machine.topology.link(device, peer).is_some_and(|link| link.access)))
+    }
+    fn cuDeviceGetP2PAttribute(machine, value: *mut c_int, attribute: c_uint, device: CUdevice, peer: CUdevice) {
+        let (device, peer) = pair(machine, device, peer)?;
+        let link = machine.topology.link(device, peer).ok_or(INVALID_DEVICE)?;
+        let found = match attribute {
+            // The performance rank: all links are equally good.
+            1 => 0,
+            2 | 4 => c_int::from(link.access),
+            3 => c_int::from(link.native_atomics),
+            _ => return Err(ReturnCode::INVALID_VALUE),
+        };
+        out(value, found)
     }
 }

@@ -86,7 +86,7 @@ fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
 fn instantiate(machine: &mut Machine, graph: usize) -> CuResult<usize> {
     machine.context()?;
     let graph = machine.objects.graphs.get(graph)?.clone();
-    machine.clock.advance(machine.profile.api_call_ns * graph.nodes.len() as f64);
+    machine.clock.advance(machine.device().profile.api_call_ns * graph.nodes.len() as f64);
     Ok(machine.objects.executables.add(graph))
 }
 

@@ -6,7 +6,7 @@ use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::l2::AccessWindow;
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
-use crate::objects::FunctionState;
+use crate::objects::{FunctionState, LoadedModule};
 use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
 use crate::profile::PORTABLE_CLUSTER;
 use crate::work::{KernelLaunch, QueuedWork};
@@ -33,7 +33,7 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
     let digits: String = module.target.chars().filter(char::is_ascii_digit).collect();
-    let (target, device) = (digits.parse().unwrap_or(0), machine.profile.architecture());
+    let (target, device) = (digits.parse().unwrap_or(0), machine.device().profile.architecture());
     // A name that ends with `a` has what one generation alone has.
     if target > device || module.target.ends_with('a') && target != device {
         let message = format!("the PTX is for {} and the device is sm_{device}", module.target);
@@ -41,7 +41,8 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         return Err(NO_BINARY);
     }
     module.load(&mut machine.memory.device).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
-    Ok(machine.objects.modules.add(Arc::new(module)))
+    let device = machine.current();
+    Ok(machine.objects.modules.add(LoadedModule { module: Arc::new(module), device }))
 }
 
 /// # Safety
@@ -66,7 +67,7 @@ unsafe fn ptx_of(image: *const c_void) -> CuResult<String> {
 /// The module and kernel of a function.
 fn kernel_of(machine: &Machine, function: usize) -> CuResult<(Arc<Module>, &FunctionState)> {
     let state = machine.objects.functions.get(function)?;
-    Ok((machine.objects.modules.get(state.module)?.clone(), state))
+    Ok((machine.objects.modules.get(state.module)?.module.clone(), state))
 }
 
 /// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else the number of
@@ -88,7 +89,7 @@ fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32
     }
     let shared_bytes = kernel.static_shared_bytes() + dynamic_bytes;
     let needs = BlockNeeds { threads, registers: registers(machine, kernel), shared_bytes };
-    Ok(blocks_per_multiprocessor(&machine.profile, needs))
+    Ok(blocks_per_multiprocessor(&machine.device().profile, needs))
 }
 
 /// The shape of a launch.
@@ -115,8 +116,17 @@ unsafe fn launch(
 ) -> CuResult {
     machine.context()?;
     let (module, state) = kernel_of(machine, function)?;
+    // A launch is the business of one device: that of the module, the stream and the current context.
+    let device = machine.objects.modules.get(state.module)?.device;
     let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
     let large_clusters = state.large_clusters;
+    if device != machine.current() || machine.objects.stream(shape.stream)?.device != device {
+        let message = format!(
+            "kernel `{name}` was loaded on device {device}, and the stream or the current context is another device's"
+        );
+        machine.report(MisuseKind::Context, message);
+        return Err(INVALID_HANDLE);
+    }
     let kernel = kernel_in(&module, &name)?;
     if let Err(error) = kernel.supported() {
         return Err(machine.unsupported(&format!("kernel `{name}`: {error}")));
@@ -130,7 +140,7 @@ unsafe fn launch(
     launch.cluster = shape.cluster;
     // SAFETY: by the contract.
     launch.arguments = unsafe { arguments(kernel, parameters, extra) }?;
-    let mut limits = machine.profile.launch_limits();
+    let mut limits = machine.device().profile.launch_limits();
     if !large_clusters {
         limits.blocks_per_cluster = limits.blocks_per_cluster.min(PORTABLE_CLUSTER);
     }
@@ -140,7 +150,7 @@ unsafe fn launch(
             MisuseKind::KernelFault,
             format!("kernel `{name}` cannot be launched: {error}"),
         );
-        let fits_device = threads <= u64::from(machine.profile.max_threads_per_block);
+        let fits_device = threads <= u64::from(machine.device().profile.max_threads_per_block);
         let too_many = kernel.max_threads.is_some_and(|most| threads > u64::from(most));
         let cluster = launch.cluster_of(kernel);
         let fits_cluster = cluster.iter().product::<u32>() <= limits.blocks_per_cluster
@@ -160,7 +170,7 @@ unsafe fn launch(
     }
     let shared_bytes =
         (kernel.static_shared_bytes() + shape.dynamic_bytes).saturating_mul(resident);
-    let room = u64::from(resident) * u64::from(machine.profile.multiprocessors);
+    let room = u64::from(resident) * u64::from(machine.device().profile.multiprocessors);
     if shape.cooperative && launch.blocks() > room {
         return Err(COOPERATIVE_TOO_LARGE);
     }
@@ -169,8 +179,16 @@ unsafe fn launch(
         None => machine.objects.stream(shape.stream)?.window,
         own => own,
     };
-    let work =
-        KernelLaunch { module, launch, share, resident, shared_bytes, in_graph: false, window };
+    let work = KernelLaunch {
+        module,
+        launch,
+        share,
+        resident,
+        shared_bytes,
+        device,
+        in_graph: false,
+        window,
+    };
     machine.submit(shape.stream, QueuedWork::Kernel(work)).map(|_| ())
 }
 
@@ -286,13 +304,13 @@ fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> 
     let kernel = kernel_in(&module, &state.name)?;
     let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
     Ok(match attribute {
-        0 => kernel.max_threads.unwrap_or(machine.profile.max_threads_per_block),
+        0 => kernel.max_threads.unwrap_or(machine.device().profile.max_threads_per_block),
         1 => kernel.static_shared_bytes(),
         2 | 7 => 0,
         3 => kernel.local_bytes(),
         4 => registers(machine, kernel),
         5 => target.parse().unwrap_or(0),
-        6 => machine.profile.architecture(),
+        6 => machine.device().profile.architecture(),
         8 => state.max_dynamic_shared_bytes,
         9 => state.carveout.cast_unsigned(),
         10 => u32::from(kernel.required_cluster.is_some()),
@@ -310,7 +328,7 @@ fn set_function_attribute(
 ) -> CuResult {
     let (module, state) = kernel_of(machine, function)?;
     let fixed = kernel_in(&module, &state.name)?.static_shared_bytes();
-    let most = machine.profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
+    let most = machine.device().profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
     let state = machine.objects.functions.get_mut(function)?;
     match attribute {
         8 => match u32::try_from(value) {
@@ -340,7 +358,7 @@ fn suggest(
             best = (blocks * threads, threads, blocks);
         }
     }
-    let grid = best.2 * machine.profile.multiprocessors;
+    let grid = best.2 * machine.device().profile.multiprocessors;
     Ok((grid.cast_signed(), best.1.cast_signed()))
 }
 
@@ -387,13 +405,13 @@ exports! {
     fn cuModuleUnload(machine, module: CUmodule) {
         machine.run_all();
         let removed = machine.objects.remove_module(module.addr())?;
-        removed.unload(&mut machine.memory.device);
+        removed.module.unload(&mut machine.memory.device);
         Ok(())
     }
     fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
         let name = text(name)?;
-        let most = machine.profile.shared_bytes_per_block;
-        machine.objects.modules.get(module.addr())?.kernel(&name).map_err(|_| NOT_FOUND)?;
+        let most = machine.device().profile.shared_bytes_per_block;
+        machine.objects.modules.get(module.addr())?.module.kernel(&name).map_err(|_| NOT_FOUND)?;
         let state = FunctionState { module: module.addr(), name, max_dynamic_shared_bytes: most, carveout: -1, large_clusters: false };
         let known = machine.objects.functions.iter().find(|(_, other)| other.module == state.module && other.name == state.name);
         let found = known.map(|(handle, _)| handle);
@@ -404,7 +422,7 @@ exports! {
         machine, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
     ) {
         let name = text(name)?;
-        let module = machine.objects.modules.get(module.addr())?;
+        let module = &machine.objects.modules.get(module.addr())?.module;
         let (address, size) = module.symbol(&machine.memory.device, &name).ok_or(NOT_FOUND)?;
         out_optional(pointer, address);
         out_optional(bytes, size as usize);
@@ -487,7 +505,7 @@ exports! {
         let (Ok(blocks @ 1..), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
             return Err(ReturnCode::INVALID_VALUE);
         };
-        let most = machine.profile.shared_bytes_per_block_opt_in;
+        let most = machine.device().profile.shared_bytes_per_block_opt_in;
         let fits = |dynamic: u32| resident(machine, function.addr(), threads, dynamic).is_ok_and(|found| found >= blocks);
         let found = (0..=most / 128).rev().map(|unit| unit * 128).find(|dynamic| fits(*dynamic));
         out(bytes, found.unwrap_or(0) as usize)

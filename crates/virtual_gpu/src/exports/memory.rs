@@ -2,7 +2,7 @@
 
 use super::arguments::{out, out_optional};
 use super::define::exports;
-use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
+use crate::code::{CuResult, NOT_FOUND};
 use crate::machine::Machine;
 use crate::memories::{HostKind, HostRegion, MemoryKind};
 use crate::misuse::MisuseKind;
@@ -23,7 +23,7 @@ const HOST_PAGE: usize = 4096;
 /// Takes memory from the device.
 fn take(machine: &mut Machine, bytes: usize) -> CuResult<u64> {
     let address = machine.allocate(bytes)?;
-    machine.clock.own_call_ns = Some(machine.profile.device_memory_ns(bytes as u64));
+    machine.clock.own_call_ns = Some(machine.device().profile.device_memory_ns(bytes as u64));
     Ok(address)
 }
 
@@ -97,7 +97,7 @@ fn free(machine: &mut Machine, address: u64) -> CuResult {
         machine.report(MisuseKind::DoubleFree, message);
         return Err(ReturnCode::INVALID_VALUE);
     }
-    machine.clock.own_call_ns = Some(machine.profile.device_memory_ns(bytes));
+    machine.clock.own_call_ns = Some(machine.device().profile.device_memory_ns(bytes));
     machine.objects.give_back(address, bytes)
 }
 
@@ -119,7 +119,9 @@ unsafe fn pointer_attribute(
             3 => out(target.cast(), address),
             4 if found.is_mapped => out(target.cast(), address),
             8 => out(target.cast(), u8::from(managed)),
-            9 => out(target.cast::<c_int>(), 0),
+            9 => {
+                out(target.cast::<c_int>(), machine.memory.device_of(address).unwrap_or(0) as c_int)
+            }
             11 => out(target.cast(), found.address),
             12 => out(target.cast(), found.bytes as usize),
             13 => out(target.cast(), 1u8),
@@ -276,12 +278,5 @@ exports! {
         machine.context()?;
         managed(machine, pointer, bytes)?;
         Err(machine.unsupported("attributes of managed memory"))
-    }
-    fn cuCtxEnablePeerAccess(machine, _peer: cust_raw::CUcontext, _flags: c_uint) {
-        machine.context()?;
-        Err(ReturnCode(217))
-    }
-    fn cuDeviceGetP2PAttribute(_machine, _value: *mut c_int, _attribute: c_uint, _from: CUdevice, _to: CUdevice) {
-        Err(INVALID_HANDLE)
     }
 }

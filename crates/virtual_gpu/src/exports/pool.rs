@@ -1,8 +1,9 @@
 //! Stream-ordered allocation and memory pools.
 
 use super::arguments::{handle, out};
+use super::context::check_device;
 use super::define::exports;
-use crate::code::{CuResult, INVALID_DEVICE};
+use crate::code::CuResult;
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::objects::PoolState;
@@ -27,20 +28,16 @@ fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> CuRe
     pool.used_max = pool.used_max.max(pool.used);
     pool.reserved_max = pool.reserved_max.max(pool.reserved);
     if lacks {
-        machine.clock.advance(machine.profile.device_memory_call_ns);
+        machine.clock.advance(machine.device().profile.device_memory_call_ns);
     }
     Ok(address)
-}
-
-fn device(device: CUdevice) -> CuResult {
-    if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
 }
 
 exports! {
     #[cost(Pool)]
     fn cuMemAllocAsync(machine, pointer: *mut CUdeviceptr, bytes: usize, stream: CUstream) {
         machine.context()?;
-        let pool = machine.objects.default_pool;
+        let pool = machine.objects.default_pools[machine.current()];
         let address = take(machine, pool, bytes, stream.addr())?;
         out(pointer, address)
     }
@@ -68,17 +65,17 @@ exports! {
         machine.objects.give_back(pointer, bytes)
     }
     fn cuDeviceGetDefaultMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
-        device(ordinal)?;
-        out(pool, handle(machine.objects.default_pool))
+        let device = check_device(machine, ordinal)?;
+        out(pool, handle(machine.objects.default_pools[device]))
     }
     fn cuDeviceGetMemPool(machine, pool: *mut CUmemoryPool, ordinal: CUdevice) {
-        device(ordinal)?;
-        out(pool, handle(machine.objects.default_pool))
+        let device = check_device(machine, ordinal)?;
+        out(pool, handle(machine.objects.default_pools[device]))
     }
     fn cuDeviceSetMemPool(machine, ordinal: CUdevice, pool: CUmemoryPool) {
-        device(ordinal)?;
+        let device = check_device(machine, ordinal)?;
         machine.objects.pools.get(pool.addr())?;
-        machine.objects.default_pool = pool.addr();
+        machine.objects.default_pools[device] = pool.addr();
         Ok(())
     }
     fn cuMemPoolCreate(machine, pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) {

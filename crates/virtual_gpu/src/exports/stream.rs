@@ -23,13 +23,19 @@ fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> CuResult<usi
         return Err(ReturnCode::INVALID_VALUE);
     }
     let priority = priority.clamp(-5, 0);
-    Ok(machine.objects.streams.add(StreamState { flags, priority, ..StreamState::default() }))
+    let device = machine.current();
+    let state = StreamState { device, flags, priority, ..StreamState::default() };
+    Ok(machine.objects.streams.add(state))
 }
 
 fn record(machine: &mut Machine, event: usize, stream: usize) -> CuResult {
     machine.context()?;
-    machine.objects.events.get(event)?;
-    let capture = machine.objects.stream(stream)?.capture.clone();
+    let device = machine.objects.events.get(event)?.device;
+    let state = machine.objects.stream(stream)?;
+    if state.device != device {
+        return Err(INVALID_HANDLE);
+    }
+    let capture = state.capture.clone();
     let recorded = match capture {
         Some(_) => None,
         None => machine.submit(stream, QueuedWork::Event)?,
@@ -75,6 +81,9 @@ fn recorded(machine: &mut Machine, event: usize) -> CuResult<Option<usize>> {
 }
 
 fn elapsed(machine: &mut Machine, start: usize, end: usize) -> CuResult<f32> {
+    if machine.objects.events.get(start)?.device != machine.objects.events.get(end)?.device {
+        return Err(INVALID_HANDLE);
+    }
     let mut ends = [0.0; 2];
     for (ended, event) in ends.iter_mut().zip([start, end]) {
         let event = machine.objects.events.get(event)?;
@@ -127,14 +136,18 @@ exports! {
         out(priority, machine.objects.stream(stream.addr())?.priority)
     }
     fn cuStreamGetCtx(machine, stream: CUstream, context: *mut CUcontext) {
-        machine.objects.stream(stream.addr())?;
-        out(context, handle(thread::current_context().unwrap_or(0)))
+        let device = machine.objects.stream(stream.addr())?.device;
+        let current = thread::current_context().unwrap_or(0);
+        // A stream knows its device; its context is the current one or, of another device, the primary one.
+        let is_current = device == machine.current();
+        let primary = machine.objects.primary[device].context.map(|(context, _)| context);
+        out(context, handle(if is_current { current } else { primary.unwrap_or(current) }))
     }
     fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
         match attribute {
             LaunchAttribute::ACCESS_POLICY_WINDOW if !value.is_null() => {
                 let window = AccessWindow::new(&raw const (*value).accessPolicyWindow);
-                let most = machine.profile.max_access_window_bytes;
+                let most = machine.device().profile.max_access_window_bytes;
                 if window.range.1 - window.range.0 > most {
                     return Err(ReturnCode::INVALID_VALUE);
                 }
@@ -154,7 +167,8 @@ exports! {
     }
     fn cuEventCreate(machine, event: *mut CUevent, flags: c_uint) {
         machine.context()?;
-        let created = machine.objects.events.add(EventState { flags, ..EventState::default() });
+        let device = machine.current();
+        let created = machine.objects.events.add(EventState { device, flags, ..EventState::default() });
         out(event, handle(created))
     }
     fn cuEventDestroy_v2(machine, event: CUevent) {

@@ -35,7 +35,7 @@ unsafe fn image(machine: &Machine, resource: *const CUDA_RESOURCE_DESC) -> CuRes
         if (*resource).flags != 0 {
             return Err(invalid);
         }
-        let limit = |number| machine.profile.attribute(number).unwrap_or(0) as u64;
+        let limit = |number| machine.device().profile.attribute(number).unwrap_or(0) as u64;
         let aligned = |address: u64| address != 0 && address.is_multiple_of(limit(14));
         match (&raw const (*resource).resType).cast::<c_uint>().read() {
             0 => {

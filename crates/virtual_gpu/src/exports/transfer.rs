@@ -2,12 +2,12 @@
 
 use super::array;
 use super::define::exports;
-use crate::code::CuResult;
+use crate::code::{CuResult, INVALID_CONTEXT};
 use crate::machine::Machine;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction};
-use crate::objects::{self, LEGACY};
+use crate::objects::LEGACY;
 use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
@@ -103,10 +103,10 @@ fn copy(
         copy.staged = Some(stage(&copy));
         let taken = machine.larger_bytes(bytes);
         let start = machine.clock.now;
-        let end = start + model::copy_ns(&machine.profile, Direction::Upload(true), taken);
+        let end = start + model::copy_ns(&machine.device().profile, Direction::Upload(true), taken);
         machine.clock.now = end;
         let kind = OperationKind::Upload { bytes };
-        machine.recorder.note(kind, Some(objects::key(stream)), start..end);
+        machine.recorder.note(kind, Some(machine.objects.key(stream)), start..end);
         return machine.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
     }
     let id = machine.submit(stream, QueuedWork::Copy(copy))?;
@@ -220,6 +220,12 @@ unsafe fn plane(
     copy(machine, stream, planned, Said::Any, Said::Any)
 }
 
+/// The devices of the contexts that a copy between devices names.
+fn peers(machine: &mut Machine, from: CUcontext, to: CUcontext) -> CuResult<(usize, usize)> {
+    machine.context()?;
+    machine.objects.devices_of((from.addr(), to.addr())).ok_or(INVALID_CONTEXT)
+}
+
 fn host<T>(pointer: *const T) -> u64 {
     pointer.expose_provenance() as u64
 }
@@ -258,10 +264,21 @@ exports! {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Launch)]
+    fn cuMemcpyPeer(
+        machine, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize
+    ) {
+        // It comes after what was enqueued on either device, and in the current context.
+        let (from, to) = peers(machine, from, to)?;
+        machine.run_device(from);
+        machine.run_device(to);
+        copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
+    }
+    #[cost(Launch)]
     fn cuMemcpyPeerAsync(
-        machine, target: CUdeviceptr, _to: CUcontext, source: CUdeviceptr, _from: CUcontext, bytes: usize,
+        machine, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize,
         stream: CUstream
     ) {
+        peers(machine, from, to)?;
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Launch)]

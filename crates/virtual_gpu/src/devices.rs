@@ -1,0 +1,96 @@
+//! The devices of a machine: what each has of its own, and which of them a call means.
+//!
+//! A call means the device of the context that is current on its thread. Work that runs later means that of its stream.
+
+use crate::l2::PersistingL2;
+use crate::limits::Limits;
+use crate::machine::Machine;
+use crate::objects::ContextState;
+use crate::profile::Profile;
+use crate::thread;
+use cuda_driver::ReturnCode;
+use std::ops::Range;
+
+/// What one device has of its own, besides its memory and its engines.
+#[derive(Debug)]
+pub(crate) struct DeviceState {
+    pub(crate) profile: Profile,
+    pub(crate) limits: Limits,
+    /// What the part of L2 that is set aside holds.
+    pub(crate) l2: PersistingL2,
+    /// What every later call of its contexts returns.
+    pub(crate) fault: Option<ReturnCode>,
+}
+
+impl DeviceState {
+    pub(crate) fn new(profile: Profile) -> DeviceState {
+        let (limits, l2) = (Limits::default(), PersistingL2::default());
+        DeviceState { profile, limits, l2, fault: None }
+    }
+}
+
+impl Machine {
+    /// The number of the device that is meant.
+    pub(crate) fn current(&self) -> usize {
+        self.objects.device
+    }
+
+    /// The device that is meant.
+    pub(crate) fn device(&self) -> &DeviceState {
+        &self.devices[self.objects.device]
+    }
+
+    /// The device that is meant.
+    pub(crate) fn device_mut(&mut self) -> &mut DeviceState {
+        &mut self.devices[self.objects.device]
+    }
+
+    /// From here on this device is meant; gives the one that was.
+    pub(crate) fn select(&mut self, device: usize) -> usize {
+        self.memory.device.select(device);
+        std::mem::replace(&mut self.objects.device, device)
+    }
+
+    /// From here on the device of the context is meant that is current on this thread; without one, the first.
+    pub(crate) fn select_current(&mut self) {
+        let context = thread::current_context().and_then(|it| self.objects.contexts.get(it).ok());
+        let device = context.map_or(0, |context: &ContextState| context.device);
+        self.select(device);
+    }
+
+    /// Whether kernels of one device may access what another has allocated: a context of the first has asked for it.
+    pub(crate) fn has_access(&self, device: usize, peer: usize) -> bool {
+        device == peer
+            || self
+                .objects
+                .peers
+                .iter()
+                .any(|pair| self.objects.devices_of(*pair) == Some((device, peer)))
+    }
+
+    /// Takes out of reach what kernels of the device that is meant may not access: other devices' memory without peer
+    /// access, and what came from their pools, which need an access of their own.
+    pub(crate) fn hide_inaccessible(&mut self) {
+        if self.devices.len() == 1 {
+            return;
+        }
+        let device = self.current();
+        let open: Vec<bool> =
+            (0..self.devices.len()).map(|other| self.has_access(device, other)).collect();
+        let pool_of = &self.objects.pool_of;
+        let owner = |address: u64| {
+            (0..open.len()).find(|other| simt::Memory::addresses(*other).contains(&address))
+        };
+        let is_hidden = |address: u64| {
+            let other = owner(address).filter(|other| *other != device);
+            other.is_some_and(|other| !open[other] || pool_of.contains_key(&address))
+        };
+        self.memory.device.hide(is_hidden);
+    }
+
+    /// The other devices, in the order of their numbers, and their addresses.
+    pub(crate) fn peers(&self) -> Vec<(usize, Range<u64>)> {
+        let others = (0..self.devices.len()).filter(|other| *other != self.current());
+        others.map(|other| (other, simt::Memory::addresses(other))).collect()
+    }
+}
