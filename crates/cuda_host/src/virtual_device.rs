@@ -88,6 +88,11 @@ impl VirtualDevice {
         virtual_gpu::host_reads(memory.as_ptr().addr(), size_of_val(memory));
     }
 
+    /// The host has written this memory: pages of managed memory are on the host from here on.
+    pub fn host_writes<T>(&self, memory: &[T]) {
+        virtual_gpu::host_writes(memory.as_ptr().addr(), size_of_val(memory));
+    }
+
     /// Mistakes of the host's since the last call, each as a sentence with its call and, where it is known, its line: use
     /// after free, a copy past an allocation, host memory that changed too early. Advice is left out, such as on
     /// asynchronous copies of pageable memory, which only cost time.

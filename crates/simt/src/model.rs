@@ -102,4 +102,7 @@ pub struct Estimate {
     pub far_lines_written: u64,
     /// Pieces of the window that were read and are kept.
     pub kept: Pieces,
+    /// Granules of [`Options::moving`](crate::Options::moving) that were touched, by their address / 64 KiB, and
+    /// whether they were written. What far memory holds is not among them.
+    pub touched: BTreeMap<u64, bool>,
 }

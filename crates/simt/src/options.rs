@@ -44,6 +44,8 @@ pub struct Options {
     pub estimate: Option<Latencies>,
     /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
     pub far: Vec<Range<u64>>,
+    /// Addresses of memory whose pages move: the estimate says which granules of 64 KiB the launch touched.
+    pub moving: Vec<Range<u64>>,
     /// Record the requests of this warp, if it runs; needs `counters`.
     pub watched: Option<Watched>,
     /// The device's second cache, for the estimate.
@@ -66,6 +68,7 @@ impl Default for Options {
             findings_max: 100,
             estimate: None,
             far: Vec::new(),
+            moving: Vec::new(),
             watched: None,
             l2: L2::default(),
             footprint: false,

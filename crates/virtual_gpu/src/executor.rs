@@ -2,6 +2,7 @@
 
 use crate::concurrent::{Race, Ran};
 use crate::machine::Machine;
+use crate::managed::{PageMoves, Side};
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction, Load, Parts};
 use crate::recorder::LaunchRecord;
@@ -18,6 +19,14 @@ use std::ops::Range;
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
 
+/// What the model says of a kernel.
+#[derive(Default)]
+struct Predicted {
+    parts: Parts,
+    moves: PageMoves,
+    model_ns: f64,
+}
+
 impl Machine {
     /// Executes one operation whose dependencies were executed.
     pub(crate) fn execute(&mut self, id: usize) {
@@ -28,7 +37,7 @@ impl Machine {
             | QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join => self.profile.launch_latency_ns,
-            QueuedWork::Copy(_) | QueuedWork::Prefetch(..) => self.profile.copy_latency_ns,
+            QueuedWork::Copy(_) | QueuedWork::Prefetch { .. } => self.profile.copy_latency_ns,
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
             QueuedWork::Release(_) => 0.0,
         };
@@ -72,8 +81,8 @@ impl Machine {
                 Direction::Device => Some(Engine::Compute),
                 Direction::Host => None,
             },
-            QueuedWork::Prefetch(_, true) => Some(Engine::Upload),
-            QueuedWork::Prefetch(_, false) => Some(Engine::Download),
+            QueuedWork::Prefetch { to: Side::Device, .. } => Some(Engine::Upload),
+            QueuedWork::Prefetch { to: Side::Host, .. } => Some(Engine::Download),
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
@@ -121,12 +130,14 @@ impl Machine {
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
                 (kind, self.timeline.compute(ready, duration, kernel.share))
             }
-            QueuedWork::Prefetch(bytes, to_device) => {
-                let direction =
-                    if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
-                let taken = self.larger_bytes(*bytes);
-                let duration = model::copy_ns(&self.profile, direction, taken);
-                let kind = operation_kind(direction, *bytes);
+            QueuedWork::Prefetch { range, to } => {
+                let direction = match to {
+                    Side::Device => Direction::Upload(false),
+                    Side::Host => Direction::Download(false),
+                };
+                let moves = self.memory.move_to(*to, range.clone());
+                let duration = self.profile.copy_latency_ns / 4.0 + self.moves_ns(&moves);
+                let kind = operation_kind(direction, range.end - range.start);
                 (kind, self.book_copy(direction, ready, duration))
             }
         };
@@ -189,7 +200,8 @@ impl Machine {
             }
         }
         let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
-        Some(model::fill_ns(&self.profile, bytes))
+        let end = fill.address + ((fill.height - 1) * fill.pitch + row_bytes) as u64;
+        Some(self.bring_pages(fill.address..end) + model::fill_ns(&self.profile, bytes))
     }
 
     fn kernel(&mut self, id: usize, call: &'static str, kernel: &KernelLaunch) -> Option<f64> {
@@ -205,6 +217,7 @@ impl Machine {
                 .times
                 .then(|| self.profile.latencies(kernel.shared_bytes, kernel.resident)),
             far: self.memory.mapped_ranges(),
+            moving: self.memory.managed.ranges(),
             watched: self.watched,
             footprint: awaited || !beside.is_empty(),
             l2: self.l2.found_by(
@@ -216,7 +229,7 @@ impl Machine {
         };
         if self.skips_kernels {
             self.concurrent.ran(id, None);
-            self.remember(kernel, Report::default(), Parts::default(), 0.0);
+            self.remember(kernel, Report::default(), Predicted::default());
             return Some(0.0);
         }
         let mut report =
@@ -245,7 +258,8 @@ impl Machine {
         }
         if !self.options.times {
             let least_ns = self.profile.kernel_minimum_ns;
-            self.remember(kernel, report, Parts::default(), least_ns);
+            let predicted = Predicted { model_ns: least_ns, ..Predicted::default() };
+            self.remember(kernel, report, predicted);
             return Some(least_ns);
         }
         let estimate = report.estimate.clone().unwrap_or_default();
@@ -265,18 +279,36 @@ impl Machine {
         } else {
             self.profile.kernel_minimum_ns
         };
-        let model_ns = minimum_ns + parts.together_ns();
-        self.remember(kernel, report, parts, model_ns);
+        // A kernel that waits for pages does little else meanwhile.
+        let moves = self.memory.kernel_touches(&estimate.touched);
+        let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
+        self.remember(kernel, report, Predicted { parts, moves, model_ns });
         Some(model_ns)
     }
 
-    fn remember(&mut self, kernel: &KernelLaunch, report: Report, parts: Parts, model_ns: f64) {
+    /// How long pages take that moved.
+    fn moves_ns(&self, moves: &PageMoves) -> f64 {
+        model::moves_ns(&self.profile, moves, self.larger.work)
+    }
+
+    /// The device's own copy or fill uses managed memory: what it needs comes first.
+    fn bring_pages(&mut self, range: Range<u64>) -> f64 {
+        if !self.memory.managed.holds(range.start, 1) {
+            return 0.0;
+        }
+        let moves = self.memory.move_to(Side::Device, range);
+        self.moves_ns(&moves)
+    }
+
+    fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
+        let Predicted { parts, moves, model_ns } = predicted;
         self.recorder.launched(LaunchRecord {
             kernel: kernel.launch.kernel.clone(),
             grid: kernel.launch.grid,
             block: kernel.launch.block,
             report,
             parts,
+            moves,
             model_ns,
         });
     }
@@ -291,7 +323,12 @@ impl Machine {
         }
         // What the host has staged has crossed the bus when the call returned, but for the last piece.
         let bytes = if copy.staged.is_some() { 0 } else { self.larger_bytes(copy.bytes()) };
-        Some(model::copy_ns(&self.profile, direction, bytes))
+        let mut pages_ns = 0.0;
+        for side in [copy.source, copy.target] {
+            let end = side.address + ((copy.height - 1) * side.pitch + copy.width) as u64;
+            pages_ns += self.bring_pages(side.address..end);
+        }
+        Some(pages_ns + model::copy_ns(&self.profile, direction, bytes))
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.

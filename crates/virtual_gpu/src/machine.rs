@@ -7,7 +7,7 @@ use crate::l2::PersistingL2;
 use crate::limits::Limits;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
-use crate::model::WorkScale;
+use crate::model::{self, WorkScale};
 use crate::objects::Objects;
 use crate::options::{Options, Order};
 use crate::profile::Profile;
@@ -156,8 +156,20 @@ impl Machine {
         self.host_works(bytes, self.profile.page_register_bytes_per_second);
     }
 
+    /// The host uses memory of its own: pages of managed memory come to it first.
+    fn host_touches(&mut self, address: u64, bytes: usize, writes: bool) {
+        let moves = self.memory.managed.host_touches(address..address + bytes as u64, writes);
+        self.clock.advance(model::moves_ns(&self.profile, &moves, self.larger.work));
+    }
+
+    /// The host writes memory of its own.
+    pub(crate) fn host_writes(&mut self, address: u64, bytes: usize) {
+        self.host_touches(address, bytes, true);
+    }
+
     /// The host reads memory of its own.
     pub(crate) fn host_reads(&mut self, address: u64, bytes: usize) {
+        self.host_touches(address, bytes, false);
         let rate = if self.memory.is_write_combined(address) {
             self.profile.write_combined_read_bytes_per_second
         } else {
@@ -175,7 +187,11 @@ impl Machine {
         if bytes == 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        self.memory.device.allocate(bytes as u64).map_err(|_| ReturnCode::OUT_OF_MEMORY)
+        let taken = self.memory.device.allocate(bytes as u64);
+        // Device memory goes before managed memory, which has the host to go to.
+        let moves = self.memory.managed.shrink(self.memory.room_for_managed());
+        self.clock.advance(model::moves_ns(&self.profile, &moves, 1.0));
+        taken.map_err(|_| ReturnCode::OUT_OF_MEMORY)
     }
 }
 

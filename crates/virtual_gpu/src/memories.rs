@@ -1,6 +1,7 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
+use crate::managed::{Managed, PageMoves, Side};
 use crate::misuse::{Misuse, MisuseKind};
 use crate::model::Direction;
 use crate::work::{Copy, CopySide, QueuedWork};
@@ -51,6 +52,8 @@ pub(crate) struct Memories {
     pub(crate) device: Memory,
     /// Host memory by its first address.
     pub(crate) host: BTreeMap<u64, HostRegion>,
+    /// Where the pages of managed memory are.
+    pub(crate) managed: Managed,
     /// Operations executed so far.
     pub(crate) executed: u64,
     /// After how many operations the device last wrote each page-locked range, by its first address.
@@ -64,6 +67,7 @@ impl Memories {
         Memories {
             device: Memory::new(device_bytes),
             host: BTreeMap::new(),
+            managed: Managed::default(),
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
@@ -73,6 +77,7 @@ impl Memories {
     /// Host memory of this first address is no longer known.
     pub(crate) fn remove_host(&mut self, address: u64) {
         self.host.remove(&address);
+        self.managed.remove(address);
         self.written.remove(&address);
     }
 
@@ -207,10 +212,32 @@ impl Memories {
         any.then(|| hasher.finish())
     }
 
-    /// Page-locked host memory, which kernels reach over the bus. Managed memory moves instead.
-    pub(crate) fn mapped_ranges(&self) -> Vec<Range<u64>> {
-        let mapped = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
-        mapped.map(|(start, region)| *start..start + region.bytes as u64).collect()
+    /// Host memory that kernels reach over the link: what is page-locked, and managed memory that does not move.
+    pub(crate) fn mapped_ranges(&mut self) -> Vec<Range<u64>> {
+        let device = &self.device;
+        let managed = self.managed.mapped_ranges(|range| is_zero(device, range));
+        let locked = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
+        let locked = locked.map(|(start, region)| *start..start + region.bytes as u64);
+        locked.chain(managed).collect()
+    }
+
+    /// Device memory that managed memory may take.
+    pub(crate) fn room_for_managed(&self) -> u64 {
+        self.device.capacity_bytes() - self.device.used_bytes()
+    }
+
+    /// A kernel touched granules of managed memory.
+    pub(crate) fn kernel_touches(&mut self, touched: &BTreeMap<u64, bool>) -> PageMoves {
+        let room = self.room_for_managed();
+        let device = &self.device;
+        self.managed.kernel_touches(touched, room, |range| is_zero(device, range))
+    }
+
+    /// What of a range is managed memory moves to a side.
+    pub(crate) fn move_to(&mut self, side: Side, range: Range<u64>) -> PageMoves {
+        let room = self.room_for_managed();
+        let device = &self.device;
+        self.managed.move_to(side, range, room, |range| is_zero(device, range))
     }
 
     /// Whether an address that no allocation holds was once one's.
@@ -270,7 +297,7 @@ impl Memories {
             | QueuedWork::Wait
             | QueuedWork::Join
             | QueuedWork::Release(_)
-            | QueuedWork::Prefetch(..) => return,
+            | QueuedWork::Prefetch { .. } => return,
         };
         for address in addresses {
             if let Some(allocation) =
@@ -287,6 +314,15 @@ impl Memories {
         self.host_function_ran > executed
             || self.written.get(&base).is_some_and(|last| *last > executed)
     }
+}
+
+/// Whether host memory that the device knows holds zeros only.
+fn is_zero(device: &Memory, range: Range<u64>) -> bool {
+    let bytes = (range.end - range.start) as usize;
+    device.host_pointer(range.start, bytes).is_ok_and(|pointer| {
+        // SAFETY: the memory table gave the pointer for so many bytes, which live as long as it knows them; no kernel runs.
+        unsafe { std::slice::from_raw_parts(pointer, bytes) }.iter().all(|byte| *byte == 0)
+    })
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
         | QueuedWork::Wait
         | QueuedWork::Join
         | QueuedWork::Host(_)
-        | QueuedWork::Prefetch(..) => Vec::new(),
+        | QueuedWork::Prefetch { .. } => Vec::new(),
     }
 }
 

@@ -1,8 +1,10 @@
 //! What can be enqueued on a stream.
 
 use crate::l2::AccessWindow;
+use crate::managed::Side;
 use simt::{Launch, Module};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One side of a copy: an address, and how far its rows are apart.
@@ -86,8 +88,11 @@ pub(crate) enum QueuedWork {
     Host(HostFunction),
     /// The end of a stream-ordered allocation.
     Release(u64),
-    /// Managed memory moves: bytes, and whether to the device.
-    Prefetch(u64, bool),
+    /// Managed memory moves to a side.
+    Prefetch {
+        range: Range<u64>,
+        to: Side,
+    },
 }
 
 /// Work with its place in the order.
