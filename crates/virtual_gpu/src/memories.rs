@@ -14,6 +14,9 @@ use std::ops::Range;
 /// `CU_MEMHOSTALLOC_WRITECOMBINED`.
 pub(crate) const WRITE_COMBINED: u32 = 4;
 
+/// Among the flags of managed memory: a static, which its module frees.
+pub(crate) const OWNED_BY_MODULE: u32 = 1 << 31;
+
 /// The memory of arrays is called this.
 pub(crate) const ARRAY_LABEL: &str = "CUDA array";
 
@@ -259,7 +262,8 @@ impl Memories {
         let device = device.map(|one| {
             format!("{} bytes of device memory at {:#x} were never freed", one.bytes, one.address)
         });
-        let host = self.host.iter().map(|(address, region)| {
+        let host = self.host.iter().filter(|(_, region)| region.flags & OWNED_BY_MODULE == 0);
+        let host = host.map(|(address, region)| {
             format!(
                 "{} bytes of {:?} host memory at {address:#x} were never freed",
                 region.bytes, region.kind

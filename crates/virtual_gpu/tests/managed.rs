@@ -12,7 +12,7 @@ use cust_ext::stream::non_blocking;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use virtual_gpu::{LaunchRecord, Options, PageMoves, Profile, VirtualGpu, WorkScale};
 
-/// `values[i] += 1` for `i < n`, and `sum += values[i]` of each thread's own.
+/// `increment` adds one to the 4 n words of an array, `read` only reads them, and `count` adds one to a managed static.
 const PTX: &str = r#"
 .version 7.8
 .target sm_70
@@ -40,6 +40,18 @@ const PTX: &str = r#"
     add.u32 %r6, %r6, 1;
     st.global.v4.u32 [%rd4], {%r2, %r3, %r4, %r6};
 DONE:
+    ret;
+}
+
+.visible .global .attribute(.managed) .align 4 .u32 counter = 41;
+.visible .global .align 4 .u32 plain;
+
+.visible .entry count()
+{
+    .reg .b32 %r<3>;
+    ld.global.u32 %r1, [counter];
+    add.u32 %r2, %r1, 1;
+    st.global.u32 [counter], %r2;
     ret;
 }
 
@@ -169,6 +181,36 @@ fn copies_and_fills_use_managed_memory_on_the_device() {
         cust_ext::pointer::info(values.as_ptr().addr() as u64).unwrap().unwrap().kind,
         cust_ext::pointer::MemoryKind::Managed
     );
+}
+
+#[test]
+fn the_host_uses_a_managed_static_where_it_is() {
+    let here = here();
+    let count = here.module.get_function("count").unwrap();
+    let run = || {
+        let stream = &here.stream;
+        // SAFETY: the kernel takes nothing; the host waits before it looks.
+        unsafe { launch!(count<<<1, 1, 0, stream>>>()) }.unwrap();
+        stream.synchronize().unwrap();
+        virtual_gpu::launches().pop().unwrap().moves.faults
+    };
+    assert_eq!((run(), run()), (1, 0), "the loader wrote its first value on the host");
+    let mut counter = cust_ext::symbol::symbol::<u32>(&here.module, "counter").unwrap();
+    // SAFETY: no kernel runs, and there is no other slice of the symbol.
+    let words = unsafe { counter.as_host_slice_mut() }.unwrap();
+    assert_eq!(words, [43]);
+    words[0] = 7;
+    virtual_gpu::host_writes(words.as_ptr().addr(), 4);
+    assert_eq!(run(), 1);
+    let mut copied = [0];
+    counter.download(&mut copied).unwrap();
+    assert_eq!(copied, [8], "copies find it, too");
+    let mut plain = cust_ext::symbol::symbol::<u32>(&here.module, "plain").unwrap();
+    // SAFETY: as above.
+    let refused = unsafe { plain.as_host_slice_mut() }.unwrap_err().to_string();
+    assert!(refused.contains("the symbol plain is not managed memory"), "{refused}");
+    assert_eq!(virtual_gpu::leaks(), []);
+    drop(here);
 }
 
 #[test]

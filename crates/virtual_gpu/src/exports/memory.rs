@@ -5,7 +5,7 @@ use super::define::exports;
 use crate::code::{CuResult, INVALID_DEVICE, INVALID_HANDLE, NOT_FOUND};
 use crate::machine::Machine;
 use crate::managed::{self, Advice, Side};
-use crate::memories::{HostKind, HostRegion, MemoryKind};
+use crate::memories::{HostKind, HostRegion, MemoryKind, OWNED_BY_MODULE};
 use crate::misuse::MisuseKind;
 use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
@@ -52,6 +52,16 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     }
     machine.memory.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
     Ok(address)
+}
+
+/// Memory for a managed static of a module.
+pub(super) fn managed_static(machine: &mut Machine, bytes: usize) -> CuResult<u64> {
+    allocate_host(machine, bytes.max(1), HostKind::Managed, OWNED_BY_MODULE)
+}
+
+/// The module of a managed static is unloaded.
+pub(super) fn free_managed_static(machine: &mut Machine, address: u64) -> CuResult {
+    forget_host(machine, address, &[HostKind::Managed])
 }
 
 fn map(machine: &mut Machine, address: u64, bytes: usize) -> CuResult {
