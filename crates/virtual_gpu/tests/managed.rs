@@ -12,7 +12,7 @@ use cust_ext::stream::non_blocking;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use virtual_gpu::{LaunchRecord, Options, PageMoves, Profile, VirtualGpu, WorkScale};
 
-/// `increment` adds one to the 4 n words of an array, `read` only reads them, and `count` adds one to a managed static.
+/// `increment` adds one to the 4 n words of an array, `read` only reads them.
 const PTX: &str = r#"
 .version 7.8
 .target sm_70
@@ -43,18 +43,6 @@ DONE:
     ret;
 }
 
-.visible .global .attribute(.managed) .align 4 .u32 counter = 41;
-.visible .global .align 4 .u32 plain;
-
-.visible .entry count()
-{
-    .reg .b32 %r<3>;
-    ld.global.u32 %r1, [counter];
-    add.u32 %r2, %r1, 1;
-    st.global.u32 [counter], %r2;
-    ret;
-}
-
 .visible .entry read(.param .u64 values, .param .u32 n)
 {
     .reg .pred %p<2>;
@@ -72,6 +60,25 @@ DONE:
     add.s64 %rd4, %rd1, %rd3;
     ld.global.v4.u32 {%r2, %r3, %r4, %r6}, [%rd4];
 DONE:
+    ret;
+}
+"#;
+
+/// A module with a managed static and one in device memory; `count` adds one to the former.
+const STATICS: &str = r#"
+.version 7.8
+.target sm_70
+.address_size 64
+
+.visible .global .attribute(.managed) .align 4 .u32 counter = 41;
+.visible .global .align 4 .u32 plain;
+
+.visible .entry count()
+{
+    .reg .b32 %r<3>;
+    ld.global.u32 %r1, [counter];
+    add.u32 %r2, %r1, 1;
+    st.global.u32 [counter], %r2;
     ret;
 }
 "#;
@@ -186,7 +193,8 @@ fn copies_and_fills_use_managed_memory_on_the_device() {
 #[test]
 fn the_host_uses_a_managed_static_where_it_is() {
     let here = here();
-    let count = here.module.get_function("count").unwrap();
+    let module = Module::from_ptx(STATICS, &[]).unwrap();
+    let count = module.get_function("count").unwrap();
     let run = || {
         let stream = &here.stream;
         // SAFETY: the kernel takes nothing; the host waits before it looks.
@@ -195,7 +203,7 @@ fn the_host_uses_a_managed_static_where_it_is() {
         virtual_gpu::launches().pop().unwrap().moves.faults
     };
     assert_eq!((run(), run()), (1, 0), "the loader wrote its first value on the host");
-    let mut counter = cust_ext::symbol::symbol::<u32>(&here.module, "counter").unwrap();
+    let mut counter = cust_ext::symbol::symbol::<u32>(&module, "counter").unwrap();
     // SAFETY: no kernel runs, and there is no other slice of the symbol.
     let words = unsafe { counter.as_host_slice_mut() }.unwrap();
     assert_eq!(words, [43]);
@@ -205,12 +213,13 @@ fn the_host_uses_a_managed_static_where_it_is() {
     let mut copied = [0];
     counter.download(&mut copied).unwrap();
     assert_eq!(copied, [8], "copies find it, too");
-    let mut plain = cust_ext::symbol::symbol::<u32>(&here.module, "plain").unwrap();
+    let mut plain = cust_ext::symbol::symbol::<u32>(&module, "plain").unwrap();
     // SAFETY: as above.
     let refused = unsafe { plain.as_host_slice_mut() }.unwrap_err().to_string();
     assert!(refused.contains("the symbol plain is not managed memory"), "{refused}");
-    assert_eq!(virtual_gpu::leaks(), []);
-    drop(here);
+    drop(module);
+    let (free, total) = cust::memory::mem_get_info().unwrap();
+    assert_eq!((free, virtual_gpu::leaks()), (total, vec![]));
 }
 
 #[test]
