@@ -88,6 +88,11 @@ impl VirtualDevice {
         virtual_gpu::host_reads(memory.as_ptr().addr(), size_of_val(memory));
     }
 
+    /// The host has used a few words of each page of this memory: pages of managed memory are on the host from here on.
+    pub fn host_touches<T>(&self, memory: &[T]) {
+        virtual_gpu::host_touches(memory.as_ptr().addr(), size_of_val(memory));
+    }
+
     /// The host has written this memory: pages of managed memory are on the host from here on.
     pub fn host_writes<T>(&self, memory: &[T]) {
         virtual_gpu::host_writes(memory.as_ptr().addr(), size_of_val(memory));

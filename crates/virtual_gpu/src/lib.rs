@@ -67,6 +67,6 @@ pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
-    assume_registers, extrapolate_to, forget_failure, host_reads, host_writes, launches, leaks,
-    misuse, operations, skip_kernels, watch,
+    assume_registers, extrapolate_to, forget_failure, host_reads, host_touches, host_writes,
+    launches, leaks, misuse, operations, skip_kernels, watch,
 };

@@ -157,7 +157,7 @@ impl Machine {
     }
 
     /// The host uses memory of its own: pages of managed memory come to it first.
-    fn host_touches(&mut self, address: u64, bytes: usize, writes: bool) {
+    pub(crate) fn host_touches(&mut self, address: u64, bytes: usize, writes: bool) {
         let moves = self.memory.managed.host_touches(address..address + bytes as u64, writes);
         self.clock.advance(model::moves_ns(&self.profile, &moves, self.larger.work));
     }

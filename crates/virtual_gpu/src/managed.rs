@@ -80,6 +80,8 @@ pub struct PageMoves {
     pub to_device_bytes: u64,
     /// Bytes from the device to the host, those of evicted blocks included.
     pub to_host_bytes: u64,
+    /// Bytes that the host was the first to touch, so that they had to be found and cleared.
+    pub host_first_bytes: u64,
     /// Blocks of 2 MiB that left device memory because it was full.
     pub evicted_blocks: u64,
 }
@@ -364,6 +366,7 @@ impl Managed {
         let mut faulted = None;
         for at in Managed::granules_of(range) {
             let Some(granule) = self.granule(at) else { continue };
+            moves.host_first_bytes += if granule.is_nowhere() { GRANULE } else { 0 };
             let missing = granule.on_device && !granule.on_host;
             if missing && granule.read_mostly && !writes {
                 granule.on_host = true;

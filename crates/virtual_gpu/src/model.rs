@@ -79,12 +79,13 @@ pub(crate) fn pages_rate(profile: &Profile, to: Side) -> f64 {
 /// How long pages of managed memory take to move, in nanoseconds, when `work` times as many move as did.
 ///
 /// ```text
-/// faults x time of a fault + bytes to the device / rate + bytes to the host / rate
+/// faults x time of a fault + bytes to the device / rate + bytes to the host / rate + bytes that are new there / rate
 /// ```
 pub(crate) fn moves_ns(profile: &Profile, moves: &PageMoves, work: f64) -> f64 {
     let ns = |bytes: u64, to: Side| bytes as f64 / pages_rate(profile, to) * 1e9;
     let bytes = ns(moves.to_device_bytes, Side::Device) + ns(moves.to_host_bytes, Side::Host);
-    work * (moves.faults as f64 * profile.page_fault_ns + bytes)
+    let first = moves.host_first_bytes as f64 / profile.pages_first_on_host_bytes_per_second * 1e9;
+    work * (first + moves.faults as f64 * profile.page_fault_ns + bytes)
 }
 
 /// How long a fill takes, in nanoseconds.

@@ -158,6 +158,9 @@ pub struct Profile {
     /// Managed memory that moves to the host.
     #[serde(default = "pages_to_host_bytes_per_second")]
     pub pages_to_host_bytes_per_second: f64,
+    /// Managed memory that the host writes as the first.
+    #[serde(default = "pages_first_on_host_bytes_per_second")]
+    pub pages_first_on_host_bytes_per_second: f64,
 }
 
 /// What files do not say that were written before it was known: what an H200's host takes.
@@ -184,6 +187,11 @@ fn pages_to_device_bytes_per_second() -> f64 {
 /// A prefetch of 256 MiB from an H100.
 fn pages_to_host_bytes_per_second() -> f64 {
     8.9e9
+}
+
+/// What `managed_memory/host_first` has on an H100 beyond the faults of its kernel.
+fn pages_first_on_host_bytes_per_second() -> f64 {
+    2.5e9
 }
 
 /// The profiles that come with this crate, by the name to ask for them.

@@ -72,6 +72,12 @@ pub fn host_writes(address: usize, bytes: usize) {
     with(|machine| machine.host_writes(address as u64, bytes));
 }
 
+/// Says that the host has just used a few words of each page of a range: pages of managed memory come to the host for it,
+/// and the rest takes no time.
+pub fn host_touches(address: usize, bytes: usize) {
+    with(|machine| machine.host_touches(address as u64, bytes, false));
+}
+
 /// Says how many registers per thread NVIDIA's assembler gave kernels, which decides how many blocks fit on a
 /// multiprocessor; kernels that are not named get an estimate.
 pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {

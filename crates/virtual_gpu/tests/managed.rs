@@ -147,6 +147,7 @@ fn moved(faults: u64, to_device: usize, to_host: usize, evicted: u64) -> PageMov
         to_device_bytes: (to_device * BLOCK) as u64,
         to_host_bytes: (to_host * BLOCK) as u64,
         evicted_blocks: evicted,
+        ..PageMoves::default()
     }
 }
 

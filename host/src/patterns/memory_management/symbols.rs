@@ -38,9 +38,11 @@
 //! 5. `managed`. The idea: let the host use the symbol in place. A static that is declared
 //!    `#[address_space(managed)]` (`__managed__` in CUDA C++) is [managed memory]: its name gives an
 //!    address that both sides use, and there is no copy to write. It costs page faults: its pages
-//!    move to the device when the kernel touches them, and back when the host does.
-//! 6. `managed_part`. The host writes a quarter of the managed table. What moves is not the quarter
-//!    but its pages, so it gains nothing here.
+//!    move to the device when the kernel touches them, and back when the host does, until the driver
+//!    notices that they go back and forth all the time. Then it leaves them on the host and lets the
+//!    kernel use them over [PCIe].
+//! 6. `managed_part`. The host writes a quarter of the managed table. No copy has a fixed time here
+//!    that would hide the difference, but the host's own writes are fast.
 //!
 //! | variant | change from the previous one | lookups | waits of the host | limited by |
 //! |---|---|---|---|---|
@@ -48,14 +50,16 @@
 //! | `address_kept` | the symbols are found once, and copies are enqueued on the stream | 0 | 1 | the fixed time of copies |
 //! | `part` | only the words that have changed are written, a quarter | 0 | 1 | the fixed time of copies |
 //! | `constant` | as `address_kept`, with the table in constant memory | 0 | 1 | the fixed time of copies |
-//! | `managed` | the symbols are managed memory, which the host uses in place | 0 | 1 | page faults |
-//! | `managed_part` | as `managed`, and the host writes a quarter of the words | 0 | 1 | page faults |
+//! | `managed` | the symbols are managed memory, which the host uses in place | 0 | 1 | the launch and the wait |
+//! | `managed_part` | as `managed`, and the host writes a quarter of the words | 0 | 1 | the launch and the wait |
 //!
 //! Expected: the words take 4 n / 55 x 10^9 seconds in each direction, which is nothing for 4096
 //! words. What counts are the fixed times: of a lookup, of a blocking copy that the host waits for, of
 //! a copy on a stream, of a launch. So `part` (26.05 us) and `constant` (26.72 us) take about as long as
-//! `address_kept`. A page fault takes tens of microseconds, and `managed` (? us) has one for the
-//! table and one for the result on each side. So does `managed_part` (? us).
+//! `address_kept`. A page fault takes tens of microseconds, and `managed` (? us) would have one for
+//! the table and one for the result on each side. But the pages stay on the host, as above. So it
+//! takes a launch, a wait and 32 KiB over PCIe, and has no fixed time of copies. So does
+//! `managed_part` (? us). The model of the virtual device predicts one run, with its faults.
 //!
 //! Common misconception: "constant memory cannot be written". Kernels cannot write it. The host can,
 //! between two launches, by name.
@@ -64,8 +68,8 @@
 //! symbol saves is the argument, and for constant memory the load instruction (`constant_memory`
 //! shows that).
 //!
-//! Common misconception: "managed memory saves the copy, so it is faster". It saves the line of code.
-//! The pages are copied all the same, and a fault asks for them one group at a time.
+//! Common misconception: "managed memory saves the copy". It saves the line of code. The bytes cross
+//! PCIe all the same: as pages that move, or with each access of the kernel.
 //!
 //! Questions:
 //! - What happens if the host writes more words than the symbol has? The driver knows the size of the
@@ -98,6 +102,7 @@
 //! [pageable memory]: cuda_std::glossary#pageable-memory
 //! [pinned memory]: cuda_std::glossary#pinned-memory
 //! [managed memory]: cuda_std::glossary#managed-memory
+//! [PCIe]: cuda_std::glossary#pcie
 //! [stream]: cuda_std::glossary#stream
 //! [launch]: cuda_std::glossary#launch
 
