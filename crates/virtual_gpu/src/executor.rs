@@ -45,7 +45,10 @@ impl Machine {
         let (mut ready, mut before) = (operation.enqueued + latency, None);
         for dependency in &operation.dependencies {
             let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
-            let switches = engine.is_some() && on.is_some() && engine != on;
+            let is_copy = |engine| matches!(engine, Some(Engine::Upload | Engine::Download));
+            let same =
+                engine == on || self.profile.copy_engines == 1 && is_copy(engine) && is_copy(on);
+            let switches = engine.is_some() && on.is_some() && !same;
             let end = if switches { end + self.profile.engine_switch_ns } else { end };
             if end > ready {
                 (ready, before) = (end, on);
@@ -72,7 +75,7 @@ impl Machine {
     }
 
     /// The engine that does the work, if it takes an engine's time.
-    fn engine(&self, work: &QueuedWork) -> Option<Engine> {
+    pub(crate) fn engine(&self, work: &QueuedWork) -> Option<Engine> {
         match work {
             QueuedWork::Kernel(_) | QueuedWork::Fill(_) => Some(Engine::Compute),
             QueuedWork::Copy(copy) => match self.memory.direction(copy) {
@@ -124,7 +127,8 @@ impl Machine {
                 (OperationKind::Fill { bytes }, self.timeline.compute(ready, duration, 1.0))
             }
             QueuedWork::Kernel(kernel) => {
-                let Some(duration) = self.kernel(id, operation.call, kernel) else {
+                let changed = self.changed_under(operation);
+                let Some(duration) = self.kernel(id, operation.call, kernel, &changed) else {
                     return at_once(None);
                 };
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
@@ -204,7 +208,29 @@ impl Machine {
         Some(self.bring_pages(fill.address..end) + model::fill_ns(&self.profile, bytes))
     }
 
-    fn kernel(&mut self, id: usize, call: &'static str, kernel: &KernelLaunch) -> Option<f64> {
+    /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
+    /// device's own work since then may have written them.
+    fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
+        if operation.host_lines.is_empty() {
+            return Vec::new();
+        }
+        let now = self.memory.host_lines(&operation.work);
+        let changed = operation.host_lines.iter().zip(&now).filter(|(before, now)| before != now);
+        let by_host = |line: &u64| {
+            // The first piece of an allocation may begin before it does.
+            let address = line * 64 + 63;
+            !self.memory.device_wrote_since(address, operation.executed)
+        };
+        changed.map(|((line, _), _)| *line).filter(by_host).collect()
+    }
+
+    fn kernel(
+        &mut self,
+        id: usize,
+        call: &'static str,
+        kernel: &KernelLaunch,
+        changed: &[u64],
+    ) -> Option<f64> {
         let observes = self.options.checks.global_races && !self.skips_kernels;
         let beside = if observes { self.scheduler.beside(id) } else { BTreeSet::new() };
         let awaited = self.concurrent.awaits(id);
@@ -219,7 +245,7 @@ impl Machine {
             far: self.memory.mapped_ranges(),
             moving: self.memory.managed.ranges(),
             watched: self.watched,
-            footprint: awaited || !beside.is_empty(),
+            footprint: awaited || !beside.is_empty() || !changed.is_empty(),
             l2: self.l2.found_by(
                 kernel.window,
                 self.profile.l2_bytes,
@@ -249,6 +275,14 @@ impl Machine {
             self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
         }
         let footprint = report.footprint.take();
+        let used = footprint.as_ref().and_then(|footprint| footprint.weak_access_in(changed));
+        if let Some(address) = used {
+            let message = format!(
+                "the host changed mapped memory at {address:#x} while kernel `{name}`, which uses it, was pending; \
+                 synchronize the stream before touching the buffer"
+            );
+            self.report(MisuseKind::HostMemoryChanged, message);
+        }
         let ran = footprint.map(|footprint| Ran { call, kernel: name.clone(), footprint, beside });
         for race in self.concurrent.ran(id, ran) {
             self.report_concurrent(name, &race);

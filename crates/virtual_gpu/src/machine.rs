@@ -46,6 +46,8 @@ pub(crate) struct Machine {
     /// What the part of L2 that is set aside holds.
     pub(crate) l2: PersistingL2,
     pub(crate) scheduler: Scheduler,
+    /// The copy that was enqueued last, where one engine does them all.
+    pub(crate) last_copy: Option<usize>,
     pub(crate) concurrent: Concurrent,
     pub(crate) timeline: Timeline,
     pub(crate) clock: Clock,
@@ -68,6 +70,7 @@ impl Machine {
             limits: Limits::default(),
             l2: PersistingL2::default(),
             scheduler: Scheduler::default(),
+            last_copy: None,
             concurrent: Concurrent::default(),
             timeline: Timeline::default(),
             clock: Clock::default(),

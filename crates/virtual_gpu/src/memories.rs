@@ -215,6 +215,39 @@ impl Memories {
         any.then(|| hasher.finish())
     }
 
+    /// A hash for each 64 bytes of page-locked host memory that a kernel was given, by the address / 64.
+    pub(crate) fn host_lines(&self, work: &QueuedWork) -> Vec<(u64, u64)> {
+        let QueuedWork::Kernel(kernel) = work else { return Vec::new() };
+        let words = kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+        let given = words.filter_map(|word| self.device.allocation(u64::from_le_bytes(*word)));
+        let mut ranges: Vec<(u64, u64)> = given
+            .filter(|one| self.place(one.address) == MemoryKind::Pinned)
+            .map(|one| (one.address, one.bytes))
+            .collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        ranges.into_iter().flat_map(|(address, bytes)| self.lines_of(address, bytes)).collect()
+    }
+
+    /// The hashes of one range.
+    fn lines_of(&self, address: u64, bytes: u64) -> Vec<(u64, u64)> {
+        let Ok(pointer) = self.device.host_pointer(address, bytes as usize) else {
+            return Vec::new();
+        };
+        // SAFETY: the memory table gave the pointer for so many bytes; the program does not write them now, as it is
+        // inside a call of the driver, or has promised not to before the kernel has ended.
+        let all = unsafe { std::slice::from_raw_parts(pointer, bytes as usize) };
+        let first = (address.next_multiple_of(64) - address).min(bytes) as usize;
+        let (head, rest) = all.split_at(first);
+        let lines = std::iter::once(head).filter(|head| !head.is_empty()).chain(rest.chunks(64));
+        let hash = |line: &[u8]| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            hasher.write(line);
+            hasher.finish()
+        };
+        (address / 64..).zip(lines.map(hash)).collect()
+    }
+
     /// Host memory that kernels reach over the link: what is page-locked, and managed memory that does not move.
     pub(crate) fn mapped_ranges(&mut self) -> Vec<Range<u64>> {
         let device = &self.device;

@@ -117,6 +117,7 @@ mod tests {
                 executed: 0,
                 call,
                 fingerprint: None,
+                host_lines: Vec::new(),
             };
             let found = overtaken(&memory, [&earlier].into_iter(), &now);
             found.inspect(|(named, _)| assert_eq!(*named, call)).map(|(_, address)| address)

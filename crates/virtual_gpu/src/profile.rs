@@ -201,6 +201,7 @@ pub const PROFILES: &[(&str, &str)] = &[
     ("v100", include_str!("../profiles/v100.json")),
     ("rtx4090", include_str!("../profiles/rtx4090.json")),
     ("t4", include_str!("../profiles/t4.json")),
+    ("one_copy_engine", include_str!("../profiles/one_copy_engine.json")),
 ];
 
 /// Bytes of a profile's file at most.
@@ -481,7 +482,7 @@ mod tests {
         let error = Profile::named("h2000").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no virtual device \"h2000\", choose one of: h200, a100, v100, rtx4090, t4"
+            "there is no virtual device \"h2000\", choose one of: h200, a100, v100, rtx4090, t4, one_copy_engine"
         );
     }
 

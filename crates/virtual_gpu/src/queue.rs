@@ -7,6 +7,7 @@ use crate::executor::HOST_FUNCTION_NS;
 use crate::machine::Machine;
 use crate::objects::{self, GraphState, LEGACY, StreamCapture};
 use crate::options::Order;
+use crate::timeline::Engine;
 use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::ReturnCode;
 use std::collections::BTreeSet;
@@ -78,10 +79,23 @@ impl Machine {
         Ok(id)
     }
 
-    fn add(&mut self, stream: usize, work: QueuedWork, dependencies: Vec<usize>) -> usize {
+    /// A device with one copy engine does its copies, in whatever direction, in the order of the calls.
+    fn follow_the_copy_before(&mut self, work: &QueuedWork, dependencies: &mut Vec<usize>) -> bool {
+        let is_copy = matches!(self.engine(work), Some(Engine::Upload | Engine::Download));
+        let takes_turns = is_copy && self.profile.copy_engines == 1;
+        if takes_turns {
+            dependencies.extend(self.last_copy);
+        }
+        takes_turns
+    }
+
+    fn add(&mut self, stream: usize, work: QueuedWork, mut dependencies: Vec<usize>) -> usize {
+        let takes_turns = self.follow_the_copy_before(&work, &mut dependencies);
         let watches = self.options.watch_host_memory;
         let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
-        self.scheduler.add(QueuedOperation {
+        let races = watches && self.options.checks.global_races;
+        let host_lines = if races { self.memory.host_lines(&work) } else { Vec::new() };
+        let id = self.scheduler.add(QueuedOperation {
             work,
             dependencies,
             stream: objects::key(stream),
@@ -89,7 +103,12 @@ impl Machine {
             executed: self.memory.executed,
             call: self.recorder.call,
             fingerprint,
-        })
+            host_lines,
+        });
+        if takes_turns {
+            self.last_copy = Some(id);
+        }
+        id
     }
 
     /// Executes operations, each after those of them that it follows.
@@ -136,7 +155,8 @@ impl Machine {
         let earliest = self.scheduler.pending().next().map(|operation| operation.enqueued);
         let now = self.clock.now;
         self.timeline.forget_before(earliest.map_or(now, |enqueued| enqueued.min(now)));
-        self.scheduler.forget(|| self.objects.referenced());
+        self.scheduler
+            .forget(|| self.objects.referenced().into_iter().chain(self.last_copy).collect());
         for _ in 0..self.objects.settle_pools() {
             self.clock.advance(self.profile.device_memory_call_ns);
         }

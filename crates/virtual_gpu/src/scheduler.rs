@@ -161,6 +161,7 @@ mod tests {
             executed: 0,
             call: "",
             fingerprint: None,
+            host_lines: Vec::new(),
         }
     }
 

@@ -110,4 +110,6 @@ pub(crate) struct QueuedOperation {
     pub(crate) call: &'static str,
     /// What the host memory of a pending copy held: a change before the copy runs is a mistake.
     pub(crate) fingerprint: Option<u64>,
+    /// What the mapped host memory of a pending kernel held: a hash for each 64 bytes, by the address / 64.
+    pub(crate) host_lines: Vec<(u64, u64)>,
 }

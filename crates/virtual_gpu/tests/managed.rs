@@ -7,6 +7,7 @@ use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer, UnifiedBuffer};
 use cust::module::Module;
 use cust::prelude::{Event, EventFlags, Stream};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch};
 use cust_ext::stream::non_blocking;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -268,6 +269,25 @@ fn more_than_device_memory_works_and_thrashes() {
     let (free, _) = cust::memory::mem_get_info().unwrap();
     assert_eq!(free, 3 * BLOCK);
     assert!(DeviceBuffer::<u8>::zeroed(9 * BLOCK).is_err(), "more than there is");
+}
+
+#[test]
+fn zero_copy_works_on_more_than_device_memory() {
+    let here = here();
+    let words = (BLOCKS + 4) * BLOCK / 4;
+    assert!(DeviceBuffer::<u32>::zeroed(words).is_err(), "there is not so much device memory");
+    let values = HostBuffer::from_slice(&vec![1u32; words], HostFlags::MAPPED).unwrap();
+    let function = here.module.get_function("increment").unwrap();
+    let (n, stream) = ((words / 4) as u32, &here.stream);
+    let pointer = values.device_pointer().unwrap();
+    // SAFETY: the kernel takes a pointer to 4 n words and n; the host waits before it looks.
+    unsafe { launch!(function<<<n.div_ceil(256), 256, 0, stream>>>(pointer, n)) }.unwrap();
+    stream.synchronize().unwrap();
+    assert!(values.iter().all(|value| *value == 2));
+    let estimate = virtual_gpu::launches().pop().unwrap().report.estimate.unwrap();
+    assert_eq!(estimate.far_sectors_read, (words / 8) as u64, "each sector crosses the link");
+    let (free, total) = cust::memory::mem_get_info().unwrap();
+    assert_eq!(free, total, "no device memory is needed");
 }
 
 #[test]
