@@ -2,6 +2,7 @@
 
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
+use crate::load_caching::LoadCaching;
 use crate::options::{CompileOptions, DebugInfo, LoweringOptions, PanicStrategy};
 use crate::toolchain::{LLVM_VARIABLE, RUSTC_VARIABLE, Toolchain};
 use crate::{compile, files, fresh, local_memory, lower};
@@ -105,6 +106,13 @@ impl CudaBuilder {
     /// Whether `a * b + c` may become one fused operation.
     pub fn fma_contraction(mut self, fma_contraction: bool) -> Self {
         self.lowering.fma_contraction = fma_contraction;
+        self
+    }
+
+    /// Which caches plain loads of global and generic memory use, in all kernels: what `-dlcm=ca` and `-dlcm=cg` are to
+    /// NVIDIA's assembler. A load that names its own caching keeps it.
+    pub fn load_caching(mut self, caching: LoadCaching) -> Self {
+        self.lowering.load_caching = caching;
         self
     }
 

@@ -59,7 +59,7 @@ pub enum CudaBuilderError {
     },
     /// A static asks for a section that is no address space.
     #[error(
-        "the static `{name}` asks for address space `{section}`; known are shared, constant and global"
+        "the static `{name}` asks for address space `{section}`; known are shared, constant, global and managed"
     )]
     UnknownAddressSpace {
         /// The static.

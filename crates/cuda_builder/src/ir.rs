@@ -1,7 +1,7 @@
 //! Rewrites textual LLVM IR: what rustc cannot say about a GPU is added here.
 //!
-//! - Statics in section `.shared`, `.constant` or `.global` move to their address space. Every use
-//!   becomes an `addrspacecast` to a generic pointer; LLVM's address-space inference then turns the
+//! - Statics in section `.shared`, `.constant`, `.global` or `.managed` move to their address space.
+//!   Managed ones are global, with an annotation. Every use becomes an `addrspacecast` to a generic pointer; LLVM's address-space inference then turns the
 //!   loads and stores back into `ld.shared`, `ld.const`, ...
 //! - `__dynamic_shared_memory` becomes the array whose size the launch gives, 16-byte aligned.
 //! - `__coalesce_shared_address` gets its body: the cast from a generic pointer to one of shared memory.
@@ -73,6 +73,12 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
         }
     }
 
+    let managed: Vec<&str> = module
+        .lines()
+        .filter_map(definition)
+        .filter(|definition| section(definition.rest) == Some(".managed"))
+        .map(|definition| definition.name)
+        .collect();
     let mut out = String::with_capacity(module.len() + module.len() / 8);
     for line in module.lines() {
         if let Some(definition) = definition(line) {
@@ -105,7 +111,22 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
             let _ = writeln!(out, "{}", cast_uses(line, &spaces));
         }
     }
+    annotate_managed(&mut out, &managed);
     Ok(out)
+}
+
+/// Tells LLVM which variables are managed memory, as clang does for `__managed__`.
+fn annotate_managed(module: &mut String, names: &[&str]) {
+    let number = |line: &str| line.strip_prefix('!')?.split_once(" = ")?.0.parse::<usize>().ok();
+    let free = module.lines().filter_map(number).max().map_or(0, |last| last + 1);
+    for (node, name) in (free..).zip(names) {
+        let space = AddressSpace::Global as u32;
+        let _ = writeln!(
+            module,
+            "!nvvm.annotations = !{{!{node}}}\n\
+             !{node} = !{{ptr addrspace({space}) {name}, !\"managed\", i32 1}}"
+        );
+    }
 }
 
 /// The kernels of a rewritten module whose local memory is meant.
@@ -210,7 +231,7 @@ fn address_space(definition: &Definition<'_>) -> Result<Option<AddressSpace>, Cu
     match section(definition.rest) {
         Some(".shared") => Ok(Some(AddressSpace::Shared)),
         Some(".constant") => Ok(Some(AddressSpace::Constant)),
-        Some(".global") => Ok(Some(AddressSpace::Global)),
+        Some(".global" | ".managed") => Ok(Some(AddressSpace::Global)),
         Some(other) if other.starts_with('.') => Err(CudaBuilderError::UnknownAddressSpace {
             name: unquoted(definition.name).to_owned(),
             section: other.trim_start_matches('.').to_owned(),
@@ -462,6 +483,18 @@ mod tests {
             "{out}"
         );
         assert!(out.contains("@D = addrspace(4) constant [4 x i8] c\"abcd\", align 4"), "{out}");
+    }
+
+    #[test]
+    fn managed_memory_is_global_memory_with_an_annotation() {
+        let out = rewrite(
+            "@M = global [4 x i8] zeroinitializer, section \".managed\", align 4\n!7 = !{}\n",
+        );
+        assert_eq!(
+            out.expect("a well-formed module"),
+            "@M = addrspace(1) global [4 x i8] zeroinitializer, align 4\n!7 = !{}\n\
+             !nvvm.annotations = !{!8}\n!8 = !{ptr addrspace(1) @M, !\"managed\", i32 1}\n"
+        );
     }
 
     #[test]

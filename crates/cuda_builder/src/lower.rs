@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
-use crate::{facts, ir, local_memory, unsupported};
+use crate::{facts, ir, load_caching, local_memory, unsupported};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
@@ -68,6 +68,7 @@ pub(crate) fn ptx(
     let mut ptx = read(output)?;
     check_constants(&ptx)?;
     align_tensor_maps(&mut ptx);
+    load_caching::mark(&mut ptx, options.load_caching);
     local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
     Ok(ptx)
 }

@@ -1,5 +1,6 @@
 //! What a build is asked for, step by step: each step sees its own options and nothing else.
 
+use crate::load_caching::LoadCaching;
 use std::path::PathBuf;
 
 /// How much debug information the PTX carries.
@@ -38,6 +39,7 @@ pub(crate) struct LoweringOptions {
     pub(crate) fast_sqrt: bool,
     pub(crate) fast_div: bool,
     pub(crate) fma_contraction: bool,
+    pub(crate) load_caching: LoadCaching,
     /// The folder for the final LLVM IR.
     pub(crate) emit_llvm_ir: Option<PathBuf>,
     /// Kernels whose name does not begin so are left out.

@@ -36,6 +36,11 @@ impl Streams {
         Ok(stream)
     }
 
+    /// Makes another stream, such as a default stream, wait for what was marked.
+    pub fn begins(&self, stream: &Stream) -> Result<()> {
+        Ok(wait_event(stream, &self.begin)?)
+    }
+
     /// Makes the device's own stream wait for what the streams have.
     pub fn join(&self, gpu: &Gpu) -> Result<()> {
         for (stream, end) in self.streams.iter().zip(&self.ends) {

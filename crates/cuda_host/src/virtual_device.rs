@@ -40,7 +40,7 @@ impl VirtualDevice {
 
     /// The same device: all of a machine are one here.
     pub(crate) fn again(&self) -> VirtualDevice {
-        VirtualDevice(())
+        VirtualDevice { executes_nothing: Cell::new(false) }
     }
 
     /// Says what NVIDIA's assembler gave kernels, as far as that is known: it decides how many blocks fit.
@@ -102,6 +102,16 @@ impl VirtualDevice {
     /// The clock, which sees calls of the driver only, moves on by the time that the host takes to read this memory.
     pub fn host_reads<T>(&self, memory: &[T]) {
         virtual_gpu::host_reads(memory.as_ptr().addr(), size_of_val(memory));
+    }
+
+    /// The host has used a few words of each page of this memory: pages of managed memory are on the host from here on.
+    pub fn host_touches<T>(&self, memory: &[T]) {
+        virtual_gpu::host_touches(memory.as_ptr().addr(), size_of_val(memory));
+    }
+
+    /// The host has written this memory: pages of managed memory are on the host from here on.
+    pub fn host_writes<T>(&self, memory: &[T]) {
+        virtual_gpu::host_writes(memory.as_ptr().addr(), size_of_val(memory));
     }
 
     /// Mistakes of the host's since the last call, each as a sentence with its call and, where it is known, its line: use

@@ -14,16 +14,19 @@ pub enum Space {
     Shared,
     Constant,
     Global,
+    Managed,
 }
 
 impl Parse for Space {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        const EXPECTED: &str = "expected a memory space: `shared`, `constant` or `global`";
+        const EXPECTED: &str =
+            "expected a memory space: `shared`, `constant`, `global` or `managed`";
         let name: Ident = input.parse().map_err(|error| Error::new(error.span(), EXPECTED))?;
         let space = match name.to_string().as_str() {
             "shared" => Space::Shared,
             "constant" => Space::Constant,
             "global" => Space::Global,
+            "managed" => Space::Managed,
             "local" => {
                 return Err(Error::new(
                     name.span(),
@@ -64,7 +67,14 @@ pub fn expand(space: Space, item: ItemStatic) -> Result<TokenStream> {
                 ));
             }
         }
-        Space::Constant | Space::Global => {}
+        Space::Managed if !mutable => {
+            return Err(Error::new(
+                item.static_token.span(),
+                "a managed static is for host and device to write: declare it `static mut`, or \
+                 place it in `constant` memory",
+            ));
+        }
+        Space::Constant | Space::Global | Space::Managed => {}
     }
 
     Ok(match space {
@@ -76,6 +86,7 @@ pub fn expand(space: Space, item: ItemStatic) -> Result<TokenStream> {
         },
         Space::Constant => named(".constant", &item),
         Space::Global => named(".global", &item),
+        Space::Managed => named(".managed", &item),
     })
 }
 

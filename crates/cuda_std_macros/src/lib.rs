@@ -67,7 +67,7 @@ pub fn argument(item: TokenStream) -> TokenStream {
     argument::expand(item).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Places a static in a memory space of the device: `shared`, `constant` or `global`.
+/// Places a static in a memory space of the device: `shared`, `constant`, `global` or `managed`.
 ///
 /// - `#[address_space(shared)] static mut TILE: MaybeUninit<[f32; 1024]> = MaybeUninit::uninit();`
 ///   is one array per block (`.shared` in PTX). It must be `static mut`, its type must contain
@@ -77,6 +77,9 @@ pub fn argument(item: TokenStream) -> TokenStream {
 ///   Without `mut` its value is the initializer for ever, and the compiler uses it as such.
 /// - `#[address_space(global)] pub static mut COUNT: u32 = 0;` is device memory (`.global` in PTX)
 ///   that the host finds by name.
+/// - `#[address_space(managed)] pub static mut COUNT: u32 = 0;` is the same in managed memory
+///   (`.global .attribute(.managed)` in PTX, `__managed__` in CUDA C++): the host finds it by name and
+///   uses it at the address that kernels use. It must be `static mut`.
 ///
 /// The macro changes nothing on the host.
 #[proc_macro_attribute]

@@ -238,6 +238,8 @@ pub(crate) fn byte_length<T>(length: usize) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cust::context::{Context, CurrentContext};
+    use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 
     #[test]
     fn flags_are_the_drivers_bits() {
@@ -277,5 +279,36 @@ mod tests {
         assert!(!registered.device_pointer().unwrap().is_null());
         let values = registered.into_inner().unwrap();
         assert_eq!((values[3], values[4], values.len()), (9, 7, 1000));
+    }
+
+    #[test]
+    fn portable_memory_is_pinned_in_a_second_context() {
+        let (device, first) = crate::testing::device();
+        let source = HostBuffer::from_slice(&[7u32; 1000], HostFlags::PORTABLE).unwrap();
+        assert!(source.flags().portable);
+        let second = Context::new(device).unwrap();
+        CurrentContext::set_current(&second).unwrap();
+        let address = source.as_ptr().addr() as u64;
+        let info = crate::pointer::info(address).unwrap().expect("this context knows it, too");
+        assert_eq!(info.kind, crate::pointer::MemoryKind::Host);
+        let stream = crate::stream::non_blocking(None).unwrap();
+        let mut target = DeviceBuffer::from_slice(&[0u32; 1000]).unwrap();
+        // SAFETY: both buffers live until the stream was waited for, and nobody writes the source.
+        unsafe { target.async_copy_from(&source[..], &stream) }.unwrap();
+        stream.synchronize().unwrap();
+        assert!(target.as_host_vec().unwrap() == [7; 1000]);
+        drop((target, stream));
+        CurrentContext::set_current(&first).unwrap();
+    }
+
+    #[test]
+    fn allocations_of_the_device_are_aligned_to_256_bytes() {
+        let _context = crate::testing::device();
+        let all: Vec<_> = [1, 3, 31, 255, 256, 257, 4097, 1 << 20]
+            .map(|bytes| DeviceBuffer::<u8>::zeroed(bytes).unwrap())
+            .into();
+        for buffer in &all {
+            assert!(buffer.as_device_ptr().as_raw().is_multiple_of(256), "{} bytes", buffer.len());
+        }
     }
 }

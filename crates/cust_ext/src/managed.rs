@@ -4,7 +4,7 @@ use crate::error::{Result, argument, call};
 use cust::device::Device;
 use cust::memory::{DeviceCopy, UnifiedBuffer};
 use cust::stream::Stream;
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 
 /// `CU_DEVICE_CPU`.
@@ -84,6 +84,75 @@ pub fn prefetch<T: DeviceCopy>(
     unsafe { call!(cuMemPrefetchAsync(address, bytes, place.id(), stream.as_inner())) }
 }
 
+/// A place that the driver names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownLocation {
+    /// The host.
+    Host,
+    /// The device of this ordinal.
+    Device(i32),
+}
+
+impl KnownLocation {
+    fn new(id: c_int) -> Option<KnownLocation> {
+        match id {
+            HOST => Some(KnownLocation::Host),
+            0.. => Some(KnownLocation::Device(id)),
+            // `CU_DEVICE_INVALID`: parts of the range differ, or nobody said anything.
+            _ => None,
+        }
+    }
+}
+
+/// What the driver was told about a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RangeInfo {
+    /// All of it is [`Advice::ReadMostly`].
+    pub read_mostly: bool,
+    /// Where all of it should live.
+    pub preferred: Option<KnownLocation>,
+    /// Who has all of it mapped.
+    pub accessed_by: Vec<KnownLocation>,
+    /// Where all of it was last prefetched to.
+    pub prefetched: Option<KnownLocation>,
+}
+
+/// Places of [`Advice::AccessedBy`] that are asked for.
+const MAX_ACCESSED_BY: usize = 32;
+
+/// Asks what the driver was told about a range. Where the pages are it does not tell.
+pub fn info<T: DeviceCopy>(buffer: &UnifiedBuffer<T>, range: Range<usize>) -> Result<RangeInfo> {
+    let (address, bytes) = bytes_of(buffer, range)?;
+    let (mut read_mostly, mut preferred, mut prefetched): (c_int, c_int, c_int) = (0, 0, 0);
+    let mut accessed_by = [0 as c_int; MAX_ACCESSED_BY];
+    // `CU_MEM_RANGE_ATTRIBUTE_*`.
+    let mut attributes: [c_uint; 4] = [1, 2, 3, 4];
+    let mut sizes = [4, 4, size_of_val(&accessed_by), 4];
+    let mut values: [*mut c_void; 4] = [
+        (&raw mut read_mostly).cast(),
+        (&raw mut preferred).cast(),
+        accessed_by.as_mut_ptr().cast(),
+        (&raw mut prefetched).cast(),
+    ];
+    // SAFETY: four attributes with four places of the sizes that are given; the range lies inside managed memory.
+    unsafe {
+        call!(cuMemRangeGetAttributes(
+            values.as_mut_ptr(),
+            sizes.as_mut_ptr(),
+            attributes.as_mut_ptr(),
+            4,
+            address,
+            bytes
+        ))?
+    };
+    Ok(RangeInfo {
+        read_mostly: read_mostly != 0,
+        preferred: KnownLocation::new(preferred),
+        accessed_by: accessed_by.into_iter().filter_map(KnownLocation::new).collect(),
+        prefetched: KnownLocation::new(prefetched),
+    })
+}
+
 fn bytes_of<T: DeviceCopy>(buffer: &UnifiedBuffer<T>, range: Range<usize>) -> Result<(u64, usize)> {
     let bytes = checked_bytes::<T>(buffer.len(), &range)?;
     let start = buffer.as_slice().as_ptr().wrapping_add(range.start);
@@ -132,5 +201,23 @@ mod tests {
         prefetch(&buffer, 1 << 19..1 << 20, MemoryLocation::Host, &stream).unwrap();
         stream.synchronize().unwrap();
         assert!(buffer.iter().all(|value| *value == 7));
+        let here = KnownLocation::Device(0);
+        let all = info(&buffer, 0..1 << 20).unwrap();
+        let nothing = RangeInfo {
+            read_mostly: false,
+            preferred: None,
+            accessed_by: Vec::new(),
+            prefetched: None,
+        };
+        assert_eq!(all, nothing, "the halves differ");
+        advise(&buffer, 0..1 << 19, Advice::ReadMostly).unwrap();
+        let accessed = Advice::AccessedBy(MemoryLocation::Device(&device));
+        advise(&buffer, 0..1 << 20, accessed).unwrap();
+        let half = info(&buffer, 0..1 << 19).unwrap();
+        assert!(half.read_mostly && half.accessed_by == [here]);
+        assert_eq!((half.preferred, half.prefetched), (Some(here), Some(here)));
+        let other = info(&buffer, 1 << 19..1 << 20).unwrap();
+        assert_eq!((other.preferred, other.prefetched), (None, Some(KnownLocation::Host)));
+        assert_eq!(other.accessed_by, [here]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, argument, call};
 use crate::handle;
+use crate::pointer::{self, MemoryKind, PointerInfo};
 use bytemuck::Pod;
 use cust::memory::{CopyDestination, DeviceCopy, DevicePointer, DeviceSlice};
 use cust::module::Module;
@@ -59,6 +60,29 @@ impl<T: Pod + DeviceCopy> SymbolSlice<'_, T> {
     pub fn download(&self, values: &mut [T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_to(values)?)
+    }
+
+    /// The values of a managed static, which the host uses where they are.
+    ///
+    /// # Safety
+    /// As long as the result is used, no kernel uses the symbol and no other slice of it exists.
+    ///
+    /// # Errors
+    /// The symbol is in device memory, which the host does not reach; or the driver's.
+    pub unsafe fn as_host_slice_mut(&mut self) -> Result<&mut [T]> {
+        let first = self.values.as_device_ptr().as_raw();
+        let is_managed = |info: &PointerInfo| info.kind == MemoryKind::Managed;
+        if !pointer::info(first)?.as_ref().is_some_and(is_managed) {
+            return argument(format!(
+                "the symbol {} is not managed memory, so the host cannot use it in place: copy it, or declare the \
+                 static `#[address_space(managed)]`",
+                self.name
+            ));
+        }
+        let pointer = std::ptr::with_exposed_provenance_mut::<T>(first as usize);
+        // SAFETY: managed memory has one address for host and device, and this symbol's has so many values, aligned as
+        // `symbol` checked, as long as the module that `self` borrows. The caller sees to it that nobody else uses them.
+        Ok(unsafe { std::slice::from_raw_parts_mut(pointer, self.values.len()) })
     }
 
     fn check(&self, length: usize) -> Result<()> {

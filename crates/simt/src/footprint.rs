@@ -67,6 +67,17 @@ impl Footprint {
         Footprint { lines, releases, acquires }
     }
 
+    /// The first address in any of these pieces of 64 bytes, by address / 64 and ascending, that the launch accessed
+    /// weakly: without saying that others may access it at the same time.
+    pub fn weak_access_in(&self, pieces: &[u64]) -> Option<u64> {
+        pieces.iter().find_map(|piece| {
+            let at = self.lines.binary_search_by_key(piece, |(line, _)| *line).ok()?;
+            let accessed = self.lines[at].1;
+            let weak = accessed.weak_read | accessed.weak_write;
+            (weak != 0).then(|| piece * 64 + u64::from(weak.trailing_zeros()))
+        })
+    }
+
     /// The first address at which two launches race that nothing orders; `None` when there is none, and when they may
     /// order themselves: both access a byte strongly, one of them writes it, and one releases where the other acquires.
     pub fn race_with(&self, other: &Footprint) -> Option<u64> {

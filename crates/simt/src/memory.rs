@@ -440,7 +440,7 @@ impl Memory {
     pub(crate) fn remove_module(&mut self, module: u64) {
         if let Some(symbols) = self.modules.remove(&module) {
             for (address, _) in symbols.values() {
-                // A symbol's allocation exists as long as the module is loaded.
+                // A symbol's allocation exists as long as the module is loaded; mapped memory is the caller's.
                 let _ = self.free(*address);
             }
         }

@@ -100,6 +100,9 @@ pub struct Estimate {
     pub peers: Vec<LinkTraffic>,
     /// Pieces of the window that were read and are kept.
     pub kept: Pieces,
+    /// Granules of [`Options::moving`](crate::Options::moving) that were touched, by their address / 64 KiB, and
+    /// whether they were written. What far memory holds is not among them.
+    pub touched: BTreeMap<u64, bool>,
 }
 
 /// What a launch sends over a link.

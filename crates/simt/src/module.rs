@@ -142,6 +142,8 @@ pub struct ModuleVariable {
     pub bytes: u64,
     /// Its alignment in bytes.
     pub alignment: u64,
+    /// It is managed memory, which the host reaches at the same address.
+    pub is_managed: bool,
     /// The initial content; bytes beyond it are zero. Addresses of other variables are filled in
     /// when the module is loaded.
     pub initial: Vec<u8>,
@@ -272,12 +274,25 @@ impl Module {
 
     /// Gives the module's variables their place in memory; done by the first launch otherwise.
     pub fn load(&self, memory: &mut Memory) -> Result<(), Error> {
+        self.load_with(memory, &HashMap::new())
+    }
+
+    /// As [`Module::load`]; the variables of these names have memory already, at these addresses, which stays the
+    /// caller's.
+    pub fn load_with(
+        &self,
+        memory: &mut Memory,
+        places: &HashMap<String, u64>,
+    ) -> Result<(), Error> {
         if memory.module_symbols(self.id).is_some() {
             return Ok(());
         }
         let mut symbols = HashMap::new();
         for variable in &self.variables {
-            let address = memory.allocate_named(variable.bytes, &variable.name)?;
+            let address = match places.get(&variable.name) {
+                Some(address) => *address,
+                None => memory.allocate_named(variable.bytes, &variable.name)?,
+            };
             symbols.insert(variable.name.clone(), (address, variable.bytes));
         }
         for variable in &self.variables {
@@ -302,7 +317,7 @@ impl Module {
         Ok(())
     }
 
-    /// Frees the module's variables.
+    /// Frees the module's variables, without those that were given a place.
     pub fn unload(&self, memory: &mut Memory) {
         memory.remove_module(self.id);
     }
@@ -381,6 +396,7 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
             space,
             bytes,
             alignment: variable.alignment.max(t.bytes() as u64),
+            is_managed: variable.is_managed,
             initial: Vec::new(),
             relocations: Vec::new(),
         };

@@ -46,6 +46,8 @@ pub struct Options {
     pub far: Vec<Range<u64>>,
     /// Addresses of the memory of other devices: the estimate counts the traffic of each apart.
     pub peers: Vec<Range<u64>>,
+    /// Addresses of memory whose pages move: the estimate says which granules of 64 KiB the launch touched.
+    pub moving: Vec<Range<u64>>,
     /// Record the requests of this warp, if it runs; needs `counters`.
     pub watched: Option<Watched>,
     /// The device's second cache, for the estimate.
@@ -69,6 +71,7 @@ impl Default for Options {
             estimate: None,
             far: Vec::new(),
             peers: Vec::new(),
+            moving: Vec::new(),
             watched: None,
             l2: L2::default(),
             footprint: false,

@@ -2,6 +2,7 @@
 
 use crate::concurrent::{Race, Ran};
 use crate::machine::Machine;
+use crate::managed::{PageMoves, Side};
 use crate::misuse::MisuseKind;
 use crate::model::{self, Direction, Load, Parts};
 use crate::recorder::LaunchRecord;
@@ -19,6 +20,14 @@ use std::ops::Range;
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
 
+/// What the model says of a kernel.
+#[derive(Default)]
+struct Predicted {
+    parts: Parts,
+    moves: PageMoves,
+    model_ns: f64,
+}
+
 impl Machine {
     /// Executes one operation whose dependencies were executed.
     pub(crate) fn execute(&mut self, id: usize) {
@@ -30,7 +39,9 @@ impl Machine {
             | QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join => self.device().profile.launch_latency_ns,
-            QueuedWork::Copy(_) | QueuedWork::Prefetch(..) => self.device().profile.copy_latency_ns,
+            QueuedWork::Copy(_) | QueuedWork::Prefetch { .. } => {
+                self.device().profile.copy_latency_ns
+            }
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
             QueuedWork::Release(_) => 0.0,
         };
@@ -38,8 +49,13 @@ impl Machine {
         let (mut ready, mut before) = (operation.enqueued + latency, None);
         for dependency in &operation.dependencies {
             let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
-            let switches = engine.is_some() && on.is_some() && engine != on;
-            let end = if switches { end + self.device().profile.engine_switch_ns } else { end };
+            let is_copy = |place: Option<Place>| {
+                matches!(place, Some((_, Engine::Upload | Engine::Download)))
+            };
+            let profile = &self.device().profile;
+            let same = engine == on || profile.copy_engines == 1 && is_copy(engine) && is_copy(on);
+            let switches = engine.is_some() && on.is_some() && !same;
+            let end = if switches { end + profile.engine_switch_ns } else { end };
             if end > ready {
                 (ready, before) = (end, on);
             }
@@ -66,7 +82,7 @@ impl Machine {
     }
 
     /// The engine that does the work, if it takes an engine's time.
-    fn engine(&self, work: &QueuedWork, device: usize) -> Option<Place> {
+    pub(crate) fn engine(&self, work: &QueuedWork, device: usize) -> Option<Place> {
         let engine = match work {
             QueuedWork::Kernel(_) | QueuedWork::Fill(_) => Some(Engine::Compute),
             QueuedWork::Copy(copy) => match self.memory.direction(copy) {
@@ -76,8 +92,8 @@ impl Machine {
                 Direction::Peer { .. } => Some(Engine::Outward),
                 Direction::Host => None,
             },
-            QueuedWork::Prefetch(_, true) => Some(Engine::Upload),
-            QueuedWork::Prefetch(_, false) => Some(Engine::Download),
+            QueuedWork::Prefetch { to: Side::Device, .. } => Some(Engine::Upload),
+            QueuedWork::Prefetch { to: Side::Host, .. } => Some(Engine::Download),
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
@@ -123,7 +139,9 @@ impl Machine {
                 )
             }
             QueuedWork::Kernel(kernel) => {
-                let Some((duration, links)) = self.kernel(id, operation.call, kernel) else {
+                let changed = self.changed_under(operation);
+                let ran = self.kernel(id, operation.call, kernel, &changed);
+                let Some((duration, links)) = ran else {
                     return at_once(None);
                 };
                 let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
@@ -131,12 +149,14 @@ impl Machine {
                 engines.extend(links.into_iter().map(|(link, busy)| (link, busy / duration)));
                 (kind, self.timeline.together(&engines, ready, duration))
             }
-            QueuedWork::Prefetch(bytes, to_device) => {
-                let direction =
-                    if *to_device { Direction::Upload(false) } else { Direction::Download(false) };
-                let taken = self.larger_bytes(*bytes);
-                let duration = model::copy_ns(&self.device().profile, direction, taken);
-                let kind = operation_kind(direction, *bytes);
+            QueuedWork::Prefetch { range, to } => {
+                let direction = match to {
+                    Side::Device => Direction::Upload(false),
+                    Side::Host => Direction::Download(false),
+                };
+                let moves = self.memory.move_to(*to, range.clone());
+                let duration = self.device().profile.copy_latency_ns / 4.0 + self.moves_ns(&moves);
+                let kind = operation_kind(direction, range.end - range.start);
                 (kind, self.book_copy(direction, ready, duration))
             }
         };
@@ -220,7 +240,25 @@ impl Machine {
             }
         }
         let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
-        Some(model::fill_ns(&self.device().profile, bytes))
+        let end = fill.address + ((fill.height - 1) * fill.pitch + row_bytes) as u64;
+        let pages_ns = self.bring_pages(fill.address..end);
+        Some(pages_ns + model::fill_ns(&self.device().profile, bytes))
+    }
+
+    /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
+    /// device's own work since then may have written them.
+    fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
+        if operation.host_lines.is_empty() {
+            return Vec::new();
+        }
+        let now = self.memory.host_lines(&operation.work);
+        let changed = operation.host_lines.iter().zip(&now).filter(|(before, now)| before != now);
+        let by_host = |line: &u64| {
+            // The first piece of an allocation may begin before it does.
+            let address = line * 64 + 63;
+            !self.memory.device_wrote_since(address, operation.executed)
+        };
+        changed.map(|((line, _), _)| *line).filter(by_host).collect()
     }
 
     /// Runs a kernel; says how long it takes, and how long of that each end of a link is busy.
@@ -229,6 +267,7 @@ impl Machine {
         id: usize,
         call: &'static str,
         kernel: &KernelLaunch,
+        changed: &[u64],
     ) -> Option<(f64, Vec<(Place, f64)>)> {
         let (peers, peer_addresses): (Vec<_>, Vec<_>) = self.peers().into_iter().unzip();
         let links = |machine: &Machine| -> Vec<Link> {
@@ -250,8 +289,9 @@ impl Machine {
             }),
             far: self.memory.mapped_ranges(),
             peers: peer_addresses,
+            moving: self.memory.managed.ranges(),
             watched: self.watched,
-            footprint: awaited || !beside.is_empty(),
+            footprint: awaited || !beside.is_empty() || !changed.is_empty(),
             l2: self.device().l2.found_by(
                 kernel.window,
                 self.device().profile.l2_bytes,
@@ -261,7 +301,7 @@ impl Machine {
         };
         if self.skips_kernels {
             self.concurrent.ran(id, None);
-            self.remember(kernel, Report::default(), Parts::default(), 0.0);
+            self.remember(kernel, Report::default(), Predicted::default());
             return Some((0.0, Vec::new()));
         }
         self.hide_inaccessible();
@@ -283,6 +323,14 @@ impl Machine {
             self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
         }
         let footprint = report.footprint.take();
+        let used = footprint.as_ref().and_then(|footprint| footprint.weak_access_in(changed));
+        if let Some(address) = used {
+            let message = format!(
+                "the host changed mapped memory at {address:#x} while kernel `{name}`, which uses it, was pending; \
+                 synchronize the stream before touching the buffer"
+            );
+            self.report(MisuseKind::HostMemoryChanged, message);
+        }
         let ran = footprint.map(|footprint| Ran { call, kernel: name.clone(), footprint, beside });
         for race in self.concurrent.ran(id, ran) {
             self.report_concurrent(name, &race);
@@ -292,7 +340,8 @@ impl Machine {
         }
         if !self.options.times {
             let least_ns = self.device().profile.kernel_minimum_ns;
-            self.remember(kernel, report, Parts::default(), least_ns);
+            let predicted = Predicted { model_ns: least_ns, ..Predicted::default() };
+            self.remember(kernel, report, predicted);
             return Some((least_ns, Vec::new()));
         }
         let estimate = report.estimate.clone().unwrap_or_default();
@@ -315,19 +364,37 @@ impl Machine {
         } else {
             self.device().profile.kernel_minimum_ns
         };
-        let model_ns = minimum_ns + parts.together_ns();
+        // A kernel that waits for pages does little else meanwhile.
+        let moves = self.memory.kernel_touches(&estimate.touched);
         let busy = model::links_busy(&load, kernel.device, &peers);
-        self.remember(kernel, report, parts, model_ns);
+        let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
+        self.remember(kernel, report, Predicted { parts, moves, model_ns });
         Some((model_ns, busy))
     }
 
-    fn remember(&mut self, kernel: &KernelLaunch, report: Report, parts: Parts, model_ns: f64) {
+    /// How long pages take that moved.
+    fn moves_ns(&self, moves: &PageMoves) -> f64 {
+        model::moves_ns(&self.device().profile, moves, self.larger.work)
+    }
+
+    /// The device's own copy or fill uses managed memory: what it needs comes first.
+    fn bring_pages(&mut self, range: Range<u64>) -> f64 {
+        if !self.memory.managed.holds(range.start, 1) {
+            return 0.0;
+        }
+        let moves = self.memory.move_to(Side::Device, range);
+        self.moves_ns(&moves)
+    }
+
+    fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
+        let Predicted { parts, moves, model_ns } = predicted;
         self.recorder.launched(LaunchRecord {
             kernel: kernel.launch.kernel.clone(),
             grid: kernel.launch.grid,
             block: kernel.launch.block,
             report,
             parts,
+            moves,
             model_ns,
         });
     }
@@ -342,11 +409,16 @@ impl Machine {
         }
         // What the host has staged has crossed the bus when the call returned, but for the last piece.
         let bytes = if copy.staged.is_some() { 0 } else { self.larger_bytes(copy.bytes()) };
+        let mut pages_ns = 0.0;
+        for side in [copy.source, copy.target] {
+            let end = side.address + ((copy.height - 1) * side.pitch + copy.width) as u64;
+            pages_ns += self.bring_pages(side.address..end);
+        }
         if let Direction::Peer { from, to } = direction {
             let link = self.topology.link(from, to)?;
-            return Some(model::peer_copy_ns(link, self.is_direct(from, to), bytes));
+            return Some(pages_ns + model::peer_copy_ns(link, self.is_direct(from, to), bytes));
         }
-        Some(model::copy_ns(&self.device().profile, direction, bytes))
+        Some(pages_ns + model::copy_ns(&self.device().profile, direction, bytes))
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.

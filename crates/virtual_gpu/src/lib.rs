@@ -45,6 +45,7 @@ mod handles;
 mod l2;
 mod limits;
 mod machine;
+mod managed;
 mod memories;
 mod misuse;
 mod model;
@@ -64,6 +65,7 @@ mod topology;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
+pub use managed::PageMoves;
 pub use misuse::{Misuse, MisuseKind};
 pub use model::{Parts, WorkScale};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
@@ -72,7 +74,7 @@ pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
-    assume_registers, extrapolate_to, forget_failure, host_reads, launches, leaks, misuse,
-    operations, skip_kernels, watch,
+    assume_registers, extrapolate_to, forget_failure, host_reads, host_touches, host_writes,
+    launches, leaks, misuse, operations, skip_kernels, watch,
 };
 pub use topology::{Link, Topology};

@@ -6,7 +6,7 @@ use crate::concurrent::Concurrent;
 use crate::devices::DeviceState;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
-use crate::model::WorkScale;
+use crate::model::{self, WorkScale};
 use crate::objects::Objects;
 use crate::options::{Options, Order};
 use crate::recorder::Recorder;
@@ -16,6 +16,7 @@ use crate::timeline::Timeline;
 use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
 use simt::Watched;
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 /// Bytes that the driver is taken to lock at once for small page-locked allocations, which are those of up to half of it.
@@ -41,6 +42,8 @@ pub(crate) struct Machine {
     pub(crate) objects: Objects,
     pub(crate) memory: Memories,
     pub(crate) scheduler: Scheduler,
+    /// Of each device whose one engine does all copies, the copy that was enqueued last.
+    pub(crate) last_copies: BTreeMap<usize, usize>,
     pub(crate) concurrent: Concurrent,
     pub(crate) timeline: Timeline,
     pub(crate) clock: Clock,
@@ -65,6 +68,7 @@ impl Machine {
             watched: None,
             initialized: false,
             scheduler: Scheduler::default(),
+            last_copies: BTreeMap::new(),
             concurrent: Concurrent::default(),
             clock: Clock::default(),
             recorder: Recorder::default(),
@@ -152,8 +156,20 @@ impl Machine {
         self.host_works(bytes, self.device().profile.page_register_bytes_per_second);
     }
 
+    /// The host uses memory of its own: pages of managed memory come to it first.
+    pub(crate) fn host_touches(&mut self, address: u64, bytes: usize, writes: bool) {
+        let moves = self.memory.managed.host_touches(address..address + bytes as u64, writes);
+        self.clock.advance(model::moves_ns(&self.device().profile, &moves, self.larger.work));
+    }
+
+    /// The host writes memory of its own.
+    pub(crate) fn host_writes(&mut self, address: u64, bytes: usize) {
+        self.host_touches(address, bytes, true);
+    }
+
     /// The host reads memory of its own.
     pub(crate) fn host_reads(&mut self, address: u64, bytes: usize) {
+        self.host_touches(address, bytes, false);
         let rate = if self.memory.is_write_combined(address) {
             self.device().profile.write_combined_read_bytes_per_second
         } else {
@@ -171,7 +187,11 @@ impl Machine {
         if bytes == 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        self.memory.device.allocate(bytes as u64).map_err(|_| ReturnCode::OUT_OF_MEMORY)
+        let taken = self.memory.device.allocate(bytes as u64);
+        // Device memory goes before managed memory, which has the host to go to.
+        let moves = self.memory.managed.shrink(self.memory.room_for_managed());
+        self.clock.advance(model::moves_ns(&self.device().profile, &moves, 1.0));
+        taken.map_err(|_| ReturnCode::OUT_OF_MEMORY)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
+use crate::managed::{Managed, PageMoves, Side};
 use crate::misuse::{Misuse, MisuseKind};
 use crate::model::Direction;
 use crate::work::{Copy, CopySide, QueuedWork};
@@ -12,6 +13,9 @@ use std::ops::Range;
 
 /// `CU_MEMHOSTALLOC_WRITECOMBINED`.
 pub(crate) const WRITE_COMBINED: u32 = 4;
+
+/// Among the flags of managed memory: a static, which its module frees.
+pub(crate) const OWNED_BY_MODULE: u32 = 1 << 31;
 
 /// The memory of arrays is called this.
 pub(crate) const ARRAY_LABEL: &str = "CUDA array";
@@ -51,6 +55,8 @@ pub(crate) struct Memories {
     pub(crate) device: Memory,
     /// Host memory by its first address.
     pub(crate) host: BTreeMap<u64, HostRegion>,
+    /// Where the pages of managed memory are.
+    pub(crate) managed: Managed,
     /// Operations executed so far.
     pub(crate) executed: u64,
     /// After how many operations the device last wrote each page-locked range, by its first address.
@@ -65,6 +71,7 @@ impl Memories {
         Memories {
             device: Memory::of_devices(device_bytes),
             host: BTreeMap::new(),
+            managed: Managed::default(),
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
@@ -74,6 +81,7 @@ impl Memories {
     /// Host memory of this first address is no longer known.
     pub(crate) fn remove_host(&mut self, address: u64) {
         self.host.remove(&address);
+        self.managed.remove(address);
         self.written.remove(&address);
     }
 
@@ -218,10 +226,65 @@ impl Memories {
         any.then(|| hasher.finish())
     }
 
-    /// Page-locked host memory, which kernels reach over the bus. Managed memory moves instead.
-    pub(crate) fn mapped_ranges(&self) -> Vec<Range<u64>> {
-        let mapped = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
-        mapped.map(|(start, region)| *start..start + region.bytes as u64).collect()
+    /// A hash for each 64 bytes of page-locked host memory that a kernel was given, by the address / 64.
+    pub(crate) fn host_lines(&self, work: &QueuedWork) -> Vec<(u64, u64)> {
+        let QueuedWork::Kernel(kernel) = work else { return Vec::new() };
+        let words = kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+        let given = words.filter_map(|word| self.device.allocation(u64::from_le_bytes(*word)));
+        let mut ranges: Vec<(u64, u64)> = given
+            .filter(|one| self.place(one.address) == MemoryKind::Pinned)
+            .map(|one| (one.address, one.bytes))
+            .collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        ranges.into_iter().flat_map(|(address, bytes)| self.lines_of(address, bytes)).collect()
+    }
+
+    /// The hashes of one range.
+    fn lines_of(&self, address: u64, bytes: u64) -> Vec<(u64, u64)> {
+        let Ok(pointer) = self.device.host_pointer(address, bytes as usize) else {
+            return Vec::new();
+        };
+        // SAFETY: the memory table gave the pointer for so many bytes; the program does not write them now, as it is
+        // inside a call of the driver, or has promised not to before the kernel has ended.
+        let all = unsafe { std::slice::from_raw_parts(pointer, bytes as usize) };
+        let first = (address.next_multiple_of(64) - address).min(bytes) as usize;
+        let (head, rest) = all.split_at(first);
+        let lines = std::iter::once(head).filter(|head| !head.is_empty()).chain(rest.chunks(64));
+        let hash = |line: &[u8]| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            hasher.write(line);
+            hasher.finish()
+        };
+        (address / 64..).zip(lines.map(hash)).collect()
+    }
+
+    /// Host memory that kernels reach over the link: what is page-locked, and managed memory that does not move.
+    pub(crate) fn mapped_ranges(&mut self) -> Vec<Range<u64>> {
+        let device = &self.device;
+        let managed = self.managed.mapped_ranges(|range| is_zero(device, range));
+        let locked = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
+        let locked = locked.map(|(start, region)| *start..start + region.bytes as u64);
+        locked.chain(managed).collect()
+    }
+
+    /// Device memory that managed memory may take.
+    pub(crate) fn room_for_managed(&self) -> u64 {
+        self.device.capacity_bytes() - self.device.used_bytes()
+    }
+
+    /// A kernel touched granules of managed memory.
+    pub(crate) fn kernel_touches(&mut self, touched: &BTreeMap<u64, bool>) -> PageMoves {
+        let room = self.room_for_managed();
+        let device = &self.device;
+        self.managed.kernel_touches(touched, room, |range| is_zero(device, range))
+    }
+
+    /// What of a range is managed memory moves to a side.
+    pub(crate) fn move_to(&mut self, side: Side, range: Range<u64>) -> PageMoves {
+        let room = self.room_for_managed();
+        let device = &self.device;
+        self.managed.move_to(side, range, room, |range| is_zero(device, range))
     }
 
     /// Whether an address that no allocation holds was once one's.
@@ -243,7 +306,8 @@ impl Memories {
         let device = device.map(|one| {
             format!("{} bytes of device memory at {:#x} were never freed", one.bytes, one.address)
         });
-        let host = self.host.iter().map(|(address, region)| {
+        let host = self.host.iter().filter(|(_, region)| region.flags & OWNED_BY_MODULE == 0);
+        let host = host.map(|(address, region)| {
             format!(
                 "{} bytes of {:?} host memory at {address:#x} were never freed",
                 region.bytes, region.kind
@@ -281,7 +345,7 @@ impl Memories {
             | QueuedWork::Wait
             | QueuedWork::Join
             | QueuedWork::Release(_)
-            | QueuedWork::Prefetch(..) => return,
+            | QueuedWork::Prefetch { .. } => return,
         };
         for address in addresses {
             if let Some(allocation) =
@@ -298,6 +362,15 @@ impl Memories {
         self.host_function_ran > executed
             || self.written.get(&base).is_some_and(|last| *last > executed)
     }
+}
+
+/// Whether host memory that the device knows holds zeros only.
+fn is_zero(device: &Memory, range: Range<u64>) -> bool {
+    let bytes = (range.end - range.start) as usize;
+    device.host_pointer(range.start, bytes).is_ok_and(|pointer| {
+        // SAFETY: the memory table gave the pointer for so many bytes, which live as long as it knows them; no kernel runs.
+        unsafe { std::slice::from_raw_parts(pointer, bytes) }.iter().all(|byte| *byte == 0)
+    })
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@
 //! Parts that are nearly as long disturb each other: the times are joined by a p-norm
 //! ([`TOGETHER`]). The time until a kernel starts comes on top.
 
+use crate::managed::{PageMoves, Side};
 use crate::profile::Profile;
 use crate::timeline::{Engine, Place};
 use crate::topology::Link;
@@ -75,6 +76,33 @@ pub(crate) fn peer_copy_ns(link: &Link, access: bool, bytes: u64) -> f64 {
         (link.staged_latency_ns, link.staged_bytes_per_second)
     };
     latency + bytes as f64 / rate * 1e9
+}
+
+/// The part of the link's rate that moving pages reaches at most, as on an H100.
+const PAGES_OF_LINK: f64 = 0.86;
+
+/// The rate at which pages of managed memory move to a side.
+pub(crate) fn pages_rate(profile: &Profile, to: Side) -> f64 {
+    match to {
+        Side::Device => profile
+            .pages_to_device_bytes_per_second
+            .min(PAGES_OF_LINK * profile.host_to_device_bytes_per_second),
+        Side::Host => profile
+            .pages_to_host_bytes_per_second
+            .min(PAGES_OF_LINK * profile.device_to_host_bytes_per_second),
+    }
+}
+
+/// How long pages of managed memory take to move, in nanoseconds, when `work` times as many move as did.
+///
+/// ```text
+/// faults x time of a fault + bytes to the device / rate + bytes to the host / rate + bytes that are new there / rate
+/// ```
+pub(crate) fn moves_ns(profile: &Profile, moves: &PageMoves, work: f64) -> f64 {
+    let ns = |bytes: u64, to: Side| bytes as f64 / pages_rate(profile, to) * 1e9;
+    let bytes = ns(moves.to_device_bytes, Side::Device) + ns(moves.to_host_bytes, Side::Host);
+    let first = moves.host_first_bytes as f64 / profile.pages_first_on_host_bytes_per_second * 1e9;
+    work * (first + moves.faults as f64 * profile.page_fault_ns + bytes)
 }
 
 /// How long a fill takes, in nanoseconds.

@@ -91,7 +91,7 @@ fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
         | QueuedWork::Wait
         | QueuedWork::Join
         | QueuedWork::Host(_)
-        | QueuedWork::Prefetch(..) => Vec::new(),
+        | QueuedWork::Prefetch { .. } => Vec::new(),
     }
 }
 
@@ -118,6 +118,7 @@ mod tests {
                 executed: 0,
                 call,
                 fingerprint: None,
+                host_lines: Vec::new(),
             };
             let found = overtaken(&memory, [&earlier].into_iter(), &now);
             found.inspect(|(named, _)| assert_eq!(*named, call)).map(|(_, address)| address)

@@ -7,6 +7,7 @@ use crate::executor::HOST_FUNCTION_NS;
 use crate::machine::Machine;
 use crate::objects::{GraphState, StreamCapture};
 use crate::options::Order;
+use crate::timeline::Engine;
 use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::ReturnCode;
 use std::collections::BTreeSet;
@@ -80,15 +81,24 @@ impl Machine {
         Ok(id)
     }
 
-    fn add(&mut self, stream: usize, work: QueuedWork, dependencies: Vec<usize>) -> usize {
-        let watches = self.options.watch_host_memory;
-        let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
+    fn add(&mut self, stream: usize, work: QueuedWork, mut dependencies: Vec<usize>) -> usize {
         // A graph's kernels run where they were captured, whatever stream launches it.
         let device = match &work {
             QueuedWork::Kernel(kernel) => kernel.device,
             _ => self.objects.stream(stream).map_or(0, |stream| stream.device),
         };
-        self.scheduler.add(QueuedOperation {
+        // A device with one copy engine does its copies, in whatever direction, in the order of the calls.
+        let engine = self.engine(&work, device);
+        let is_copy = matches!(engine, Some((_, Engine::Upload | Engine::Download)));
+        let takes_turns = is_copy && self.devices[device].profile.copy_engines == 1;
+        if takes_turns {
+            dependencies.extend(self.last_copies.get(&device));
+        }
+        let watches = self.options.watch_host_memory;
+        let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
+        let races = watches && self.options.checks.global_races;
+        let host_lines = if races { self.memory.host_lines(&work) } else { Vec::new() };
+        let id = self.scheduler.add(QueuedOperation {
             work,
             dependencies,
             stream: self.objects.key(stream),
@@ -97,7 +107,12 @@ impl Machine {
             executed: self.memory.executed,
             call: self.recorder.call,
             fingerprint,
-        })
+            host_lines,
+        });
+        if takes_turns {
+            self.last_copies.insert(device, id);
+        }
+        id
     }
 
     /// Executes operations, each after those of them that it follows.
@@ -157,7 +172,13 @@ impl Machine {
         let earliest = self.scheduler.pending().next().map(|operation| operation.enqueued);
         let now = self.clock.now;
         self.timeline.forget_before(earliest.map_or(now, |enqueued| enqueued.min(now)));
-        self.scheduler.forget(|| self.objects.referenced());
+        self.scheduler.forget(|| {
+            self.objects
+                .referenced()
+                .into_iter()
+                .chain(self.last_copies.values().copied())
+                .collect()
+        });
         for _ in 0..self.objects.settle_pools() {
             let call_ns = self.device().profile.device_memory_call_ns;
             self.clock.advance(call_ns);

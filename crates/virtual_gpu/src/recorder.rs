@@ -1,5 +1,6 @@
 //! What a virtual GPU remembers until it is asked: kernels, operations and mistakes.
 
+use crate::managed::PageMoves;
 use crate::misuse::{Misuse, MisuseKind, caller};
 use crate::model::Parts;
 use cuda_driver::{OperationKind, OperationRecord};
@@ -25,6 +26,8 @@ pub struct LaunchRecord {
     pub report: Report,
     /// Model: how long each part of the device was busy.
     pub parts: Parts,
+    /// Model: pages of managed memory that it moved. Its time waits for them.
+    pub moves: PageMoves,
     /// Model: how long the kernel took, in nanoseconds.
     pub model_ns: f64,
 }

@@ -168,6 +168,7 @@ mod tests {
             executed: 0,
             call: "",
             fingerprint: None,
+            host_lines: Vec::new(),
         }
     }
 

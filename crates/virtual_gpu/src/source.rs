@@ -60,9 +60,22 @@ pub fn forget_failure() {
     with(|machine| machine.devices.iter_mut().for_each(|device| device.fault = None));
 }
 
-/// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows.
+/// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows. Pages of
+/// managed memory come to the host for it.
 pub fn host_reads(address: usize, bytes: usize) {
     with(|machine| machine.host_reads(address as u64, bytes));
+}
+
+/// Says that the host has just written so many bytes at an address: if the memory is managed, its pages are on the host
+/// from here on, and the host has waited for those that were not.
+pub fn host_writes(address: usize, bytes: usize) {
+    with(|machine| machine.host_writes(address as u64, bytes));
+}
+
+/// Says that the host has just used a few words of each page of a range: pages of managed memory come to the host for it,
+/// and the rest takes no time.
+pub fn host_touches(address: usize, bytes: usize) {
+    with(|machine| machine.host_touches(address as u64, bytes, false));
 }
 
 /// Says how many registers per thread NVIDIA's assembler gave kernels, which decides how many blocks fit on a

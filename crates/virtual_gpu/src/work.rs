@@ -1,8 +1,10 @@
 //! What can be enqueued on a stream.
 
 use crate::l2::AccessWindow;
+use crate::managed::Side;
 use simt::{Launch, Module};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One side of a copy: an address, and how far its rows are apart.
@@ -88,8 +90,11 @@ pub(crate) enum QueuedWork {
     Host(HostFunction),
     /// The end of a stream-ordered allocation.
     Release(u64),
-    /// Managed memory moves: bytes, and whether to the device.
-    Prefetch(u64, bool),
+    /// Managed memory moves to a side.
+    Prefetch {
+        range: Range<u64>,
+        to: Side,
+    },
 }
 
 /// Work with its place in the order.
@@ -109,4 +114,6 @@ pub(crate) struct QueuedOperation {
     pub(crate) call: &'static str,
     /// What the host memory of a pending copy held: a change before the copy runs is a mistake.
     pub(crate) fingerprint: Option<u64>,
+    /// What the mapped host memory of a pending kernel held: a hash for each 64 bytes, by the address / 64.
+    pub(crate) host_lines: Vec<(u64, u64)>,
 }

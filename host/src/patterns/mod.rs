@@ -52,6 +52,7 @@ pub const ALL: &[&Pattern] = &[
     &transfer::zero_copy::PATTERN,
     &streams::stream_semantics::PATTERN,
     &memory_management::unified_addressing::PATTERN,
+    &memory_management::managed_memory::PATTERN,
     &memory_management::allocation::PATTERN,
     &memory_management::symbols::PATTERN,
     &streams::graphs::PATTERN,

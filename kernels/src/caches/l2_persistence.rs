@@ -1,5 +1,7 @@
 //! Kernels of `l2_persistence`. Host half and teaching doc: `host/src/patterns/caches/l2_persistence.rs`.
 
+use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::atomic::AtomicU32;
 use cuda_std::memory::{load_cs, store_cs};
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -41,6 +43,40 @@ pub unsafe fn l2_persistence_add_evict_first(
 ) {
     // SAFETY: the launch contract.
     unsafe { add::<true>(source, table, target, n, table_len) };
+}
+
+/// The double of a word's lower half, in its upper half: doing it again changes nothing.
+#[must_use]
+pub const fn doubled(word: u32) -> u32 {
+    let half = word & 0xffff;
+    half | half << 17
+}
+
+/// Doubles a stream in place, and beside it a table, again and again from its beginning: `streaming[i]` and
+/// `persistent[i % table_len]`. Several threads have the same word of the table. They access it atomically and all store
+/// the same, so that there is no race, and the traffic is that of plain accesses without L1.
+///
+/// # Safety
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `streaming` valid for `n` u32 and `persistent` for
+/// `table_len`, not overlapping; `n` and `table_len` from 1 to 2^31.
+#[kernel]
+pub unsafe fn l2_persistence_double(
+    streaming: *mut u32,
+    persistent: *mut u32,
+    n: u32,
+    table_len: u32,
+) {
+    let i = thread::index_1d();
+    if i < n {
+        // SAFETY: i < n, and a remainder is below its divisor (launch contract); threads that share a word access it
+        // atomically, and each has its own of the stream.
+        unsafe {
+            let shared = AtomicU32::from_ptr(persistent.add((i % table_len) as usize));
+            shared.store(doubled(shared.load(Relaxed)), Relaxed);
+            let own = streaming.add(i as usize);
+            *own = doubled(*own);
+        }
+    }
 }
 
 /// Computes a thread's elements: one vector of each array, or element by element where the last vector is not whole or

@@ -1,4 +1,5 @@
 //! Memory itself: where it is allocated, how its addresses are told apart, and what that costs.
 
+pub mod managed_memory;
 pub mod symbols;
 pub mod unified_addressing;

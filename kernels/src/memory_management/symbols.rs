@@ -18,6 +18,13 @@ pub static mut SYMBOLS_CONSTANT_TABLE: [u32; WORDS] = [0; WORDS];
 #[address_space(global)]
 pub static mut SYMBOLS_RESULT: [u32; WORDS] = [0; WORDS];
 
+/// A table in managed memory, which the host writes where it is.
+#[address_space(managed)]
+pub static mut SYMBOLS_MANAGED_TABLE: [u32; WORDS] = [0; WORDS];
+/// What becomes of it, which the host reads where it is.
+#[address_space(managed)]
+pub static mut SYMBOLS_MANAGED_RESULT: [u32; WORDS] = [0; WORDS];
+
 /// What becomes of word `i`.
 #[must_use]
 pub const fn result(word: u32, i: u32) -> u32 {
@@ -27,16 +34,15 @@ pub const fn result(word: u32, i: u32) -> u32 {
 /// Makes the result of the first `n` words of a table.
 ///
 /// # Safety
-/// 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`; `table` has `WORDS` words, and nobody else accesses
-/// `SYMBOLS_RESULT` meanwhile.
+/// 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`; both arrays have `WORDS` words, and nobody else
+/// accesses `target` meanwhile.
 #[inline(always)]
-unsafe fn apply(table: *const u32, n: u32) {
+unsafe fn apply(table: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i < n <= WORDS, and each thread has a word of the result.
         unsafe {
-            let target = (&raw mut SYMBOLS_RESULT).cast::<u32>().add(i as usize);
-            *target = result(*table.add(i as usize), i);
+            *target.add(i as usize) = result(*table.add(i as usize), i);
         }
     }
 }
@@ -49,7 +55,7 @@ unsafe fn apply(table: *const u32, n: u32) {
 #[kernel]
 pub unsafe fn symbols_apply(n: u32) {
     // SAFETY: the launch contract.
-    unsafe { apply((&raw const SYMBOLS_TABLE).cast(), n) };
+    unsafe { apply((&raw const SYMBOLS_TABLE).cast(), (&raw mut SYMBOLS_RESULT).cast(), n) };
 }
 
 /// From the table in constant memory.
@@ -59,5 +65,18 @@ pub unsafe fn symbols_apply(n: u32) {
 #[kernel]
 pub unsafe fn symbols_apply_constant(n: u32) {
     // SAFETY: the launch contract.
-    unsafe { apply((&raw const SYMBOLS_CONSTANT_TABLE).cast(), n) };
+    unsafe {
+        apply((&raw const SYMBOLS_CONSTANT_TABLE).cast(), (&raw mut SYMBOLS_RESULT).cast(), n)
+    };
+}
+
+/// From the table in managed memory to the result there.
+///
+/// # Safety
+/// Launch contract: as for [`symbols_apply`]; the host does not use these symbols meanwhile.
+#[kernel]
+pub unsafe fn symbols_apply_managed(n: u32) {
+    let (table, target) = (&raw const SYMBOLS_MANAGED_TABLE, &raw mut SYMBOLS_MANAGED_RESULT);
+    // SAFETY: the launch contract.
+    unsafe { apply(table.cast(), target.cast(), n) };
 }

@@ -39,6 +39,8 @@ use std::ops::Range;
 
 /// What DRAM hands out at once, as a power of two: 64 bytes.
 const GRANULE_SHIFT: u32 = 6;
+/// What memory whose pages move does it in, as a power of two: 64 KiB.
+const MOVING_SHIFT: u32 = 16;
 
 /// Hashes addresses, which nobody chooses to collide, with one multiplication.
 #[derive(Default)]
@@ -423,7 +425,10 @@ impl Estimator {
     }
 
     /// The workers' parts together, and the instructions of blocks' bodies, a bit each.
-    pub fn join(all: impl Iterator<Item = Estimator>) -> Option<(Estimate, Vec<u64>)> {
+    pub fn join(
+        all: impl Iterator<Item = Estimator>,
+        moving: &[Range<u64>],
+    ) -> Option<(Estimate, Vec<u64>)> {
         let mut parts = all;
         let mut sum = parts.next()?;
         for part in parts {
@@ -481,7 +486,31 @@ impl Estimator {
             far: sum.links[0],
             peers: sum.links.split_off(1),
             kept,
+            touched: sum.touched(moving),
         };
         Some((estimate, sum.body))
+    }
+
+    /// The granules of memory whose pages move that were touched, and whether they were written.
+    fn touched(&self, moving: &[Range<u64>]) -> BTreeMap<u64, bool> {
+        let mut touched = BTreeMap::new();
+        if moving.is_empty() {
+            return touched;
+        }
+        // By the first address of a 4 KiB page, a sector or a line.
+        let read = self.read.keys().map(|page| (page << 12, false));
+        let written = self.written.keys().map(|sector| (sector << 5, true));
+        let atomics = self.atomics.keys().map(|line| (line << 7, true));
+        for (address, is_written) in read.chain(written).chain(atomics) {
+            // A page may hold the end of one range and the start of another; a granule belongs to one.
+            let granule = address >> MOVING_SHIFT << MOVING_SHIFT;
+            let is_inside = |range: &Range<u64>| {
+                range.start < granule + (1 << MOVING_SHIFT) && granule < range.end
+            };
+            if moving.iter().any(is_inside) {
+                *touched.entry(granule >> MOVING_SHIFT).or_default() |= is_written;
+            }
+        }
+        touched
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
         printed.extend(machine.printed);
     }
     recorded.sort_by_key(|(pc, _)| *pc);
-    let (estimate, body) = Estimator::join(estimators.into_iter()).unzip();
+    let (estimate, body) = Estimator::join(estimators.into_iter(), &options.moving).unzip();
     report.estimate = estimate;
     let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
     printed.sort_by_key(|(block, _)| *block);

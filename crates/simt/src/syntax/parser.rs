@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
                         }
                     }
                 }
-                Token::Dot("attribute") => self.attribute()?,
+                Token::Dot("attribute") => _ = self.attribute()?,
                 Token::Mark(b';') => {
                     self.next();
                     return Ok(function);

@@ -30,6 +30,8 @@ pub(crate) struct Variable<'a> {
     pub is_array: bool,
     pub is_extern: bool,
     pub is_pointer: bool,
+    /// `.attribute(.managed)`.
+    pub is_managed: bool,
     pub initial: Vec<Initial<'a>>,
     pub position: Position,
 }

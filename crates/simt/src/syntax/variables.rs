@@ -7,16 +7,19 @@ use super::tree::{Initial, Variable};
 use crate::error::Error;
 
 impl<'a> Parser<'a> {
-    /// `.attribute(.managed)` and friends.
-    pub fn attribute(&mut self) -> Result<(), Error> {
+    /// `.attribute(.managed)` and friends; whether `.managed` is among them.
+    pub fn attribute(&mut self) -> Result<bool, Error> {
         self.next();
         self.expect(b'(')?;
+        let mut is_managed = false;
         while !self.accept(b')') {
-            if self.next() == Token::End {
-                return self.error("`)`");
+            match self.next() {
+                Token::End => return self.error("`)`"),
+                Token::Dot("managed") => is_managed = true,
+                _ => {}
             }
         }
-        Ok(())
+        Ok(is_managed)
     }
 
     pub fn formal_parameters(&mut self) -> Result<Vec<Variable<'a>>, Error> {
@@ -53,7 +56,7 @@ impl<'a> Parser<'a> {
         let mut element = "";
         let mut vector = 1u64;
         let mut alignment = 0;
-        let mut is_pointer = false;
+        let (mut is_pointer, mut is_managed) = (false, false);
         while let Token::Dot(word) = self.peek() {
             match word {
                 "align" => {
@@ -72,7 +75,7 @@ impl<'a> Parser<'a> {
                 }
                 "ptr" => is_pointer = true,
                 "attribute" => {
-                    self.attribute()?;
+                    is_managed |= self.attribute()?;
                     continue;
                 }
                 "v2" => vector = 2,
@@ -95,6 +98,7 @@ impl<'a> Parser<'a> {
                 is_array: vector > 1,
                 is_extern,
                 is_pointer,
+                is_managed,
                 initial: Vec::new(),
                 position,
             };

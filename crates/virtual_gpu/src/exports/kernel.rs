@@ -2,6 +2,7 @@
 
 use super::arguments::{handle, out, out_optional, text};
 use super::define::exports;
+use super::memory;
 use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::l2::AccessWindow;
 use crate::machine::Machine;
@@ -14,6 +15,7 @@ use cuda_driver::ReturnCode;
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 use simt::{Kernel, Launch, Module};
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -40,7 +42,13 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         machine.report(MisuseKind::KernelFault, message);
         return Err(NO_BINARY);
     }
-    module.load(&mut machine.memory.device).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    let mut places = HashMap::new();
+    for variable in module.variables().iter().filter(|variable| variable.is_managed) {
+        let address = memory::managed_static(machine, variable.bytes as usize)?;
+        places.insert(variable.name.clone(), address);
+    }
+    let loaded = module.load_with(&mut machine.memory.device, &places);
+    loaded.map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
     let device = machine.current();
     Ok(machine.objects.modules.add(LoadedModule { module: Arc::new(module), device }))
 }
@@ -405,8 +413,14 @@ exports! {
     fn cuModuleUnload(machine, module: CUmodule) {
         machine.run_all();
         let removed = machine.objects.remove_module(module.addr())?;
-        removed.module.unload(&mut machine.memory.device);
-        Ok(())
+        let module = removed.module;
+        let managed = module.variables().iter().filter(|variable| variable.is_managed);
+        let managed: Vec<u64> = managed
+            .filter_map(|variable| module.symbol(&machine.memory.device, &variable.name))
+            .map(|(address, _)| address)
+            .collect();
+        module.unload(&mut machine.memory.device);
+        managed.into_iter().try_for_each(|address| memory::free_managed_static(machine, address))
     }
     fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
         let name = text(name)?;

@@ -2,15 +2,17 @@
 
 use super::arguments::{out, out_optional};
 use super::define::exports;
-use crate::code::{CuResult, NOT_FOUND};
+use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND};
 use crate::machine::Machine;
-use crate::memories::{HostKind, HostRegion, MemoryKind};
+use crate::managed::{self, Advice, Side};
+use crate::memories::{HostKind, HostRegion, MemoryKind, OWNED_BY_MODULE};
 use crate::misuse::MisuseKind;
 use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
 use cuda_driver::types::MemoryLocation;
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
 use std::ffi::{c_int, c_uint, c_void};
+use std::ops::Range;
 
 const NOT_REGISTERED: ReturnCode = ReturnCode(713);
 const ALREADY_REGISTERED: ReturnCode = ReturnCode(712);
@@ -32,20 +34,34 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     if bytes == 0 {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    // What is page-locked begins with a page, and so with a line and a sector.
-    let length = (bytes + HOST_PAGE).div_ceil(16);
+    // What is page-locked begins with a page, and so with a line and a sector; what moves, with what moves at once.
+    let alignment = if kind == HostKind::Managed { managed::alignment(bytes) } else { HOST_PAGE };
+    let length = bytes.checked_add(alignment).ok_or(ReturnCode::OUT_OF_MEMORY)?.div_ceil(16);
     let mut owned = Vec::new();
     owned.try_reserve_exact(length).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
     owned.resize(length, 0u128);
-    let before = owned.as_ptr().align_offset(HOST_PAGE);
+    let before = owned.as_ptr().align_offset(alignment);
     let pointer = owned[before..].as_mut_ptr();
     let address = pointer.expose_provenance() as u64;
     map(machine, address, bytes)?;
     if kind == HostKind::Pinned {
         machine.allocates_page_locked(bytes, flags);
     }
+    if kind == HostKind::Managed {
+        machine.memory.managed.add(address, bytes as u64);
+    }
     machine.memory.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
     Ok(address)
+}
+
+/// Memory for a managed static of a module.
+pub(super) fn managed_static(machine: &mut Machine, bytes: usize) -> CuResult<u64> {
+    allocate_host(machine, bytes.max(1), HostKind::Managed, OWNED_BY_MODULE)
+}
+
+/// The module of a managed static is unloaded.
+pub(super) fn free_managed_static(machine: &mut Machine, address: u64) -> CuResult {
+    forget_host(machine, address, &[HostKind::Managed])
 }
 
 fn map(machine: &mut Machine, address: u64, bytes: usize) -> CuResult {
@@ -111,7 +127,7 @@ unsafe fn pointer_attribute(
 ) -> CuResult {
     let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
     let place = machine.memory.place(address);
-    let managed = place == MemoryKind::Device && found.is_mapped;
+    let managed = machine.memory.managed.holds(address, 1);
     // SAFETY: by the contract; the types are those of the reference.
     unsafe {
         match number {
@@ -130,21 +146,129 @@ unsafe fn pointer_attribute(
     }
 }
 
-fn managed(machine: &Machine, address: u64, bytes: usize) -> CuResult {
-    let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
-    let inside = address + bytes as u64 <= found.address + found.bytes;
-    if inside && found.is_mapped && machine.memory.place(address) == MemoryKind::Device {
-        Ok(())
-    } else {
-        Err(ReturnCode::INVALID_VALUE)
+/// A range of managed memory; anything else is refused.
+fn managed(machine: &mut Machine, address: u64, bytes: usize) -> CuResult<Range<u64>> {
+    machine.context()?;
+    if bytes == 0 || !machine.memory.managed.holds(address, bytes as u64) {
+        return Err(ReturnCode::INVALID_VALUE);
     }
+    Ok(address..address + bytes as u64)
+}
+
+/// `CU_DEVICE_CPU`.
+const HOST: c_int = -1;
+/// `CU_DEVICE_INVALID`: what a range that has no one answer answers.
+const NOWHERE: c_int = -2;
+/// `CU_MEM_LOCATION_TYPE_INVALID`.
+const NO_LOCATION: MemoryLocation = MemoryLocation { kind: 0, id: NOWHERE };
+
+fn side_of_device(device: c_int) -> CuResult<Side> {
+    match device {
+        HOST => Ok(Side::Host),
+        0 => Ok(Side::Device),
+        _ => Err(INVALID_DEVICE),
+    }
+}
+
+fn side_of(location: MemoryLocation) -> CuResult<Side> {
+    match location.kind {
+        1 => side_of_device(location.id.max(0)),
+        // The host, and those of its NUMA nodes.
+        2..=4 => Ok(Side::Host),
+        _ => Err(ReturnCode::INVALID_VALUE),
+    }
+}
+
+/// What the program advises; the place counts only where the advice has one.
+fn advise(
+    machine: &mut Machine,
+    (address, bytes): (u64, usize),
+    advice: c_uint,
+    place: CuResult<Side>,
+) -> CuResult {
+    let range = managed(machine, address, bytes)?;
+    let advice = match advice {
+        1 | 2 => Advice::ReadMostly(advice == 1),
+        3 => Advice::Preferred(Some(place?)),
+        4 => Advice::Preferred(None),
+        5 | 6 => Advice::AccessedBy(place?, advice == 5),
+        _ => return Err(ReturnCode::INVALID_VALUE),
+    };
+    machine.memory.managed.advise(range, advice);
+    Ok(())
+}
+
+fn prefetch(
+    machine: &mut Machine,
+    (address, bytes): (u64, usize),
+    to: CuResult<Side>,
+    stream: CUstream,
+) -> CuResult {
+    let (range, to) = (managed(machine, address, bytes)?, to?);
+    machine.memory.managed.note_prefetch(to, range.clone());
+    machine.submit(stream.addr(), QueuedWork::Prefetch { range, to }).map(|_| ())
+}
+
+/// Writes what a range of managed memory was told.
+///
+/// # Safety
+/// `data` is null or valid for writes of `size` bytes.
+unsafe fn range_attribute(
+    machine: &mut Machine,
+    (data, size): (*mut c_void, usize),
+    attribute: c_uint,
+    (address, bytes): (u64, usize),
+) -> CuResult {
+    let range = managed(machine, address, bytes)?;
+    let managed = &machine.memory.managed;
+    let device = |side: Option<Side>| match side {
+        Some(Side::Host) => HOST,
+        Some(Side::Device) => 0,
+        None => NOWHERE,
+    };
+    let location = |side: Option<Side>| match side {
+        Some(Side::Host) => MemoryLocation::host(),
+        Some(Side::Device) => MemoryLocation::device(0),
+        None => NO_LOCATION,
+    };
+    let value = match attribute {
+        1 => c_int::from(managed.is_read_mostly(range)),
+        2 => device(managed.preferred(range)),
+        3 => {
+            if data.is_null() || size == 0 || !size.is_multiple_of(4) {
+                return Err(ReturnCode::INVALID_VALUE);
+            }
+            let sides = [(Side::Host, HOST), (Side::Device, 0)].into_iter();
+            let by = sides.filter(|(side, _)| managed.is_accessed_by(range.clone(), *side));
+            let mut by = by.map(|(_, id)| id);
+            for index in 0..size / 4 {
+                // SAFETY: by the contract there is room for so many numbers; the driver asks for no alignment.
+                unsafe {
+                    data.cast::<c_int>().add(index).write_unaligned(by.next().unwrap_or(NOWHERE))
+                };
+            }
+            return Ok(());
+        }
+        4 => device(managed.prefetched(range)),
+        5 => location(managed.preferred(range)).kind.cast_signed(),
+        6 => location(managed.preferred(range)).id,
+        7 => location(managed.prefetched(range)).kind.cast_signed(),
+        8 => location(managed.prefetched(range)).id,
+        _ => return Err(ReturnCode::INVALID_VALUE),
+    };
+    if size != size_of::<c_int>() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    // SAFETY: by the contract there are `size` bytes, as many as the number has.
+    unsafe { out(data.cast(), value) }
 }
 
 exports! {
     fn cuMemGetInfo_v2(machine, free: *mut usize, total: *mut usize) {
         machine.context()?;
         let has = machine.memory.device.capacity_bytes();
-        out(free, (has - machine.memory.device.used_bytes()) as usize)?;
+        let taken = machine.memory.device.used_bytes() + machine.memory.managed.device_bytes();
+        out(free, has.saturating_sub(taken) as usize)?;
         out(total, has as usize)
     }
     fn cuMemAlloc_v2(machine, pointer: *mut CUdeviceptr, bytes: usize) {
@@ -225,35 +349,22 @@ exports! {
         let address = allocate_host(machine, bytes, HostKind::Managed, flags)?;
         out(pointer, address)
     }
-    fn cuMemAdvise(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, _device: CUdevice) {
-        machine.context()?;
-        if !(1..=6).contains(&advice) {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        managed(machine, pointer, bytes)
+    fn cuMemAdvise(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, device: CUdevice) {
+        advise(machine, (pointer, bytes), advice, side_of_device(device))
     }
-    fn cuMemAdvise_v2(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, _location: MemoryLocation) {
-        machine.context()?;
-        if !(1..=6).contains(&advice) {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        managed(machine, pointer, bytes)
+    fn cuMemAdvise_v2(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, location: MemoryLocation) {
+        advise(machine, (pointer, bytes), advice, side_of(location))
     }
     fn cuMemPrefetchAsync_v2(
         machine, pointer: CUdeviceptr, bytes: usize, location: MemoryLocation, flags: c_uint, stream: CUstream
     ) {
-        machine.context()?;
         if flags != 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        managed(machine, pointer, bytes)?;
-        let to_device = location.kind == MemoryLocation::device(0).kind;
-        machine.submit(stream.addr(), QueuedWork::Prefetch(bytes as u64, to_device)).map(|_| ())
+        prefetch(machine, (pointer, bytes), side_of(location), stream)
     }
     fn cuMemPrefetchAsync(machine, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
-        machine.context()?;
-        managed(machine, pointer, bytes)?;
-        machine.submit(stream.addr(), QueuedWork::Prefetch(bytes as u64, device >= 0)).map(|_| ())
+        prefetch(machine, (pointer, bytes), side_of_device(device), stream)
     }
     fn cuPointerGetAttribute(machine, data: *mut c_void, attribute: c_uint, pointer: CUdeviceptr) {
         machine.context()?;
@@ -273,10 +384,21 @@ exports! {
         Ok(())
     }
     fn cuMemRangeGetAttribute(
-        machine, _data: *mut c_void, _size: usize, _attribute: c_uint, pointer: CUdeviceptr, bytes: usize
+        machine, data: *mut c_void, size: usize, attribute: c_uint, pointer: CUdeviceptr, bytes: usize
     ) {
-        machine.context()?;
-        managed(machine, pointer, bytes)?;
-        Err(machine.unsupported("attributes of managed memory"))
+        range_attribute(machine, (data, size), attribute, (pointer, bytes))
+    }
+    fn cuMemRangeGetAttributes(
+        machine, data: *mut *mut c_void, sizes: *mut usize, attributes: *mut c_uint, count: usize, pointer: CUdeviceptr,
+        bytes: usize
+    ) {
+        if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        for index in 0..count {
+            let place = (data.add(index).read(), sizes.add(index).read());
+            range_attribute(machine, place, attributes.add(index).read(), (pointer, bytes))?;
+        }
+        Ok(())
     }
 }

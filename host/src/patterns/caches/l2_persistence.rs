@@ -42,6 +42,12 @@
 //! 6. `evict_first`. Another idea: no set-aside, but loads of the source and stores of the target
 //!    are marked to be evicted first. It costs nothing and, on an H200, gains nothing.
 //!
+//! 7. `in_place`, `in_place_window` and `in_place_tuned` are the Guide's own kernel: it doubles the
+//!    stream and the table in place, so that the table is written, too, and each thread has one word
+//!    of each. Threads that share a word of the table access it atomically; in the Guide they race.
+//!    `in_place_window` has a window over the whole table and hit ratio 1, `in_place_tuned` a window
+//!    of 20 MiB, and the hit ratio 20 MiB / table bytes, as the Guide tunes it for an A100.
+//!
 //! | variant | change from the previous one | table in L2 |
 //! |---|---|---|
 //! | `plain` | no window | as long as L2 keeps it by itself |
@@ -50,6 +56,9 @@
 //! | `tuned` | the hit ratio is S / table bytes, at most 1; the other accesses are as usual (sm_80) | all of it up to S bytes, S bytes above |
 //! | `launch_window` | the window is an attribute of the launch instead of the stream (sm_80) | as `tuned` |
 //! | `evict_first` | no window and no set-aside; accesses to source and target are marked evict-first | what the streams leave |
+//! | `in_place` | the Guide's kernel: table and stream are doubled in place, without a window | as long as L2 keeps it by itself |
+//! | `in_place_window` | all the L2 that the device allows is set aside; the launch has a window over the table (sm_80) | all of it up to S bytes |
+//! | `in_place_tuned` | the window has 20 MiB, and the hit ratio 20 MiB / table bytes (sm_80) | 20 MiB at most |
 //!
 //! How much can it gain? Each element needs 12 bytes: 4 each of source, target and table. Let D and
 //! L be the measured rates of device memory and of L2, and k the share of table accesses that L2
@@ -86,7 +95,7 @@
 //!
 //! Common misconception: "the example in the CUDA guide can be copied". It doubles table and stream
 //! in place, `table[i % length] *= 2`, from many threads at once, which is a [race]. Here the table
-//! is only read.
+//! is only read, or accessed atomically.
 //!
 //! Questions:
 //! - Why does a hit ratio of 1 fail as soon as the table exceeds S? The table is read from front to
@@ -139,7 +148,8 @@ use cust_ext::l2::{
 use cust_ext::launch::Launch;
 use cust_ext::stream::{non_blocking, wait_event};
 use kernels::caches::l2_persistence::{
-    ELEMENTS, THREADS_PER_BLOCK, l2_persistence_add, l2_persistence_add_evict_first,
+    ELEMENTS, THREADS_PER_BLOCK, doubled, l2_persistence_add, l2_persistence_add_evict_first,
+    l2_persistence_double,
 };
 
 /// Elements of 4 MiB.
@@ -221,6 +231,32 @@ pub const PATTERN: Pattern = Pattern {
             |gpu, case, size| build(gpu, case, size, Persistence::EvictFirst),
         )
         .only_when(table_fits),
+        Variant::host(
+            "in_place",
+            "the Guide's kernel: table and stream are doubled in place, without a window",
+            |gpu, case, _| in_place(gpu, case, Doubling::Plain),
+        )
+        .writing(&[1, 2])
+        .moving(doubled_bytes)
+        .only_when(table_fits),
+        Variant::host(
+            "in_place_window",
+            "all the L2 that the device allows is set aside; the launch has a window over the table",
+            |gpu, case, _| in_place(gpu, case, Doubling::Window),
+        )
+        .writing(&[1, 2])
+        .moving(doubled_bytes)
+        .min_compute_capability(80)
+        .only_when(table_fits),
+        Variant::host(
+            "in_place_tuned",
+            "the window has 20 MiB, and the hit ratio 20 MiB / table bytes",
+            |gpu, case, _| in_place(gpu, case, Doubling::Tuned),
+        )
+        .writing(&[1, 2])
+        .moving(doubled_bytes)
+        .min_compute_capability(80)
+        .only_when(table_fits),
     ],
 };
 
@@ -233,7 +269,11 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [n, table, ..] = size.get::<4>();
     let (source, table) = (random.f32s(n), random.f32s(table));
     Case {
-        outputs: vec![Output::exact(Data::F32(reference(&source, &table)))],
+        outputs: vec![
+            Output::exact(Data::F32(reference(&source, &table))),
+            Output::exact(Data::U32(doubled_words(&source, n))),
+            Output::exact(Data::U32(doubled_words(&table, n))),
+        ],
         inputs: vec![Data::F32(source), Data::F32(table)],
     }
 }
@@ -241,6 +281,18 @@ fn case(size: &Size, random: &mut Random) -> Case {
 /// The stream with the table added, again and again from its beginning.
 fn reference(source: &[f32], table: &[f32]) -> Vec<f32> {
     source.iter().zip(table.iter().cycle()).map(|(word, addend)| word + addend).collect()
+}
+
+/// The first `n` words, doubled in place; the others as they are.
+fn doubled_words(words: &[f32], n: usize) -> Vec<u32> {
+    let bits = words.iter().map(|word| word.to_bits()).enumerate();
+    bits.map(|(i, bits)| if i < n { doubled(bits) } else { bits }).collect()
+}
+
+/// Stream and table, both read and written.
+fn doubled_bytes(size: &Size) -> Bytes {
+    let [n, table, ..] = size.get::<4>();
+    Bytes { read: 4 * (n + table.min(n)), written: 4 * (n + table.min(n)) }
 }
 
 /// Source, target and the words of the table that are used, once each.
@@ -403,5 +455,97 @@ impl HostWork for Lookup {
         let mut words = vec![0.0; self.target.len()];
         self.target.copy_to(&mut words)?;
         Ok(vec![Data::F32(words)])
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doubling {
+    Plain,
+    Window,
+    Tuned,
+}
+
+/// The Guide's window for an A100, bytes.
+const TUNED_WINDOW: usize = 20 << 20;
+
+/// A stream and a table that are doubled in place. The set-aside ends last, when no kernel runs any more.
+struct InPlace {
+    stream: Stream,
+    streaming: DeviceBuffer<u32>,
+    table: DeviceBuffer<u32>,
+    window: Option<AccessPolicyWindow>,
+    begin: Event,
+    end: Event,
+    has_run: bool,
+    _set_aside: Option<PersistingLimit>,
+}
+
+fn in_place(gpu: &Gpu, case: &Case, plan: Doubling) -> Result<Box<dyn HostWork>> {
+    let words = |input: usize| bytemuck::cast_slice::<u8, u32>(case.inputs[input].bytes());
+    let table_bytes = size_of_val(words(1));
+    let (bytes, hit_ratio) = match plan {
+        Doubling::Tuned => {
+            (table_bytes.min(TUNED_WINDOW), (TUNED_WINDOW as f32 / table_bytes as f32).min(1.0))
+        }
+        Doubling::Plain | Doubling::Window => (table_bytes, 1.0),
+    };
+    let set_aside = if plan == Doubling::Plain { None } else { Some(set_aside(gpu, bytes, 100)?) };
+    let table = DeviceBuffer::from_slice(words(1))?;
+    let window = if plan == Doubling::Plain {
+        None
+    } else {
+        let policy = WindowPolicy { hit_ratio, ..WindowPolicy::PERSIST };
+        Some(AccessPolicyWindow::over(&table.index(..bytes / 4), policy)?)
+    };
+    let event = || Event::new(EventFlags::DISABLE_TIMING);
+    let work = InPlace {
+        stream: non_blocking(None)?,
+        streaming: DeviceBuffer::from_slice(words(0))?,
+        table,
+        window,
+        begin: event()?,
+        end: event()?,
+        has_run: false,
+        _set_aside: set_aside,
+    };
+    CurrentContext::synchronize()?;
+    Ok(Box::new(work))
+}
+
+impl HostWork for InPlace {
+    fn run(&mut self, gpu: &Gpu) -> Result<()> {
+        let function = gpu.module().get_function(l2_persistence_double.name())?;
+        let (mut n, mut length) = (self.streaming.len() as u32, self.table.len() as u32);
+        let mut streaming = self.streaming.as_device_ptr();
+        let mut table = self.table.as_device_ptr();
+        let arguments = [
+            (&raw mut streaming).cast(),
+            (&raw mut table).cast(),
+            (&raw mut n).cast(),
+            (&raw mut length).cast(),
+        ];
+        let grid = n.div_ceil(THREADS_PER_BLOCK);
+        let launch = Launch { window: self.window, ..Launch::new(grid, THREADS_PER_BLOCK) };
+        self.begin.record(gpu.stream())?;
+        wait_event(&self.stream, &self.begin)?;
+        // SAFETY: the kernel takes two pointers and two lengths; the grid covers n; both arrays have as many words as
+        // their lengths say, are two allocations, and live in `self`, which waits for the device when dropped.
+        unsafe { launch.run(&function, &self.stream, &arguments)? };
+        self.end.record(&self.stream)?;
+        self.has_run = true;
+        Ok(wait_event(gpu.stream(), &self.end)?)
+    }
+
+    fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>> {
+        gpu.synchronize()?;
+        let values = |words: &DeviceBuffer<u32>| -> Result<Data> {
+            let mut all = vec![u32::from_ne_bytes([POISON; 4]); words.len()];
+            // Before the first run they are the inputs, which are no output.
+            if self.has_run {
+                words.copy_to(&mut all)?;
+            }
+            Ok(Data::U32(all))
+        };
+        Ok(vec![values(&self.streaming)?, values(&self.table)?])
     }
 }

@@ -35,6 +35,14 @@
 //! 4. `constant`. The same as `address_kept` with the table in constant memory. The host writes it in
 //!    the same way: what is constant is constant during a launch. It costs 64 KiB at most, for all
 //!    constants of a module together.
+//! 5. `managed`. The idea: let the host use the symbol in place. A static that is declared
+//!    `#[address_space(managed)]` (`__managed__` in CUDA C++) is [managed memory]: its name gives an
+//!    address that both sides use, and there is no copy to write. It costs page faults: its pages
+//!    move to the device when the kernel touches them, and back when the host does, until the driver
+//!    notices that they go back and forth all the time. Then it leaves them on the host and lets the
+//!    kernel use them over [PCIe].
+//! 6. `managed_part`. The host writes a quarter of the managed table. No copy has a fixed time here
+//!    that would hide the difference, but the host's own writes are fast.
 //!
 //! | variant | change from the previous one | lookups | waits of the host | limited by |
 //! |---|---|---|---|---|
@@ -42,11 +50,16 @@
 //! | `address_kept` | the symbols are found once, and copies are enqueued on the stream | 0 | 1 | the fixed time of copies |
 //! | `part` | only the words that have changed are written, a quarter | 0 | 1 | the fixed time of copies |
 //! | `constant` | as `address_kept`, with the table in constant memory | 0 | 1 | the fixed time of copies |
+//! | `managed` | the symbols are managed memory, which the host uses in place | 0 | 1 | the launch and the wait |
+//! | `managed_part` | as `managed`, and the host writes a quarter of the words | 0 | 1 | the launch and the wait |
 //!
 //! Expected: the words take 4 n / 55 x 10^9 seconds in each direction, which is nothing for 4096
 //! words. What counts are the fixed times: of a lookup, of a blocking copy that the host waits for, of
 //! a copy on a stream, of a launch. So `part` (26.05 us) and `constant` (26.72 us) take about as long as
-//! `address_kept`.
+//! `address_kept`. A page fault takes tens of microseconds, and `managed` (? us) would have one for
+//! the table and one for the result on each side. But the pages stay on the host, as above. So it
+//! takes a launch, a wait and 32 KiB over PCIe, and has no fixed time of copies. So does
+//! `managed_part` (? us). The model of the virtual device predicts one run, with its faults.
 //!
 //! Common misconception: "constant memory cannot be written". Kernels cannot write it. The host can,
 //! between two launches, by name.
@@ -54,6 +67,9 @@
 //! Common misconception: "a symbol is faster than a pointer argument". It is the same memory. What a
 //! symbol saves is the argument, and for constant memory the load instruction (`constant_memory`
 //! shows that).
+//!
+//! Common misconception: "managed memory saves the copy". It saves the line of code. The bytes cross
+//! PCIe all the same: as pages that move, or with each access of the kernel.
 //!
 //! Questions:
 //! - What happens if the host writes more words than the symbol has? The driver knows the size of the
@@ -75,8 +91,8 @@
 //!
 //! Preconditions: at most 4096 words, the size of the symbols.
 //!
-//! Source: CUDA C++ Programming Guide, "Device Memory", `cudaMemcpyToSymbol`; CUDA Driver API,
-//! `cuModuleGetGlobal`.
+//! Source: CUDA C++ Programming Guide, "Device Memory", `cudaMemcpyToSymbol`, "Unified Memory",
+//! `__managed__`; CUDA Driver API, `cuModuleGetGlobal`.
 //!
 //! [kernel]: cuda_std::glossary#kernel
 //! [global memory]: cuda_std::glossary#global-memory
@@ -85,6 +101,8 @@
 //! [device]: cuda_std::glossary#device
 //! [pageable memory]: cuda_std::glossary#pageable-memory
 //! [pinned memory]: cuda_std::glossary#pinned-memory
+//! [managed memory]: cuda_std::glossary#managed-memory
+//! [PCIe]: cuda_std::glossary#pcie
 //! [stream]: cuda_std::glossary#stream
 //! [launch]: cuda_std::glossary#launch
 
@@ -96,7 +114,7 @@ use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::symbol::symbol;
 use kernels::memory_management::symbols::{
-    THREADS_PER_BLOCK, WORDS, result, symbols_apply, symbols_apply_constant,
+    THREADS_PER_BLOCK, WORDS, result, symbols_apply, symbols_apply_constant, symbols_apply_managed,
 };
 
 pub const PATTERN: Pattern = Pattern {
@@ -107,7 +125,7 @@ pub const PATTERN: Pattern = Pattern {
     verify_sizes: &[&[1], &[2], &[31], &[32], &[33], &[255], &[256], &[1001], &[WORDS]],
     bench_size: &[WORDS],
     count_size: &[WORDS],
-    sweeps: &[Sweep { dimension: 0, values: &[1, 16, 256, 4096], variants: &[0, 1, 2, 3] }],
+    sweeps: &[Sweep { dimension: 0, values: &[1, 16, 256, 4096], variants: &[0, 1, 2, 3, 4] }],
     case,
     bytes,
     minimum_time: |_, _| None,
@@ -134,6 +152,18 @@ pub const PATTERN: Pattern = Pattern {
             "constant",
             "as `address_kept`, with the table in constant memory",
             |gpu, case, _| build(gpu, case, Way::Constant),
+        )
+        .only_when(fits),
+        Variant::host(
+            "managed",
+            "the symbols are managed memory, which the host uses in place",
+            |gpu, case, _| build(gpu, case, Way::Managed),
+        )
+        .only_when(fits),
+        Variant::host(
+            "managed_part",
+            "as `managed`, and the host writes a quarter of the words",
+            |gpu, case, _| build(gpu, case, Way::ManagedPart),
         )
         .only_when(fits),
     ],
@@ -168,11 +198,38 @@ enum Way {
     AddressKept,
     Part,
     Constant,
+    Managed,
+    ManagedPart,
 }
 
 impl Way {
     fn table(self) -> &'static str {
-        if self == Way::Constant { "SYMBOLS_CONSTANT_TABLE" } else { "SYMBOLS_TABLE" }
+        match self {
+            Way::ByName | Way::AddressKept | Way::Part => "SYMBOLS_TABLE",
+            Way::Constant => "SYMBOLS_CONSTANT_TABLE",
+            Way::Managed | Way::ManagedPart => "SYMBOLS_MANAGED_TABLE",
+        }
+    }
+
+    fn result(self) -> &'static str {
+        if self.is_managed() { "SYMBOLS_MANAGED_RESULT" } else { RESULT }
+    }
+
+    fn kernel(self) -> &'static str {
+        match self {
+            Way::ByName | Way::AddressKept | Way::Part => symbols_apply.name(),
+            Way::Constant => symbols_apply_constant.name(),
+            Way::Managed | Way::ManagedPart => symbols_apply_managed.name(),
+        }
+    }
+
+    fn is_managed(self) -> bool {
+        matches!(self, Way::Managed | Way::ManagedPart)
+    }
+
+    /// Whether a run writes only the first quarter of the words.
+    fn writes_part(self) -> bool {
+        matches!(self, Way::Part | Way::ManagedPart)
     }
 }
 
@@ -191,9 +248,9 @@ fn build(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
     let words = u32::view(&case.inputs[0]).expect("the case holds u32");
     let poison = [u32::from_ne_bytes([POISON; 4]); WORDS];
     let mut table = symbol::<u32>(gpu.module(), way.table())?;
-    let mut result = symbol::<u32>(gpu.module(), RESULT)?;
+    let mut result = symbol::<u32>(gpu.module(), way.result())?;
     let mut all = poison;
-    if way == Way::Part {
+    if way.writes_part() {
         // What no run writes anew.
         all[..words.len()].copy_from_slice(words);
         all[..words.len().div_ceil(4)].fill(poison[0]);
@@ -220,12 +277,7 @@ impl Symbols {
     }
 
     fn launch(&self, gpu: &Gpu) -> Result<()> {
-        let kernel = if self.way == Way::Constant {
-            symbols_apply_constant.name()
-        } else {
-            symbols_apply.name()
-        };
-        let function = gpu.module().get_function(kernel)?;
+        let function = gpu.module().get_function(self.way.kernel())?;
         let (stream, n) = (gpu.stream(), self.source.len() as u32);
         let grid = n.div_ceil(THREADS_PER_BLOCK);
         // SAFETY: a thread per word, at most `WORDS`; this stream alone uses the symbols.
@@ -242,6 +294,23 @@ impl Symbols {
         symbol(gpu.module(), RESULT)?.download(&mut words)?;
         let used = self.target.len();
         self.target.copy_from_slice(&words[..used]);
+        Ok(())
+    }
+
+    fn in_place(&mut self, gpu: &Gpu, written: usize) -> Result<()> {
+        let mut table = symbol(gpu.module(), self.way.table())?;
+        // SAFETY: no kernel runs, and this slice of the symbol is the only one.
+        let words = unsafe { table.as_host_slice_mut() }?;
+        words[..written].copy_from_slice(&self.source[..written]);
+        gpu.host_has_written(&words[..written]);
+        self.launch(gpu)?;
+        gpu.synchronize()?;
+        let mut result = symbol(gpu.module(), self.way.result())?;
+        // SAFETY: as above: the kernel has ended.
+        let words = unsafe { result.as_host_slice_mut() }?;
+        let used = self.target.len();
+        self.target.copy_from_slice(&words[..used]);
+        gpu.host_has_read(&words[..used]);
         Ok(())
     }
 
@@ -267,6 +336,8 @@ impl HostWork for Symbols {
             Way::ByName => self.by_name(gpu),
             Way::AddressKept | Way::Constant => self.by_address(gpu, words),
             Way::Part => self.by_address(gpu, words.div_ceil(4)),
+            Way::Managed => self.in_place(gpu, words),
+            Way::ManagedPart => self.in_place(gpu, words.div_ceil(4)),
         }
     }
 

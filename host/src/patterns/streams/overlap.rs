@@ -30,13 +30,20 @@
 //!    works on the piece before. It costs a stream per piece and [pinned memory].
 //! 4. `depth_first` adds the D2H copies: all three parts work. Each piece is enqueued completely
 //!    before the next.
-//! 5. `breadth_first` enqueues all H2D copies, then all kernels, then all D2H copies. On old
-//!    devices with one queue this mattered; with a queue per stream it changes nothing.
+//! 5. `breadth_first` enqueues all H2D copies, then all kernels, then all D2H copies. With a copy
+//!    engine per direction this changes nothing. A device with one copy engine does its copies in the
+//!    order of the calls: in `depth_first` the second H2D copy then waits behind the first D2H copy,
+//!    which waits for its kernel, and nothing overlaps. `--device virtual:one_copy_engine` shows it.
+//!    So ask for `asyncEngineCount` before you choose.
 //! 6. `host_after` gives the CPU work of its own, after it has waited for the device; `host_beside`
 //!    does that work while the device is busy, so it is free.
 //! 7. `pageable` is `depth_first` without pinned memory. The driver must stage each piece with the
 //!    CPU, so every call waits, and nothing overlaps.
-//! 8. `h2d`, `kernel`, `d2h` and `bidirectional` measure the parts alone, for the formula below.
+//! 8. `default_stream` is the plain form of the Guide: an asynchronous H2D copy and a kernel on the
+//!    legacy default stream, then a function of the host's. No stream is created. The copy and the
+//!    kernel are in order, because they are on one stream, and the host works beside both; then a
+//!    copy that blocks fetches the result.
+//! 9. `h2d`, `kernel`, `d2h` and `bidirectional` measure the parts alone, for the formula below.
 //!
 //! | variant | change from the previous one | parts that work at once | host |
 //! |---|---|---|---|
@@ -48,6 +55,7 @@
 //! | `host_after` | as `depth_first`; then the host sums an eighth of the source | three | waits, then works |
 //! | `host_beside` | the host sums while the device works | three | works |
 //! | `pageable` | as `depth_first`, from and to pageable memory | one | waits in the calls |
+//! | `default_stream` | no stream is created: copy and kernel on the default stream, the host's sum, a copy back | one | works |
 //! | `h2d` | the H2D copy alone | H2D | free |
 //! | `kernel` | the kernel alone | kernel | free |
 //! | `d2h` | the D2H copy alone | D2H | free |
@@ -131,13 +139,15 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
 };
 use cuda_host::{Gpu, Streams};
 use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
+use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
+use cust_ext::stream::DefaultStream;
 use kernels::streams::overlap::{LESS, ROUNDS, THREADS_PER_BLOCK, overlap_iterate};
 use rayon::prelude::*;
 use std::ops::{DerefMut, Range};
@@ -167,68 +177,74 @@ pub const PATTERN: Pattern = Pattern {
     count_size: &[1 << 15, 100, 8],
     sweeps: &[
         Sweep { dimension: 2, values: &[1, 2, 4, 8, 16, 32], variants: &[2, 3, 4] },
-        Sweep { dimension: 1, values: &[0, 25, 50, 75, 100, 150, 200], variants: &[0, 3, 9] },
+        Sweep { dimension: 1, values: &[0, 25, 50, 75, 100, 150, 200], variants: &[0, 3, 10] },
     ],
     case,
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("serial", "the host waits after each copy and kernel", |_, case, size| {
-            build(case, size, Schedule::Serial)
+        Variant::host("serial", "the host waits after each copy and kernel", |gpu, case, size| {
+            build(gpu, case, size, Schedule::Serial)
         }),
         Variant::host(
             "one_stream",
             "in pieces, asynchronously, all on one stream",
-            |_, case, size| build(case, size, Schedule::OneStream),
+            |gpu, case, size| build(gpu, case, size, Schedule::OneStream),
         ),
         Variant::host(
             "two_engines",
             "a stream per piece; the result stays on the device",
-            |_, case, size| build(case, size, Schedule::TwoEngines),
+            |gpu, case, size| build(gpu, case, size, Schedule::TwoEngines),
         )
         .moving(one),
         Variant::host(
             "depth_first",
             "D2H copies of the results, too; each piece is enqueued completely before the next",
-            |_, case, size| build(case, size, Schedule::DepthFirst),
+            |gpu, case, size| build(gpu, case, size, Schedule::DepthFirst),
         ),
         Variant::host(
             "breadth_first",
             "all H2D copies are enqueued first, then all kernels, then all D2H copies",
-            |_, case, size| build(case, size, Schedule::BreadthFirst),
+            |gpu, case, size| build(gpu, case, size, Schedule::BreadthFirst),
         ),
         Variant::host(
             "host_after",
             "as `depth_first`; then the host sums an eighth of the source",
-            |_, case, size| build(case, size, Schedule::HostAfter),
+            |gpu, case, size| build(gpu, case, size, Schedule::HostAfter),
         )
         .writing(&[0, 2]),
-        Variant::host("host_beside", "the host sums while the device works", |_, case, size| {
-            build(case, size, Schedule::HostBeside)
+        Variant::host("host_beside", "the host sums while the device works", |gpu, case, size| {
+            build(gpu, case, size, Schedule::HostBeside)
         })
         .writing(&[0, 2]),
         Variant::host(
             "pageable",
             "as `depth_first`, from and to pageable memory",
-            |_, case, size| build(case, size, Schedule::Pageable),
+            |gpu, case, size| build(gpu, case, size, Schedule::Pageable),
         ),
-        Variant::host("h2d", "the H2D copy alone", |_, case, size| {
-            build(case, size, Schedule::H2D)
+        Variant::host(
+            "default_stream",
+            "no stream is created: copy and kernel on the default stream, the host's sum, a copy back",
+            |gpu, case, size| build(gpu, case, size, Schedule::DefaultStream),
+        )
+        .writing(&[0, 2]),
+        Variant::host("h2d", "the H2D copy alone", |gpu, case, size| {
+            build(gpu, case, size, Schedule::H2D)
         })
         .writing(&[1])
         .moving(one),
-        Variant::host("kernel", "the kernel alone", |_, case, size| {
-            build(case, size, Schedule::Kernel)
+        Variant::host("kernel", "the kernel alone", |gpu, case, size| {
+            build(gpu, case, size, Schedule::Kernel)
         }),
-        Variant::host("d2h", "the D2H copy alone", |_, case, size| {
-            build(case, size, Schedule::D2H)
+        Variant::host("d2h", "the D2H copy alone", |gpu, case, size| {
+            build(gpu, case, size, Schedule::D2H)
         })
         .writing(&[1])
         .moving(one),
         Variant::host(
             "bidirectional",
             "an H2D and a D2H copy at once, not in pieces",
-            |_, case, size| build(case, size, Schedule::Bidirectional),
+            |gpu, case, size| build(gpu, case, size, Schedule::Bidirectional),
         )
         .writing(&[1, 1]),
     ],
@@ -299,6 +315,7 @@ enum Schedule {
     HostAfter,
     HostBeside,
     Pageable,
+    DefaultStream,
     H2D,
     Kernel,
     D2H,
@@ -323,7 +340,13 @@ struct Overlap {
     plan: Schedule,
 }
 
-fn build(case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> {
+fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> {
+    if plan == Schedule::Bidirectional && attribute(gpu.device(), Attribute::AsyncEngineCount)? < 2
+    {
+        let reason =
+            "this device has one copy engine, so that it copies in one direction at a time";
+        return Err(Unavailable(reason.to_owned()).into());
+    }
     let [n, steps, pieces] = size.get();
     let words = f32::view(&case.inputs[0]).expect("the case holds f32");
     let poison = vec![UNTOUCHED; n];
@@ -418,6 +441,18 @@ impl Overlap {
         Ok(())
     }
 
+    /// As a program does that knows of no streams.
+    fn on_default_stream(&mut self, gpu: &Gpu, iterate: &Function<'_>) -> Result<()> {
+        let (stream, all) = (DefaultStream::legacy(), 0..self.host_source.len());
+        self.streams.fork(gpu)?;
+        self.streams.begins(&stream)?;
+        self.h2d(&all, &stream)?;
+        self.compute(iterate, &all, &stream)?;
+        self.add_up(gpu);
+        // Blocks, and comes after the kernel: it is on the default stream, too.
+        Ok(self.target.copy_to(&mut self.host_target[..])?)
+    }
+
     /// The host's own work.
     fn add_up(&mut self, gpu: &Gpu) {
         self.sum = sum_of_eighth(&self.host_source);
@@ -439,6 +474,7 @@ impl HostWork for Overlap {
                 }
                 Ok(())
             }
+            Schedule::DefaultStream => self.on_default_stream(gpu, &iterate),
             Schedule::H2D => self.h2d(&all, gpu.stream()),
             Schedule::Kernel => self.compute(&iterate, &all, gpu.stream()),
             Schedule::D2H => self.d2h(&all, gpu.stream()),
@@ -476,7 +512,9 @@ impl HostWork for Overlap {
             _ => self.host_target.to_vec(),
         };
         let also = match self.plan {
-            Schedule::HostAfter | Schedule::HostBeside => Some(Data::U32(vec![self.sum])),
+            Schedule::HostAfter | Schedule::HostBeside | Schedule::DefaultStream => {
+                Some(Data::U32(vec![self.sum]))
+            }
             Schedule::Bidirectional => Some(Data::F32(self.source.as_host_vec()?)),
             _ => None,
         };

@@ -25,7 +25,7 @@
 //!
 //! 1. `staged` makes an H2D copy, runs the kernel in device memory and makes a D2H copy. The
 //!    timeline shows that PCIe works in one direction at a time. This is the usual way.
-//! 2. `mapped` gives the device address of the host's arrays to the kernel (`cudaHostAllocMapped`,
+//! 2. `mapped` asks whether the device can map host memory (`canMapHostMemory`), and gives the device address of the host's arrays to the kernel (`cudaHostAllocMapped`,
 //!    `cudaHostGetDevicePointer`; here `HostFlags::MAPPED` and `device_pointer`). It costs nothing
 //!    but [latency]: the kernel has so many [warps][warp] that others work while one waits.
 //!    `mapped_read` and `mapped_write` have only one side in mapped memory.
@@ -128,10 +128,11 @@
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
 };
 use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
+use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use kernels::transfer::zero_copy as device;
 use kernels::transfer::zero_copy::{SHIFT, THREADS_PER_BLOCK};
@@ -169,72 +170,72 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("staged", "an H2D copy, the kernel, a D2H copy", |_, case, size| {
-            build(case, size, SCALE, Source::Staged, Target::Staged)
+        Variant::host("staged", "an H2D copy, the kernel, a D2H copy", |gpu, case, size| {
+            build(gpu, case, size, SCALE, Source::Staged, Target::Staged)
         })
         .writing(SCALED),
-        Variant::host("mapped", "no copies: the kernel uses mapped memory", |_, case, size| {
-            build(case, size, SCALE, Source::Mapped, Target::Mapped)
+        Variant::host("mapped", "no copies: the kernel uses mapped memory", |gpu, case, size| {
+            build(gpu, case, size, SCALE, Source::Mapped, Target::Mapped)
         })
         .writing(SCALED),
-        Variant::host("mapped_read", "the result stays on the device", |_, case, size| {
-            build(case, size, SCALE, Source::Mapped, Target::Device)
+        Variant::host("mapped_read", "the result stays on the device", |gpu, case, size| {
+            build(gpu, case, size, SCALE, Source::Mapped, Target::Device)
         })
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "mapped_write",
             "the source is on the device, the result in mapped memory",
-            |_, case, size| build(case, size, SCALE, Source::Device, Target::Mapped),
+            |gpu, case, size| build(gpu, case, size, SCALE, Source::Device, Target::Mapped),
         )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "strided_read",
             "the lanes of a warp read words that are n / 32 words apart",
-            |_, case, size| build(case, size, STRIDED, Source::Mapped, Target::Device),
+            |gpu, case, size| build(gpu, case, size, STRIDED, Source::Mapped, Target::Device),
         )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "strided_write",
             "the lanes of a warp write words that are n / 32 words apart",
-            |_, case, size| build(case, size, STRIDED, Source::Device, Target::Mapped),
+            |gpu, case, size| build(gpu, case, size, STRIDED, Source::Device, Target::Mapped),
         )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "staged_reread",
             "an H2D copy, then each word is read `passes` times",
-            |_, case, size| build(case, size, REREAD, Source::Staged, Target::Device),
+            |gpu, case, size| build(gpu, case, size, REREAD, Source::Staged, Target::Device),
         )
         .writing(SUMS)
         .moving(one),
         Variant::host(
             "mapped_reread",
             "no copy: each read is from mapped memory",
-            |_, case, size| build(case, size, REREAD, Source::Mapped, Target::Device),
+            |gpu, case, size| build(gpu, case, size, REREAD, Source::Mapped, Target::Device),
         )
         .writing(SUMS)
         .moving(one),
         Variant::host(
             "cached_reread",
             "a kernel copies the source to device memory first",
-            |_, case, size| build(case, size, REREAD, Source::Cached, Target::Device),
+            |gpu, case, size| build(gpu, case, size, REREAD, Source::Cached, Target::Device),
         )
         .writing(SUMS)
         .moving(one),
         Variant::host(
             "staged_rewrite",
             "each word is written `passes` times, then a D2H copy",
-            |_, case, size| build(case, size, REWRITE, Source::Device, Target::Staged),
+            |gpu, case, size| build(gpu, case, size, REWRITE, Source::Device, Target::Staged),
         )
         .writing(SCALED)
         .moving(one),
         Variant::host(
             "mapped_rewrite",
             "no copy: each write is to mapped memory",
-            |_, case, size| build(case, size, REWRITE, Source::Device, Target::Mapped),
+            |gpu, case, size| build(gpu, case, size, REWRITE, Source::Device, Target::Mapped),
         )
         .writing(SCALED)
         .moving(one),
@@ -345,12 +346,17 @@ struct ZeroCopy {
 }
 
 fn build(
+    gpu: &Gpu,
     case: &Case,
     size: &Size,
     kernel: AccessKernel,
     source: Source,
     target: Target,
 ) -> Result<Box<dyn HostWork>> {
+    let maps = source == Source::Mapped || source == Source::Cached || target == Target::Mapped;
+    if maps && attribute(gpu.device(), Attribute::CanMapHostMemory)? != 1 {
+        return Err(Unavailable("this device cannot map host memory".to_owned()).into());
+    }
     let [n, passes] = size.get();
     let values = u32::view(&case.inputs[0]).expect("the case holds u32");
     let poison = vec![UNTOUCHED; n];

@@ -1,0 +1,502 @@
+//! # Managed memory: one pointer for both sides, and pages that move
+//!
+//! Shows: managed memory needs no copies in the program, but its pages are copied all the same; say
+//! where they will be used, because finding it out by page faults is slow.
+//!
+//! The surprise: the program without a single copy call, `fault_driven` (? ms), is the slowest way to
+//! move the data, and one call per array, `prefetched` (? ms), repairs most of it. What copies by hand
+//! take is `copied` (? ms).
+//!
+//! [Managed memory] (`cudaMallocManaged`, also called unified memory) has one address that [host] and
+//! [device] both use. Its pages are in one of the two memories at a time. When a side touches a page
+//! that the other one has, it stops with a page fault, the driver moves the page, and the side goes
+//! on:
+//!
+//! ```text
+//! host writes      pages of source: host
+//! kernel reads     fault -> driver moves 64 KiB .. 2 MiB -> go on     again and again
+//!                  pages of source: device
+//! host reads       fault -> driver moves pages back -> go on
+//! ```
+//!
+//! The program here changes one word of each page of a source array, a [kernel] makes a target of it,
+//! and the host looks at one word of each page of the target. So the host itself has little to do,
+//! and the time is that of moving 4 n bytes in each direction.
+//!
+//! 1. `copied` has arrays on both sides, [pinned memory] on the host, and copies by hand: one
+//!    [H2D] copy, the kernel, one [D2H] copy. It costs two arrays where one would do, and two calls.
+//! 2. `fault_driven` has two managed arrays and no copies. The idea: let the driver find out what is
+//!    needed. It costs faults. Each stops the threads that caused it until the driver has answered; it
+//!    moves 64 KiB at first, and more when more than half of a group of pages is there.
+//! 3. `prefetched` tells the driver where both arrays will be used (`cudaMemPrefetchAsync`), before the
+//!    kernel and after it, in the order of the [stream]. Then nobody faults, and pages move like copies.
+//!    It costs one call per array and direction, as copies do, but still no second array.
+//! 4. `preferred_host` advises that both arrays prefer the host. Pages stay there and the kernel
+//!    reaches them over [PCIe], as in `zero_copy`. Nothing moves. It costs each access of the kernel
+//!    the rate of PCIe, which is right for data that is used once.
+//! 5. `accessed_by` advises that the device will access both arrays, so that the driver keeps them
+//!    mapped there, and a kernel that reaches for a page of the host does not fault.
+//! 6. `bounced_reads` and `read_mostly`. Nobody writes the source any more: in each run host and kernel
+//!    both read it. Without advice its pages go back and forth. `read_mostly` advises the driver so,
+//!    and both sides get a copy. It costs the memory of two copies, and the next write is expensive,
+//!    because it makes the other copy invalid.
+//! 7. `device_first` and `host_first` allocate a managed array in each run. Pages are nowhere until
+//!    they are touched. In `device_first` the kernel writes them first, so they begin on the device and
+//!    nothing moves. In `host_first` the host writes them first, and they move. Its kernel writes to
+//!    device memory: a kernel may use both kinds at once, since a pointer is a pointer.
+//! 8. `copied_and_filled` uses `cudaMemcpyAsync` into the managed source, and `cudaMemsetAsync` on the
+//!    managed target. Copies and fills take managed memory like any other. The driver decides on which
+//!    side it writes it.
+//!
+//! | variant | change from the previous one | H2D | D2H | calls that say where |
+//! |---|---|---|---|---|
+//! | `copied` | device arrays and explicit copies | a copy | a copy | 2 copies |
+//! | `fault_driven` | managed arrays, and no copy | faults of the kernel | faults of the host | 0 |
+//! | `prefetched` | the driver is told where each array will be used next | a prefetch | a prefetch | 3 prefetches |
+//! | `preferred_host` | both arrays prefer the host: the kernel uses them over PCIe | loads | stores | 2, once |
+//! | `accessed_by` | no preference, but the device keeps both arrays mapped | loads | stores | 2, once |
+//! | `bounced_reads` | host and kernel both read the source; the result stays on the device | faults of the kernel | faults of the host | 0 |
+//! | `read_mostly` | both get a copy of the source | nothing after the first run | nothing | 1, once |
+//! | `device_first` | a new array, which the kernel touches first | nothing | nothing | 0 |
+//! | `host_first` | a new array, which the host touches first; the result is in device memory | faults of the kernel | nothing | 0 |
+//! | `copied_and_filled` | the source is written by a copy, the target by a fill before the kernel | a copy | faults of the host | 2 |
+//!
+//! Expected: a fault takes about 40 us. A kernel that reads all of 2 MiB has six of them, because the
+//! driver brings the rest of a group when more than half of it is there: 2 MiB / (6 x 40 us + 2 MiB /
+//! 47 x 10^9 B/s) = 7 x 10^9 bytes per second, an eighth of PCIe. A prefetch to the device has no
+//! fault and runs near the rate of PCIe; one to the host is slower, because the host's pages have to
+//! be mapped again.
+//!
+//! In CUDA C++; in Rust the same with `UnifiedBuffer` and `cust_ext::managed`:
+//!
+//! ```cuda
+//! cudaMallocManaged(&x, bytes);                      // UnifiedBuffer::new(&0, n)?
+//! use_on_host(x);                                    // the same pointer
+//! cudaMemPrefetchAsync(x, bytes, device, stream);    // prefetch(&x, 0..n, Device(&device), stream)?
+//! mix<<<grid, 256, 0, stream>>>(x, y, n);            // the same pointer
+//! cudaMemPrefetchAsync(y, bytes, cudaCpuDeviceId, stream);
+//! cudaStreamSynchronize(stream);                     // before the host touches it again
+//! ```
+//!
+//! Before it prefetches or advises, the program asks whether host and device can use managed memory
+//! at the same time (`concurrentManagedAccess`). Where they cannot, there are no page faults: the
+//! driver moves everything at each launch, the hints are errors, and the host must not touch any
+//! managed memory while any kernel runs. The variants then leave the hints out.
+//!
+//! One more surprise is in the curve over n, and in `symbols`: small arrays do not pay for their
+//! faults. The driver notices pages that go back and forth within less than a millisecond
+//! (thrashing), leaves them on the host for a while, and maps them on the device, as if the program
+//! had advised it.
+//!
+//! Common misconception: "managed memory removes the transfers". It removes the calls. The bytes cross
+//! PCIe as before, and in smaller pieces.
+//!
+//! Common misconception: "advice moves pages". Advice changes what the driver does at the next fault;
+//! a prefetch moves pages.
+//!
+//! Questions:
+//! - When is managed memory the right choice? For data whose use is hard to foresee, such as graphs
+//!   and trees that both sides walk, and to bring a program to the GPU at all. What its profile
+//!   shows to be slow can be prefetched later.
+//! - Can an array be larger than device memory? Yes: pages that were used least recently go back to the
+//!   host. When a kernel uses all of such an array again and again, every page is evicted just before
+//!   it is needed. The virtual device shows that; no test does it on a GPU.
+//! - May the host read the target right after the launch? Only after it has waited. It would get a
+//!   page in whatever state the kernel has left it.
+//!
+//! <!-- measured -->
+//! <!-- /measured -->
+//!
+//! Preconditions: n at most 2^31. At the size of the benchmark there are 64 MiB of managed memory.
+//!
+//! Source: CUDA C++ Programming Guide, "Unified Memory": "Data Usage Hints", "Data Prefetching".
+//!
+//! [Managed memory]: cuda_std::glossary#managed-memory
+//! [host]: cuda_std::glossary#host
+//! [device]: cuda_std::glossary#device
+//! [kernel]: cuda_std::glossary#kernel
+//! [pinned memory]: cuda_std::glossary#pinned-memory
+//! [H2D]: cuda_std::glossary#h2d
+//! [D2H]: cuda_std::glossary#d2h
+//! [stream]: cuda_std::glossary#stream
+//! [PCIe]: cuda_std::glossary#pcie
+
+use anyhow::{Result, ensure};
+use coalesce::data::{Data, Element, POISON, Random};
+use coalesce::pattern::{
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
+};
+use cuda_host::Gpu;
+use cust::memory::{
+    AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, UnifiedBuffer,
+};
+use cust_ext::device::{Attribute, attribute};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
+use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch};
+use cust_ext::pointer::{self, MemoryKind};
+use kernels::memory_management::managed_memory::{THREADS_PER_BLOCK, managed_memory_mix, mix};
+
+pub const PATTERN: Pattern = Pattern {
+    name: "managed_memory",
+    group: "memory_management",
+    doc_source: include_str!("managed_memory.rs"),
+    dimensions: &[Dimension::extent("n", "words of four bytes", 1)],
+    verify_sizes: &[&[1], &[31], &[1024], &[1025], &[16_384], &[16_385], &[300_001]],
+    bench_size: &[1 << 23],
+    count_size: &[1 << 20],
+    sweeps: &[Sweep {
+        dimension: 0,
+        values: &[1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22],
+        variants: &[0, 1, 2, 3],
+    }],
+    case,
+    bytes,
+    minimum_time,
+    variants: &[
+        Variant::host("copied", "device arrays and explicit copies", |_, case, _| {
+            Copied::new(case)
+        }),
+        Variant::host("fault_driven", "managed arrays, and no copy", |gpu, case, _| {
+            Managed::new(gpu, case, Way::FaultDriven)
+        }),
+        Variant::host(
+            "prefetched",
+            "the driver is told where each array will be used next",
+            |gpu, case, _| Managed::new(gpu, case, Way::Prefetched),
+        ),
+        Variant::host(
+            "preferred_host",
+            "both arrays prefer the host: the kernel uses them over PCIe",
+            |gpu, case, _| Managed::new(gpu, case, Way::PreferredHost),
+        ),
+        Variant::host(
+            "accessed_by",
+            "no preference, but the device keeps both arrays mapped",
+            |gpu, case, _| Managed::new(gpu, case, Way::AccessedBy),
+        ),
+        Variant::host(
+            "bounced_reads",
+            "host and kernel both read the source; the result stays on the device",
+            |gpu, case, _| Managed::new(gpu, case, Way::BouncedReads),
+        )
+        .moving(one),
+        Variant::host("read_mostly", "both get a copy of the source", |gpu, case, _| {
+            Managed::new(gpu, case, Way::ReadMostly)
+        })
+        .moving(one),
+        Variant::host(
+            "device_first",
+            "a new array, which the kernel touches first",
+            |_, case, _| FirstTouch::new(case, false),
+        )
+        .moving(one),
+        Variant::host(
+            "host_first",
+            "a new array, which the host touches first; the result is in device memory",
+            |_, case, _| FirstTouch::new(case, true),
+        )
+        .moving(one),
+        Variant::host(
+            "copied_and_filled",
+            "the source is written by a copy, the target by a fill before the kernel",
+            |gpu, case, _| Managed::new(gpu, case, Way::CopiedAndFilled),
+        ),
+    ],
+};
+
+/// Words between two that the host touches: one of each page of 4 KiB.
+const WORDS_PER_PAGE: usize = 1024;
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [n] = size.get();
+    let source = random.u32s(n);
+    Case {
+        outputs: vec![Output::exact(Data::U32(source.iter().copied().map(mix).collect()))],
+        inputs: vec![Data::U32(source)],
+    }
+}
+
+/// Over PCIe in both directions.
+fn bytes(size: &Size) -> Bytes {
+    let [n] = size.get();
+    Bytes { read: 4 * n, written: 4 * n }
+}
+
+/// Over PCIe in one direction, or not at all.
+fn one(size: &Size) -> Bytes {
+    let [n] = size.get();
+    Bytes { read: 4 * n, written: 0 }
+}
+
+fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
+    match variant.name {
+        "copied" | "fault_driven" | "prefetched" | "preferred_host" | "accessed_by" => {
+            Some((Resource::Bidirectional, bytes(size).total()))
+        }
+        _ => None,
+    }
+}
+
+fn untouched(words: usize) -> Vec<u32> {
+    vec![u32::from_ne_bytes([POISON; 4]); words]
+}
+
+fn launch(
+    gpu: &Gpu,
+    source: DevicePointer<u32>,
+    target: DevicePointer<u32>,
+    words: usize,
+) -> Result<()> {
+    let function = gpu.module().get_function(managed_memory_mix.name())?;
+    let (stream, n) = (gpu.stream(), words as u32);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the kernel takes two pointers to n words and n; the grid covers n. The device reaches both arrays, which
+    // the work owns, and the host leaves them alone until it has waited for the stream.
+    unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n)) }?;
+    Ok(())
+}
+
+/// The host changes one word of each page: to what it is, so that every run does the same.
+fn change_pages(words: &mut [u32], like: &[u32]) {
+    for at in (0..words.len()).step_by(WORDS_PER_PAGE) {
+        words[at] = std::hint::black_box(like[at]);
+    }
+}
+
+/// The host looks at one word of each page.
+fn look_at_pages(words: &[u32]) {
+    let each = words.iter().step_by(WORDS_PER_PAGE);
+    std::hint::black_box(each.fold(0, |sum: u32, word| sum.wrapping_add(*word)));
+}
+
+/// Arrays of both sides. The device's are dropped first, which waits for whoever uses those of the host.
+struct Copied {
+    device: [DeviceBuffer<u32>; 2],
+    source: HostBuffer<u32>,
+    target: HostBuffer<u32>,
+    like: Vec<u32>,
+}
+
+impl Copied {
+    #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
+    fn new(case: &Case) -> Result<Box<dyn HostWork>> {
+        let source = u32::view(&case.inputs[0]).expect("the case holds u32");
+        let empty = untouched(source.len());
+        Ok(Box::new(Copied {
+            device: [DeviceBuffer::from_slice(&empty)?, DeviceBuffer::from_slice(&empty)?],
+            source: HostBuffer::from_slice(source, HostFlags::PINNED)?,
+            target: HostBuffer::from_slice(&empty, HostFlags::PINNED)?,
+            like: source.to_vec(),
+        }))
+    }
+}
+
+impl HostWork for Copied {
+    fn run(&mut self, gpu: &Gpu) -> Result<()> {
+        change_pages(&mut self.source, &self.like);
+        let [source, target] = &mut self.device;
+        let (from, to) = (source.as_device_ptr(), target.as_device_ptr());
+        // SAFETY: the host touches its arrays only after it has waited for the stream; `self` owns all four.
+        unsafe { source.async_copy_from(&self.source[..], gpu.stream()) }?;
+        launch(gpu, from, to, self.like.len())?;
+        // SAFETY: as above.
+        unsafe { target.async_copy_to(&mut self.target[..], gpu.stream()) }?;
+        gpu.synchronize()?;
+        look_at_pages(&self.target);
+        Ok(())
+    }
+
+    fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {
+        Ok(vec![Data::U32(self.target.to_vec())])
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    FaultDriven,
+    Prefetched,
+    PreferredHost,
+    AccessedBy,
+    BouncedReads,
+    ReadMostly,
+    CopiedAndFilled,
+}
+
+/// Two managed arrays, one of which the host only looks at.
+struct Managed {
+    source: UnifiedBuffer<u32>,
+    target: UnifiedBuffer<u32>,
+    /// What the source holds; pinned, for copies.
+    like: HostBuffer<u32>,
+    way: Way,
+    /// Hints are allowed.
+    is_concurrent: bool,
+}
+
+fn pointer_of(values: &UnifiedBuffer<u32>) -> DevicePointer<u32> {
+    DevicePointer::from_raw(values.as_ptr().expose_provenance() as u64)
+}
+
+/// All of a managed array as the device's, for copies and fills.
+///
+/// # Safety
+/// The view is used no longer than the array lives, and the host leaves the array alone meanwhile.
+unsafe fn view_of(values: &UnifiedBuffer<u32>) -> DeviceSlice<u32> {
+    // SAFETY: the array's own address and length, valid on the device, too; the rest is the caller's.
+    unsafe { DeviceSlice::from_raw_parts(pointer_of(values), values.len()) }
+}
+
+impl Managed {
+    #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
+    fn new(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
+        let like = u32::view(&case.inputs[0]).expect("the case holds u32");
+        let source = UnifiedBuffer::from_slice(like)?;
+        let target = UnifiedBuffer::from_slice(&untouched(like.len()))?;
+        let is_concurrent = attribute(gpu.device(), Attribute::ConcurrentManagedAccess)? == 1;
+        for array in [&source, &target] {
+            gpu.host_has_written(array.as_slice());
+            let address = pointer_of(array).as_raw();
+            let info = pointer::info(address)?;
+            let is_same = info.is_some_and(|info| {
+                info.kind == MemoryKind::Managed
+                    && [info.device_address, info.host_address] == [Some(address); 2]
+            });
+            ensure!(is_same, "managed memory has another address on one of the two sides");
+            if !is_concurrent {
+                continue;
+            }
+            match way {
+                Way::PreferredHost => {
+                    let host = Advice::PreferredLocation(MemoryLocation::Host);
+                    advise(array, 0..array.len(), host)?;
+                }
+                Way::AccessedBy => {
+                    let device = Advice::AccessedBy(MemoryLocation::Device(gpu.device()));
+                    advise(array, 0..array.len(), device)?;
+                }
+                _ => {}
+            }
+        }
+        if is_concurrent && way == Way::ReadMostly {
+            advise(&source, 0..source.len(), Advice::ReadMostly)?;
+        }
+        if is_concurrent && matches!(way, Way::ReadMostly | Way::BouncedReads) {
+            // As after the first run: the target stays on the device, and the source is there, too.
+            for array in [&source, &target] {
+                let device = MemoryLocation::Device(gpu.device());
+                prefetch(array, 0..array.len(), device, gpu.stream())?;
+            }
+            gpu.synchronize()?;
+        }
+        let like = HostBuffer::from_slice(like, HostFlags::PINNED)?;
+        Ok(Box::new(Managed { source, target, like, way, is_concurrent }))
+    }
+
+    /// Asks for an array to be somewhere, where that can be asked.
+    fn prefetch(&self, gpu: &Gpu, array: &UnifiedBuffer<u32>, to: MemoryLocation) -> Result<()> {
+        if self.way == Way::Prefetched && self.is_concurrent {
+            prefetch(array, 0..array.len(), to, gpu.stream())?;
+        }
+        Ok(())
+    }
+
+    /// What the host and the driver do to both arrays before the kernel.
+    fn provide(&mut self, gpu: &Gpu) -> Result<()> {
+        match self.way {
+            Way::CopiedAndFilled => {
+                // SAFETY: both arrays live as long as `self`; the host touches them after it has waited for the stream.
+                let (mut source, mut target) =
+                    unsafe { (view_of(&self.source), view_of(&self.target)) };
+                // SAFETY: as above, and nobody writes `like`.
+                unsafe {
+                    source.async_copy_from(&self.like[..], gpu.stream())?;
+                    target.set_32_async(0, gpu.stream())?;
+                }
+            }
+            Way::BouncedReads | Way::ReadMostly => {
+                look_at_pages(self.source.as_slice());
+                gpu.host_has_touched(self.source.as_slice());
+            }
+            _ => {
+                change_pages(self.source.as_mut_slice(), &self.like);
+                gpu.host_has_written(self.source.as_slice());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl HostWork for Managed {
+    fn run(&mut self, gpu: &Gpu) -> Result<()> {
+        self.provide(gpu)?;
+        for array in [&self.source, &self.target] {
+            self.prefetch(gpu, array, MemoryLocation::Device(gpu.device()))?;
+        }
+        launch(gpu, pointer_of(&self.source), pointer_of(&self.target), self.like.len())?;
+        self.prefetch(gpu, &self.target, MemoryLocation::Host)?;
+        gpu.synchronize()?;
+        if !matches!(self.way, Way::BouncedReads | Way::ReadMostly) {
+            look_at_pages(self.target.as_slice());
+            gpu.host_has_touched(self.target.as_slice());
+        }
+        Ok(())
+    }
+
+    fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>> {
+        gpu.synchronize()?;
+        gpu.host_has_touched(self.target.as_slice());
+        Ok(vec![Data::U32(self.target.to_vec())])
+    }
+}
+
+/// A managed array that every run allocates, beside one in device memory.
+struct FirstTouch {
+    /// What the kernel reads in `device_first`, and writes in `host_first`.
+    device: DeviceBuffer<u32>,
+    managed: Option<UnifiedBuffer<u32>>,
+    like: Vec<u32>,
+    by_host: bool,
+}
+
+impl FirstTouch {
+    #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
+    fn new(case: &Case, by_host: bool) -> Result<Box<dyn HostWork>> {
+        let like = u32::view(&case.inputs[0]).expect("the case holds u32").to_vec();
+        let device =
+            DeviceBuffer::from_slice(&if by_host { untouched(like.len()) } else { like.clone() })?;
+        Ok(Box::new(FirstTouch { device, managed: None, like, by_host }))
+    }
+}
+
+impl HostWork for FirstTouch {
+    fn run(&mut self, gpu: &Gpu) -> Result<()> {
+        // Freeing waits for the device.
+        self.managed = None;
+        // SAFETY: the host writes all words before it or the kernel reads them, or the kernel writes them.
+        let mut managed = unsafe { UnifiedBuffer::<u32>::uninitialized(self.like.len()) }?;
+        let (own, other) = (pointer_of(&managed), self.device.as_device_ptr());
+        if self.by_host {
+            managed.as_mut_slice().copy_from_slice(&self.like);
+            gpu.host_has_written(managed.as_slice());
+            launch(gpu, own, other, self.like.len())?;
+        } else {
+            launch(gpu, other, own, self.like.len())?;
+        }
+        self.managed = Some(managed);
+        Ok(gpu.synchronize()?)
+    }
+
+    fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>> {
+        gpu.synchronize()?;
+        let mut values = untouched(self.like.len());
+        match &self.managed {
+            Some(managed) if !self.by_host => {
+                gpu.host_has_touched(managed.as_slice());
+                values.copy_from_slice(managed);
+            }
+            _ if self.by_host => self.device.copy_to(&mut values)?,
+            _ => {}
+        }
+        Ok(vec![Data::U32(values)])
+    }
+}
