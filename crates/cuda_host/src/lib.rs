@@ -48,3 +48,16 @@ pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut};
 #[cfg(feature = "virtual")]
 pub use virtual_device::{VirtualDevice, WorkScale, misuse};
+
+/// The Rust of the guide's pages is compiled as tests of this crate.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/first_project.md")]
+    struct FirstProject;
+    #[doc = include_str!("../../../docs/guide/memory_spaces.md")]
+    struct MemorySpaces;
+    #[doc = include_str!("../../../docs/guide/testing.md")]
+    struct Testing;
+    #[doc = include_str!("../../../docs/guide/inline_ptx.md")]
+    struct InlinePtx;
+}
