@@ -11,7 +11,8 @@
 //! A kernel makes an image from another of the same size. `walk` says where a pixel comes from: from its own place
 //! (`row`), from the transposed place (`column`), from an image that is rotated by 45 degrees (`rotated`), or from
 //! anywhere (`random`). So the [lanes][lane] of a warp read along a row, down a column, along a diagonal, or 32
-//! places that have nothing to do with each other. The target is always written by rows.
+//! places that have nothing to do with each other. The target is always written by rows. The picture counts
+//! the [sectors][sector] of one load of a warp.
 //!
 //! ```text
 //! 32 lanes of a warp side by side      sectors of 8 x 1 pixels    sectors of 4 x 2 pixels
