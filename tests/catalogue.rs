@@ -84,6 +84,10 @@ fn every_variant_still_has_the_minimum_time_that_it_was_measured_with() {
         let variant = selection.variant.expect("a variant was named");
         let size = Size::new(selection.pattern.bench_size);
         let now = (selection.pattern.minimum_time)(variant, &size);
+        // A peak that was not yet measured then gave no row a minimum time.
+        if now.is_some_and(|(resource, _)| results.peak(resource).is_none()) {
+            continue;
+        }
         let measured = row.measured().expect("all of the reference was measured");
         let then = measured.minimum_time.map(|time| (time.resource, time.amount));
         assert_eq!(now, then, "{name}");

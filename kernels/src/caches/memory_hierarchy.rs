@@ -57,7 +57,7 @@
 //! Expected: others measured, on the same kind of device, L1 at 32 cycles, shared memory 29,
 //! L2 about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.305 ms), which hits L1,
 //! and `chase_shared` (0.949 ms) are about ten times as fast as `chase_l2` (9.644 ms). `chase_constant` (3.458 ms)
-//! is between them; so should `chase_texture` be. `chase_host` (79.97 ms) waits for PCIe, several times as long as for DRAM.
+//! and `chase_texture` (? ms) are between them. `chase_host` (79.97 ms) waits for PCIe, several times as long as for DRAM.
 //! `read_global` (0.038 ms) moves 264 x 1024 x 256 x 16 B = 1.1 GB out of L1, and `read_shared` (0.038 ms) out
 //! of shared memory: at most 128 bytes per cycle and [multiprocessor] both.
 //!
@@ -76,7 +76,7 @@
 //! | global memory, found in L2 | device | L2 | read, write, atomics | all threads | until displaced | 147 | 8925 |
 //! | global memory | device memory | L1, L2 | read, write, atomics | all threads, and the host by copies | until it is freed | 345 | 4494 |
 //! | constant memory | device memory | constant caches, L2 | read; the host writes | all threads | the program | 52.8 | - |
-//! | texture memory | device memory | L1, L2 | read, with filtering | all threads | until it is freed | - | - |
+//! | texture memory | device memory | L1, L2 | read, with filtering | all threads | until it is freed | ? | - |
 //! | host memory, mapped | memory of the host | L1 while a kernel runs | read, write | all threads, and the host | until it is freed | 1220 | 55.5 |
 //! <!-- /hierarchy -->
 //!

@@ -1,37 +1,41 @@
 //! # Texture: reading an image by coordinates
 //!
-//! Shows: a texture fetch takes the same time in every direction of an image, and clamps, repeats or filters on the
-//! way; where [lanes][lane] read along rows, a plain load is as fast and needs no copy of the image.
+//! Shows: a texture fetch takes the same time in every direction of an image, but a plain load takes less as soon as
+//! each [warp] reads a compact tile; textures win where they filter.
 //!
-//! The surprise: the special hardware for images does not win where an image is read as it is stored. Along
-//! rows a load touches 4 [sectors][sector] and a fetch of a texture touches 8, half of each. Textures win where a
-//! [warp] crosses many rows.
+//! The surprise: the special hardware for images loses to plain loads at reading pixels. `array` (? ms) takes nearly
+//! the same time along rows, columns and diagonals. But so does `plain_tile` (? ms), whose warps read 8 x 4 pixels of
+//! ordinary row-major memory, and it is faster. A texture wins by its arithmetic: `bilinear_array` (? ms) against
+//! `bilinear_plain` (? ms).
 //!
 //! A kernel makes an image from another of the same size. `walk` says where a pixel comes from: from its own place
 //! (`row`), from the transposed place (`column`), from an image that is rotated by 45 degrees (`rotated`), or from
 //! anywhere (`random`). So the [lanes][lane] of a warp read along a row, down a column, along a diagonal, or 32
-//! places that have nothing to do with each other. The target is always written by rows.
+//! places that have nothing to do with each other. The target is always written by rows. The picture counts
+//! the [sectors][sector] of one load of a warp.
 //!
 //! ```text
-//! places that a warp reads             sectors of 8 x 1 pixels    sectors of 4 x 2 pixels
+//! 32 lanes of a warp side by side      sectors of 8 x 1 pixels    sectors of 4 x 2 pixels
 //!                                      (row-major memory)         (an array)
 //!   row        ################         4                          8
 //!   column     one below the other     32                         16
-//!   rotated    one to the right        about 24                   about 17
+//!   rotated    one to the right        about 22                   about 17
 //!              and one down, 23 rows
 //!   random     anywhere                32                         32
 //! ```
 //!
 //! The row-major image is not the best order for that. An *array* (`cuArray`) is an image in an order of the driver's
 //! choice: small tiles that are two-dimensional, so that neighbours in all directions share sectors and
-//! [cache lines][cache line]. (The executor's model of it: 4 x 2 pixels in a sector, 8 x 4 in a cache line.) Only texture and surface instructions know that order. A *texture object* says which
+//! [cache lines][cache line]. A sector holds 4 x 2 pixels: the counters of
+//! an H200 show it, as a fetch of a row touches 8 sectors and one of a column 16. Only texture and surface instructions know that order. A *texture object* says which
 //! array, or which plain memory, a fetch reads, what lies beyond the edges (the *address mode*), and whether a fetch
 //! gives the nearest *texel* (a pixel of the texture) or the weighted mean of those around (*linear filtering*).
 //!
 //! 1. `plain`. Row-major memory and loads; a place beyond the edge is moved to the edge by `min` and `max`. For
-//!    `rotated`, the counter shows about 24 sectors per load inside the image, each in another cache line.
+//!    `rotated`, the counter shows about 22 sectors per load inside the image, each in another cache line.
 //! 2. `linear`. The same memory through a one-dimensional texture, which has an index instead of coordinates. The
-//!    order of the texels is the same, and so are the sectors. It shows what the instruction alone changes.
+//!    order of the texels is the same, and so are the sectors. It shows what the instruction alone changes: it is
+//!    the slowest way to cross rows.
 //! 3. `array`. The idea: the order of an array, coordinates instead of an index, and the edges in hardware
 //!    (`tex.2d`). The counter shows fewer sectors. It costs a copy of the image into the array, which the time below
 //!    does not contain.
@@ -52,25 +56,31 @@
 //! |---|---|---|---|---|---|
 //! | `plain` | row-major memory, clamped by `min` and `max`; a warp computes 32 pixels of a row | 17.3 | none | 4 | lines in L1 |
 //! | `linear` | the same memory through a one-dimensional texture, 32 pixels of a row | none | 17.3 | 4 | lines in L1 |
-//! | `array` | coordinates of an array; the texture unit clamps | none | 12.5 | 4 | device memory |
-//! | `array_tile` | a warp computes 8 x 4 pixels | none | 6.4 | 4 | device memory |
+//! | `array` | coordinates of an array; the texture unit clamps | none | 12.5 | 4 | texture units and device memory |
+//! | `array_tile` | a warp computes 8 x 4 pixels | none | 6.4 | 4 | texture units and device memory |
 //! | `plain_tile` | row-major memory again, 8 x 4 pixels | 8.0 | none | 4 | lines in L1 |
 //! | `bilinear_plain` | another task: the mean of four pixels, by four loads | 7.9 | none | 4 | lines in L1 |
 //! | `bilinear_gather` | one instruction fetches the four | none | 8.2 | 4 | texture units |
 //! | `bilinear_array` | the texture unit weighs them | none | 8.2 | 4 | texture units |
 //! | `wrap_plain` | another task: the image repeats, by a remainder of each coordinate | 23.8 | none | 4 | lines in L1, arithmetic |
-//! | `wrap_array` | the texture unit repeats the image | none | 15.6 | 4 | device memory |
+//! | `wrap_array` | the texture unit repeats the image | none | 15.6 | 4 | texture units and device memory |
 //!
 //! The sectors are those of an image of 128 x 64 pixels, rotated: a part of its warps is clamped to the edge and touches
 //! fewer than those inside.
 //!
-//! Expected: a texture unit takes the 32 lanes of a fetch in 8 clock cycles, four lanes at a time, wherever they lie; a
-//! load takes a cycle per cache line, and 23 rows are at least 23 lines. So for `rotated`, `array` (? ms) should beat
-//! `plain` (? ms) by up to 23 / 8 = 3, less what both wait for device memory. For `row` they should be level: a load
-//! takes one cycle and a fetch eight, but device memory takes longer than either. For `random` each of the 32 lanes
-//! brings a sector of its own, and nothing helps. `plain_tile` (? ms) should close most of the gap without any
-//! texture, as 8 x 4 pixels lie in about 9 rows. `bilinear_plain` (? ms) looks up four times the lines of
-//! `plain_tile`, `bilinear_array` (? ms) makes one fetch of it.
+//! Expected: a texture unit takes 4 lanes at a time, wherever they lie: Nsight Compute counts 8 requests for a fetch of
+//! a warp, each with its own sectors. A load is one request, and L1 looks up each of its cache lines. So the time of
+//! `array` (? ms) hardly depends on the walk, and that of `plain` (? ms) grows with the rows that a warp crosses: for
+//! `column` it is much longer, for `row` it is the shortest of all. `plain_tile` (? ms) crosses 4 to 9 rows, and is the
+//! fastest for all walks but `row`. `linear` (? ms) takes 8 lanes at a time, and repeats the cache lines that they
+//! share. For `random` each lane brings a sector of its own, and all of them take the same time.
+//! `bilinear_plain` (? ms) looks up four times the cache lines of `plain_tile`; `bilinear_gather` (? ms) and
+//! `bilinear_array` (? ms) make one fetch of it, which costs little more than that of the nearest pixel. Filtering in
+//! the texture unit saves arithmetic that waits for nothing here, so the two are level.
+//!
+//! 2^26 pixels / 32 lanes x 8 cycles / 132 multiprocessors = 127 thousand clock cycles is what the texture units need
+//! for `array` at least. Device memory needs more, and `array` does not reach its [measured peak], as `plain` does
+//! along rows.
 //!
 //! The key lines of `array` and `bilinear_array` in CUDA C++:
 //!
@@ -84,8 +94,8 @@
 //! ```
 //!
 //! Common misconception: "textures are the fast way to read data that is not written". That was so before GPUs had an
-//! [L1 cache] for global memory. Today both go through the same cache; what is left to textures is the order of an
-//! array, address modes, conversion of formats, and filtering.
+//! [L1 cache] for global memory. Today both go through the same cache, and a load is answered sooner. What is left to
+//! textures: filtering, address modes, conversion of formats, and warps that must cross many rows.
 //!
 //! Common misconception: "a fetch sees what the kernel has stored". The cache of a texture is not coherent with stores
 //! of the same launch: a fetch may give what was there before. A launch sees what earlier launches stored. The
@@ -117,6 +127,7 @@
 //! [sector]: cuda_std::glossary#sector
 //! [cache line]: cuda_std::glossary#cache-line
 //! [L1 cache]: cuda_std::glossary#l1-cache
+//! [measured peak]: cuda_std::glossary#measured-peak
 
 use cuda_std::GpuFloat;
 use cuda_std::kernel::ByValue;

@@ -30,6 +30,9 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
+/// A source that did not compile, and the first error.
+type Failure = (String, String);
+
 /// What the executor says of a kernel.
 struct Verdict {
     file: String,
@@ -87,7 +90,7 @@ fn compile(
     include: &[PathBuf],
     checkout: &Path,
     target: &Path,
-) -> Result<(Vec<PathBuf>, Vec<(String, String)>)> {
+) -> Result<(Vec<PathBuf>, Vec<Failure>)> {
     let (mut files, mut failed) = (Vec::new(), Vec::new());
     for source in sources(checkout, "cu")? {
         let name = source.strip_prefix(checkout).unwrap_or(&source).display().to_string();
@@ -157,7 +160,7 @@ fn without_place(reason: &str) -> String {
 }
 
 /// The table, in Markdown.
-fn table(about: &str, verdicts: &[Verdict], failed: &[(String, String)]) -> String {
+fn table(about: &str, verdicts: &[Verdict], failed: &[Failure]) -> String {
     let refused = || verdicts.iter().filter_map(|one| Some((one, one.reason.as_ref()?)));
     let (all, runs) = (verdicts.len(), verdicts.len() - refused().count());
     let mut text = format!(

@@ -506,12 +506,15 @@ fn plane(arrays: &Arrays, name: &str) -> Texture<Plane, f32> {
     unsafe { Texture::from_raw(arrays.texture(name)) }
 }
 
+/// A kernel that fetches from a texture: what from, where to, and the places.
+type Resampling = Kernel<fn(Texture<Plane, f32>, *mut f32, Walk)>;
+
 /// Launches a kernel that fetches from a texture.
 fn fetch(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Kernel<fn(Texture<Plane, f32>, *mut f32, Walk)>,
+    kernel: Resampling,
     name: &str,
     output: usize,
 ) -> Result<()> {
