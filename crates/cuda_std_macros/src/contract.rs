@@ -1,6 +1,6 @@
 //! Kernels that are safe functions: what their parameters may be, and the shared memory among these.
 
-use crate::kernel::{Arguments, Parameter, Passing, is_safe, ungroup};
+use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, ItemFn, Pat, Result, Type, TypePath};

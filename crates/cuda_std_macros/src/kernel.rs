@@ -2,157 +2,22 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericParam, Ident, ItemFn, Lifetime, LitInt, Pat, PatType,
-    Result, ReturnType, Token, Type, TypeReference, parenthesized,
+    Attribute, Error, Expr, FnArg, GenericParam, ItemFn, Lifetime, LitInt, Pat, PatType, Result,
+    ReturnType, Type, TypeReference,
 };
 
 use crate::contract;
 use crate::gpu_only::fixes_name;
+use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 
 /// The format number of the attribute record that `cuda_builder` reads.
 const ATTRIBUTE_FORMAT: u32 = 2;
 
 /// The oldest compute capability with thread block clusters.
 const CLUSTER_CAPABILITY: u32 = 90;
-
-/// The arguments of `#[kernel(..)]`.
-#[derive(Default)]
-pub struct Arguments {
-    /// Maximum threads per block and minimum blocks per multiprocessor.
-    pub(crate) launch_bounds: Option<Vec<Expr>>,
-    /// Blocks per cluster in x, y and z.
-    cluster: Option<Vec<Expr>>,
-    /// The oldest compute capability the entry is compiled for, such as 80, or with an `a` the only one.
-    min_compute_capability: Option<LitInt>,
-    /// That the kernel uses local memory on purpose, so that the build does not warn.
-    local_memory: Option<()>,
-    /// The threads of a block in x, y and z, which make a kernel a safe function.
-    pub(crate) block: Option<Vec<Expr>>,
-    /// The parameters whose lengths must agree.
-    pub(crate) same_length: Option<Vec<Ident>>,
-}
-
-impl Parse for Arguments {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let mut arguments = Arguments::default();
-        while !input.is_empty() {
-            let name: Ident = input.parse()?;
-            match name.to_string().as_str() {
-                "launch_bounds" => {
-                    let values = expressions(
-                        input,
-                        &name,
-                        1..=2,
-                        "the maximum of threads per \
-                        block and, optionally, the minimum of blocks per multiprocessor",
-                    )?;
-                    set(&mut arguments.launch_bounds, values, &name)?;
-                }
-                "cluster" => {
-                    let values =
-                        expressions(input, &name, 1..=3, "the blocks per cluster in x, y and z")?;
-                    set(&mut arguments.cluster, values, &name)?;
-                }
-                "min_compute_capability" => {
-                    input.parse::<Token![=]>()?;
-                    let capability: LitInt = input.parse()?;
-                    let is_specific = capability.suffix() == "a";
-                    if !(50..1000).contains(&capability.base10_parse::<u32>()?)
-                        || !(is_specific || capability.suffix().is_empty())
-                    {
-                        return Err(Error::new(
-                            capability.span(),
-                            "expected a compute capability without its dot, such as `80` for 8.0, or `90a` for 9.0 alone",
-                        ));
-                    }
-                    set(&mut arguments.min_compute_capability, capability, &name)?;
-                }
-                "uses_local_memory" => set(&mut arguments.local_memory, (), &name)?,
-                "block" => {
-                    let values = if input.parse::<Option<Token![=]>>()?.is_some() {
-                        vec![input.parse()?]
-                    } else {
-                        expressions(input, &name, 1..=3, "the threads of a block in x, y and z")?
-                    };
-                    set(&mut arguments.block, values, &name)?;
-                }
-                "same_length" => {
-                    let content;
-                    parenthesized!(content in input);
-                    let names = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
-                    set(&mut arguments.same_length, names.into_iter().collect(), &name)?;
-                }
-                other => {
-                    return Err(Error::new(
-                        name.span(),
-                        format!(
-                            "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
-                             `cluster(..)`, `min_compute_capability = ..`, `uses_local_memory`, \
-                             `block = ..` or `same_length(..)`"
-                        ),
-                    ));
-                }
-            }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        Ok(arguments)
-    }
-}
-
-/// Stores an argument, which may be given once.
-fn set<T>(slot: &mut Option<T>, value: T, name: &Ident) -> Result<()> {
-    if slot.replace(value).is_some() {
-        return Err(Error::new(name.span(), format!("`{name}` is given twice")));
-    }
-    Ok(())
-}
-
-/// The parenthesised expressions after an argument's name.
-fn expressions(
-    input: ParseStream<'_>,
-    name: &Ident,
-    count: std::ops::RangeInclusive<usize>,
-    meaning: &str,
-) -> Result<Vec<Expr>> {
-    let content;
-    parenthesized!(content in input);
-    let values: Vec<Expr> =
-        Punctuated::<Expr, Token![,]>::parse_terminated(&content)?.into_iter().collect();
-    if !count.contains(&values.len()) {
-        return Err(Error::new(name.span(), format!("`{name}` takes {meaning}")));
-    }
-    Ok(values)
-}
-
-/// How a parameter travels from the launch to the body.
-pub(crate) enum Passing {
-    /// As it is.
-    Direct,
-    /// As a pointer and a length, rebuilt into a slice.
-    Slice { element: Box<Type>, lifetime: Option<Lifetime>, mutable: bool },
-    /// As a pointer and an extent, from which the type makes itself.
-    Split,
-    /// Not at all: it is the block's shared memory.
-    Tile,
-}
-
-/// One parameter of a kernel.
-pub(crate) struct Parameter {
-    /// Its name in the PTX entry.
-    pub(crate) name: Ident,
-    /// Its pattern as written, such as `mut count`.
-    pattern: Pat,
-    /// Its type as written.
-    pub(crate) kind: Type,
-    pub(crate) passing: Passing,
-}
 
 /// Expands `#[kernel(..)] unsafe fn ..`.
 pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
@@ -276,15 +141,6 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
         _ => Passing::Direct,
     };
     Ok(Parameter { name, pattern: (*typed.pat).clone(), kind, passing })
-}
-
-/// The type without invisible groups and parentheses.
-pub(crate) fn ungroup(kind: &Type) -> &Type {
-    match kind {
-        Type::Group(group) => ungroup(&group.elem),
-        Type::Paren(paren) => ungroup(&paren.elem),
-        other => other,
-    }
 }
 
 /// The PTX entry: the body, after each slice has been rebuilt from its pointer and length.
@@ -554,11 +410,6 @@ fn with_static_lifetimes(kind: &Type) -> Type {
     let mut kind = kind.clone();
     MakeStatic.visit_type_mut(&mut kind);
     kind
-}
-
-/// Whether a kernel is a safe function.
-pub(crate) fn is_safe(item: &ItemFn) -> bool {
-    matches!(item.sig.safety, syn::Safety::Default)
 }
 
 fn is_documentation(attribute: &Attribute) -> bool {

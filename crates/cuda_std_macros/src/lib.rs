@@ -8,6 +8,7 @@ mod argument;
 mod contract;
 mod gpu_only;
 mod kernel;
+mod signature;
 
 use proc_macro::TokenStream;
 use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
@@ -45,7 +46,7 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 /// arguments, type or const parameters.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = parse_macro_input!(arguments as kernel::Arguments);
+    let arguments = parse_macro_input!(arguments as signature::Arguments);
     let item = parse_macro_input!(item as ItemFn);
     kernel::expand(arguments, item).unwrap_or_else(Error::into_compile_error).into()
 }
