@@ -471,8 +471,12 @@ fn build(gpu: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWo
         }
     }
     let access = match way {
+        Way::Copy { direct: false } => {
+            MutualAccess::end(&all)?;
+            None
+        }
         // NCCL enables what it needs.
-        Way::Copy { direct: false } | Way::AllReduceNccl => None,
+        Way::AllReduceNccl => None,
         _ => Some(MutualAccess::enable(&all)?),
     };
     let on_each = |make: &dyn Fn(usize) -> Result<DeviceBuffer<u32>>| -> Result<Vec<_>> {
@@ -837,5 +841,9 @@ impl HostWork for Work {
             }
         };
         Ok(vec![Data::U32(result)])
+    }
+
+    fn grows_in_blocks(&self) -> bool {
+        !matches!(self.way, Way::Chase { .. })
     }
 }
