@@ -108,6 +108,12 @@ pub trait HostWork {
     /// What the variant's outputs hold, in their order, after everything has ended. Before the first run they hold
     /// [`crate::data::POISON`].
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
+
+    /// Whether its kernels have more blocks at a larger size, as with a thread per element; not so where one thread does
+    /// more.
+    fn grows_in_blocks(&self) -> bool {
+        true
+    }
 }
 
 impl Variant {

@@ -1,6 +1,6 @@
 //! Records what ran when: intervals of the device's engines, of streams and of the host.
 
-use crate::pattern::{Pattern, Size, Variant};
+use crate::pattern::{Pattern, Size, Unavailable, Variant};
 use crate::timing::Stopwatch;
 use crate::verify::{PreparedVariant, VerifyOutcome, case, unsupported_reason};
 use anyhow::{Context, Result, bail};
@@ -78,6 +78,7 @@ fn kind_of(kind: &OperationKind) -> Option<Kind> {
 }
 
 /// Runs each variant once on a device and says what ran between two events and how many milliseconds these were apart.
+/// A variant that needs what the device lacks, such as another device, is left out.
 ///
 /// # Errors
 /// A wrong result, or the driver's error.
@@ -94,7 +95,10 @@ pub fn record(
         if let Some(reason) = unsupported_reason(gpu, variant, size) {
             bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
         }
-        let mut ready = PreparedVariant::new(gpu, &case, &arrays, variant, size)?;
+        let mut ready = match PreparedVariant::new(gpu, &case, &arrays, variant, size) {
+            Err(error) if error.is::<Unavailable>() => return Ok(None),
+            ready => ready?,
+        };
         if gpu.virtual_device().is_none() {
             // What happens once in a process.
             ready.run()?;
@@ -108,9 +112,9 @@ pub fn record(
             VerifyOutcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
         }
         let timeline = timeline.with_context(|| format!("{name}: too much ran for a timeline"))?;
-        Ok((variant, timeline, elapsed_ms))
+        Ok(Some((variant, timeline, elapsed_ms)))
     };
-    variants.into_iter().map(one).collect()
+    variants.into_iter().filter_map(|variant| one(variant).transpose()).collect()
 }
 
 /// Runs a variant once and says what ran between two events, if it was not too much, and how many milliseconds these

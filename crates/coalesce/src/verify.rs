@@ -179,7 +179,7 @@ impl<'a> PreparedVariant<'a> {
                 Ok(there as f64 / here.max(1) as f64)
             }
             // Its kernels have a thread per element.
-            (Runner::Host(_), _) => {
+            (Runner::Host(work), _) if work.grows_in_blocks() => {
                 let extent = |size: &Size| -> f64 {
                     size.values().iter().map(|value| (*value).max(1) as f64).product()
                 };

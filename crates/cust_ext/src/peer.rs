@@ -1,12 +1,16 @@
 //! Several devices: whether one can access another's memory, and letting it.
 
 use crate::error::{Result, call};
+use cuda_driver::ReturnCode;
 use cust::context::{Context, ContextHandle, CurrentContext};
 use cust::device::Device;
 use cust::memory::{DeviceCopy, DeviceSlice};
 use cust::stream::Stream;
 use cust::sys::CUcontext;
 use std::ffi::{c_int, c_uint};
+
+/// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`.
+const ALREADY_ENABLED: ReturnCode = ReturnCode(704);
 
 /// Whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
 pub fn can_access(device: &Device, peer: &Device) -> Result<bool> {
@@ -72,50 +76,70 @@ impl Drop for PeerAccess<'_> {
 }
 
 /// Lets each of several devices access the memory of each other, in their primary contexts; dropping it ends that.
+///
+/// A library such as NCCL enables access, too, and leaves it enabled. That is taken over here, and ends with the rest.
 #[must_use = "peer access ends when this is dropped"]
 pub struct MutualAccess {
     /// Kept because access ends with a context.
     contexts: Vec<Context>,
-    /// Who was given access to whom, by their places.
-    enabled: Vec<(usize, usize)>,
 }
 
 impl MutualAccess {
     /// Enables every pair of devices. The current context stays current.
     ///
     /// # Errors
-    /// The driver's: where a device cannot access another's memory, or may already.
+    /// The driver's, such as where a device cannot access another's memory.
     pub fn enable(devices: &[Device]) -> Result<MutualAccess> {
-        let before = current()?;
-        // Making a context makes it current.
-        let contexts = devices.iter().map(|device| Context::new(*device));
-        let contexts = contexts.collect::<std::result::Result<Vec<_>, _>>();
-        make_current(before)?;
-        let mut access = MutualAccess { contexts: contexts?, enabled: Vec::new() };
-        for one in 0..devices.len() {
-            for other in (0..devices.len()).filter(|other| *other != one) {
-                let peer = access.contexts[other].get_inner();
-                // SAFETY: both contexts are alive.
-                with_current(&access.contexts[one], || unsafe {
-                    call!(cuCtxEnablePeerAccess(peer, 0))
-                })??;
-                access.enabled.push((one, other));
+        let access = MutualAccess { contexts: contexts(devices)? };
+        access.each_pair(|peer| {
+            // SAFETY: the peer's context is alive.
+            match unsafe { call!(cuCtxEnablePeerAccess(peer, 0)) } {
+                Err(error) if error.code() == Some(ALREADY_ENABLED) => Ok(()),
+                enabled => enabled,
+            }
+        })?;
+        Ok(access)
+    }
+
+    /// Ends all access among devices, whoever enabled it: copies between them go through the host from here on.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn end(devices: &[Device]) -> Result<()> {
+        drop(MutualAccess { contexts: contexts(devices)? });
+        Ok(())
+    }
+
+    /// Runs `body` with each other context while one is current, for all of them.
+    fn each_pair(&self, mut body: impl FnMut(CUcontext) -> Result<()>) -> Result<()> {
+        for (one, context) in self.contexts.iter().enumerate() {
+            for (_, peer) in self.contexts.iter().enumerate().filter(|(other, _)| *other != one) {
+                with_current(context, || body(peer.get_inner()))??;
             }
         }
-        Ok(access)
+        Ok(())
     }
 }
 
 impl Drop for MutualAccess {
     fn drop(&mut self) {
-        for (one, other) in &self.enabled {
-            let peer = self.contexts[*other].get_inner();
-            // SAFETY: both contexts are alive. An error cannot be reported from here.
-            let _ = with_current(&self.contexts[*one], || unsafe {
-                call!(cuCtxDisablePeerAccess(peer))
-            });
-        }
+        let _ = self.each_pair(|peer| {
+            // SAFETY: the peer's context is alive. That access was not enabled is no error here, and another cannot be
+            // reported.
+            let _ = unsafe { call!(cuCtxDisablePeerAccess(peer)) };
+            Ok(())
+        });
     }
+}
+
+/// The primary contexts of devices. The current context stays current.
+fn contexts(devices: &[Device]) -> Result<Vec<Context>> {
+    let before = current()?;
+    // Making a context makes it current.
+    let contexts = devices.iter().map(|device| Context::new(*device));
+    let contexts = contexts.collect::<std::result::Result<Vec<_>, _>>();
+    make_current(before)?;
+    Ok(contexts?)
 }
 
 /// Runs `body` while a context is current on this thread; the one that was becomes current again.

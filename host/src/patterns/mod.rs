@@ -50,6 +50,7 @@ pub const ALL: &[&Pattern] = &[
     &transfer::device_residency::PATTERN,
     &streams::overlap::PATTERN,
     &transfer::zero_copy::PATTERN,
+    &transfer::peer_to_peer::PATTERN,
     &streams::stream_semantics::PATTERN,
     &memory_management::unified_addressing::PATTERN,
     &memory_management::managed_memory::PATTERN,

@@ -2,4 +2,5 @@
 
 pub mod batching;
 pub mod device_residency;
+pub mod peer_to_peer;
 pub mod zero_copy;
