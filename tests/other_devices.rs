@@ -52,28 +52,30 @@ fn child() {
     }
 }
 
-/// How far a prediction may be from the Guide's figure, as a factor. It predicts the C = A B ladder too fast: the Guide's
-/// kernels are of an older compiler, and their blocks have fewer threads.
+/// How far a prediction may be from the Guide's figure, as a factor. The profile was not fitted to a V100, and the first
+/// two rungs of C = A B are predicted too fast; all others are within a fifth.
 const FACTOR: f64 = 1.75;
 
 #[test]
 fn a_virtual_v100_has_the_figures_of_the_guide() {
     let path = crate::kernels_source::root().join("results/virtual/v100_guide.csv");
     let committed = std::fs::read_to_string(&path).expect("it is committed");
-    let rows: Vec<(&str, f64)> = committed
+    let blessing = std::env::var_os("COALESCE_BLESS").is_some();
+    let rows: Vec<(&str, [f64; 2])> = committed
         .lines()
         .skip(1)
         .map(|row| {
             let mut cells = row.split(',');
             let name = cells.next().expect("a name");
-            (name, cells.next().and_then(|cell| cell.parse().ok()).expect("the Guide's figure"))
+            let mut figure = || cells.next().and_then(|cell| cell.parse().ok()).expect("a figure");
+            (name, [figure(), figure()])
         })
         .collect();
     let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
     let predicted = predicted("v100", &names);
     let mut now = "variant,guide_gb_s,predicted_gb_s\n".to_owned();
     let mut before = 0.0;
-    for (name, guide) in rows {
+    for (name, [guide, committed_rate]) in rows {
         let [_, rate] = predicted[name];
         let ratio = rate / guide;
         assert!(
@@ -83,15 +85,13 @@ fn a_virtual_v100_has_the_figures_of_the_guide() {
         // The rungs of a ladder have the Guide's order.
         assert!(name.ends_with("/naive") || rate > before, "{name}");
         before = rate;
+        // How blocks share L2 depends on how many workers execute them, and the last digits with it.
+        let stays = blessing || (committed_rate / rate - 1.0).abs() < 0.05;
+        assert!(stays, "{name}: {rate} GB/s, and v100_guide.csv has {committed_rate}");
         now += &format!("{name},{guide},{rate:.1}\n");
     }
-    if std::env::var_os("COALESCE_BLESS").is_some() {
+    if blessing {
         std::fs::write(&path, now).expect("a writable checkout");
-    } else {
-        assert_eq!(
-            committed, now,
-            "results/virtual/v100_guide.csv is stale: run `cargo xtask bless`"
-        );
     }
     let profile = virtual_gpu::Profile::named("v100").expect("a profile");
     let peak = 2e3 * f64::from(profile.memory_clock_khz) * f64::from(profile.memory_bus_bits) / 8.0;
