@@ -23,6 +23,7 @@ mod last_block;
 mod look_back;
 mod measurement;
 mod occupancy;
+mod other_devices;
 mod pictures;
 mod proofs;
 mod race_kernels;

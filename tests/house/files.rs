@@ -47,6 +47,14 @@ const LONGER: &[(&str, &str)] = &[
         "host/src/patterns/caches/texture.rs",
         "a pattern is one file: ten variants, and the places and sectors of each walk",
     ),
+    (
+        "host/src/patterns/streams/overlap.rs",
+        "a pattern is one file: thirteen variants, and the lesson with its measured table on top",
+    ),
+    (
+        "host/src/patterns/memory_management/managed_memory.rs",
+        "a pattern is one file: ten variants, and the lesson with its measured table on top",
+    ),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
         "crates/cuda_std/src/atomic/instruction.rs",

@@ -212,17 +212,21 @@ pub fn csv(results: &Results) -> Result<String> {
             "load_sectors",
             "store_sectors",
             "efficiency_percent",
+            "load_efficiency_percent",
+            "store_efficiency_percent",
+            "theoretical_gb_s",
         ]
         .map(str::to_owned),
     );
     writer.write_record(&header)?;
     for row in &results.rows {
-        writer.write_record(record(row))?;
+        let theoretical = results.environment.device.theoretical_bandwidth();
+        writer.write_record(record(row, theoretical))?;
     }
     String::from_utf8(writer.into_inner().context("writing to memory")?).context("CSV is text")
 }
 
-fn record(row: &Row) -> Vec<String> {
+fn record(row: &Row, theoretical_gb_s: f64) -> Vec<String> {
     fn show<T: ToString>(value: Option<T>) -> String {
         value.map_or_else(String::new, |value| value.to_string())
     }
@@ -268,6 +272,9 @@ fn record(row: &Row) -> Vec<String> {
         show(traffic.and_then(|traffic| traffic.load_sectors)),
         show(traffic.and_then(|traffic| traffic.store_sectors)),
         show(traffic.and_then(|traffic| traffic.efficiency_percent)),
+        show(traffic.and_then(|traffic| traffic.load_efficiency_percent)),
+        show(traffic.and_then(|traffic| traffic.store_efficiency_percent)),
+        format!("{theoretical_gb_s:.0}"),
     ]);
     record
 }

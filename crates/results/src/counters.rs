@@ -136,6 +136,8 @@ impl Counters {
             shared_store_wavefronts: self.shared_store_wavefronts(),
             constant_passes: self.constant_passes(),
             efficiency_percent: self.efficiency_percent(),
+            load_efficiency_percent: self.load_efficiency_percent(),
+            store_efficiency_percent: self.store_efficiency_percent(),
         }
     }
 
@@ -213,6 +215,21 @@ impl Counters {
             .iter()
             .map(|counts| counts.bytes)
             .sum()
+    }
+
+    /// Distinct bytes that global loads asked for over bytes of the sectors moved, asynchronous copies included, in
+    /// percent: the load efficiency.
+    pub fn load_efficiency_percent(&self) -> Option<f64> {
+        let (loads, copies) = (&self.global_load, &self.async_copy_global);
+        ratio(
+            100 * (loads.bytes_distinct + copies.bytes_distinct),
+            32 * (loads.sectors + copies.sectors),
+        )
+    }
+
+    /// The same of global stores: the store efficiency.
+    pub fn store_efficiency_percent(&self) -> Option<f64> {
+        ratio(100 * self.global_store.bytes_distinct, 32 * self.global_store.sectors)
     }
 
     /// Distinct bytes asked for over bytes of the sectors moved, of loads and stores together, in percent.

@@ -93,6 +93,17 @@ pub struct DeviceFacts {
     pub memory_bytes: usize,
     /// Whether memory errors are corrected.
     pub ecc: bool,
+    /// The theoretical bandwidth of device memory: two transfers per clock over the whole bus. Older files do not have
+    /// it.
+    #[serde(default)]
+    pub theoretical_bandwidth_gb_s: Option<f64>,
+}
+
+impl DeviceFacts {
+    /// The theoretical bandwidth of device memory in GB/s, from its clock and its width.
+    pub fn theoretical_bandwidth(&self) -> f64 {
+        2.0 * f64::from(self.memory_clock_khz) * f64::from(self.memory_bus_bits) / 8.0 / 1e6
+    }
 }
 
 /// The GPU's board: what NVIDIA's management library says of it.

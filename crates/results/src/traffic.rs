@@ -19,4 +19,10 @@ pub struct Traffic {
     pub constant_passes: Option<f64>,
     /// Distinct bytes asked for over bytes of the sectors moved, percent.
     pub efficiency_percent: Option<f64>,
+    /// The same of global loads alone; older files do not have it.
+    #[serde(default)]
+    pub load_efficiency_percent: Option<f64>,
+    /// The same of global stores alone; older files do not have it.
+    #[serde(default)]
+    pub store_efficiency_percent: Option<f64>,
 }

@@ -132,7 +132,7 @@ fn board(gpu: &Gpu) -> Option<Board> {
 
 /// What a result file says of a device.
 fn device_facts(facts: &DeviceFacts) -> results::DeviceFacts {
-    results::DeviceFacts {
+    let facts = results::DeviceFacts {
         name: facts.name.clone(),
         capability: facts.capability,
         driver_version: facts.driver_version.clone(),
@@ -143,5 +143,10 @@ fn device_facts(facts: &DeviceFacts) -> results::DeviceFacts {
         l2_bytes: facts.l2_bytes,
         memory_bytes: facts.memory_bytes,
         ecc: facts.ecc,
+        theoretical_bandwidth_gb_s: None,
+    };
+    results::DeviceFacts {
+        theoretical_bandwidth_gb_s: Some(facts.theoretical_bandwidth()),
+        ..facts
     }
 }

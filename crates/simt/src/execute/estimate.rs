@@ -494,21 +494,16 @@ impl Estimator {
     /// The granules of memory whose pages move that were touched, and whether they were written.
     fn touched(&self, moving: &[Range<u64>]) -> BTreeMap<u64, bool> {
         let mut touched = BTreeMap::new();
-        if moving.is_empty() {
-            return touched;
-        }
         // By the first address of a 4 KiB page, a sector or a line.
         let read = self.read.keys().map(|page| (page << 12, false));
         let written = self.written.keys().map(|sector| (sector << 5, true));
         let atomics = self.atomics.keys().map(|line| (line << 7, true));
-        for (address, is_written) in read.chain(written).chain(atomics) {
-            // A page may hold the end of one range and the start of another; a granule belongs to one.
-            let granule = address >> MOVING_SHIFT << MOVING_SHIFT;
-            let is_inside = |range: &Range<u64>| {
-                range.start < granule + (1 << MOVING_SHIFT) && granule < range.end
-            };
-            if moving.iter().any(is_inside) {
-                *touched.entry(granule >> MOVING_SHIFT).or_default() |= is_written;
+        let all = read.chain(written).chain(atomics).filter(|_| !moving.is_empty());
+        for (address, is_written) in all {
+            let granule = address >> MOVING_SHIFT;
+            let (start, end) = (granule << MOVING_SHIFT, (granule + 1) << MOVING_SHIFT);
+            if moving.iter().any(|range| range.start < end && start < range.end) {
+                *touched.entry(granule).or_default() |= is_written;
             }
         }
         touched

@@ -15,7 +15,6 @@ use cuda_driver::ReturnCode;
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 use simt::{Kernel, Launch, Module};
-use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -42,11 +41,7 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         machine.report(MisuseKind::KernelFault, message);
         return Err(NO_BINARY);
     }
-    let mut places = HashMap::new();
-    for variable in module.variables().iter().filter(|variable| variable.is_managed) {
-        let address = memory::managed_static(machine, variable.bytes as usize)?;
-        places.insert(variable.name.clone(), address);
-    }
+    let places = memory::managed_statics(machine, &module)?;
     let loaded = module.load_with(&mut machine.memory.device, &places);
     loaded.map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
     let device = machine.current();
@@ -414,13 +409,9 @@ exports! {
         machine.run_all();
         let removed = machine.objects.remove_module(module.addr())?;
         let module = removed.module;
-        let managed = module.variables().iter().filter(|variable| variable.is_managed);
-        let managed: Vec<u64> = managed
-            .filter_map(|variable| module.symbol(&machine.memory.device, &variable.name))
-            .map(|(address, _)| address)
-            .collect();
+        let managed = memory::places_of_managed(machine, &module);
         module.unload(&mut machine.memory.device);
-        managed.into_iter().try_for_each(|address| memory::free_managed_static(machine, address))
+        managed.into_iter().try_for_each(|address| memory::free_managed(machine, address))
     }
     fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
         let name = text(name)?;

@@ -11,6 +11,8 @@ use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
 use cuda_driver::types::MemoryLocation;
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
+use simt::Module;
+use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 
@@ -54,13 +56,29 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     Ok(address)
 }
 
-/// Memory for a managed static of a module.
-pub(super) fn managed_static(machine: &mut Machine, bytes: usize) -> CuResult<u64> {
-    allocate_host(machine, bytes.max(1), HostKind::Managed, OWNED_BY_MODULE)
+/// Memory for the managed statics of a module, by their names.
+pub(super) fn managed_statics(
+    machine: &mut Machine,
+    module: &Module,
+) -> CuResult<HashMap<String, u64>> {
+    let managed = module.variables().iter().filter(|variable| variable.is_managed);
+    let places = managed.map(|variable| {
+        let bytes = (variable.bytes as usize).max(1);
+        let address = allocate_host(machine, bytes, HostKind::Managed, OWNED_BY_MODULE)?;
+        Ok((variable.name.clone(), address))
+    });
+    places.collect()
+}
+
+/// Where the managed statics of a module are.
+pub(super) fn places_of_managed(machine: &Machine, module: &Module) -> Vec<u64> {
+    let managed = module.variables().iter().filter(|variable| variable.is_managed);
+    let found = managed.filter_map(|one| module.symbol(&machine.memory.device, &one.name));
+    found.map(|(address, _)| address).collect()
 }
 
 /// The module of a managed static is unloaded.
-pub(super) fn free_managed_static(machine: &mut Machine, address: u64) -> CuResult {
+pub(super) fn free_managed(machine: &mut Machine, address: u64) -> CuResult {
     forget_host(machine, address, &[HostKind::Managed])
 }
 

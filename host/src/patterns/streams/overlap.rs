@@ -40,7 +40,7 @@
 //! 7. `pageable` is `depth_first` without pinned memory. The driver must stage each piece with the
 //!    CPU, so every call waits, and nothing overlaps.
 //! 8. `default_stream` is the plain form of the Guide: an asynchronous H2D copy and a kernel on the
-//!    legacy default stream, then a function of the host's. No stream is created. The copy and the
+//!    [legacy default stream], then a function of the host's. No stream is created. The copy and the
 //!    kernel are in order, because they are on one stream, and the host works beside both; then a
 //!    copy that blocks fetches the result.
 //! 9. `h2d`, `kernel`, `d2h` and `bidirectional` measure the parts alone, for the formula below.
@@ -135,6 +135,7 @@
 //! [pinned memory]: cuda_std::glossary#pinned-memory
 //! [launch]: cuda_std::glossary#launch
 //! [register]: cuda_std::glossary#register
+//! [legacy default stream]: cuda_std::glossary#legacy-default-stream
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
