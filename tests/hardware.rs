@@ -130,9 +130,12 @@ const NOT_COMPARED: &[&str] = &[
 const NOT_PROFILED: &[&str] = &[
     "device_residency_chain",
     "device_residency_mix",
+    "l2_persistence_double",
+    "managed_memory_mix",
     "overlap_iterate",
     "symbols_apply",
     "symbols_apply_constant",
+    "symbols_apply_managed",
 ];
 /// Kernels, and parts of metrics, for which the profile has no value though the executor counted something: a variant
 /// launches these kernels more than once, and ratios cannot be added.

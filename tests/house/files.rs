@@ -55,6 +55,7 @@ const LONGER: &[(&str, &str)] = &[
         "host/src/patterns/memory_management/managed_memory.rs",
         "a pattern is one file: ten variants, and the lesson with its measured table on top",
     ),
+    ("crates/simt/src/module.rs", "what a parsed text is: kernels, parameters and variables"),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
         "crates/cuda_std/src/atomic/instruction.rs",

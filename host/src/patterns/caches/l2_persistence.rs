@@ -132,18 +132,18 @@
 //! [race]: cuda_std::glossary#race
 
 mod in_place;
+mod set_aside;
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
+    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::Gpu;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
-use cust_ext::device::{Attribute, attribute};
 use cust_ext::l2::{
     AccessPolicyWindow, AccessProperty, AccessWindow, PersistingLimit, WindowPolicy,
 };
@@ -153,6 +153,7 @@ use in_place::Doubling;
 use kernels::caches::l2_persistence::{
     ELEMENTS, THREADS_PER_BLOCK, doubled, l2_persistence_add, l2_persistence_add_evict_first,
 };
+use set_aside::set_aside;
 
 /// Elements of 4 MiB.
 const FOUR_MIB: usize = 1 << 20;
@@ -404,25 +405,6 @@ fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Persistence) -> Result<Box<d
     // The copies above may still be under way on the legacy default stream, which other streams here ignore.
     CurrentContext::synchronize()?;
     Ok(Box::new(lookup))
-}
-
-/// Sets so many hundredths aside of what the device allows.
-fn set_aside(gpu: &Gpu, table_bytes: usize, hundredths: usize) -> Result<PersistingLimit> {
-    let bytes =
-        |of| -> Result<usize> { Ok(usize::try_from(attribute(gpu.device(), of)?).unwrap_or(0)) };
-    let most = bytes(Attribute::MaxPersistingL2CacheBytes)?;
-    if most == 0 {
-        let reason = "this device cannot set a part of L2 aside";
-        return Err(Unavailable(reason.to_owned()).into());
-    }
-    let widest = bytes(Attribute::MaxAccessPolicyWindowBytes)?;
-    if table_bytes > widest {
-        return Err(Unavailable(format!(
-            "the table has {table_bytes} bytes, and a window of this device at most {widest}"
-        ))
-        .into());
-    }
-    Ok(PersistingLimit::set(most * hundredths / 100)?)
 }
 
 impl HostWork for Lookup {

@@ -132,7 +132,7 @@ use cust::memory::{
 };
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch};
+use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch as bring};
 use cust_ext::pointer::{self, MemoryKind};
 use kernels::memory_management::managed_memory::{THREADS_PER_BLOCK, managed_memory_mix, mix};
 
@@ -400,7 +400,7 @@ impl Managed {
             // As after the first run: the target stays on the device, and the source is there, too.
             for array in [&source, &target] {
                 let device = MemoryLocation::Device(gpu.device());
-                prefetch(array, 0..array.len(), device, gpu.stream())?;
+                bring(array, 0..array.len(), device, gpu.stream())?;
             }
             gpu.synchronize()?;
         }
@@ -409,9 +409,9 @@ impl Managed {
     }
 
     /// Asks for an array to be somewhere, where that can be asked.
-    fn prefetch(&self, gpu: &Gpu, array: &UnifiedBuffer<u32>, to: MemoryLocation) -> Result<()> {
+    fn ask_for(&self, gpu: &Gpu, array: &UnifiedBuffer<u32>, to: MemoryLocation) -> Result<()> {
         if self.way == Way::Prefetched && self.is_concurrent {
-            prefetch(array, 0..array.len(), to, gpu.stream())?;
+            bring(array, 0..array.len(), to, gpu.stream())?;
         }
         Ok(())
     }
@@ -446,10 +446,10 @@ impl HostWork for Managed {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.provide(gpu)?;
         for array in [&self.source, &self.target] {
-            self.prefetch(gpu, array, MemoryLocation::Device(gpu.device()))?;
+            self.ask_for(gpu, array, MemoryLocation::Device(gpu.device()))?;
         }
         launch(gpu, pointer_of(&self.source), pointer_of(&self.target), self.like.len())?;
-        self.prefetch(gpu, &self.target, MemoryLocation::Host)?;
+        self.ask_for(gpu, &self.target, MemoryLocation::Host)?;
         gpu.synchronize()?;
         if !matches!(self.way, Way::BouncedReads | Way::ReadMostly) {
             look_at_pages(self.target.as_slice());

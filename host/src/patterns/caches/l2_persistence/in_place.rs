@@ -1,6 +1,6 @@
 //! The Guide's kernel: table and stream doubled in place, with and without a window of the launch.
 
-use super::set_aside;
+use super::set_aside::set_aside;
 use anyhow::Result;
 use coalesce::data::{Data, POISON};
 use coalesce::pattern::{Case, HostWork};
