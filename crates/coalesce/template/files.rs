@@ -1,5 +1,6 @@
-// The files of the template, for `command/new.rs`.
-&[
+//! The files of the template: each one's path and text.
+
+pub(super) const FILES: &[(&str, &str)] = &[
     (".cargo/config.toml", include_str!(".cargo/config.toml")),
     (".cargo/cuda/lib64/README", include_str!(".cargo/cuda/lib64/README")),
     (".github/workflows/ci.yml", include_str!(".github/workflows/ci.yml")),
@@ -22,4 +23,4 @@
     ("host/src/patterns/transpose.rs", include_str!("host/src/patterns/transpose.rs")),
     ("host/tests/kernels.rs", include_str!("host/tests/kernels.rs")),
     ("traffic.toml", include_str!("traffic.toml")),
-]
+];

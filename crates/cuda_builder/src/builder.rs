@@ -122,6 +122,12 @@ impl CudaBuilder {
         self
     }
 
+    /// Writes the final LLVM IR to this path, under rust-cuda's name for it.
+    pub fn final_module_path(mut self, path: impl AsRef<Path>) -> Self {
+        self.lowering.final_module = Some(path.as_ref().to_owned());
+        self
+    }
+
     /// Leaves out all kernels whose name does not begin with `prefix`, which saves most of the second half of a build:
     /// for the work on some of the kernels. The PTX is another file than that of all kernels, and both stay up to date
     /// beside each other.

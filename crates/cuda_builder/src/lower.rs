@@ -61,9 +61,10 @@ pub(crate) fn ptx(
         }
         _ => error,
     })?;
-    if let (Some(folder), Some(name)) = (&options.emit_llvm_ir, final_ir.file_name()) {
-        let target = folder.join(name);
-        std::fs::copy(&final_ir, &target).map_err(CudaBuilderError::io("write", target))?;
+    let in_folder = options.emit_llvm_ir.as_ref().zip(final_ir.file_name());
+    let in_folder = in_folder.map(|(folder, name)| folder.join(name));
+    for target in in_folder.iter().chain(&options.final_module) {
+        std::fs::copy(&final_ir, target).map_err(CudaBuilderError::io("write", target))?;
     }
     let mut ptx = read(output)?;
     check_constants(&ptx)?;

@@ -42,6 +42,8 @@ pub(crate) struct LoweringOptions {
     pub(crate) load_caching: LoadCaching,
     /// The folder for the final LLVM IR.
     pub(crate) emit_llvm_ir: Option<PathBuf>,
+    /// The file for it.
+    pub(crate) final_module: Option<PathBuf>,
     /// Kernels whose name does not begin so are left out.
     pub(crate) only: Option<String>,
 }

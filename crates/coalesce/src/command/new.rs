@@ -1,9 +1,14 @@
 //! `coalesce new`: a project of one's own, whole or not at all.
 
+#[path = "../../template/files.rs"]
+mod files;
+
 use super::shared::WrongArgument;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use files::FILES;
 
 /// Write a project of your own: kernels, their host half, tests that need no GPU.
 #[derive(Debug, clap::Args)]
@@ -27,9 +32,6 @@ pub struct Arguments {
 const NAMES: [&str; 2] = ["my_app", "my-app"];
 /// What stands in the template for the folder of a checkout.
 const CHECKOUT: &str = "CHECKOUT";
-
-/// The template: each file's path and text.
-const FILES: &[(&str, &str)] = include!("../../template/files.rs");
 
 /// What a project shares with this checkout: the compiler, and the versions of libraries that are known to work together.
 const SHARED: &[(&str, &str)] = &[
