@@ -38,12 +38,14 @@ mod arrays;
 mod clock;
 mod code;
 mod concurrent;
+mod device_state;
 mod devices;
 mod executor;
 mod exports;
 mod handles;
 mod l2;
 mod limits;
+mod link;
 mod machine;
 mod memories;
 mod misuse;
@@ -64,6 +66,7 @@ mod topology;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
+pub use link::Link;
 pub use misuse::{Misuse, MisuseKind};
 pub use model::{Parts, WorkScale};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
@@ -75,4 +78,4 @@ pub use source::{
     assume_registers, extrapolate_to, forget_failure, host_reads, launches, leaks, misuse,
     operations, skip_kernels, watch,
 };
-pub use topology::{Link, Topology};
+pub use topology::Topology;

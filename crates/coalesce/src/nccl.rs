@@ -1,7 +1,8 @@
-//! NVIDIA's library for communication between devices, loaded when the program runs: NCCL is no part of CUDA.
+//! NVIDIA's library for communication between devices, a peer for work on several of them. It is loaded when the program
+//! runs, because it is no part of CUDA.
 
+use crate::unavailable::Unavailable;
 use anyhow::{Context, Result, bail};
-use coalesce::pattern::Unavailable;
 use cuda_host::Gpu;
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_void};
