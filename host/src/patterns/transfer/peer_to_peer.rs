@@ -140,12 +140,14 @@
 //! [stream]: cuda_std::glossary#stream
 //! [multiprocessor]: cuda_std::glossary#multiprocessor
 
+mod chain;
 mod work;
 
+use chain::links;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Size, Sweep, Variant};
 use kernels::transfer::peer_to_peer::COUNTERS;
-use work::{Counters, Way, build};
+use work::{Counters, Way, additions, build};
 
 /// What the first device has of the second.
 const RECEIVED: &[usize] = &[0];
@@ -158,9 +160,6 @@ const END: &[usize] = &[3];
 /// Counters of one device's additions, and of all devices'.
 const COUNTED: &[usize] = &[4];
 const COUNTED_BY_ALL: &[usize] = &[5];
-/// Words of an array per link of the chain, and per addition.
-const WORDS_PER_LINK: usize = 4096;
-const WORDS_PER_ADDITION: usize = 16;
 
 pub const PATTERN: Pattern = Pattern {
     name: "peer_to_peer",
@@ -345,25 +344,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 fn reference(sources: &[Vec<u32>]) -> Vec<u32> {
     let sum = |i: usize| sources.iter().fold(0_u32, |sum, source| sum.wrapping_add(source[i]));
     (0..sources[0].len()).map(sum).collect()
-}
-
-/// A chain through all of its links that begins and ends with the first: the number of the next link, for each.
-fn links(n: usize) -> Vec<u32> {
-    let count = n.div_ceil(WORDS_PER_LINK);
-    // A step of about 0.62 of the whole that shares no factor with it leads through all, and far each time.
-    let shares = |step: usize| {
-        let (mut a, mut b) = (step, count);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a > 1
-    };
-    let step = (count * 5 / 8..).find(|step| !shares(*step)).unwrap_or(1);
-    (0..count).map(|link| ((link + step) % count) as u32).collect()
-}
-
-fn additions(n: usize) -> usize {
-    n.div_ceil(WORDS_PER_ADDITION)
 }
 
 /// Every device receives an array.

@@ -1,6 +1,6 @@
 //! The work of each variant: arrays on every device, and what is enqueued on whose stream.
 
-use super::{additions, links};
+use super::chain::links;
 use anyhow::{Result, bail};
 use coalesce::data::{Data, Element, POISON};
 use coalesce::nccl::Nccl;
@@ -18,6 +18,14 @@ use kernels::transfer::peer_to_peer::{
     peer_to_peer_copy_words,
 };
 use std::ops::Range;
+
+/// Words of an array per addition.
+const WORDS_PER_ADDITION: usize = 16;
+
+/// The additions of one device.
+pub fn additions(n: usize) -> usize {
+    n.div_ceil(WORDS_PER_ADDITION)
+}
 
 /// How data comes from one device to another.
 #[derive(Clone, Copy, PartialEq)]
