@@ -85,9 +85,13 @@ pub fn count_all(
         let kernels = kernels
             .map(|(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted));
         let host = pattern.variants.iter().filter(|variant| variant.is_host_work());
-        let host = timeline::record(&gpu, pattern, host, &size)?.into_iter();
-        let host = host
-            .map(|(variant, timeline, _)| of_host_work(pattern, variant, &size, Some(timeline)));
+        let mut ran = timeline::record(&gpu, pattern, host.clone(), &size)?;
+        // What needs another device did not run here.
+        let host = host.map(|variant| {
+            let place = ran.iter().position(|(one, ..)| one.name == variant.name);
+            let timeline = place.map(|place| ran.swap_remove(place).1);
+            of_host_work(pattern, variant, &size, timeline)
+        });
         counted.push(of_pattern(pattern, &size, kernels.chain(host).collect()));
     }
     Ok(of_catalogue(catalogue, counted))

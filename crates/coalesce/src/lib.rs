@@ -29,6 +29,7 @@ pub mod hierarchy;
 pub mod instruments;
 pub mod measure;
 mod measured_peaks;
+pub mod nccl;
 pub mod pattern;
 mod peer;
 pub mod peers;

@@ -8,7 +8,7 @@ use crate::pattern::{Expectation, Implementation, Pattern, Variant};
 use crate::peer::{Peer, Run};
 use anyhow::{Context, Result, bail};
 use libloading::Library;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
 use std::path::Path;
 
 /// The version of the library's interface: its function `coalesce_peers` is asked for this one.
@@ -21,6 +21,29 @@ struct ListedPeer {
     variant: *const c_char,
     output: usize,
     run: Run,
+}
+
+/// A library of others that stays open as long as this lives.
+pub(crate) struct OpenLibrary(Library);
+
+impl OpenLibrary {
+    /// Opens a file by its path, or by a name that the system's loader looks for.
+    ///
+    /// # Safety
+    /// The initialization of the library does no harm.
+    pub(crate) unsafe fn open(file: &OsStr) -> Result<OpenLibrary> {
+        // SAFETY: the caller's contract.
+        Ok(OpenLibrary(unsafe { Library::new(file) }?))
+    }
+
+    /// A function by its name, to be called as long as the library is open.
+    ///
+    /// # Safety
+    /// `T` is the type of a pointer to the function that the library has by this name.
+    pub(crate) unsafe fn function<T: Copy>(&self, name: &str) -> Result<T> {
+        // SAFETY: the caller's contract.
+        Ok(*unsafe { self.0.get::<T>(name) }?)
+    }
 }
 
 /// The peers of a library, by the names of their patterns. The library stays loaded.

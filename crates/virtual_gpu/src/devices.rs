@@ -1,33 +1,12 @@
-//! The devices of a machine: what each has of its own, and which of them a call means.
+//! The devices of a machine: which of them a call means, and who reaches whom.
 //!
 //! A call means the device of the context that is current on its thread. Work that runs later means that of its stream.
 
-use crate::l2::PersistingL2;
-use crate::limits::Limits;
+use crate::device_state::DeviceState;
 use crate::machine::Machine;
 use crate::objects::ContextState;
-use crate::profile::Profile;
 use crate::thread;
-use cuda_driver::ReturnCode;
 use std::ops::Range;
-
-/// What one device has of its own, besides its memory and its engines.
-#[derive(Debug)]
-pub(crate) struct DeviceState {
-    pub(crate) profile: Profile,
-    pub(crate) limits: Limits,
-    /// What the part of L2 that is set aside holds.
-    pub(crate) l2: PersistingL2,
-    /// What every later call of its contexts returns.
-    pub(crate) fault: Option<ReturnCode>,
-}
-
-impl DeviceState {
-    pub(crate) fn new(profile: Profile) -> DeviceState {
-        let (limits, l2) = (Limits::default(), PersistingL2::default());
-        DeviceState { profile, limits, l2, fault: None }
-    }
-}
 
 impl Machine {
     /// The number of the device that is meant.

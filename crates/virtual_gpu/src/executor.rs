@@ -1,6 +1,7 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
 use crate::concurrent::{Race, Ran};
+use crate::link::Link;
 use crate::machine::Machine;
 use crate::managed::{PageMoves, Side};
 use crate::misuse::MisuseKind;
@@ -8,7 +9,6 @@ use crate::model::{self, Direction, Load, Parts};
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::timeline::{Engine, Place};
-use crate::topology::Link;
 use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};
 use crate::{code, order, thread};
 use cuda_driver::{OperationKind, ReturnCode};

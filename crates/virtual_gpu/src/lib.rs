@@ -38,12 +38,14 @@ mod arrays;
 mod clock;
 mod code;
 mod concurrent;
+mod device_state;
 mod devices;
 mod executor;
 mod exports;
 mod handles;
 mod l2;
 mod limits;
+mod link;
 mod machine;
 mod managed;
 mod memories;
@@ -65,6 +67,7 @@ mod topology;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
+pub use link::Link;
 pub use managed::PageMoves;
 pub use misuse::{Misuse, MisuseKind};
 pub use model::{Parts, WorkScale};
@@ -77,4 +80,4 @@ pub use source::{
     assume_registers, extrapolate_to, forget_failure, host_reads, host_touches, host_writes,
     launches, leaks, misuse, operations, skip_kernels, watch,
 };
-pub use topology::{Link, Topology};
+pub use topology::Topology;

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
-use crate::devices::DeviceState;
+use crate::device_state::DeviceState;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
 use crate::model::{self, WorkScale};

@@ -28,10 +28,10 @@
 //! Parts that are nearly as long disturb each other: the times are joined by a p-norm
 //! ([`TOGETHER`]). The time until a kernel starts comes on top.
 
+use crate::link::Link;
 use crate::managed::{PageMoves, Side};
 use crate::profile::Profile;
 use crate::timeline::{Engine, Place};
-use crate::topology::Link;
 use simt::{Counters, Estimate, LinkTraffic};
 
 /// A copy's ends.

@@ -2,7 +2,7 @@
 //!
 //! To add a device, copy a file of `profiles/`, fill it in with its sources, and add a line to [`PROFILES`].
 
-use crate::topology::Link;
+use crate::link::Link;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;

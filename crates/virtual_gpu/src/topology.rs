@@ -12,82 +12,13 @@
 //! Two devices of one profile are connected by the profile's link, other pairs are not, and `links` says otherwise for
 //! single directions: `null` takes peer access away. Without peer access copies go through the host.
 
+use crate::link::Link;
 use crate::profile::{Profile, ProfileError};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::path::Path;
 
 /// Devices of a machine at most.
 const MAX_DEVICES: usize = 16;
-
-/// How one device reaches another's memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Whether kernels and copy engines can access the other's memory.
-    pub access: bool,
-    /// Whether atomics on the other's memory are atomic for both devices.
-    pub native_atomics: bool,
-    /// Copies one way, with peer access. Both ways have as much each.
-    pub copy_bytes_per_second: f64,
-    /// Set-up of a copy with peer access.
-    pub copy_latency_ns: f64,
-    /// Kernels that read the other's memory.
-    pub read_bytes_per_second: f64,
-    /// Kernels that write it.
-    pub write_bytes_per_second: f64,
-    /// Cycles from a load of the other's memory to its result.
-    pub load_latency_cycles: u32,
-    /// Atomics on the other's memory, lane by lane.
-    pub atomics_per_second: f64,
-    /// Copies without peer access, which the driver stages in the host's memory.
-    pub staged_bytes_per_second: f64,
-    /// Set-up of a copy without peer access.
-    pub staged_latency_ns: f64,
-}
-
-impl Link {
-    /// No peer access: copies go through the host, at a part of the slower direction's rate, as between two H100.
-    fn through_host(from: &Profile, to: &Profile) -> Link {
-        let slower = from.device_to_host_bytes_per_second.min(to.host_to_device_bytes_per_second);
-        Link {
-            access: false,
-            native_atomics: false,
-            copy_bytes_per_second: slower,
-            copy_latency_ns: from.copy_latency_ns,
-            read_bytes_per_second: slower,
-            write_bytes_per_second: slower,
-            load_latency_cycles: from.global_latency_cycles,
-            atomics_per_second: from.atomics_per_second_of_one_line,
-            staged_bytes_per_second: 0.67 * slower,
-            staged_latency_ns: 21_000.0,
-        }
-    }
-
-    /// The same without peer access.
-    fn without_access(self) -> Link {
-        Link { access: false, native_atomics: false, ..self }
-    }
-
-    /// What cannot be, in words.
-    pub(crate) fn wrong(&self) -> Option<String> {
-        let rates = [
-            ("copy_bytes_per_second", self.copy_bytes_per_second),
-            ("read_bytes_per_second", self.read_bytes_per_second),
-            ("write_bytes_per_second", self.write_bytes_per_second),
-            ("atomics_per_second", self.atomics_per_second),
-            ("staged_bytes_per_second", self.staged_bytes_per_second),
-        ];
-        let latencies = [
-            ("copy_latency_ns", self.copy_latency_ns, 1e12),
-            ("staged_latency_ns", self.staged_latency_ns, 1e12),
-            ("load_latency_cycles", f64::from(self.load_latency_cycles), 1e6),
-        ];
-        let rate = rates.iter().find(|(_, rate)| !(*rate > 0.0 && *rate <= 1e18));
-        let latency = latencies.iter().find(|(_, value, most)| !(0.0..=*most).contains(value));
-        let found = rate.copied().or(latency.map(|(name, value, _)| (*name, *value)));
-        found.map(|(name, value)| format!("{name} of a link cannot be {value}"))
-    }
-}
 
 /// The devices of a virtual machine, and the links between them.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +56,7 @@ impl Topology {
     fn new(devices: Vec<Profile>) -> Topology {
         let link = |from: &Profile, to: &Profile| match &from.link {
             Some(link) if from.name == to.name => link.clone(),
-            _ => Link::through_host(from, to),
+            _ => through_host(from, to),
         };
         let mut links = Vec::new();
         for (one, from) in devices.iter().enumerate() {
@@ -218,6 +149,23 @@ impl Topology {
         }
         let names: Vec<&str> = self.devices.iter().map(|device| device.name.as_str()).collect();
         names.join(" + ")
+    }
+}
+
+/// No peer access: copies go through the host, at a part of the slower direction's rate, as between two H100.
+fn through_host(from: &Profile, to: &Profile) -> Link {
+    let slower = from.device_to_host_bytes_per_second.min(to.host_to_device_bytes_per_second);
+    Link {
+        access: false,
+        native_atomics: false,
+        copy_bytes_per_second: slower,
+        copy_latency_ns: from.copy_latency_ns,
+        read_bytes_per_second: slower,
+        write_bytes_per_second: slower,
+        load_latency_cycles: from.global_latency_cycles,
+        atomics_per_second: from.atomics_per_second_of_one_line,
+        staged_bytes_per_second: 0.67 * slower,
+        staged_latency_ns: 21_000.0,
     }
 }
 

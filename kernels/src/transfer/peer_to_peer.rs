@@ -3,6 +3,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::SystemAtomicU32;
+use cuda_std::memory;
 use cuda_std::prelude::*;
 use cuda_std::vector::{self, U32x4};
 
@@ -81,7 +82,8 @@ fn add(one: U32x4, other: U32x4) -> U32x4 {
 /// the sums to every device's target.
 ///
 /// `arrays` has the addresses of `devices` sources, and behind them those of as many targets. Each device's list begins
-/// with another device, so that they do not all ask the same one at the same time.
+/// with another device, so that they do not all ask the same one at the same time. The compiler does not know that an
+/// address which comes from memory is one of global memory; the functions of `memory` say so.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil((end - first) / 4)`; `arrays` valid for
@@ -98,22 +100,22 @@ pub unsafe fn peer_to_peer_all_reduce(arrays: *const u64, devices: u32, first: u
             let mut sum = U32x4::splat(0);
             for device in 0..devices {
                 let source = array(device) as *const u32;
-                sum = add(sum, vector::load(source.add(i as usize)));
+                sum = add(sum, memory::load_cs(source.add(i as usize).cast::<U32x4>()));
             }
             for device in devices..2 * devices {
                 let target = array(device) as *mut u32;
-                vector::store(target.add(i as usize), sum);
+                memory::store_wb(target.add(i as usize).cast::<U32x4>(), sum);
             }
         } else {
             for at in i..end {
                 let mut sum = 0_u32;
                 for device in 0..devices {
                     let source = array(device) as *const u32;
-                    sum = sum.wrapping_add(*source.add(at as usize));
+                    sum = sum.wrapping_add(memory::load_cs(source.add(at as usize)));
                 }
                 for device in devices..2 * devices {
                     let target = array(device) as *mut u32;
-                    *target.add(at as usize) = sum;
+                    memory::store_wb(target.add(at as usize), sum);
                 }
             }
         }

@@ -1,9 +1,10 @@
-//! NVIDIA's library for communication between devices, loaded when the program runs: NCCL is no part of CUDA.
+//! NVIDIA's library for communication between devices, a peer for work on several of them. It is loaded when the program
+//! runs, because it is no part of CUDA.
 
+use crate::peers::OpenLibrary;
+use crate::unavailable::Unavailable;
 use anyhow::{Context, Result, bail};
-use coalesce::pattern::Unavailable;
 use cuda_host::Gpu;
-use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The variable that names the library's file.
@@ -30,7 +31,7 @@ type AllReduce = unsafe extern "C" fn(
 
 /// The library with a communicator for each of several devices of this process.
 pub struct Nccl {
-    library: Library,
+    library: OpenLibrary,
     communicators: Vec<Communicator>,
 }
 
@@ -50,14 +51,14 @@ impl Nccl {
             bail!(Unavailable(why.to_owned()));
         }
         let file = std::env::var_os(VARIABLE).unwrap_or_else(|| NAME.into());
-        let missing = |error: libloading::Error| {
+        let missing = |error: anyhow::Error| {
             let file = file.display();
             Unavailable(format!(
                 "there is no {file}: install NCCL or name it by {VARIABLE} ({error})"
             ))
         };
         // SAFETY: the file is NVIDIA's library by its name or by what the user says; loading it runs its initialization.
-        let library = unsafe { Library::new(&file) }.map_err(missing)?;
+        let library = unsafe { OpenLibrary::open(&file) }.map_err(missing)?;
         let mut nccl = Nccl { library, communicators: Vec::new() };
         nccl.check_version()?;
         let devices: Vec<c_int> = gpus.iter().map(|gpu| gpu.device().as_raw()).collect();
@@ -65,7 +66,7 @@ impl Nccl {
         // SAFETY: the function has this signature in version 2; there are as many places as devices.
         let code = unsafe {
             type Connect = unsafe extern "C" fn(*mut Communicator, c_int, *const c_int) -> Code;
-            let connect = nccl.library.get::<Connect>("ncclCommInitAll")?;
+            let connect = nccl.library.function::<Connect>("ncclCommInitAll")?;
             connect(nccl.communicators.as_mut_ptr(), devices.len() as c_int, devices.as_ptr())
         };
         gpus[0].make_current()?;
@@ -78,7 +79,8 @@ impl Nccl {
         // SAFETY: the function has this signature in every version of the library.
         unsafe {
             type Version = unsafe extern "C" fn(*mut c_int) -> Code;
-            let get = self.library.get::<Version>("ncclGetVersion").context("this is not NCCL")?;
+            let get =
+                self.library.function::<Version>("ncclGetVersion").context("this is not NCCL")?;
             get(&mut version);
         }
         // Until 2.8 the number was 1000 for a major version, since then it is 10000.
@@ -99,7 +101,7 @@ impl Nccl {
         // SAFETY: the function has this signature in version 2 and gives a text that stays.
         let reason = unsafe {
             type Reason = unsafe extern "C" fn(Code) -> *const c_char;
-            let reason = self.library.get::<Reason>("ncclGetErrorString")?;
+            let reason = self.library.function::<Reason>("ncclGetErrorString")?;
             CStr::from_ptr(reason(code)).to_string_lossy().into_owned()
         };
         bail!("NCCL failed in {doing}: {reason}")
@@ -120,8 +122,8 @@ impl Nccl {
         // SAFETY: the functions have these signatures in version 2; the addresses are the caller's, and communicators and
         // streams are alive.
         unsafe {
-            let all_reduce = self.library.get::<AllReduce>("ncclAllReduce")?;
-            self.check("starting a group", self.library.get::<Group>("ncclGroupStart")?())?;
+            let all_reduce = self.library.function::<AllReduce>("ncclAllReduce")?;
+            self.check("starting a group", self.library.function::<Group>("ncclGroupStart")?())?;
             for ((gpu, communicator), (source, target)) in
                 gpus.iter().zip(&self.communicators).zip(arrays)
             {
@@ -132,7 +134,7 @@ impl Nccl {
                 let code = all_reduce(source, target, words, UINT32, SUM, *communicator, stream);
                 self.check("an all-reduce", code)?;
             }
-            self.check("ending a group", self.library.get::<Group>("ncclGroupEnd")?())
+            self.check("ending a group", self.library.function::<Group>("ncclGroupEnd")?())
         }
     }
 }
@@ -143,7 +145,7 @@ impl Drop for Nccl {
         for communicator in self.communicators.iter().filter(|one| !one.is_null()) {
             // SAFETY: it was made by this library and nobody uses it any more. An error cannot be reported from here.
             unsafe {
-                if let Ok(destroy) = self.library.get::<Destroy>("ncclCommDestroy") {
+                if let Ok(destroy) = self.library.function::<Destroy>("ncclCommDestroy") {
                     destroy(*communicator);
                 }
             }
