@@ -92,19 +92,19 @@ fn a_device_that_sets_no_l2_aside_runs_what_needs_none() {
     let output = coalesce(&[&["verify", "l2_persistence"], &size[..]].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("2 correct, 0 wrong, 4 not run"), "{text}");
+    assert!(text.contains("3 correct, 0 wrong, 6 not run"), "{text}");
     assert!(text.contains("this device cannot set a part of L2 aside"), "{text}");
     assert_eq!(text.matches("cannot set").count(), 1, "a reason is said once: {text}");
-    assert!(text.contains("not run, 4 times: this device"), "{text}");
-    assert!(text.lines().last().is_some_and(|last| last.starts_with("2 correct")), "{text}");
+    assert!(text.contains("not run, 6 times: this device"), "{text}");
+    assert!(text.lines().last().is_some_and(|last| last.starts_with("3 correct")), "{text}");
     let verbose = coalesce(&[&["verify", "l2_persistence", "--verbose"], &size[..]].concat());
     let verbose = String::from_utf8_lossy(&verbose.stdout).into_owned();
     let listed = |line: &&str| line.starts_with("l2_persistence/") && line.contains(": not run:");
-    assert_eq!(verbose.lines().filter(listed).count(), 4, "{verbose}");
+    assert_eq!(verbose.lines().filter(listed).count(), 6, "{verbose}");
     let output = coalesce(&[&["bench", "l2_persistence", "--quick"], &size[..]].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.matches("not run: this device cannot set").count(), 4, "{text}");
+    assert_eq!(text.matches("not run: this device cannot set").count(), 6, "{text}");
     let first = text.lines().next().unwrap_or_default();
     assert!(first.contains("predictions") && first.contains("exact"), "{first}");
 }
