@@ -50,6 +50,9 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("matmul_tiled", "memory_l1_wavefronts_shared", 1.4, JOINED_LOADS),
     ("matmul_warp_tiled", "op_ldgsts", 1.21, CONFLICTING_COPIES),
     ("matmul_warp_tiled", "memory_l1_wavefronts_shared", 1.04, CONFLICTING_COPIES),
+    ("texture_bilinear_plain", "sectors_global_ideal", 1.1, SHARED_WORDS),
+    ("texture_plain", "sectors_global_ideal", 1.06, SHARED_WORDS),
+    ("texture_wrap_plain", "sectors_global_ideal", 1.02, SHARED_WORDS),
     ("matmul_tensor_mma_pipelined", "sectors_global", 1.8, EMPTY_COPIES),
     ("matmul_tensor_mma_pipelined", "op_ldgsts", f64::INFINITY, EMPTY_COPIES),
     ("matmul_tensor_mma_pipelined", "memory_l1_wavefronts_shared", 2.9, EMPTY_COPIES),
@@ -89,6 +92,8 @@ const CONFLICTING_COPIES: &str = "copies of single words whose lanes conflict in
 const LOOKS: &str =
     "a tile looks at those before it until they are done, which blocks that run in turn always are";
 const ARRIVALS: &str = "copies land while a store goes on: some wavefronts more, which counters by instruction do not have";
+const SHARED_WORDS: &str = "lanes ask for some words together, and the profiler's least sectors are neither those of the \
+     distinct words nor those of the lanes";
 const JOINED_LOADS: &str = "ptxas joins four loads of neighbouring words into one of 16 bytes";
 const INCOMPLETE_COPIES: &str =
     "2048 copies take one wavefront each; the GPU's counters miss some, 12 in one and 4 in another";
@@ -136,18 +141,12 @@ const NOT_COMPARED: &[&str] = &[
 const NOT_PROFILED: &[&str] = &[
     "device_residency_chain",
     "device_residency_mix",
-    "l2_persistence_double",
-    "managed_memory_mix",
-    "overlap_iterate",
     "peer_to_peer_add",
     "peer_to_peer_all_reduce",
     "peer_to_peer_atomics",
     "peer_to_peer_chase",
     "peer_to_peer_copy_vectorized",
     "peer_to_peer_copy_words",
-    "symbols_apply",
-    "symbols_apply_constant",
-    "symbols_apply_managed",
 ];
 /// Kernels, and parts of metrics, for which the profile has no value though the executor counted something: a variant
 /// launches these kernels more than once, and ratios cannot be added.

@@ -55,6 +55,16 @@ const LONGER: &[(&str, &str)] = &[
         "host/src/patterns/memory_management/managed_memory.rs",
         "a pattern is one file: ten variants, and the lesson with its measured table on top",
     ),
+    (
+        "crates/simt/src/execute/estimate.rs",
+        "one warp's clock: what each kind of request adds to it",
+    ),
+    ("crates/virtual_gpu/src/executor.rs", "how one operation is executed and timed, by its kind"),
+    ("crates/virtual_gpu/src/profile.rs", "the figures of a device, each with its source"),
+    (
+        "crates/virtual_gpu/src/exports/kernel.rs",
+        "a list: the driver's functions of modules and kernels",
+    ),
     ("crates/simt/src/module.rs", "what a parsed text is: kernels, parameters and variables"),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
