@@ -56,8 +56,8 @@
 //!
 //! Expected: others measured, on the same kind of device, L1 at 32 cycles, shared memory 29,
 //! L2 about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.305 ms), which hits L1,
-//! and `chase_shared` (0.949 ms) are about ten times as fast as `chase_l2` (9.644 ms). `chase_constant` (3.458 ms)
-//! and `chase_texture` (? ms) are between them. `chase_host` (79.97 ms) waits for PCIe, several times as long as for DRAM.
+//! and `chase_shared` (0.950 ms) are about ten times as fast as `chase_l2` (9.234 ms). `chase_constant` (3.289 ms)
+//! and `chase_texture` (2.935 ms) are between them. `chase_host` (77.19 ms) waits for PCIe, several times as long as for DRAM.
 //! `read_global` (0.038 ms) moves 264 x 1024 x 256 x 16 B = 1.1 GB out of L1, and `read_shared` (0.038 ms) out
 //! of shared memory: at most 128 bytes per cycle and [multiprocessor] both.
 //!
@@ -70,14 +70,14 @@
 //! | space | where it is | cached in | access | who sees it | lives as long as | latency, ns | bandwidth, GB/s |
 //! |---|---|---|---|---|---|--:|--:|
 //! | register | multiprocessor | nothing | read, write | one thread | the thread | - | - |
-//! | shared memory | multiprocessor | nothing | read, write, atomics | the block, or its cluster | the block | 14.5 | 28908 |
+//! | shared memory | multiprocessor | nothing | read, write, atomics | the block, or its cluster | the block | 14.5 | 28764 |
 //! | local memory | device memory | L1, L2 | read, write | one thread | the thread | - | - |
-//! | global memory, found in L1 | multiprocessor | L1 | read | the block, and others there | the kernel, at most | 19.9 | 29005 |
-//! | global memory, found in L2 | device | L2 | read, write, atomics | all threads | until displaced | 147 | 8925 |
-//! | global memory | device memory | L1, L2 | read, write, atomics | all threads, and the host by copies | until it is freed | 345 | 4494 |
-//! | constant memory | device memory | constant caches, L2 | read; the host writes | all threads | the program | 52.8 | - |
-//! | texture memory | device memory | L1, L2 | read, with filtering | all threads | until it is freed | ? | - |
-//! | host memory, mapped | memory of the host | L1 while a kernel runs | read, write | all threads, and the host | until it is freed | 1220 | 55.5 |
+//! | global memory, found in L1 | multiprocessor | L1 | read | the block, and others there | the kernel, at most | 19.9 | 28860 |
+//! | global memory, found in L2 | device | L2 | read, write, atomics | all threads | until displaced | 141 | 8884 |
+//! | global memory | device memory | L1, L2 | read, write, atomics | all threads, and the host by copies | until it is freed | 342 | 4490 |
+//! | constant memory | device memory | constant caches, L2 | read; the host writes | all threads | the program | 50.2 | - |
+//! | texture memory | device memory | L1, L2 | read, with filtering | all threads | until it is freed | 44.8 | - |
+//! | host memory, mapped | memory of the host | L1 while a kernel runs | read, write | all threads, and the host | until it is freed | 1178 | 55.5 |
 //! <!-- /hierarchy -->
 //!
 //! `coalesce list --hierarchy FILE` shows this table with the figures of another result file.
@@ -121,14 +121,15 @@
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
 //! | `chase_global` | 1305 | 0 |  | 1.00 |
-//! | `chase_l2` | 9644 | 0 |  | 0.14 |
-//! | `chase_shared` | 949.4 | 0 |  | 1.37 |
-//! | `chase_constant` | 3458 | 0 |  | 0.38 |
-//! | `chase_host` | 79975 | 0 |  | 0.02 |
-//! | `read_global` | 38.18 | 0 |  | 34.18 |
-//! | `read_shared` | 38.30 | 0 |  | 34.07 |
-//! | *nvcc chase_shared* | 949.4 | 0 |  | 1.37 |
-//! | *nvcc read_global* | 38.48 | 0 |  | 33.91 |
+//! | `chase_l2` | 9234 | 0 |  | 0.14 |
+//! | `chase_shared` | 949.6 | 0 |  | 1.37 |
+//! | `chase_constant` | 3289 | 0 |  | 0.40 |
+//! | `chase_texture` | 2935 | 0 |  | 0.44 |
+//! | `chase_host` | 77192 | 0 |  | 0.02 |
+//! | `read_global` | 38.37 | 0 |  | 34.02 |
+//! | `read_shared` | 38.50 | 0 |  | 33.90 |
+//! | *nvcc chase_shared* | 949.6 | 0 |  | 1.37 |
+//! | *nvcc read_global* | 38.53 | 0 |  | 33.88 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `chase_texture` takes at most 2^27 words, `chase_shared` and `read_shared` take at most 8192 words, and `chase_constant`

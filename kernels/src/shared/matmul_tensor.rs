@@ -3,8 +3,8 @@
 //! Shows: tensor cores multiply sixteen times faster than the other units; only swizzled tiles in shared memory and
 //! copies in flight feed them.
 //!
-//! The surprise: tensor cores alone gain little. `mma_global` (54.06 ms) uses them and keeps them waiting for global
-//! memory; `mma_pipelined` (2.067 ms) executes the same multiply-adds with the same instruction, and `wgmma` (1.373 ms) does
+//! The surprise: tensor cores alone gain little. `mma_global` (54.50 ms) uses them and keeps them waiting for global
+//! memory; `mma_pipelined` (2.084 ms) executes the same multiply-adds with the same instruction, and `wgmma` (1.406 ms) does
 //! without registers for its operands. The difference is how operands reach the tensor cores.
 //!
 //! A is M x K, and B has N rows of K: each row is a column of the product's right factor, as tensor cores want
@@ -107,14 +107,14 @@
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
 //! | `naive` | 167.5 | 3 |  | 1.00 |
-//! | `mma_global` | 54.06 | 10 |  | 3.10 |
-//! | `mma_tiled` | 11.34 | 47 |  | 14.78 |
-//! | `mma_swizzled` | 3.896 | 138 |  | 43.00 |
-//! | `mma_pipelined` | 2.067 | 260 |  | 81.02 |
-//! | `wgmma` | 1.373 | 391 |  | 121.97 |
-//! | *nvcc mma_pipelined* | 2.119 | 253 |  | 79.05 |
-//! | *nvcc wgmma* | 1.353 | 397 |  | 123.79 |
-//! | *cuBLAS bf16* | 1.320 | 407 |  | 126.89 |
+//! | `mma_global` | 54.50 | 10 | 2 | 3.07 |
+//! | `mma_tiled` | 11.39 | 47 | 10 | 14.70 |
+//! | `mma_swizzled` | 3.907 | 137 | 29 | 42.87 |
+//! | `mma_pipelined` | 2.084 | 258 | 55 | 80.39 |
+//! | `wgmma` | 1.406 | 382 | 81 | 119.10 |
+//! | *nvcc mma_pipelined* | 2.142 | 251 | 53 | 78.19 |
+//! | *nvcc wgmma* | 1.385 | 388 | 82 | 120.97 |
+//! | *cuBLAS bf16* | 1.349 | 398 | 84 | 124.17 |
 //! <!-- /measured -->
 //!
 //! Preconditions: any M and N from 1 on. K is a multiple of 8, so that rows begin at multiples of 16 bytes; `naive` takes

@@ -3,9 +3,9 @@
 //! Shows: managed memory needs no copies in the program, but its pages are copied all the same; say
 //! where they will be used, because finding it out by page faults is slow.
 //!
-//! The surprise: the program without a single copy call, `fault_driven` (? ms), is the slowest way to
-//! move the data, and one call per array, `prefetched` (? ms), repairs most of it. What copies by hand
-//! take is `copied` (? ms).
+//! The surprise: the program without a single copy call, `fault_driven` (18.60 ms), is the slowest way to
+//! move the data, and one call per array, `prefetched` (11.94 ms), repairs most of it. What copies by hand
+//! take is `copied` (1.448 ms).
 //!
 //! [Managed memory] (`cudaMallocManaged`, also called unified memory) has one address that [host] and
 //! [device] both use. Its pages are in one of the two memories at a time. When a side touches a page
@@ -105,6 +105,18 @@
 //!   page in whatever state the kernel has left it.
 //!
 //! <!-- measured -->
+//! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
+//! |---|--:|--:|--:|--:|
+//! | `copied` | 1448 | 46 | 46 | 1.00 |
+//! | `fault_driven` | 18603 | 4 | 4 | 0.08 |
+//! | `prefetched` | 11936 | 6 | 6 | 0.12 |
+//! | `preferred_host` | 1030 | 65 | 64 | 1.41 |
+//! | `accessed_by` | 1030 | 65 | 64 | 1.41 |
+//! | `bounced_reads` | 8483 | 4 |  | 0.17 |
+//! | `read_mostly` | 88.99 | 377 |  | 16.28 |
+//! | `device_first` | 2516 | 13 |  | 0.58 |
+//! | `host_first` | 17033 | 2 |  | 0.09 |
+//! | `copied_and_filled` | 8179 | 8 |  | 0.18 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31. At the size of the benchmark there are 64 MiB of managed memory.

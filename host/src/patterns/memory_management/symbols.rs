@@ -3,9 +3,9 @@
 //! Shows: a symbol is memory whose address has a name, so writing it by name costs what any copy
 //! costs; the host writes constant memory in the same way.
 //!
-//! The surprise is how little a name costs. `by_name` (31.26 us) asks the driver for both symbols in
+//! The surprise is how little a name costs. `by_name` (34.21 us) asks the driver for both symbols in
 //! each run and copies in calls that block the [host]. That takes about a sixth longer than
-//! `address_kept` (26.75 us), which does neither. Nearly all of the time is the fixed time of two copies
+//! `address_kept` (27.26 us), which does neither. Nearly all of the time is the fixed time of two copies
 //! and a [launch].
 //!
 //! A `static` of a [kernel] crate is a symbol of the compiled module: an array in [global memory] or in
@@ -55,11 +55,11 @@
 //!
 //! Expected: the words take 4 n / 55 x 10^9 seconds in each direction, which is nothing for 4096
 //! words. What counts are the fixed times: of a lookup, of a blocking copy that the host waits for, of
-//! a copy on a stream, of a launch. So `part` (26.05 us) and `constant` (26.72 us) take about as long as
-//! `address_kept`. A page fault takes tens of microseconds, and `managed` (? us) would have one for
+//! a copy on a stream, of a launch. So `part` (26.59 us) and `constant` (27.36 us) take about as long as
+//! `address_kept`. A page fault takes tens of microseconds, and `managed` (20.19 us) would have one for
 //! the table and one for the result on each side. But the pages stay on the host, as above. So it
 //! takes a launch, a wait and 32 KiB over PCIe, and has no fixed time of copies. So does
-//! `managed_part` (? us). The model of the virtual device predicts one run, with its faults.
+//! `managed_part` (18.27 us). The model of the virtual device predicts one run, with its faults.
 //!
 //! Common misconception: "constant memory cannot be written". Kernels cannot write it. The host can,
 //! between two launches, by name.
@@ -83,10 +83,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `by_name` | 31.26 | 1 |  | 1.00 |
-//! | `address_kept` | 26.75 | 1 |  | 1.17 |
-//! | `part` | 26.05 | 1 |  | 1.20 |
-//! | `constant` | 26.72 | 1 |  | 1.17 |
+//! | `by_name` | 34.21 | 1 |  | 1.00 |
+//! | `address_kept` | 27.26 | 1 |  | 1.25 |
+//! | `part` | 26.59 | 1 |  | 1.29 |
+//! | `constant` | 27.36 | 1 |  | 1.25 |
+//! | `managed` | 20.19 | 2 |  | 1.69 |
+//! | `managed_part` | 18.27 | 2 |  | 1.87 |
 //! <!-- /measured -->
 //!
 //! Preconditions: at most 4096 words, the size of the symbols.

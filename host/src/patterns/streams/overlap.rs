@@ -4,9 +4,9 @@
 //! at the same time; asynchronous calls on one stream overlap nothing.
 //!
 //! The surprise: cutting the work into 8 pieces and making every call asynchronous, `one_stream`
-//! (4.319 ms), is slower than the plain program that waits after each step, `serial` (4.161 ms).
-//! Only a stream per piece helps, `depth_first` (2.044 ms). And the same calls on [pageable
-//! memory], `pageable` (13.26 ms), are the slowest of all, without any error.
+//! (4.323 ms), is slower than the plain program that waits after each step, `serial` (4.166 ms).
+//! Only a stream per piece helps, `depth_first` (2.049 ms). And the same calls on [pageable
+//! memory], `pageable` (16.95 ms), are the slowest of all, without any error.
 //!
 //! A [device] has three parts that can work at once: a [copy engine] for copies from the [host] to
 //! the device ([H2D]), one for copies back ([D2H]), and the [multiprocessors][multiprocessor] that
@@ -68,10 +68,10 @@
 //! ```
 //!
 //! The longest part runs without a gap; of the two others only one piece each sticks out, at the
-//! start and at the end. Here n = 8: `kernel` (1.712 ms) and an eighth of `h2d` (1.218 ms) and
-//! `d2h` (1.219 ms) give 2.02, and `depth_first` (2.044 ms) is near it. `host_beside` (2.044 ms)
-//! hides the host's work, `host_after` (2.550 ms) adds it. With few steps per word the copies are
-//! the longest part; then `bidirectional` (1.334 ms) takes the place of the largest of the three,
+//! start and at the end. Here n = 8: `kernel` (1.713 ms) and an eighth of `h2d` (1.222 ms) and
+//! `d2h` (1.223 ms) give 2.02, and `depth_first` (2.049 ms) is near it. `host_beside` (2.052 ms)
+//! hides the host's work, `host_after` (2.630 ms) adds it. With few steps per word the copies are
+//! the longest part; then `bidirectional` (1.353 ms) takes the place of the largest of the three,
 //! because both directions share a part of PCIe.
 //!
 //! In CUDA C++, and the same in Rust:
@@ -104,18 +104,19 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `serial` | 4.161 | 32 | 32 | 1.00 |
-//! | `one_stream` | 4.319 | 31 | 31 | 0.96 |
-//! | `two_engines` | 1.887 | 36 | 64 | 2.20 |
-//! | `depth_first` | 2.044 | 66 | 65 | 2.04 |
-//! | `breadth_first` | 2.041 | 66 | 65 | 2.04 |
-//! | `host_after` | 2.550 | 53 | 52 | 1.63 |
-//! | `host_beside` | 2.044 | 66 | 65 | 2.04 |
-//! | `pageable` | 13.26 | 10 | 10 | 0.31 |
-//! | `h2d` | 1.218 | 55 | 99 | 3.42 |
-//! | `kernel` | 1.712 | 78 |  | 2.43 |
-//! | `d2h` | 1.219 | 55 | 99 | 3.41 |
-//! | `bidirectional` | 1.334 | 101 | 99 | 3.12 |
+//! | `serial` | 4.166 | 32 | 32 | 1.00 |
+//! | `one_stream` | 4.323 | 31 | 31 | 0.96 |
+//! | `two_engines` | 1.890 | 36 | 64 | 2.20 |
+//! | `depth_first` | 2.049 | 66 | 65 | 2.03 |
+//! | `breadth_first` | 2.043 | 66 | 65 | 2.04 |
+//! | `host_after` | 2.630 | 51 | 50 | 1.58 |
+//! | `host_beside` | 2.052 | 65 | 64 | 2.03 |
+//! | `pageable` | 16.95 | 8 | 8 | 0.25 |
+//! | `default_stream` | 4.170 | 32 | 32 | 1.00 |
+//! | `h2d` | 1.222 | 55 | 99 | 3.41 |
+//! | `kernel` | 1.713 | 78 |  | 2.43 |
+//! | `d2h` | 1.223 | 55 | 99 | 3.41 |
+//! | `bidirectional` | 1.353 | 99 | 98 | 3.08 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31.

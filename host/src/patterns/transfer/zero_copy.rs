@@ -3,10 +3,10 @@
 //! Shows: reading or writing [mapped memory] once needs no copy and uses both directions of PCIe at
 //! the same time; data that is used again belongs in device memory.
 //!
-//! The surprise: the kernel that works directly on the host's memory, `mapped` (0.419 ms), has
-//! finished before the program that copies to fast memory first, `staged` (0.637 ms). But let it
-//! read each word four times, and `mapped_reread` (1.307 ms) takes four times as long as
-//! `staged_reread` (0.336 ms).
+//! The surprise: the kernel that works directly on the host's memory, `mapped` (0.424 ms), has
+//! finished before the program that copies to fast memory first, `staged` (0.641 ms). But let it
+//! read each word four times, and `mapped_reread` (1.320 ms) takes four times as long as
+//! `staged_reread` (0.339 ms).
 //!
 //! [Pinned memory][pinned memory] can be mapped: it then has an address that a [kernel] on the
 //! [device] can use. Each [sector] that the kernel loads or stores crosses [PCIe], the connection
@@ -55,9 +55,9 @@
 //!
 //! Expected: V bytes in each direction at b bytes per second take 2 V/b and the kernel in `staged`,
 //! and little more than V/b in `mapped`, because the directions overlap by themselves.
-//! `mapped_read` (0.339 ms) and `mapped_write` (0.328 ms) take V/b each. `strided_write` (5.261 ms)
+//! `mapped_read` (0.342 ms) and `mapped_write` (0.332 ms) take V/b each. `strided_write` (5.308 ms)
 //! sends 32 stores of 4 bytes where `mapped_write` sends whole [cache lines][cache line], and takes
-//! 16 times as long. `strided_read` (0.719 ms) takes only twice as long as `mapped_read`: the 8
+//! 16 times as long. `strided_read` (0.762 ms) takes only twice as long as `mapped_read`: the 8
 //! warps of a [block] use all 8 words of a sector, if L1 retains it for so long, but PCIe carries
 //! each sector as a request of its own.
 //!
@@ -80,7 +80,7 @@
 //! - When is mapped memory the right choice? When each byte is read or written once, with coalesced
 //!   requests. Also when a kernel needs few words of a large array, which a copy would move
 //!   completely.
-//! - Why is `mapped_rewrite` (0.744 ms) not four times `mapped_write` (0.328 ms)? Stores need no
+//! - Why is `mapped_rewrite` (0.755 ms) not four times `mapped_write` (0.332 ms)? Stores need no
 //!   answer, so several to the same place can be merged before they cross PCIe. How many are, no
 //!   document says.
 //! - When may the host read what the kernel wrote? After it has waited for the kernel, as for any
@@ -91,17 +91,17 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `staged` | 0.637 | 53 | 52 | 1.00 |
-//! | `mapped` | 0.419 | 80 | 79 | 1.52 |
-//! | `mapped_read` | 0.339 | 50 | 89 | 1.88 |
-//! | `mapped_write` | 0.328 | 51 | 92 | 1.94 |
-//! | `strided_read` | 0.719 | 23 | 42 | 0.89 |
-//! | `strided_write` | 5.261 | 3 | 6 | 0.12 |
-//! | `staged_reread` | 0.336 | 50 | 90 | 1.90 |
-//! | `mapped_reread` | 1.307 | 13 | 23 | 0.49 |
-//! | `cached_reread` | 0.357 | 47 | 85 | 1.79 |
-//! | `staged_rewrite` | 0.332 | 51 | 91 | 1.92 |
-//! | `mapped_rewrite` | 0.744 | 23 | 41 | 0.86 |
+//! | `staged` | 0.641 | 52 | 52 | 1.00 |
+//! | `mapped` | 0.424 | 79 | 78 | 1.51 |
+//! | `mapped_read` | 0.342 | 49 | 89 | 1.88 |
+//! | `mapped_write` | 0.332 | 51 | 91 | 1.93 |
+//! | `strided_read` | 0.762 | 22 | 40 | 0.84 |
+//! | `strided_write` | 5.308 | 3 | 6 | 0.12 |
+//! | `staged_reread` | 0.339 | 49 | 89 | 1.89 |
+//! | `mapped_reread` | 1.320 | 13 | 23 | 0.49 |
+//! | `cached_reread` | 0.362 | 46 | 84 | 1.77 |
+//! | `staged_rewrite` | 0.332 | 50 | 91 | 1.93 |
+//! | `mapped_rewrite` | 0.755 | 22 | 40 | 0.85 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31.
