@@ -190,10 +190,10 @@ macro_rules! plane_per_thread {
             #[inline(always)]
             pub fn mine(&mut self) -> Option<&mut T> {
                 let [x, y] = self.index();
+                let offset = offset(x, y, self.extent)?;
                 // SAFETY: the offset is within the plane. No other thread has it: a block's position and a thread's
                 // within it give one x and one y, the launch has two dimensions and at most 2^32 threads in each.
-                offset(x, y, self.extent)
-                    .map(|offset| unsafe { &mut *self.first.as_ptr().add(offset) })
+                Some(unsafe { &mut *self.first.as_ptr().add(offset) })
             }
         }
 
