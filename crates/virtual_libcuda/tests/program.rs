@@ -245,7 +245,7 @@ fn inner_device() {
 
 #[test]
 fn a_wrong_choice_is_explained_and_leaves_no_device() {
-    let known = "h200, a100, v100, rtx4090, t4";
+    let known = "h200, h100, a100, v100, rtx4090, t4, one_copy_engine";
     assert_eq!(
         elsewhere("inner_no_device", "virtual:z9"),
         format!(
