@@ -254,7 +254,7 @@ fn a_wrong_choice_is_explained_and_leaves_no_device() {
     );
     assert_eq!(
         elsewhere("inner_no_device", "gpu:0"),
-        "the virtual GPU cannot start: COALESCE_DEVICE is `gpu:0`: write virtual or virtual:PROFILE\n"
+        "the virtual GPU cannot start: COALESCE_DEVICE is `gpu:0`: write virtual, virtual:PROFILE, virtual:PROFILExN or virtual:FILE.json\n"
     );
 }
 
