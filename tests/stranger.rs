@@ -152,7 +152,7 @@ fn a_project_of_somebody_else_has_every_command() {
         rows.find_map(|row| Some(row.measured()?.time_ms.median)).expect("it has a time")
     };
     let (direct, tiled) = (time("direct"), time("tiled"));
-    assert!(direct > 2.0 * tiled, "{direct} ms and {tiled} ms");
+    assert!(direct > tiled, "{direct} ms and {tiled} ms");
     let compared = project.run("compare predicted.json predicted.json --fail-on slower");
     assert_says(&compared, &["transpose/tiled", "SAME", "0 FASTER, 0 SLOWER, 0 AMBIGUOUS"]);
 
