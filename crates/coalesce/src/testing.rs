@@ -18,7 +18,6 @@
 
 use crate::budget::{self, Budgets};
 use crate::catalogue::Catalogue;
-use crate::counted::Counted;
 use crate::pattern::{Pattern, Size};
 use crate::verify::{self, VerifyOutcome};
 use anyhow::{Context, Result};
@@ -73,8 +72,7 @@ fn verify_at(
             faults.push(format!("{name} is wrong: {fault}"));
         }
         if let Some(device) = gpu.virtual_device() {
-            let found = Counted::take(device).findings.into_iter();
-            faults.extend(found.map(|finding| format!("{name}: {finding}")));
+            // Hazards of kernels are among it.
             let misuse = device.take_misuse().into_iter();
             faults.extend(misuse.map(|mistake| format!("{name}: {mistake}")));
         }

@@ -3,6 +3,7 @@
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::gpu::Gpu;
 use crate::image::Image;
+use crate::virtual_device::VirtualDevice;
 use simt::Checks;
 use std::fmt::Write;
 use std::ops::Deref;
@@ -49,12 +50,7 @@ pub fn exclusive() -> MutexGuard<'static, ()> {
 impl TestGpu {
     /// The hazards and mistakes since the last call, each as a sentence with its line.
     pub fn take_hazards(&self) -> Vec<String> {
-        let Some(device) = self.gpu.virtual_device() else { return Vec::new() };
-        let launches = device.take_launches();
-        let findings = launches.iter().flat_map(|launch| {
-            launch.report.findings.iter().map(|finding| format!("{}: {finding}", launch.kernel))
-        });
-        findings.chain(device.take_misuse()).collect()
+        self.gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse)
     }
 }
 

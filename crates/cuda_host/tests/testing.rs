@@ -1,0 +1,94 @@
+//! What a test's device and a checked launch find, each with a correct control.
+
+use cuda_host::{Image, testing};
+use cuda_std::kernel::{Kernel, SafeKernel};
+use cuda_std::safe::{PerThread, PlanePerThread};
+use cust::function::GridSize;
+use cust::memory::DeviceBuffer;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// `own` stores a thread's index to its own word, `same` stores it to the first.
+const PTX: &str = r#"
+.version 7.8
+.target sm_70
+.address_size 64
+
+.visible .entry own(.param .u64 values, .param .u64 length)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [values];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+
+.visible .entry same(.param .u64 values, .param .u64 length)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [values];
+    mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"#;
+
+static IMAGES: &[Image] =
+    &[Image { capability: 70, text: PTX, kernels: &[], compiler: "by hand", commit: "unknown" }];
+
+/// A token of one of the kernels.
+fn token(name: &'static str) -> SafeKernel<fn(PerThread<u32>)> {
+    // SAFETY: the entry takes an address and a length. That `same` breaks its promise is what the test is for.
+    unsafe {
+        SafeKernel::new(Kernel::new(name, (0, 0), (0, 0, 0), 0), (64, 1, 1), &["values"], &[])
+    }
+}
+
+/// What the test's device says when it is dropped after a launch.
+fn said_of(name: &'static str) -> Option<String> {
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        let gpu = testing::gpu(IMAGES);
+        let mut values = DeviceBuffer::from_slice(&[0_u32; 64]).expect("it fits");
+        gpu.launcher().run(token(name), 1, (&mut values,)).expect("it runs");
+    }));
+    let panic = ran.err()?;
+    Some(panic.downcast::<String>().map_or_else(|_| "no text".to_owned(), |text| *text))
+}
+
+#[test]
+fn a_hazard_fails_the_test_that_has_the_device() {
+    let said = said_of("same").expect("64 threads store to one word");
+    assert!(said.starts_with("2 hazard(s):\n  cuLaunchKernel: GlobalRace"), "{said}");
+    assert!(said.contains("ConflictingStore") && said.contains("of kernel `same`"), "{said}");
+    assert_eq!(said_of("own"), None);
+}
+
+#[test]
+fn a_launch_that_breaks_the_contract_is_refused_before_it_runs() {
+    let gpu = testing::gpu(IMAGES);
+    let launcher = gpu.launcher();
+    let mut values = DeviceBuffer::from_slice(&[0_u32; 64]).expect("it fits");
+    let refused = launcher.run(token("own"), GridSize::xy(1, 2), (&mut values,)).unwrap_err();
+    let text = refused.to_string();
+    assert!(text.contains("own<<<(1, 2, 1), (64, 1, 1)>>> was refused"), "{text}");
+    assert!(text.contains("launches in 1 dimension(s), and this one has 2"), "{text}");
+
+    let grid = GridSize::x(1 << 30);
+    let text = launcher.run(token("own"), grid, (&mut values,)).unwrap_err().to_string();
+    assert!(text.contains("68719476736 threads along one axis"), "{text}");
+
+    // SAFETY: it is refused.
+    let plane: SafeKernel<fn(PlanePerThread<u32>)> = unsafe {
+        SafeKernel::new(Kernel::new("own", (0, 0), (0, 0, 0), 0), (8, 8, 1), &["values"], &[])
+    };
+    let text = launcher.run(plane, 1, ((&mut values, [8, 9]),)).unwrap_err().to_string();
+    assert!(
+        text.contains("`values` is a plane of 8 x 9 = 72 elements, but its memory has 64"),
+        "{text}"
+    );
+
+    launcher.run(token("own"), 1, (&mut values,)).expect("the contract holds");
+}
