@@ -62,9 +62,17 @@ impl Bench<'_> {
         pattern: &'static Pattern,
         point: &Point,
     ) -> (Vec<Row>, Option<CountedPattern>) {
-        let case = verify::case(pattern, &point.executed, self.plan.seed);
         let mut entries: Vec<Measurement<'_>> =
             point.variants.iter().map(|v| Measurement::new(v)).collect();
+        for entry in &mut entries {
+            entry.verdict = verify::unsupported_reason(self.gpu, entry.variant, &point.executed)
+                .map(|reason| RowOutcome::NotRun { reason });
+        }
+        // Arrays that nothing can use may be large.
+        if entries.iter().all(|entry| entry.verdict.is_some()) {
+            return (self.rows(pattern, point, entries), None);
+        }
+        let case = verify::case(pattern, &point.executed, self.plan.seed);
         let arrays = match pattern.arrays(self.gpu, &case) {
             Ok(arrays) => arrays,
             Err(error) => {
@@ -79,13 +87,7 @@ impl Bench<'_> {
         let prepare =
             |variant| PreparedVariant::new(self.gpu, &case, &arrays, variant, &point.executed);
         let device = self.gpu.virtual_device();
-        for entry in &mut entries {
-            if let Some(reason) =
-                verify::unsupported_reason(self.gpu, entry.variant, &point.executed)
-            {
-                entry.verdict = Some(RowOutcome::NotRun { reason });
-                continue;
-            }
+        for entry in entries.iter_mut().filter(|entry| entry.verdict.is_none()) {
             entry.attempt(|entry| {
                 let ready = entry.ready.insert(prepare(entry.variant)?);
                 if let Some(device) = device {

@@ -20,6 +20,15 @@ pub struct Roofline {
     pub points: Vec<(String, f64, f64)>,
 }
 
+/// At least the width of a character and the height of a line.
+const CHARACTER: (f64, f64) = (17.0, 34.0);
+/// The most characters of a point's text.
+const CHARACTERS: usize = 12;
+/// Between a point and its text.
+const GAP: f64 = 18.0;
+/// What a point and the longest text take.
+const LONGEST_TEXT: f64 = GAP + CHARACTERS as f64 * CHARACTER.0;
+
 /// Draws a roofline; the points carry their numbers in the order given, counted from 1.
 pub fn roofline(data: &Roofline) -> String {
     let ridge = data.rate_gflop_s / data.bandwidth_gb_s;
@@ -28,18 +37,22 @@ pub fn roofline(data: &Roofline) -> String {
         |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::min);
     let most =
         |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::max);
-    let (x_low, x_high) = (
+    let (x_low, x_last) = (
         least(|point| point.1, ridge) / 2.0,
-        most(|point| point.1, highest / data.bandwidth_gb_s) * 4.0,
+        most(|point| point.1, highest / data.bandwidth_gb_s),
     );
-    let (y_low, y_high) = (
-        least(|point| point.2, data.rate_gflop_s / 10.0) / 2.0,
-        most(|point| point.2, highest) * 2.0,
-    );
+    let y_low = least(|point| point.2, data.rate_gflop_s / 10.0) / 2.0;
     let (bottom, top) = (600.0, 60.0);
+    // Above the roof there is nothing but the peaks' texts.
+    let lines = if data.tensor_gflop_s.is_some() { 3.0 } else { 2.0 };
+    let room = (lines * f64::from(LINE) + CHARACTER.1) / (bottom - top);
+    let y_high = with_room(y_low, most(|point| point.2, highest), room);
     let y = Span { scale: Scale::Log10, low: y_low, high: y_high, from: bottom, to: top };
     let y_ticks = y.ticks(5);
     let (left, right) = (ticks_width(&y_ticks) + 30.0, f64::from(WIDTH) - 30.0);
+    // Beside the last point there is room for its text.
+    let room = LONGEST_TEXT / (right - left);
+    let x_high = with_room(x_low, x_last, room);
     let x = Span { scale: Scale::Log10, low: x_low, high: x_high, from: left, to: right };
     let x_ticks = x.ticks(6);
     let frame = Frame { x, y };
@@ -81,18 +94,22 @@ pub fn roofline(data: &Roofline) -> String {
             let level = format!("level of tensor cores: {} GFLOP/s", figure(rate));
             canvas.text(&level, (left + 14.0, top + 26.0 + 2.0 * f64::from(LINE)), HPos::Left);
         }
-        // Above the roof there is nothing.
         let slope = format!("slope: {} GB/s", figure(data.bandwidth_gb_s));
         let level = format!("level: {} GFLOP/s", figure(data.rate_gflop_s));
         canvas.text(&slope, (left + 14.0, top + 26.0), HPos::Left);
         canvas.text(&level, (left + 14.0, top + 26.0 + f64::from(LINE)), HPos::Left);
         for (x, y, numbers) in clusters(data, &frame) {
-            canvas.text(&numbers, (x + 18.0, y), HPos::Left);
+            canvas.text(&numbers, (x + GAP, y), HPos::Left);
         }
         for (_, intensity, rate) in &data.points {
             canvas.marker(0, frame.place((*intensity, *rate)), Ink::Series(0));
         }
     })
+}
+
+/// The upper end of a logarithmic axis with such a share of it free behind the last value.
+fn with_room(low: f64, last: f64, share: f64) -> f64 {
+    last * (last / low).powf(share / (1.0 - share))
 }
 
 /// The numbers of points, one text for all that lie too near to each other to have their own: such as `3, 5–8`.
@@ -123,8 +140,6 @@ fn clusters(data: &Roofline, frame: &Frame) -> Vec<(f64, f64, String)> {
 
 /// Two clusters, the later one second, whose texts would cover each other.
 fn overlap(clusters: &[(f64, f64, Vec<usize>)]) -> Option<(usize, usize)> {
-    /// At least the width of a character and the height of a line.
-    const CHARACTER: (f64, f64) = (17.0, 34.0);
     let width = |numbers: &[usize]| CHARACTER.0 * label(numbers).chars().count() as f64;
     let pairs =
         (0..clusters.len()).flat_map(|one| (one + 1..clusters.len()).map(move |b| (one, b)));
@@ -137,7 +152,7 @@ fn overlap(clusters: &[(f64, f64, Vec<usize>)]) -> Option<(usize, usize)> {
 /// The text of a cluster: the numbers, or how many there are.
 fn label(numbers: &[usize]) -> String {
     let text = ranges(numbers);
-    if text.chars().count() <= 12 { text } else { format!("{} variants", numbers.len()) }
+    if text.chars().count() <= CHARACTERS { text } else { format!("{} variants", numbers.len()) }
 }
 
 /// Ascending numbers in words: `1, 3–5`.
@@ -156,6 +171,24 @@ mod tests {
     #[test]
     fn numbers_are_ranges() {
         assert_eq!(ranges(&[1, 3, 4, 5, 8]), "1, 3–5, 8");
+    }
+
+    #[test]
+    fn the_last_points_text_lies_in_the_picture() {
+        // Eleven points, too far apart to be one range, at the level of the tensor cores: `11 variants`.
+        let points = (0..21).map(|n| (n.to_string(), 1e3, if n % 2 == 0 { 7e5 } else { 1.0 }));
+        let data = Roofline {
+            caption: Caption { id: "test".to_owned(), title: "test".to_owned() },
+            bandwidth_gb_s: 4e3,
+            rate_gflop_s: 6e4,
+            tensor_gflop_s: Some(8e5),
+            points: points.collect(),
+        };
+        let picture = roofline(&data);
+        let text = picture.split("<text ").find(|text| text.contains("11 variants")).unwrap();
+        let x = text.split("x=\"").nth(1).unwrap().split('"').next().unwrap();
+        let end = x.parse::<f64>().unwrap() + CHARACTER.0 * "11 variants".len() as f64;
+        assert!(end <= f64::from(WIDTH), "{end}");
     }
 
     #[test]
