@@ -4,9 +4,8 @@
 
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
-use results::{Results, pairs};
+use results::{Accuracy, Results, pairs};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Made by `cargo xtask bench --no-sweeps --json target/predicted.json`, without a GPU.
 const PREDICTED: &str = "target/predicted.json";
@@ -24,7 +23,6 @@ const UNSTEADY: &[(&str, f64, &str)] = &[
     ),
     ("distributed_shared/parts", 1.15, "two runs differed by 4.5 %, for the same reason"),
 ];
-const HEADER: &str = "pattern/variant,predicted / measured";
 
 #[test]
 #[ignore = "needs predictions"]
@@ -44,22 +42,13 @@ fn no_row_is_predicted_worse_than_before() {
         ladders.map(|pair| (pair.row.name(), 1.0 / pair.ratio())).collect();
     let path = root().join(RECORDED);
     if blessing() {
-        let mut text = format!("{HEADER}\n");
-        for (name, ratio) in &ratios {
-            let _ = writeln!(text, "{name},{ratio:.6}");
-        }
-        std::fs::write(path, text).expect("a writable checkout");
+        let device = measured.environment.device.name.clone();
+        let table = Accuracy { device, ratios };
+        std::fs::write(path, table.to_text()).expect("a writable checkout");
         return;
     }
     let text = std::fs::read_to_string(path).expect("the table is committed");
-    let mut lines = text.lines();
-    assert_eq!(lines.next(), Some(HEADER));
-    let row = |line: &str| {
-        let (name, ratio) = line.split_once(',')?;
-        Some((name.to_owned(), ratio.parse::<f64>().ok()?))
-    };
-    let recorded: BTreeMap<String, f64> =
-        lines.map(|line| row(line).unwrap_or_else(|| panic!("{RECORDED}: {line}"))).collect();
+    let recorded = Accuracy::parse(&text).expect("the table is whole").ratios;
     let problems = worse(&recorded, &ratios);
     assert!(
         problems.is_empty(),

@@ -26,6 +26,9 @@ pub struct Catalogue {
     pub renamed: &'static [Renamed],
     /// The memory spaces that `list --hierarchy` shows.
     pub memory_spaces: &'static [MemorySpace],
+    /// How wrong the model's predictions of these patterns are known to be, as [`results::Accuracy`] reads it; empty
+    /// where nobody compared them with a measurement.
+    pub accuracy: &'static str,
 }
 
 /// A name that is not in the catalogue.
@@ -72,7 +75,7 @@ impl Catalogue {
         patterns: &'static [&'static Pattern],
         images: &'static [Image],
     ) -> Catalogue {
-        Catalogue { name, patterns, images, renamed: &[], memory_spaces: &[] }
+        Catalogue { name, patterns, images, renamed: &[], memory_spaces: &[], accuracy: "" }
     }
 
     /// Everything.

@@ -41,7 +41,7 @@ const fn column(
 }
 
 /// The columns after the variant's name.
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
     column("time, ms", true, |_, _, m| Cell::Figure(Some(m.time_ms.median), time_in_words)),
     column("spread, %", true, |_, _, m| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),
     column("hot, ms", false, |_, _, m| Cell::Figure(m.hot_ms.map(|hot| hot.median), time_in_words)),
@@ -70,8 +70,15 @@ const COLUMNS: [Column; 15] = [
         let ratio = runs.predicted_ms(row).map(|predicted_ms| m.time_ms.median / predicted_ms);
         Cell::Figure(ratio, tabulate::prediction)
     }),
-    column("speed-up", true, |_, _, m| {
-        Cell::Figure(Some(m.speed_up), |value| format!("{value:.2} x"))
+    column("known error: predicted / measured", true, |_, row, _| {
+        Cell::Figure(row.known_ratio, tabulate::prediction)
+    }),
+    column("speed-up", true, |runs, row, m| {
+        if runs.is_ranked(&row.pattern) {
+            Cell::Figure(Some(m.speed_up), |value| tabulate::speed_up(value, true))
+        } else {
+            Cell::Words(tabulate::speed_up(m.speed_up, false))
+        }
     }),
     column("registers", true, |runs, row, _| {
         Cell::Figure(registers(runs, row).map(f64::from), whole)
@@ -231,8 +238,13 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
         caption: Caption {
             id: format!("plot-{pattern}-ladder"),
             title: format!(
-                "The ladder of {pattern}, {}",
-                if by_time { "time" } else { "bandwidth" }
+                "The ladder of {pattern}, {}{}",
+                if by_time { "time" } else { "bandwidth" },
+                if runs.is_ranked(pattern) {
+                    ""
+                } else {
+                    ": not predicted, its order is known to be wrong"
+                }
             ),
         },
         unit: if by_time { "ms" } else { "GB/s" },

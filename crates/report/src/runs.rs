@@ -1,9 +1,10 @@
 //! The result files of a report: the main one, and those it is compared with.
 
+use crate::tabulate;
 use anyhow::{Result, bail};
 use results::{
     CountedPattern, CountedVariant, Counts, Measured, Renamed, Results, Row, RowOutcome,
-    differences, pairs,
+    differences, pairs, unranked,
 };
 use std::path::PathBuf;
 
@@ -120,6 +121,11 @@ impl Runs {
         of_file.or(row.predicted_ms)
     }
 
+    /// Whether the times of a pattern are a ranking: predictions whose order a measurement refutes are none.
+    pub fn is_ranked(&self, pattern: &str) -> bool {
+        !unranked(&self.main.results).contains(pattern)
+    }
+
     /// What a reader must know before the first figure.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -129,6 +135,7 @@ impl Runs {
                 "Nothing here was measured: the device was virtual, and every time is the prediction of a model."
                     .to_owned(),
             );
+            notes.extend(tabulate::not_predicted(&self.main.results));
         }
         for run in std::iter::once(&self.main).chain(&self.others) {
             if run.results.interrupted {
@@ -139,11 +146,8 @@ impl Runs {
             let mut differing = differences(environment, &run.results.environment);
             if environment.is_prediction != run.results.environment.is_prediction {
                 // A prediction is of a device of that name, which it is not.
-                let name = |run: &Run| {
-                    let name = &run.results.environment.device.name;
-                    name.trim_end_matches(" (virtual)").to_owned()
-                };
-                let is_same = name(&self.main) == name(run);
+                let model = |run: &Run| run.results.environment.device.model().to_owned();
+                let is_same = model(&self.main) == model(run);
                 differing.retain(|difference| !(is_same && difference.starts_with("the GPU ")));
             }
             if !differing.is_empty() {

@@ -1,7 +1,7 @@
 //! Result rows as the cells of a table: for the terminal, Markdown, and spreadsheets.
 
 use anyhow::{Context, Result};
-use results::{Results, Row, RowOutcome, Spread};
+use results::{Misordered, Results, Row, RowOutcome, Spread, misordered, unranked};
 use std::fmt::Write as _;
 
 /// The columns of a table that people read.
@@ -23,9 +23,10 @@ pub const COLUMNS: [&str; 13] = [
 
 /// A row for people: figures rounded, columns of text left empty where there is no figure.
 ///
-/// `time` is the median with cold caches, `model` what the model predicts over it, and `off` where that misses by more
-/// than 35 %; `sectors` are those per load and per store request.
-pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
+/// `time` is the median with cold caches, `model` what the model predicts over what was measured, and `off` where that
+/// misses by more than 35 %; a prediction has it from a committed comparison. `sectors` are those per load and per store
+/// request. A ladder that is not ranked, because the model has its order wrong, has no speed-ups.
+pub fn cells(row: &Row, is_ranked: bool) -> [String; COLUMNS.len()] {
     let mut cells = [const { String::new() }; COLUMNS.len()];
     cells[0] = row.pattern.clone();
     cells[1] = row.variant.clone();
@@ -33,17 +34,18 @@ pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
         RowOutcome::Measured(measured) => {
             let median = measured.time_ms.median;
             cells[2] = format!("{median:.4} ms");
-            cells[3] = format!("{:.1} %", measured.time_ms.noise_percent());
+            if measured.time_ms.samples > 1 {
+                cells[3] = format!("{:.1} %", measured.time_ms.noise_percent());
+            }
             cells[4] = format!("{:.0}", measured.bandwidth_gb_s);
             if let Some(minimum_time) = &measured.minimum_time {
                 cells[5] = format!("{:.1} %", minimum_time.percent);
                 cells[6] = minimum_time.resource.name().to_owned();
                 cells[7] = format!("{:.4} ms", minimum_time.time_ms);
             }
-            if let Some(predicted) = row.predicted_ms {
-                cells[8] = prediction(predicted / median);
-            }
-            cells[9] = format!("{:.2} x", measured.speed_up);
+            let ratio = row.predicted_ms.map(|predicted| predicted / median).or(row.known_ratio);
+            cells[8] = ratio.map_or_else(String::new, prediction);
+            cells[9] = speed_up(measured.speed_up, is_ranked);
         }
         RowOutcome::NotRun { reason } => cells[2] = format!("not run: {reason}"),
         RowOutcome::Wrong { reason } => cells[2] = format!("WRONG: {reason}"),
@@ -63,14 +65,34 @@ pub fn cells(row: &Row) -> [String; COLUMNS.len()] {
     cells
 }
 
+/// Such as `2.50 x`.
+pub(crate) fn speed_up(value: f64, is_ranked: bool) -> String {
+    if is_ranked { format!("{value:.2} x") } else { "not predicted".to_owned() }
+}
+
+/// A sentence for each two neighbours that these predictions have in an order that a measurement refutes.
+pub fn not_predicted(results: &Results) -> Vec<String> {
+    let device = results.environment.device.model();
+    let sentence = |two: &Misordered<'_>| {
+        let (fast, slow) = (two.predicted_faster, two.measured_faster);
+        format!(
+            "The model has the ladder of `{}` in the wrong order: it predicts `{}` faster than `{}`, and an {device} \
+             measured it slower; so its speed-ups are not predicted.",
+            fast.pattern, fast.variant, slow.variant
+        )
+    };
+    misordered(results).iter().map(sentence).collect()
+}
+
 /// The ladders of a run as a Markdown table, with its circumstances below.
 pub fn markdown(results: &Results) -> String {
     let mut out = format!("| {} |\n|---|---|", COLUMNS.join(" | "));
     out.push_str(&"--:|".repeat(COLUMNS.len() - 2));
     out.push('\n');
+    let unranked = unranked(results);
     let mut previous = "";
     for row in results.ladders() {
-        let mut cells = cells(row);
+        let mut cells = cells(row, !unranked.contains(row.pattern.as_str()));
         cells[0] =
             if row.pattern == previous { String::new() } else { format!("`{}`", row.pattern) };
         previous = &row.pattern;
@@ -205,6 +227,7 @@ pub fn csv(results: &Results) -> Result<String> {
             "minimum_time_ms",
             "percent_of_peak",
             "predicted_ms",
+            "known_ratio",
             "speed_up",
             "registers",
             "shared_bytes",
@@ -265,6 +288,7 @@ fn record(row: &Row, theoretical_gb_s: f64) -> Vec<String> {
         show(minimum_time.map(|minimum_time| minimum_time.time_ms)),
         show(minimum_time.map(|minimum_time| minimum_time.percent)),
         show(row.predicted_ms),
+        show(row.known_ratio),
         show(measured.map(|figures| figures.speed_up)),
         show(resources.map(|resources| resources.registers)),
         show(resources.map(|resources| resources.shared_bytes)),

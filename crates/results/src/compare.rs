@@ -1,5 +1,6 @@
 //! Compares two result files: a prediction with a measurement, or one measurement with another.
 
+use crate::accuracy::ORDERED;
 use crate::resource::Resource;
 use crate::run::{Environment, Results, Row};
 use crate::spread::Spread;
@@ -12,8 +13,6 @@ const CLEAR: f64 = 0.005;
 const OF_A_LAUNCH: f64 = 0.5;
 /// Above this noise, in percent, spreads that overlap say nothing.
 const NOISY_PERCENT: f64 = 5.0;
-/// Neighbours of a ladder are in an order when their times differ by more than this part.
-const ORDERED: f64 = 0.1;
 
 /// A row that both files have.
 #[derive(Clone, Debug)]
@@ -238,6 +237,7 @@ mod tests {
             resources: None,
             traffic: None,
             predicted_ms: None,
+            known_ratio: None,
             timeline: None,
             outcome: RowOutcome::NotRun { reason: String::new() },
         }

@@ -3,6 +3,7 @@
 //!
 //! Plain data: no driver, no executor and no kernel compiler is needed to read or write them.
 
+mod accuracy;
 mod compare;
 mod counters;
 mod counts;
@@ -15,6 +16,7 @@ mod timeline;
 mod traffic;
 mod write;
 
+pub use accuracy::{Accuracy, Misordered, misordered, unranked};
 pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
 pub use counters::{Counters, RequestCounts};
 pub use counts::{

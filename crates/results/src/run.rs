@@ -100,6 +100,11 @@ pub struct DeviceFacts {
 }
 
 impl DeviceFacts {
+    /// The name of the GPU, also of one that is virtual.
+    pub fn model(&self) -> &str {
+        self.name.trim_end_matches(" (virtual)")
+    }
+
     /// The theoretical bandwidth of device memory in GB/s, from its clock and its width.
     pub fn theoretical_bandwidth(&self) -> f64 {
         2.0 * f64::from(self.memory_clock_khz) * f64::from(self.memory_bus_bits) / 8.0 / 1e6
@@ -205,6 +210,10 @@ pub struct Row {
     pub traffic: Option<Traffic>,
     /// What the model of the virtual device says, milliseconds.
     pub predicted_ms: Option<f64>,
+    /// Of a prediction: what the model predicts of this row over what this device took, as a committed comparison has
+    /// it. `None` where nobody compared, and in measurements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_ratio: Option<f64>,
     /// What ran when, for work of the host on a GPU, unless it was too much for a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,

@@ -1,12 +1,12 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{progress, table};
+use super::terminal::{hide_empty, progress, table};
 use crate::catalogue::Catalogue;
 use crate::measure::{Plan, predict, profile, run as measure};
 use crate::peers;
 use ::report::tabulate;
-use ::results::{Results, Row, RowOutcome, check, write};
+use ::results::{Results, Row, RowOutcome, check, unranked, write};
 use anyhow::{Context, Result};
 use cuda_host::Gpu;
 use std::path::{Path, PathBuf};
@@ -168,7 +168,7 @@ impl Run<'_> {
             bar.set_message(row.name());
             bar.inc(1);
             if bar.is_hidden() && row.sweep.is_none() {
-                eprintln!("{}", tabulate::cells(row)[..5].join("  "));
+                eprintln!("{}", tabulate::cells(row, true)[..5].join("  "));
             }
         })?;
         bar.finish_and_clear();
@@ -239,15 +239,17 @@ fn list(plan: &Plan) -> Result<ExitCode> {
 
 fn print(results: &Results) {
     let mut ladder = table(tabulate::COLUMNS);
+    let unranked = unranked(results);
     let mut previous = "";
     for row in results.ladders() {
-        let mut cells = tabulate::cells(row);
+        let mut cells = tabulate::cells(row, !unranked.contains(row.pattern.as_str()));
         if row.pattern == previous {
             cells[0].clear();
         }
         previous = &row.pattern;
         ladder.add_row(cells);
     }
+    hide_empty(&mut ladder);
     println!("{ladder}");
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if swept > 0 {
@@ -258,6 +260,7 @@ fn print(results: &Results) {
             println!("WRONG {} at {}: {reason}", row.name(), row.show_size());
         }
     }
+    tabulate::not_predicted(results).iter().for_each(|sentence| println!("{sentence}"));
     println!("{}", tabulate::circumstances(results));
 }
 

@@ -41,7 +41,6 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<Str
         "expectation",
     ];
     let mut table = table(HEADER);
-    let mut is_used = HEADER.map(|_| false);
     let mut labels = Vec::new();
     for (variant, counted) in count::count(gpu, selection.pattern)? {
         if selection.variant.is_some_and(|one| one.name != variant.name) {
@@ -88,17 +87,25 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<Str
             registers.map_or_else(String::new, |registers| registers.to_string()),
             expected.arithmetic.to_owned(),
         ];
-        for (is_used, cell) in is_used.iter_mut().zip(&row) {
-            *is_used |= !cell.is_empty();
-        }
         table.add_row(row);
     }
-    for (index, _) in is_used.iter().enumerate().filter(|(_, is_used)| !**is_used) {
+    hide_empty(&mut table);
+    Ok((table, labels))
+}
+
+/// Hides the columns in which no row has anything.
+pub fn hide_empty(table: &mut Table) {
+    let is_used = |table: &Table, index: usize| {
+        let mut cells = table.row_iter().filter_map(|row| row.cell_iter().nth(index));
+        cells.any(|cell| !cell.content().is_empty())
+    };
+    let empty: Vec<usize> =
+        (0..table.column_count()).filter(|index| !is_used(table, *index)).collect();
+    for index in empty {
         if let Some(column) = table.column_mut(index) {
             column.set_constraint(ColumnConstraint::Hidden);
         }
     }
-    Ok((table, labels))
 }
 
 /// Says which instructions make a variant's counts depend on timing.

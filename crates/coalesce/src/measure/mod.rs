@@ -24,7 +24,7 @@ use crate::{count, environment};
 use anyhow::Result;
 use cuda_host::{DeviceFacts, Gpu};
 use point::Bench;
-use results::{Board, Environment, Results, Row, SCHEMA};
+use results::{Accuracy, Board, Environment, Results, Row, SCHEMA};
 use sampler::Sampler;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -82,6 +82,9 @@ pub fn run(
         }
     }
     drop(bench);
+    if predicts {
+        label(&mut rows, catalogue, environment.device.model())?;
+    }
     if let (Some(before), Some(after)) = (&mut environment.board, board(gpu)) {
         let new = after.throttle_reasons.into_iter();
         before.throttle_reasons.extend(new);
@@ -91,6 +94,26 @@ pub fn run(
     environment.duration_s = begin.elapsed().as_secs_f64();
     let counts = plan.predicts.then(|| count::of_catalogue(catalogue, counted));
     Ok(Results { schema: SCHEMA, environment, interrupted, measured_peaks, rows, counts })
+}
+
+/// Gives each prediction of a ladder's row, at the size that was compared, what it is known to be off by.
+fn label(rows: &mut [Row], catalogue: &Catalogue, device: &str) -> Result<()> {
+    if catalogue.accuracy.is_empty() {
+        return Ok(());
+    }
+    let known = Accuracy::parse(catalogue.accuracy)?;
+    if device != known.device {
+        return Ok(());
+    }
+    for row in rows.iter_mut().filter(|row| row.sweep.is_none() && !row.peer) {
+        let Some(pattern) = catalogue.pattern(&row.pattern) else { continue };
+        let compared = pattern.dimensions.iter().zip(pattern.bench_size);
+        let mut compared = compared.map(|(of, value)| (of.name, of.number(*value)));
+        if compared.all(|(name, value)| row.size.get(name) == Some(&value)) {
+            row.known_ratio = known.ratios.get(&row.name()).copied();
+        }
+    }
+    Ok(())
 }
 
 /// Runs each variant of a plan's ladders once, unchecked and untimed: what a profiler wants to see.

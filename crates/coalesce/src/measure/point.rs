@@ -326,6 +326,7 @@ impl Bench<'_> {
                 resources: entry.resources.map(resources),
                 traffic: entry.counted.as_ref().map(|counted| counted.counters.traffic()),
                 predicted_ms: None,
+                known_ratio: None,
                 timeline: entry.timeline.filter(|one| one.intervals.len() <= MAX_TIMELINE),
                 outcome,
             });
