@@ -18,6 +18,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("cuda_builder", &[]),
     ("cuda_driver", &[]),
     ("simt", &[]),
+    ("simt_unit_tests", &[]),
     ("virtual_gpu", &["simt", "cuda_driver"]),
     ("virtual_libcuda", &["virtual_gpu", "simt", "cuda_driver"]),
     ("cust_ext", &["cuda_driver"]),

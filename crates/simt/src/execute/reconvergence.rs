@@ -95,7 +95,7 @@ fn lowest_position_first_joins_at_post_dominators() {
     let mut branches = 0;
     let mut found = Vec::new();
     for folder in ["tests/corpus", "fixtures/ptx"] {
-        let folder = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let folder = format!("{}/../simt/{folder}", env!("CARGO_MANIFEST_DIR"));
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_none_or(|extension| extension != "ptx") {
