@@ -172,7 +172,7 @@ fn pieces_overlap_as_the_formula_says() {
     };
     let larger = *asked as f64 / *executed as f64;
     let device = gpu.virtual_device().expect("the device is virtual");
-    device.scale_work(WorkScale { work: larger, blocks: larger });
+    device.scale_work(WorkScale::all(larger));
     let time = |name: &str, pieces: usize| {
         time(&gpu, &format!("overlap/{name}"), &[*executed, *steps, pieces])
     };
@@ -230,7 +230,7 @@ fn overlap_takes_as_long_as_on_the_hardware() {
         };
         let larger = n as f64 / executed[0] as f64;
         let device = gpu.virtual_device().expect("the device is virtual");
-        device.scale_work(WorkScale { work: larger, blocks: larger });
+        device.scale_work(WorkScale::all(larger));
         let predicted =
             time_with_host(&gpu, &format!("{}/{}", row.pattern, row.variant), &executed);
         let name = format!("{}/{} {:?}", row.pattern, row.variant, row.size);

@@ -90,7 +90,7 @@ impl<'a> Saturation<'a> {
                 passes: 4,
                 over_the_bus: share.min(1 << 26),
                 launches: 64,
-                larger: WorkScale { work: 16.0, blocks: 1.0 },
+                larger: WorkScale { blocks: 1.0, ..WorkScale::all(16.0) },
             },
             None => Sizes {
                 copied: share.min(1 << 30),

@@ -347,9 +347,9 @@ impl Pattern {
         self.variants.iter().find(|own| own.name == name)
     }
 
-    /// How many times larger the work is at a size than at another: by the arithmetic where that
-    /// bounds the time of a variant, by the bytes elsewhere.
-    pub fn work_ratio(&self, size: &Size, other: &Size) -> f64 {
+    /// How many times larger the work of a variant is at a size than at another: by the arithmetic where that bounds the
+    /// time of some variant, by the bytes that it has to move elsewhere.
+    pub fn work_ratio(&self, variant: &Variant, size: &Size, other: &Size) -> f64 {
         let amount = |size: &Size| {
             self.variants.iter().find_map(|variant| match (self.minimum_time)(variant, size) {
                 Some((Resource::Fp32 | Resource::TensorBf16, amount)) => Some(amount as f64),
@@ -358,7 +358,7 @@ impl Pattern {
         };
         match (amount(size), amount(other)) {
             (Some(large), Some(small)) => large / small,
-            _ => (self.bytes)(size).ratio((self.bytes)(other)),
+            _ => self.bytes_of(variant, size).ratio(self.bytes_of(variant, other)),
         }
     }
 

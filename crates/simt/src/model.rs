@@ -77,6 +77,8 @@ impl Window {
 pub struct Estimate {
     /// The cycles from start to end of each warp if it were alone, summed over warps.
     pub chain_cycles: u64,
+    /// Those of the warp that takes longest.
+    pub longest_chain_cycles: u64,
     /// Those of them before a block's first barrier and after its last, without loads of global memory: what a block
     /// does once, however much it works on.
     pub once_cycles: u64,
@@ -84,12 +86,15 @@ pub struct Estimate {
     pub l1_missed_sectors: u64,
     /// Lines of loads of which L1 lacked a sector, each a request to L2.
     pub l1_missed_lines: u64,
-    /// Lanes of atomics that met in the line that had most of them; those of floats count twice.
-    pub hottest_line_atomics: u64,
+    /// What the busiest part of L2 spends on atomics, in hundredths of the time that an atomic of one lane takes where all
+    /// meet at one address.
+    pub atomics_queue: u64,
     /// Distinct sectors of near memory that atomics changed.
     pub atomic_sectors: u64,
     /// Bytes that L2 asked of memory, in the pieces of 64 bytes that memory hands out.
     pub dram_read_bytes: u64,
+    /// Those of them that L2 had asked for before and lost.
+    pub dram_again_bytes: u64,
     /// Sectors of which every byte was written.
     pub dram_whole_sectors_written: u64,
     /// Sectors of which some bytes were written: memory has to read the others.

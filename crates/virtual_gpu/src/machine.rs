@@ -226,7 +226,7 @@ mod tests {
         let mut machine = machine();
         machine.host_reads(0, 1 << 20);
         let once = machine.clock.now;
-        machine.larger = WorkScale { work: 8.0, blocks: 1.0 };
+        machine.larger = WorkScale { blocks: 1.0, ..WorkScale::all(8.0) };
         machine.host_reads(0, 1 << 20);
         assert!((machine.clock.now - 9.0 * once).abs() < 1e-6 * once);
     }

@@ -9,10 +9,12 @@
 //! requests   lines that are asked of L2 or stored there x cycles / (multiprocessors x clock)
 //! L1         lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
 //! constant   passes x cycles / (multiprocessors x clock)
-//! atomics    lanes / rate, or the lanes that meet in one line / its rate
+//! atomics    lines of requests / rate, requests x cycles / (multiprocessors x clock), or what the busiest part of
+//!            L2 spends: the lanes of a line take a pass together, those of one address wait for each other
 //! start      warps x cycles / (multiprocessors x clock)
 //! issue      warp-instructions / (multiprocessors x issue slots x clock)
-//! waiting    cycles that each warp waits, summed / (resident warps x clock)
+//! waiting    cycles that each warp waits, summed / (resident warps x clock), or, where one
+//!            block runs, those of the warp that waits longest
 //! zero-copy  sectors of mapped host memory that L1 does not have x 32 / rate of the bus, or their lines / rate
 //!            of requests: each line that a warp reaches for is a packet on the link, whatever it carries;
 //!            and the same for stored ones. L2 keeps none of them, so that a second read crosses the bus again
@@ -110,6 +112,10 @@ pub(crate) fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
     profile.kernel_minimum_ns + bytes as f64 / profile.dram_bytes_per_second * 1e9
 }
 
+/// How long a multiprocessor takes for a request of atomics: 2^24 updates of 2^18 counters take 0.0446 ms on an H200
+/// (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms / 2^19 requests = 22.
+const ATOMIC_REQUEST_CYCLES: f64 = 22.0;
+
 /// The exponent of the norm that joins the parts: with 4, two equal parts take 1.19 times one of them.
 const TOGETHER: f64 = 4.0;
 
@@ -118,13 +124,22 @@ const TOGETHER: f64 = 4.0;
 pub struct WorkScale {
     /// In its work: what it loads, stores and computes.
     pub work: f64,
+    /// In its distinct bytes: as its work, unless the work uses each byte again and again.
+    pub bytes: f64,
     /// In its blocks, and in what each of them does once. A grid of fixed size stays as it is.
     pub blocks: f64,
 }
 
+impl WorkScale {
+    /// Larger in everything alike.
+    pub fn all(times: f64) -> WorkScale {
+        WorkScale { work: times, bytes: times, blocks: times }
+    }
+}
+
 impl Default for WorkScale {
     fn default() -> WorkScale {
-        WorkScale { work: 1.0, blocks: 1.0 }
+        WorkScale::all(1.0)
     }
 }
 
@@ -237,7 +252,10 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let l2 = 32.0 * (work(estimate.l1_missed_sectors) + near_stores + local);
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
-    let dram = work(estimate.dram_read_bytes + written) + 64.0 * estimate.atomic_sectors as f64;
+    let distinct = estimate.dram_read_bytes - estimate.dram_again_bytes + written;
+    let dram = larger.bytes * distinct as f64
+        + work(estimate.dram_again_bytes)
+        + 64.0 * estimate.atomic_sectors as f64;
     let zero_copy = |sectors: u64, lines: u64, bytes_per_second: f64| {
         ns(work(32 * sectors), bytes_per_second)
             .max(ns(work(lines), profile.zero_copy_lines_per_second))
@@ -261,9 +279,11 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let stored_lines = of(&|c| c.global_store.lines) - beyond(&|link| link.lines_written);
     let requests = work(estimate.l1_missed_lines) + stored_lines.max(0.0);
     let atomic_lanes = |c: &Counters| c.global_atomic.lanes + c.global_reduction.lanes;
-    // Those of one line are all like those of most lines.
+    let atomic_lines = |c: &Counters| c.global_atomic.lines + c.global_reduction.lines;
+    let atomic_requests = |c: &Counters| c.global_atomic.requests + c.global_reduction.requests;
+    // Those of the busiest bytes are all like those of most bytes.
     let is_once = atomic_lanes(once) == atomic_lanes(counters);
-    let hottest = estimate.hottest_line_atomics as f64;
+    let hottest = estimate.atomics_queue as f64 / 100.0;
     let hottest = grown(hottest, if is_once { hottest } else { 0.0 });
     let slots = cycles * f64::from(profile.issue_slots_per_clock);
 
@@ -273,6 +293,9 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     // The last wave of blocks takes as long as a full one.
     let waves = (blocks / room).ceil().max(1.0) / (blocks / room).max(1.0);
     let waiting = grown(estimate.chain_cycles as f64, estimate.once_cycles as f64);
+    // A launch of one block ends with the warp that takes longest; among many, others run meanwhile.
+    let longest =
+        if blocks > 1.0 { 0.0 } else { larger.work * estimate.longest_chain_cycles as f64 };
     Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
         l2_ns: ns(l2, profile.l2_bytes_per_second),
@@ -280,13 +303,15 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         requests_ns: ns(requests * profile.l2_request_cycles, cycles),
         constant_ns: ns(of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles, cycles),
         atomics_ns: ns(
-            (of(&atomic_lanes) - beyond(&|link| link.atomics)).max(0.0),
+            (of(&atomic_lines) - beyond(&|link| link.atomics)).max(0.0),
             profile.atomics_per_second,
         )
-        .max(ns(hottest, profile.atomics_per_second_of_one_line)),
+        .max(ns(of(&atomic_requests) * ATOMIC_REQUEST_CYCLES, cycles))
+        .max(ns(hottest, profile.atomics_per_second_of_one_address)),
         start_ns: ns(larger.blocks * load.warps as f64 * profile.warp_start_cycles, cycles),
         issue_ns: ns(of(&|c| c.warp_instructions), slots),
-        waiting_ns: waves * ns(waiting, resident_warps * profile.clock_hz),
+        waiting_ns: (waves * ns(waiting, resident_warps * profile.clock_hz))
+            .max(ns(longest, profile.clock_hz)),
         zero_copy_read_ns: zero_copy(
             estimate.far.sectors_read,
             estimate.far.lines_read,
@@ -356,7 +381,7 @@ mod tests {
         counters.shared_load.wavefronts = 1 << 30;
         let estimate = Estimate { chain_cycles: 1 << 40, ..Estimate::default() };
         let once = load(&counters, &estimate);
-        let twice = Load { larger: WorkScale { work: 2.0, blocks: 2.0 }, ..once };
+        let twice = Load { larger: WorkScale::all(2.0), ..once };
         let ratio = parts(&profile, &twice).together_ns() / parts(&profile, &once).together_ns();
         assert!((1.99..2.01).contains(&ratio), "{ratio}");
     }
@@ -418,7 +443,7 @@ mod tests {
         (all.shared_load.wavefronts, once.shared_load.wavefronts) = (3 << 20, 2 << 20);
         (all.global_reduction.lanes, once.global_reduction.lanes) = (1 << 20, 1 << 20);
         let estimate = Estimate::default();
-        let larger = WorkScale { work: 100.0, blocks: 1.0 };
+        let larger = WorkScale { blocks: 1.0, ..WorkScale::all(100.0) };
         let before = parts(&profile, &load(&all, &estimate));
         let after = parts(&profile, &Load { once: &once, larger, ..load(&all, &estimate) });
         assert!((after.l1_ns / before.l1_ns - 102.0 / 3.0).abs() < 1e-9, "{after:?}");

@@ -109,10 +109,10 @@ pub struct Profile {
     pub l2_request_cycles: f64,
     /// Cycles that a multiprocessor takes for one address of constant memory.
     pub constant_pass_cycles: f64,
-    /// Atomics on distinct lines that L2 does, lane by lane.
+    /// Lines of requests of atomics that L2 does.
     pub atomics_per_second: f64,
-    /// Atomics on one line that L2 does, lane by lane.
-    pub atomics_per_second_of_one_line: f64,
+    /// Atomics on one address that L2 does.
+    pub atomics_per_second_of_one_address: f64,
     /// From the launch call to the kernel's start.
     pub launch_latency_ns: f64,
     /// The shortest kernel that is launched by itself.

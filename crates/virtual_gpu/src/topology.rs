@@ -163,7 +163,7 @@ fn through_host(from: &Profile, to: &Profile) -> Link {
         read_bytes_per_second: slower,
         write_bytes_per_second: slower,
         load_latency_cycles: from.global_latency_cycles,
-        atomics_per_second: from.atomics_per_second_of_one_line,
+        atomics_per_second: from.atomics_per_second_of_one_address,
         staged_bytes_per_second: 0.67 * slower,
         staged_latency_ns: 21_000.0,
     }

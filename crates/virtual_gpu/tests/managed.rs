@@ -332,7 +332,7 @@ fn times_are_those_of_an_h100_within_a_factor_of_one_and_a_half() {
     let here = here();
     // Four blocks stand for 256 MiB.
     let scale = 32.0;
-    virtual_gpu::extrapolate_to(WorkScale { work: scale, blocks: scale });
+    virtual_gpu::extrapolate_to(WorkScale::all(scale));
     let mut values = here.written(4);
     let bytes = scale * (4 * values.len()) as f64;
     let faults = bytes / here.launch("increment", &mut values).model_ns;

@@ -91,9 +91,11 @@ impl Bench<'_> {
             entry.attempt(|entry| {
                 let ready = entry.ready.insert(prepare(entry.variant)?);
                 if let Some(device) = device {
-                    let work = pattern.work_ratio(&point.size, &point.executed);
+                    let work = pattern.work_ratio(entry.variant, &point.size, &point.executed);
                     let blocks = ready.growth_of_blocks(device, &point.size)?;
-                    entry.scale = WorkScale { work, blocks };
+                    let bytes =
+                        (pattern.bytes)(&point.size).ratio((pattern.bytes)(&point.executed));
+                    entry.scale = WorkScale { work, bytes, blocks };
                 }
                 Ok(())
             });

@@ -73,13 +73,39 @@ struct Page {
     asked: [u32; 64],
 }
 
-/// What atomics did to a line.
+/// The time of atomics in the part of L2 that has most of it. Many counters are spread evenly: then no part has more
+/// than others, and only the busiest 256 bytes count.
+fn busiest_part(atomics: &ByAddress<Summed>) -> u64 {
+    if atomics.len() as u64 > 16 * L2_PARTS {
+        return atomics.values().map(|summed| summed.time).max().unwrap_or(0);
+    }
+    let mut parts = [0; L2_PARTS as usize];
+    for (bytes, summed) in atomics {
+        parts[((spread(*bytes) >> 32) % L2_PARTS) as usize] += summed.time;
+    }
+    parts.into_iter().max().unwrap_or(0)
+}
+
+/// What atomics did to 256 bytes, which one part of L2 changes one request after another.
 #[derive(Clone, Copy, Debug, Default)]
 struct Summed {
-    /// Lanes, those of floats twice: they take about twice as long.
-    lanes: u64,
+    /// How long they took, in hundredths of the time of a lane that meets others at its address.
+    time: u64,
     sectors: u8,
 }
+
+/// How long the lanes of a request keep the 256 bytes busy in which they meet: those of a line take a pass together, and
+/// those of one address wait for each other. Measured on an H200: `atomics` over its addresses, and sums of f32 at one
+/// address (`reduction`), in `results/nvidia-h200/reference.json`.
+const SUM_PASS: u64 = 300;
+const SUM_LANE: u64 = 100;
+/// Floats wait longer at one address, and those of 64 bits take two passes.
+const FLOAT_LANE: u64 = 240;
+/// 256 bytes, as a power of two.
+const SUMMED_SHIFT: u32 = 8;
+/// Parts of L2 over which they are spread without order, each of which does its atomics one after another: with fewer
+/// than this many counters the busiest part of an H200 took two to four times the mean.
+const L2_PARTS: u64 = 48;
 
 /// One worker's part of the estimate.
 #[derive(Debug)]
@@ -102,7 +128,7 @@ pub(crate) struct Estimator {
     read_again: u64,
     /// Bytes written, by sector.
     written: ByAddress<u32>,
-    /// Atomics, by line.
+    /// Atomics, by 256 bytes.
     atomics: ByAddress<Summed>,
     /// The last load had to leave the multiprocessor.
     missed: bool,
@@ -115,6 +141,7 @@ pub(crate) struct Estimator {
     l1_misses: u64,
     l1_missed_lines: u64,
     chain_cycles: u64,
+    longest_chain_cycles: u64,
     once_cycles: u64,
     /// Instructions that ran in the body of a block, a bit each: neither before its first barrier nor after its last,
     /// or with loads of global memory there.
@@ -148,6 +175,7 @@ impl Estimator {
             l1_misses: 0,
             l1_missed_lines: 0,
             chain_cycles: 0,
+            longest_chain_cycles: 0,
             once_cycles: 0,
             body: vec![0; instructions.div_ceil(64)],
         }
@@ -168,6 +196,7 @@ impl Estimator {
 
     pub fn end_warp(&mut self, clocks: &mut Clocks) {
         self.chain_cycles += u64::from(clocks.now);
+        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(clocks.now));
         self.end_phase(clocks, clocks.barriers == 0);
     }
 
@@ -210,14 +239,14 @@ impl Estimator {
         }
     }
 
-    /// A bulk copy reads whole lines past L1.
+    /// A bulk copy reads whole lines past L1. The multiprocessor's copy engine asks for them, so they do not take the
+    /// time of a warp's requests.
     pub fn read_range(&mut self, start: u64, bytes: u64) {
         for sector in start >> 5..(start + bytes).div_ceil(32) {
             self.read_sector(sector, false);
         }
-        match self.link(start) {
-            Some(link) => self.links[link].lines_read += bytes.div_ceil(128),
-            None => self.l1_missed_lines += bytes.div_ceil(128),
+        if let Some(link) = self.link(start) {
+            self.links[link].lines_read += bytes.div_ceil(128);
         }
     }
 
@@ -277,6 +306,9 @@ impl Estimator {
 
     /// A global atomic changes its bytes.
     pub fn atomic(&mut self, request: Request<'_>, is_float: bool) {
+        let lane_time = if is_float { FLOAT_LANE } else { SUM_LANE };
+        let pass_time = if is_float && request.bytes == 8 { 2 * SUM_PASS } else { SUM_PASS };
+        let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.all.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
                 continue;
@@ -289,9 +321,17 @@ impl Estimator {
                 link.atomics += 1;
                 continue;
             }
-            let line = self.atomics.entry(address >> 7).or_default();
-            line.lanes += 1 + u64::from(is_float);
-            line.sectors |= 1 << (address >> 5 & 3);
+            near.push(*address);
+        }
+        near.sort_unstable();
+        for line in near.chunk_by(|a, b| a >> 7 == b >> 7) {
+            let most = line.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);
+            let summed = self.atomics.entry(line[0] >> SUMMED_SHIFT).or_default();
+            let together = pass_time.min(lane_time * line.len() as u64);
+            summed.time += together.max(lane_time * most as u64);
+            for address in line {
+                summed.sectors |= 1 << (address >> 5 & 7);
+            }
         }
     }
 
@@ -434,16 +474,17 @@ impl Estimator {
         for part in parts {
             sum.l1_misses += part.l1_misses;
             sum.l1_missed_lines += part.l1_missed_lines;
-            for (line, summed) in part.atomics {
-                let line = sum.atomics.entry(line).or_default();
-                line.lanes += summed.lanes;
-                line.sectors |= summed.sectors;
+            for (bytes, summed) in part.atomics {
+                let all = sum.atomics.entry(bytes).or_default();
+                all.time += summed.time;
+                all.sectors |= summed.sectors;
             }
             sum.read_again += part.read_again;
             for (link, part) in sum.links.iter_mut().zip(&part.links) {
                 link.add(part);
             }
             sum.chain_cycles += part.chain_cycles;
+            sum.longest_chain_cycles = sum.longest_chain_cycles.max(part.longest_chain_cycles);
             sum.once_cycles += part.once_cycles;
             for (page, read) in part.read {
                 match sum.read.entry(page) {
@@ -471,16 +512,18 @@ impl Estimator {
         let whole = sum.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         let estimate = Estimate {
             chain_cycles: sum.chain_cycles,
+            longest_chain_cycles: sum.longest_chain_cycles,
             once_cycles: sum.once_cycles,
             l1_missed_sectors: sum.l1_misses,
             l1_missed_lines: sum.l1_missed_lines,
-            hottest_line_atomics: sum.atomics.values().map(|line| line.lanes).max().unwrap_or(0),
+            atomics_queue: busiest_part(&sum.atomics),
             atomic_sectors: sum
                 .atomics
                 .values()
                 .map(|line| u64::from(line.sectors.count_ones()))
                 .sum(),
             dram_read_bytes: granules << GRANULE_SHIFT,
+            dram_again_bytes: sum.read_again << GRANULE_SHIFT,
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: sum.written.len() as u64 - whole,
             far: sum.links[0],
@@ -494,10 +537,10 @@ impl Estimator {
     /// The granules of memory whose pages move that were touched, and whether they were written.
     fn touched(&self, moving: &[Range<u64>]) -> BTreeMap<u64, bool> {
         let mut touched = BTreeMap::new();
-        // By the first address of a 4 KiB page, a sector or a line.
+        // By the first address of a 4 KiB page, a sector or 256 bytes.
         let read = self.read.keys().map(|page| (page << 12, false));
         let written = self.written.keys().map(|sector| (sector << 5, true));
-        let atomics = self.atomics.keys().map(|line| (line << 7, true));
+        let atomics = self.atomics.keys().map(|bytes| (bytes << SUMMED_SHIFT, true));
         let all = read.chain(written).chain(atomics).filter(|_| !moving.is_empty());
         for (address, is_written) in all {
             let granule = address >> MOVING_SHIFT;
