@@ -1,11 +1,13 @@
-//! Result files: what was measured (`coalesce bench`), what was counted by executing kernels (`coalesce count`), their
-//! JSON schema, and the comparison of two files.
+//! Result files: what was measured (`coalesce bench`), what was counted by executing kernels (`coalesce count`), what a
+//! program of others did (`coalesce run`), their JSON schema, and the comparison of two files.
 //!
 //! Plain data: no driver, no executor and no kernel compiler is needed to read or write them.
 
+mod advice;
 mod compare;
 mod counters;
 mod counts;
+mod profile;
 mod read;
 mod renamed;
 mod resource;
@@ -15,11 +17,16 @@ mod timeline;
 mod traffic;
 mod write;
 
+pub use advice::{Advice, AdviceKind, Promise};
 pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
 pub use counters::{Counters, RequestCounts};
 pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
+};
+pub use profile::{
+    FailOn, Mistake, PROFILE_SCHEMA, ProfiledHazard, ProfiledInstruction, ProfiledKernel,
+    ProgramProfile, place,
 };
 pub use read::read_text;
 pub use renamed::{Renamed, twin};

@@ -38,6 +38,8 @@ pub struct Parameter {
     pub alignment: u32,
     /// What it was declared as.
     pub kind: ParameterKind,
+    /// The type in its declaration, such as `f32`, of an array that of its elements.
+    pub element: String,
 }
 
 /// A kernel of a module.
@@ -366,6 +368,7 @@ fn parameters(variables: &[Variable<'_>]) -> Result<Vec<Parameter>, Error> {
             bytes: bytes as u32,
             alignment: alignment as u32,
             kind,
+            element: variable.element.into(),
         });
         offset += bytes;
     }

@@ -4,7 +4,7 @@ use crate::exports;
 use crate::misuse::Misuse;
 use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
-use crate::recorder::LaunchRecord;
+use crate::recorder::{LaunchRecord, Observer};
 use cuda_driver::{OperationRecord, SymbolSource};
 use simt::Watched;
 use std::ffi::{CStr, c_void};
@@ -88,6 +88,12 @@ pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {
 /// The kernels that ran since the last call, in the order in which they were executed; of very many the last 4096.
 pub fn launches() -> Vec<LaunchRecord> {
     with(|machine| std::mem::take(&mut machine.recorder.launches).into())
+}
+
+/// From here on, this function is given each launch when it has run, so that none is dropped; [`launches`] has none. It
+/// must not ask this crate anything, and is called in the thread whose call made the kernel run.
+pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
+    with(|machine| machine.recorder.observer = Some(Observer(Box::new(observer))));
 }
 
 /// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.

@@ -6,6 +6,7 @@ mod calibrate;
 mod compare;
 mod count;
 mod explain;
+mod explain_ptx;
 mod list;
 mod new;
 mod report;
@@ -18,7 +19,7 @@ use crate::catalogue::{Catalogue, UnknownName};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::GpuError;
 use cust::error::CudaError;
-use shared::WrongArgument;
+pub use shared::WrongArgument;
 use std::process::ExitCode;
 
 /// List, explain, check and measure the memory patterns of a catalogue.
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU."
+    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -37,10 +37,8 @@ pub fn roofline(data: &Roofline) -> String {
         |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::min);
     let most =
         |at: fn(&(String, f64, f64)) -> f64, or: f64| data.points.iter().map(at).fold(or, f64::max);
-    let (x_low, x_last) = (
-        least(|point| point.1, ridge) / 2.0,
-        most(|point| point.1, highest / data.bandwidth_gb_s),
-    );
+    let (x_low, x_last) =
+        (least(|point| point.1, ridge) / 2.0, most(|point| point.1, highest / data.bandwidth_gb_s));
     let y_low = least(|point| point.2, data.rate_gflop_s / 10.0) / 2.0;
     let (bottom, top) = (600.0, 60.0);
     // Above the roof there is nothing but the peaks' texts.
