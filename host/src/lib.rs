@@ -15,5 +15,6 @@ static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 pub static CATALOGUE: Catalogue = Catalogue {
     renamed: patterns::RENAMED,
     memory_spaces: patterns::MEMORY_SPACES,
+    teaches: patterns::TEACHES,
     ..Catalogue::new("coalesce", patterns::ALL, IMAGES)
 };

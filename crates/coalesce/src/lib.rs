@@ -42,7 +42,7 @@ pub mod timing;
 mod unavailable;
 pub mod verify;
 
-pub use ::results::Renamed;
+pub use ::results::{AdviceKind, Renamed};
 pub use catalogue::{Catalogue, Selection, UnknownName};
 pub use command::main;
 pub use counted::Counted;

@@ -175,6 +175,20 @@ impl ProgramProfile {
         }
     }
 
+    /// Adds what another process of the same program did.
+    pub fn join(mut self, other: ProgramProfile) -> ProgramProfile {
+        self.checked |= other.checked;
+        self.kernels.extend(other.kernels);
+        self.misuse.extend(other.misuse);
+        self.leaks.extend(other.leaks);
+        self.advice.extend(other.advice);
+        // Each process has a clock of its own: the timeline of the longest is kept.
+        if other.timeline.length_us > self.timeline.length_us {
+            self.timeline = other.timeline;
+        }
+        self
+    }
+
     /// Findings that `fail_on` names.
     pub fn findings(&self, fail_on: FailOn) -> usize {
         let hazards: usize = self.kernels.iter().map(|kernel| kernel.hazards.len()).sum();

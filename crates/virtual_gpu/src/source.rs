@@ -1,7 +1,7 @@
 //! The virtual GPU as a source of driver functions, and what can be asked of it besides.
 
 use crate::exports;
-use crate::misuse::Misuse;
+use crate::misuse::{Misuse, MisuseKind};
 use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
 use crate::recorder::{LaunchRecord, Observer};
@@ -26,9 +26,26 @@ unsafe impl SymbolSource for VirtualGpu {
     }
 
     fn missed(&self, name: &CStr) {
+        let name = name.to_string_lossy();
         if with(|machine| machine.options.announce) {
-            eprintln!("{}: {} is not supported", self.name, name.to_string_lossy());
+            eprintln!("{}: {name} is not supported", self.name);
         }
+        // Who profiles a program wants to know why it stopped; others have the call's own answer.
+        with(|machine| {
+            if machine.recorder.observer.is_some() {
+                machine.report(MisuseKind::Unsupported, missing(&name));
+            }
+        });
+    }
+}
+
+/// What the virtual device says of a function that it does not have.
+fn missing(name: &str) -> String {
+    match name {
+        "cuGetExportTable" => "the CUDA runtime asks for tables that NVIDIA does not document, and cannot start on the \
+                               virtual device: use the driver API, or give the PTX of a kernel to `explain`"
+            .to_owned(),
+        _ => format!("the virtual device does not have the function {name}"),
     }
 }
 

@@ -11,6 +11,7 @@ mod list;
 mod new;
 mod report;
 mod results;
+mod run;
 mod shared;
 mod terminal;
 mod verify;
@@ -44,6 +45,7 @@ enum Command {
     Calibrate(calibrate::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
+    Run(run::Arguments),
     Results(results::Arguments),
     New(new::Arguments),
 }
@@ -70,6 +72,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(catalogue, &arguments),
         Command::Explain(arguments) => explain::run(catalogue, &arguments),
         Command::Report(arguments) => report::run(catalogue, &arguments),
+        Command::Run(arguments) => run::run(catalogue, &arguments),
         Command::Results(arguments) => results::run(catalogue, &arguments),
         Command::New(arguments) => new::run(&arguments),
     };

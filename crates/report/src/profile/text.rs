@@ -128,8 +128,12 @@ fn timeline(profile: &ProgramProfile) -> String {
         let of_engine = timeline.intervals.iter().filter(|one| one.kind.engine() == Some(*engine));
         let lengths: Vec<f64> = of_engine.map(|one| one.end_us - one.start_us).collect();
         let sum: f64 = lengths.iter().sum();
-        (!lengths.is_empty()).then(|| format!("{} {name}: {}", lengths.len(), time(sum)))
+        (!lengths.is_empty()).then(|| format!("{name} {} ({})", time(sum), lengths.len()))
     });
     let busy: Vec<String> = busy.collect();
-    format!("\nPredicted timeline of {}: {}.\n", time(timeline.length_us), busy.join("; "))
+    format!(
+        "\nPredicted timeline of {}: {}; in brackets how many.\n",
+        time(timeline.length_us),
+        busy.join("; ")
+    )
 }
