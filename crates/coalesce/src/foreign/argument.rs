@@ -376,7 +376,8 @@ mod tests {
         assert_eq!(array("x:u8*4"), [0; 4]);
         assert!(array("x:u8*200=random").iter().all(|index| *index < 200));
         let parts = array("x:f32*9=random");
-        let parts: Vec<f32> = bytemuck::pod_collect_to_vec(&parts);
+        let parts: Vec<f32> =
+            parts.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
         assert!(parts.iter().all(|part| (0.0..1.0).contains(part)), "{parts:?}");
         assert_eq!(given("x:f64*2=unset", "u64", 8), Ok(Given::Array(16, None)));
     }
