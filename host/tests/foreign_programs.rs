@@ -259,3 +259,35 @@ fn a_kernel_that_fails_says_where() {
         "{text}"
     );
 }
+
+/// The blocks of a page of the guide that are commands.
+fn commands(page: &str) -> Vec<&str> {
+    let blocks = page.split("```sh\n").skip(1);
+    blocks.filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_commands_of_the_guide_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = folder.path();
+    std::fs::copy(&compiled().1, place.join("program")).expect("it was compiled");
+    for file in [PTX, COLUMN] {
+        let name = Path::new(file).file_name().expect("a file");
+        std::fs::copy(file, place.join(name)).expect("it is committed");
+    }
+    let programs = Path::new(env!("CARGO_BIN_EXE_coalesce")).parent().expect("a folder");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    for page in [
+        include_str!("../../docs/guide/any_ptx.md"),
+        include_str!("../../docs/guide/profile_any_program.md"),
+    ] {
+        let commands = commands(page);
+        assert!(commands.len() > 2, "the page shows how");
+        for command in commands {
+            let mut shell = Command::new("sh");
+            shell.args(["-e", "-c", command]).env("PATH", &path).current_dir(place);
+            let output = shell.output().expect("a shell");
+            assert!(output.status.success(), "{command}: {}", said(&output));
+        }
+    }
+}

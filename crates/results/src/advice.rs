@@ -1,6 +1,6 @@
 //! Advice: what a counter shows of a program, and the change that cures it.
 
-use crate::counts::SourceLocation;
+use crate::counts::{SourceLocation, place};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ pub struct Promise {
 impl Advice {
     /// The place that is meant, as a person reads it; empty where the program as a whole is meant.
     pub fn place(&self) -> String {
-        let of_line = |line| crate::profile::place(self.source.as_ref(), line);
+        let of_line = |line| place(self.source.as_ref(), line);
         self.ptx_line.map_or_else(String::new, of_line)
     }
 }

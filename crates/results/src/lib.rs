@@ -23,10 +23,11 @@ pub use counters::{Counters, RequestCounts};
 pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
+    place,
 };
 pub use profile::{
     FailOn, Mistake, PROFILE_SCHEMA, ProfiledHazard, ProfiledInstruction, ProfiledKernel,
-    ProgramProfile, place,
+    ProgramProfile,
 };
 pub use read::read_text;
 pub use renamed::{Renamed, twin};

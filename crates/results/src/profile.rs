@@ -3,7 +3,7 @@
 
 use crate::advice::Advice;
 use crate::counters::Counters;
-use crate::counts::{InstructionCounts, SourceLocation};
+use crate::counts::{InstructionCounts, place};
 use crate::read::read_text;
 use crate::timeline::Timeline;
 use crate::write;
@@ -241,13 +241,5 @@ impl ProfiledInstruction {
     /// Where it comes from: the line of the source, or that of the PTX.
     pub fn place(&self) -> String {
         place(self.counts.source.as_ref(), self.counts.ptx_line)
-    }
-}
-
-/// A place as a person reads it: the line of the source, or that of the PTX.
-pub fn place(source: Option<&SourceLocation>, ptx_line: u32) -> String {
-    match source.map(SourceLocation::outermost) {
-        Some((file, line)) if line > 0 => format!("{file}:{line}"),
-        _ => format!("PTX line {ptx_line}"),
     }
 }

@@ -218,7 +218,7 @@ impl Parts {
             "requests to L2",
             "L1 and shared memory",
             "constant cache",
-            "atomics",
+            "atomic updates",
             "starting warps",
             "issuing instructions",
             "waiting for results",

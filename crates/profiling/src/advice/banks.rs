@@ -1,8 +1,8 @@
 //! Bank conflicts of shared memory: paddings and swizzles are tried on the addresses that were recorded, and the smallest
 //! that removes the conflicts is named.
 
+use super::piece::{SHARED, gain_us, number, on_instruction, promise, ratio};
 use super::requests::{lanes, two_lanes};
-use super::{SHARED, gain_us, number, on_instruction, promise, ratio};
 use results::{
     Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,

@@ -1,8 +1,8 @@
 //! Rules for global memory: sectors that are moved and not used, requests that begin in the middle of a sector, and
 //! neighbouring accesses that could be one.
 
+use super::piece::{MEMORY, gain_us, number, on_instruction, promise, ratio};
 use super::requests::{lanes, stride, two_lanes};
-use super::{MEMORY, gain_us, number, on_instruction, promise, ratio};
 use results::{
     Advice, AdviceKind, Counters, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,

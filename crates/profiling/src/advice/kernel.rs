@@ -1,10 +1,10 @@
 //! Rules for atomics, constant memory, local memory, divergence and occupancy.
 
-use super::requests::lanes;
-use super::{
+use super::piece::{
     ATOMICS, CONSTANT, ISSUE, MEMORY, WAITING, gain_us, number, on_instruction, on_kernel, promise,
     ratio,
 };
+use super::requests::lanes;
 use results::{
     Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,

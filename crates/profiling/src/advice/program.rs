@@ -1,6 +1,6 @@
 //! Rules for a program as a whole: its copies, and what could overlap.
 
-use super::{number, promise};
+use super::piece::{number, promise};
 use results::{Advice, AdviceKind, Engine, Interval, Kind, ProgramProfile};
 
 /// Copies of fewer bytes than this take as long as their latency.

@@ -1,6 +1,6 @@
 //! A profile as a page, and its pictures.
 
-use super::{COLUMNS, Taught, cells, facts, kinds, sentences};
+use super::words::{COLUMNS, Taught, cells, facts, kinds, sentences};
 use crate::page;
 use crate::picture::access::{self, Requests};
 use crate::picture::timeline;

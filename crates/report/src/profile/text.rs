@@ -1,6 +1,6 @@
 //! A profile for a terminal.
 
-use super::{COLUMNS, Taught, cells, facts, kinds, sentences, time};
+use super::words::{COLUMNS, Taught, cells, facts, kinds, sentences, time};
 use results::{Engine, ProfiledKernel, ProgramProfile};
 use std::fmt::Write as _;
 

@@ -1,6 +1,7 @@
 //! The executor: blocks to threads of the host, warps in lock-step, counts to a report.
 
 mod access;
+mod aside;
 mod asynchronous;
 mod atomic;
 mod block;
@@ -25,6 +26,7 @@ mod prepare;
 #[cfg(test)]
 mod reconvergence;
 mod record;
+mod recursion;
 mod report;
 mod request;
 mod run;
