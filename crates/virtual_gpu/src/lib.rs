@@ -42,6 +42,7 @@ mod device_state;
 mod devices;
 mod executor;
 mod exports;
+mod fat_binary;
 mod handles;
 mod l2;
 mod limits;

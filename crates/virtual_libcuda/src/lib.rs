@@ -6,6 +6,7 @@
 //! When the environment asks for it (`settings`), the program is profiled, and what was found is written when it ends
 //! (`profile`).
 
+mod first_versions;
 mod profile;
 mod settings;
 
