@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "tests report what they compared")]
 
 mod accuracy;
+mod advice;
 mod alignment;
 mod assembled;
 mod calibrate;

@@ -16,5 +16,6 @@ pub static CATALOGUE: Catalogue = Catalogue {
     renamed: patterns::RENAMED,
     memory_spaces: patterns::MEMORY_SPACES,
     accuracy: include_str!("../../results/nvidia-h200/accuracy.csv"),
+    teaches: patterns::TEACHES,
     ..Catalogue::new("coalesce", patterns::ALL, IMAGES)
 };

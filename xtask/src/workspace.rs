@@ -44,6 +44,11 @@ pub fn coalesce() -> PathBuf {
     program("release")
 }
 
+/// The virtual GPU as `libcuda.so.1`, where cargo puts what it builds for another crate.
+pub fn virtual_libcuda() -> PathBuf {
+    target_dir().join("release/deps/libvirtual_libcuda.so")
+}
+
 /// The `coalesce` program of a profile.
 pub fn program(profile: &str) -> PathBuf {
     target_dir().join(profile).join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)

@@ -2,7 +2,7 @@
 
 use crate::hierarchy::MemorySpace;
 use crate::pattern::{Pattern, Variant};
-use ::results::Renamed;
+use ::results::{AdviceKind, Renamed};
 use cuda_host::Image;
 
 /// Patterns in teaching order, and the kernels that they launch.
@@ -29,6 +29,8 @@ pub struct Catalogue {
     /// How wrong the model's predictions of these patterns are known to be, as [`results::Accuracy`] reads it; empty
     /// where nobody compared them with a measurement.
     pub accuracy: &'static str,
+    /// Where the cure of an advice was measured: the variant that has it, such as `transpose/padded`.
+    pub teaches: &'static [(AdviceKind, &'static str)],
 }
 
 /// A name that is not in the catalogue.
@@ -75,7 +77,15 @@ impl Catalogue {
         patterns: &'static [&'static Pattern],
         images: &'static [Image],
     ) -> Catalogue {
-        Catalogue { name, patterns, images, renamed: &[], memory_spaces: &[], accuracy: "" }
+        Catalogue {
+            name,
+            patterns,
+            images,
+            renamed: &[],
+            memory_spaces: &[],
+            accuracy: "",
+            teaches: &[],
+        }
     }
 
     /// Everything.
@@ -86,6 +96,11 @@ impl Catalogue {
     /// A pattern by its name.
     pub fn pattern(&self, name: &str) -> Option<&'static Pattern> {
         self.patterns.iter().copied().find(|pattern| pattern.name == name)
+    }
+
+    /// The variant in which the cure of such an advice was measured.
+    pub fn taught(&self, advice: AdviceKind) -> Option<&'static str> {
+        self.teaches.iter().find(|(kind, _)| *kind == advice).map(|(_, variant)| *variant)
     }
 
     /// The pattern that a kernel belongs to: the one with the longest name that the kernel's begins with.

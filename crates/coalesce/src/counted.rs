@@ -1,10 +1,8 @@
 //! What the virtual device counted while kernels ran.
 
 use cuda_host::VirtualDevice;
-use results::{
-    Counters, InstructionCounts, RequestCounts, RequestKind, RequestRecord, ServedWord,
-    SourceLocation,
-};
+use profiling::convert::{self, instruction, request};
+use results::{Counters, InstructionCounts};
 use simt::Finding;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -31,7 +29,7 @@ impl Counted {
     pub fn take(device: &VirtualDevice) -> Counted {
         let mut counted = Counted::default();
         for launch in device.take_launches() {
-            let counters = counters(&launch.report.counters);
+            let counters = convert::counters(&launch.report.counters);
             counted.counters += counters;
             *counted.kernels.entry(launch.kernel).or_default() += counters;
             for report in launch.report.instructions {
@@ -42,7 +40,7 @@ impl Counted {
                     }
                     Entry::Occupied(mut entry) => {
                         let sum = entry.get_mut();
-                        sum.counters += self::counters(&report.counters);
+                        sum.counters += convert::counters(&report.counters);
                         if sum.requests.is_empty() {
                             sum.requests = report.requests.into_iter().map(request).collect();
                         }
@@ -77,71 +75,5 @@ impl Counted {
         };
         let of_memory = of_kernel.filter(|(_, one)| asks(&one.counters));
         of_memory.map(|(_, one)| one.clone()).collect()
-    }
-}
-
-/// Copies the fields of one struct into another of the same fields.
-macro_rules! copied {
-    ($from:expr => $to:ident { $($field:ident),* } $(each $convert:ident { $($nested:ident),* })?) => {
-        $to { $($field: $from.$field,)* $($($nested: $convert(&$from.$nested),)*)? }
-    };
-}
-
-fn counters(from: &simt::Counters) -> Counters {
-    copied!(from => Counters {
-        warp_instructions, thread_instructions, predicated_on_thread_instructions, branches,
-        divergent_branches, barriers, parameter_loads, generic_requests, integer_instructions,
-        float_instructions, warp_level_instructions
-    } each requests {
-        global_load, global_store, global_atomic, global_reduction, async_copy_global,
-        async_copy_shared, bulk_copy, shared_load, shared_store, shared_atomic,
-        shared_matrix_load, shared_matrix_store, local_load, local_store, constant_load,
-        texture_load
-    })
-}
-
-fn requests(from: &simt::Traffic) -> RequestCounts {
-    copied!(from => RequestCounts {
-        requests, lanes, bytes, bytes_distinct, sectors, sectors_ideal, sector_passes, lines,
-        wavefronts, wavefronts_ideal
-    })
-}
-
-fn instruction(report: simt::InstructionReport) -> InstructionCounts {
-    InstructionCounts {
-        ptx_line: report.ptx_line,
-        source: report.source.map(|simt::SourceLocation { file, line, inlined_at }| {
-            SourceLocation { file, line, inlined_at }
-        }),
-        depends_on_timing: report.depends_on_timing,
-        counters: counters(&report.counters),
-        requests: report.requests.into_iter().map(request).collect(),
-    }
-}
-
-fn request(record: simt::RequestRecord) -> RequestRecord {
-    let kind = match record.kind {
-        simt::RequestKind::GlobalLoad => RequestKind::GlobalLoad,
-        simt::RequestKind::GlobalStore => RequestKind::GlobalStore,
-        simt::RequestKind::GlobalAtomic => RequestKind::GlobalAtomic,
-        simt::RequestKind::AsyncCopySource => RequestKind::AsyncCopySource,
-        simt::RequestKind::BulkCopy => RequestKind::BulkCopy,
-        simt::RequestKind::AsyncCopyTarget => RequestKind::AsyncCopyTarget,
-        simt::RequestKind::SharedLoad => RequestKind::SharedLoad,
-        simt::RequestKind::SharedStore => RequestKind::SharedStore,
-        simt::RequestKind::SharedAtomic => RequestKind::SharedAtomic,
-        simt::RequestKind::ConstantLoad => RequestKind::ConstantLoad,
-    };
-    let word = |word: simt::ServedWord| ServedWord { index: word.index, lanes: word.lanes };
-    RequestRecord {
-        kind,
-        bytes: record.bytes,
-        lanes: record.lanes,
-        traffic: requests(&record.traffic),
-        passes: record
-            .passes
-            .into_iter()
-            .map(|pass| pass.into_iter().map(word).collect())
-            .collect(),
     }
 }

@@ -13,6 +13,7 @@
 //! | [`testing`] | all of that in `cargo test`, without a GPU |
 //! | [`timeline`] | records which operations ran when on streams |
 //! | [`hierarchy`] | tells of the memory spaces, with what was measured of each |
+//! | [`foreign`] | profiles a kernel of any PTX file |
 //! | [`calibrate`] | measures a device and writes its profile |
 
 pub mod arrays;
@@ -25,6 +26,7 @@ pub mod count;
 mod counted;
 pub mod data;
 mod environment;
+pub mod foreign;
 pub mod hierarchy;
 pub mod instruments;
 pub mod measure;
@@ -40,7 +42,7 @@ pub mod timing;
 mod unavailable;
 pub mod verify;
 
-pub use ::results::Renamed;
+pub use ::results::{AdviceKind, Renamed};
 pub use catalogue::{Catalogue, Selection, UnknownName};
 pub use command::main;
 pub use counted::Counted;

@@ -5,7 +5,8 @@ use crate::timing::Stopwatch;
 use crate::verify::{PreparedVariant, VerifyOutcome, case, unsupported_reason};
 use anyhow::{Context, Result, bail};
 use cuda_host::{Gpu, OperationKind, OperationRecord};
-use results::{Engine, Interval, Kind, Origin, Timeline};
+use profiling::convert::kind_of;
+use results::{Engine, Interval, Origin, Timeline};
 use std::ops::Range;
 
 /// What lies between the last event that was recorded and the first on the same stream; `None` without two events.
@@ -58,23 +59,6 @@ fn begin_with_their_engine(intervals: &mut [Interval]) {
         [*start_us, *end_us] = [*start_us, *end_us].map(|time| (time * 100.0).round() / 100.0);
     }
     intervals.sort_by(|one, other| one.start_us.total_cmp(&other.start_us));
-}
-
-fn kind_of(kind: &OperationKind) -> Option<Kind> {
-    Some(match kind {
-        OperationKind::Upload { bytes } => Kind::Upload(*bytes),
-        OperationKind::Download { bytes } => Kind::Download(*bytes),
-        OperationKind::DeviceCopy { bytes } => Kind::DeviceCopy(*bytes),
-        OperationKind::HostCopy { bytes } => Kind::HostCopy(*bytes),
-        OperationKind::Fill { bytes } => Kind::Fill(*bytes),
-        OperationKind::Kernel { name } => Kind::Kernel(name.clone()),
-        OperationKind::Graph => Kind::Graph,
-        OperationKind::HostFunction => Kind::HostFunction,
-        OperationKind::Wait => Kind::Wait,
-        OperationKind::Call { name } => Kind::Call((*name).to_owned()),
-        OperationKind::HostRead { bytes } => Kind::HostRead(*bytes),
-        OperationKind::Event => return None,
-    })
 }
 
 /// Runs each variant once on a device and says what ran between two events and how many milliseconds these were apart.

@@ -14,6 +14,7 @@ pub mod measured;
 mod page;
 pub mod picture;
 pub mod plot;
+pub mod profile;
 mod publish;
 mod roofline;
 mod runs;

@@ -214,6 +214,14 @@ pub struct ServedWord {
     pub lanes: u32,
 }
 
+/// A place as a person reads it: the line of the source, or that of the PTX.
+pub fn place(source: Option<&SourceLocation>, ptx_line: u32) -> String {
+    match source.map(SourceLocation::outermost) {
+        Some((file, line)) if line > 0 => format!("{file}:{line}"),
+        _ => format!("PTX line {ptx_line}"),
+    }
+}
+
 impl Counts {
     /// Reads a file of `coalesce count`.
     ///

@@ -1,12 +1,14 @@
-//! Result files: what was measured (`coalesce bench`), what was counted by executing kernels (`coalesce count`), their
-//! JSON schema, and the comparison of two files.
+//! Result files: what was measured (`coalesce bench`), what was counted by executing kernels (`coalesce count`), what a
+//! program of others did (`coalesce run`), their JSON schema, and the comparison of two files.
 //!
 //! Plain data: no driver, no executor and no kernel compiler is needed to read or write them.
 
 mod accuracy;
+mod advice;
 mod compare;
 mod counters;
 mod counts;
+mod profile;
 mod read;
 mod renamed;
 mod resource;
@@ -17,11 +19,17 @@ mod traffic;
 mod write;
 
 pub use accuracy::{Accuracy, Misordered, misordered, unranked};
+pub use advice::{Advice, AdviceKind, Promise};
 pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
 pub use counters::{Counters, RequestCounts};
 pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
+    place,
+};
+pub use profile::{
+    FailOn, Mistake, PROFILE_SCHEMA, ProfiledHazard, ProfiledInstruction, ProfiledKernel,
+    ProgramProfile,
 };
 pub use read::read_text;
 pub use renamed::{Renamed, twin};

@@ -38,6 +38,8 @@ pub struct Parameter {
     pub alignment: u32,
     /// What it was declared as.
     pub kind: ParameterKind,
+    /// The type in its declaration, such as `f32`, of an array that of its elements.
+    pub element: String,
 }
 
 /// A kernel of a module.
@@ -191,8 +193,9 @@ pub struct Module {
     source: String,
 }
 
-/// The newest PTX version whose meaning is known here.
-const VERSION_MAX: (u32, u32) = (9, 3);
+/// The newest major version of PTX whose meaning is known here. A minor version adds instructions, each of which is known
+/// or refused by name.
+const MAJOR_VERSION_MAX: u32 = 9;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -203,7 +206,7 @@ impl Module {
     /// [`Kernel::supported`] and by a launch of that kernel.
     pub fn parse(ptx: &str) -> Result<Module, Error> {
         let tree = parse(ptx)?;
-        if tree.version > VERSION_MAX {
+        if tree.version.0 > MAJOR_VERSION_MAX {
             let (major, minor) = tree.version;
             return Err(Error::Unsupported {
                 position: Position { line: 1, column: 1 },
@@ -366,6 +369,7 @@ fn parameters(variables: &[Variable<'_>]) -> Result<Vec<Parameter>, Error> {
             bytes: bytes as u32,
             alignment: alignment as u32,
             kind,
+            element: variable.element.into(),
         });
         offset += bytes;
     }

@@ -402,6 +402,14 @@ pub(crate) enum Operation {
         to: u32,
         bytes: u32,
     },
+    /// A call that may come back into its caller puts the caller's registers and local bytes aside.
+    SaveFrame {
+        frame: u32,
+    },
+    /// The lanes that came back from such a call have them again.
+    RestoreFrame {
+        frame: u32,
+    },
     Barrier {
         id: u32,
         count: Option<u32>,

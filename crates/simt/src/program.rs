@@ -99,6 +99,14 @@ pub(crate) struct ProgramLocation {
     pub inlined_at: Vec<(String, u32)>,
 }
 
+/// What a recursive call puts aside for each lane.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SavedFrame {
+    pub rows: Vec<Row>,
+    /// Offsets in local memory.
+    pub bytes: Vec<u32>,
+}
+
 /// A kernel with everything it calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
@@ -135,6 +143,8 @@ pub(crate) struct Program {
     pub decisive: Vec<u32>,
     /// A product and a sum that NVIDIA's assembler may fuse.
     pub contraction: Option<Contraction>,
+    /// What recursive calls put aside, by the frame of the function that makes them.
+    pub saved_frames: Vec<SavedFrame>,
     /// Function of each instruction: start pcs in ascending order with names.
     pub functions: Vec<(u32, String)>,
 }

@@ -15,6 +15,7 @@ use cuda_driver::{OperationKind, ReturnCode};
 use simt::Report;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
+use std::io::Write;
 use std::ops::Range;
 
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
@@ -305,8 +306,13 @@ impl Machine {
             return Some((0.0, Vec::new()));
         }
         self.hide_inaccessible();
-        let ran = simt::run(&kernel.module, &mut self.memory.device, &kernel.launch, &options);
+        let mut printed = String::new();
+        let memory = &mut self.memory.device;
+        let ran =
+            simt::run_printing(&kernel.module, memory, &kernel.launch, &options, &mut printed);
         self.memory.device.show();
+        // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
+        print(ran.as_ref().map_or(&printed, |report| &report.printed));
         let mut report = match ran {
             Ok(report) => report,
             Err(error) => {
@@ -388,10 +394,15 @@ impl Machine {
 
     fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
         let Predicted { parts, moves, model_ns } = predicted;
+        let most = self.device().profile.threads_per_multiprocessor / 32;
+        let warps = kernel.launch.threads().div_ceil(32) * u64::from(kernel.resident);
         self.recorder.launched(LaunchRecord {
             kernel: kernel.launch.kernel.clone(),
             grid: kernel.launch.grid,
             block: kernel.launch.block,
+            dynamic_shared_bytes: kernel.launch.dynamic_shared_bytes,
+            occupancy: warps as f64 / f64::from(most),
+            module: kernel.module.clone(),
             report,
             parts,
             moves,
@@ -475,6 +486,15 @@ impl Machine {
                 ),
             );
         }
+    }
+}
+
+/// Writes what a kernel printed to standard output.
+fn print(text: &str) {
+    if !text.is_empty() {
+        let mut output = std::io::stdout().lock();
+        // Nobody may be reading, which is no fault of the kernel's.
+        let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     }
 }
 

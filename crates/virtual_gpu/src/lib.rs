@@ -42,6 +42,7 @@ mod device_state;
 mod devices;
 mod executor;
 mod exports;
+mod fat_binary;
 mod handles;
 mod l2;
 mod limits;
@@ -78,6 +79,6 @@ pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
     assume_registers, extrapolate_to, forget_failure, host_reads, host_touches, host_writes,
-    launches, leaks, misuse, operations, skip_kernels, watch,
+    launches, leaks, misuse, observe, operations, skip_kernels, watch,
 };
 pub use topology::Topology;

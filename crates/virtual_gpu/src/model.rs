@@ -225,6 +225,27 @@ impl Parts {
         ]
     }
 
+    /// Each part of the device by its name, with the time that it is busy.
+    pub fn named(&self) -> [(&'static str, f64); 13] {
+        const NAMES: [&str; 13] = [
+            "device memory",
+            "L2",
+            "requests to L2",
+            "L1 and shared memory",
+            "constant cache",
+            "atomic updates",
+            "starting warps",
+            "issuing instructions",
+            "waiting for results",
+            "reading host memory",
+            "writing host memory",
+            "reading other devices",
+            "writing other devices",
+        ];
+        let times = self.all();
+        std::array::from_fn(|part| (NAMES[part], times[part]))
+    }
+
     /// The time of all parts together.
     pub fn together_ns(&self) -> f64 {
         let sum: f64 = self.all().iter().map(|part| part.powf(TOGETHER)).sum();

@@ -8,6 +8,7 @@ use crate::work::QueuedWork;
 use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use simt::Module;
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::CString;
 use std::sync::Arc;
 
 /// The legacy default stream's key on the first device; the driver's handles 0 and 1 both mean it.
@@ -71,6 +72,42 @@ pub(crate) struct FunctionState {
     pub(crate) carveout: i32,
     /// Clusters of more than [`PORTABLE_CLUSTER`] blocks are allowed.
     pub(crate) large_clusters: bool,
+    /// The name as the program may keep it.
+    pub(crate) c_name: CString,
+    /// What functions of CUDA 3 said of the next launch.
+    pub(crate) next: NextLaunch,
+}
+
+impl FunctionState {
+    /// A function as it is found in its module.
+    pub(crate) fn new(module: usize, name: String, max_dynamic_shared_bytes: u32) -> FunctionState {
+        let c_name = CString::new(name.as_str()).unwrap_or_default();
+        FunctionState {
+            module,
+            name,
+            max_dynamic_shared_bytes,
+            carveout: -1,
+            large_clusters: false,
+            c_name,
+            next: NextLaunch::default(),
+        }
+    }
+}
+
+/// A launch whose shape and parameters are said one after the other (`cuFuncSetBlockShape`, `cuParamSetv`).
+#[derive(Debug, Default, Clone)]
+pub(crate) struct NextLaunch {
+    pub(crate) block: [u32; 3],
+    pub(crate) shared_bytes: u32,
+    pub(crate) parameters: Vec<u8>,
+}
+
+/// What a program gives the linker.
+#[derive(Debug, Default)]
+pub(crate) struct LinkState {
+    pub(crate) texts: Vec<String>,
+    /// The result, which the program may read until it destroys the state: PTX with its NUL.
+    pub(crate) linked: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
@@ -118,6 +155,7 @@ pub(crate) struct Objects {
     pub(crate) events: Handles<EventState>,
     pub(crate) modules: Handles<LoadedModule>,
     pub(crate) functions: Handles<FunctionState>,
+    pub(crate) links: Handles<LinkState>,
     pub(crate) pools: Handles<PoolState>,
     /// By device.
     pub(crate) default_pools: Vec<usize>,
@@ -172,6 +210,7 @@ impl Objects {
             events: Handles::new(3),
             modules: Handles::new(4),
             functions: Handles::new(5),
+            links: Handles::new(6),
             pools,
             default_pools,
             pool_of: HashMap::new(),
@@ -334,13 +373,7 @@ mod tests {
         let text = ".version 7.8\n.target sm_70\n.address_size 64\n";
         let module = Arc::new(Module::parse(text).unwrap());
         let module = objects.modules.add(LoadedModule { module, device: 0 });
-        let function = |module| FunctionState {
-            module,
-            name: "f".to_owned(),
-            max_dynamic_shared_bytes: 0,
-            carveout: -1,
-            large_clusters: false,
-        };
+        let function = |module| FunctionState::new(module, "f".to_owned(), 0);
         let gone = objects.functions.add(function(module));
         let other = objects.functions.add(function(module + 16));
         objects.remove_module(module).unwrap();

@@ -4,9 +4,11 @@ use crate::managed::PageMoves;
 use crate::misuse::{Misuse, MisuseKind, caller};
 use crate::model::Parts;
 use cuda_driver::{OperationKind, OperationRecord};
-use simt::Report;
+use simt::{Module, Report};
 use std::collections::{HashSet, VecDeque};
+use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Launches that are remembered until they are asked for; older ones are dropped.
 const MAX_LAUNCHES: usize = 4096;
@@ -22,6 +24,12 @@ pub struct LaunchRecord {
     pub grid: [u32; 3],
     /// Threads per block in x, y, z.
     pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per block.
+    pub dynamic_shared_bytes: u32,
+    /// Warps that fit on a multiprocessor at once, over those that it could hold.
+    pub occupancy: f64,
+    /// The module that the kernel is of.
+    pub module: Arc<Module>,
     /// Exact: what the executor counted.
     pub report: Report,
     /// Model: how long each part of the device was busy.
@@ -30,6 +38,15 @@ pub struct LaunchRecord {
     pub moves: PageMoves,
     /// Model: how long the kernel took, in nanoseconds.
     pub model_ns: f64,
+}
+
+/// Who is told of each launch.
+pub(crate) struct Observer(pub(crate) Box<dyn FnMut(LaunchRecord) + Send>);
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Observer")
+    }
 }
 
 /// What happened since it was last asked for.
@@ -45,6 +62,8 @@ pub(crate) struct Recorder {
     /// Kernels whose contraction was reported.
     pub(crate) contracted: HashSet<String>,
     pub(crate) launches: VecDeque<LaunchRecord>,
+    /// Is given each launch, which is then not remembered.
+    pub(crate) observer: Option<Observer>,
     pub(crate) operations: VecDeque<OperationRecord>,
 }
 
@@ -58,7 +77,10 @@ impl Recorder {
 
     /// Remembers a kernel that ran.
     pub(crate) fn launched(&mut self, record: LaunchRecord) {
-        push_within(&mut self.launches, MAX_LAUNCHES, record);
+        match &mut self.observer {
+            Some(Observer(observer)) => observer(record),
+            None => push_within(&mut self.launches, MAX_LAUNCHES, record),
+        }
     }
 
     /// Notes a mistake of the program, once.

@@ -1,10 +1,10 @@
 //! The virtual GPU as a source of driver functions, and what can be asked of it besides.
 
 use crate::exports;
-use crate::misuse::Misuse;
+use crate::misuse::{Misuse, MisuseKind};
 use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
-use crate::recorder::LaunchRecord;
+use crate::recorder::{LaunchRecord, Observer};
 use cuda_driver::{OperationRecord, SymbolSource};
 use simt::Watched;
 use std::ffi::{CStr, c_void};
@@ -26,9 +26,26 @@ unsafe impl SymbolSource for VirtualGpu {
     }
 
     fn missed(&self, name: &CStr) {
+        let name = name.to_string_lossy();
         if with(|machine| machine.options.announce) {
-            eprintln!("{}: {} is not supported", self.name, name.to_string_lossy());
+            eprintln!("{}: {name} is not supported", self.name);
         }
+        // Who profiles a program wants to know why it stopped; others have the call's own answer.
+        with(|machine| {
+            if machine.recorder.observer.is_some() {
+                machine.report(MisuseKind::Unsupported, missing(&name));
+            }
+        });
+    }
+}
+
+/// What the virtual device says of a function that it does not have.
+fn missing(name: &str) -> String {
+    match name {
+        "cuGetExportTable" => "the CUDA runtime asks for tables that NVIDIA does not document, and cannot start on the \
+                               virtual device: use the driver API, or give the PTX of a kernel to `explain`"
+            .to_owned(),
+        _ => format!("the virtual device does not have the function {name}"),
     }
 }
 
@@ -88,6 +105,12 @@ pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {
 /// The kernels that ran since the last call, in the order in which they were executed; of very many the last 4096.
 pub fn launches() -> Vec<LaunchRecord> {
     with(|machine| std::mem::take(&mut machine.recorder.launches).into())
+}
+
+/// From here on, this function is given each launch when it has run, so that none is dropped; [`launches`] has none. It
+/// must not ask this crate anything, and is called in the thread whose call made the kernel run.
+pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
+    with(|machine| machine.recorder.observer = Some(Observer(Box::new(observer))));
 }
 
 /// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.

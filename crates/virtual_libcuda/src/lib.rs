@@ -2,8 +2,16 @@
 //!
 //! The exported functions are those of `cuda_driver`'s table, defined there and nowhere else. This crate only starts the
 //! virtual GPU and selects it, before any of them can be called. `crates/virtual_gpu/README.md` says how to use it.
+//!
+//! When the environment asks for it (`settings`), the program is profiled, and what was found is written when it ends
+//! (`profile`).
+
+mod first_versions;
+mod profile;
+mod settings;
 
 use cuda_driver::{Backend, ReturnCode, SymbolSource};
+use settings::Settings;
 use std::error::Error;
 use std::ffi::{CStr, c_uint, c_void};
 use std::path::Path;
@@ -19,6 +27,11 @@ const DEFAULT_PROFILE: &str = "h200";
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
+
+/// The loader calls what this section lists when the program ends.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = profile::end;
 
 extern "C" fn start() {
     let gpu: &'static dyn SymbolSource = match device() {
@@ -46,7 +59,14 @@ fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
             );
         }
     };
-    Ok(VirtualGpu::start(machine, Options { announce: true, ..Options::default() })?)
+    let settings = Settings::from_environment()?;
+    let profiles = settings.profiles();
+    let options = Options { announce: !profiles, checks: settings.checks, ..Options::default() };
+    let gpu = VirtualGpu::start(machine, options)?;
+    if profiles {
+        profile::start(settings, gpu.name());
+    }
+    Ok(gpu)
 }
 
 /// Answers when there is no device to start: programs find no GPU.

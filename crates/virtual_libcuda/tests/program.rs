@@ -208,6 +208,60 @@ fn a_context_takes_parameters_that_ask_for_nothing() {
     }
 }
 
+/// A word that a kernel doubled, whose launch was said as CUDA 3 says it.
+fn doubled(library: &Library, function: *mut c_void) -> u32 {
+    let (mut word, mut place) = (21u32, 0u64);
+    done!(library, cuMemAlloc_v2(&mut place => *mut u64, 4 => usize));
+    done!(library, cuMemcpyHtoD_v2(place => u64, &word => *const u32, 4 => usize));
+    done!(library, cuFuncSetBlockShape(function => *mut c_void, 1 => c_int, 1 => c_int, 1 => c_int));
+    done!(library, cuParamSetv(function => *mut c_void, 0 => c_int, (&raw mut place).cast() => *mut c_void, 8 => c_uint));
+    done!(library, cuParamSetSize(function => *mut c_void, 8 => c_uint));
+    done!(library, cuLaunchGrid(function => *mut c_void, 1 => c_int, 1 => c_int));
+    done!(library, cuMemcpyDtoH_v2(&mut word => *mut u32, place => u64, 4 => usize));
+    done!(library, cuMemFree_v2(place => u64));
+    word
+}
+
+#[test]
+fn a_library_of_a_fat_binary_and_a_linked_text_have_their_kernels() {
+    let library = &open();
+    start(library);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../virtual_gpu/fixtures/twice_lz4.fatbin");
+    let image = std::fs::read(file).expect("it is committed");
+    let (mut loaded, mut kernel, mut function, mut name) =
+        (null_mut(), null_mut(), null_mut(), std::ptr::null());
+    done!(library, cuLibraryLoadData(
+        &mut loaded => *mut *mut c_void, image.as_ptr() => *const u8, null_mut() => *mut c_uint,
+        null_mut() => *mut *mut c_void, 0 => c_uint, null_mut() => *mut c_uint, null_mut() => *mut *mut c_void, 0 => c_uint
+    ));
+    done!(library, cuLibraryGetKernel(&mut kernel => *mut *mut c_void, loaded => *mut c_void, c"twice".as_ptr() => *const c_char));
+    done!(library, cuKernelGetName(&mut name => *mut *const c_char, kernel => *mut c_void));
+    // SAFETY: the call gave a name, which lives as long as its library.
+    assert_eq!(unsafe { CStr::from_ptr(name) }, c"twice");
+    done!(library, cuKernelGetFunction(&mut function => *mut *mut c_void, kernel => *mut c_void));
+    assert_eq!(doubled(library, function), 42);
+    let (mut offset, mut size) = (9usize, 0usize);
+    done!(library, cuKernelGetParamInfo(kernel => *mut c_void, 0 => usize, &mut offset => *mut usize, &mut size => *mut usize));
+    assert_eq!((offset, size), (0, 8));
+    done!(library, cuLibraryUnload(loaded => *mut c_void));
+
+    let (mut state, mut linked, mut bytes, mut module) =
+        (null_mut(), null_mut(), 0usize, null_mut());
+    let empty = (null_mut::<c_uint>(), null_mut::<*mut c_void>());
+    done!(library, cuLinkCreate(
+        0 => c_uint, empty.0 => *mut c_uint, empty.1 => *mut *mut c_void, &mut state => *mut *mut c_void
+    ));
+    done!(library, cuLinkAddData_v2(
+        state => *mut c_void, 1 => c_uint, PTX.as_ptr().cast_mut().cast() => *mut c_void, PTX.count_bytes() => usize,
+        c"scale".as_ptr() => *const c_char, 0 => c_uint, empty.0 => *mut c_uint, empty.1 => *mut *mut c_void
+    ));
+    done!(library, cuLinkComplete(state => *mut c_void, &mut linked => *mut *mut c_void, &mut bytes => *mut usize));
+    done!(library, cuModuleLoadData(&mut module => *mut *mut c_void, linked => *mut c_void));
+    done!(library, cuModuleGetFunction(&mut function => *mut *mut c_void, module => *mut c_void, c"scale".as_ptr() => *const c_char));
+    done!(library, cuLinkDestroy(state => *mut c_void));
+    done!(library, cuModuleUnload(module => *mut c_void));
+}
+
 /// Runs `inner`, an ignored test of this file, in a process with another choice of device; gives its standard error.
 fn elsewhere(inner: &str, device: &str) -> String {
     let output = Command::new(std::env::current_exe().expect("a test knows where it is"))
@@ -241,6 +295,20 @@ fn inner_device() {
         let code = call!(library, cuArrayGetSparseProperties(null_mut() => *mut c_void, null_mut() => *mut c_void));
         assert_eq!(code, 801);
     }
+}
+
+#[test]
+fn a_library_that_is_loaded_late_profiles_as_the_variables_say() {
+    let output = Command::new(std::env::current_exe().expect("a test knows where it is"))
+        .args(["a_program_runs_a_kernel", "--exact", "--nocapture"])
+        .env("COALESCE_CHECK", "all")
+        .env("COALESCE_KERNEL", "scale")
+        .output()
+        .expect("the test starts");
+    let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert!(output.status.success(), "{errors}");
+    assert!(errors.contains("Kernel `scale`") && errors.contains("8 launches"), "{errors}");
+    assert!(errors.contains("Checked for hazards: none."), "{errors}");
 }
 
 #[test]

@@ -10,8 +10,8 @@ mod streams;
 mod transfer;
 
 pub use caches::memory_hierarchy::MEMORY_SPACES;
-use coalesce::Renamed;
 use coalesce::pattern::Pattern;
+use coalesce::{AdviceKind, Renamed};
 pub use memory_management::allocation::Arena;
 
 /// Every pattern. All commands, tests and docs iterate this list.
@@ -57,6 +57,23 @@ pub const ALL: &[&Pattern] = &[
     &memory_management::allocation::PATTERN,
     &memory_management::symbols::PATTERN,
     &streams::graphs::PATTERN,
+];
+
+/// The variant in which the cure of each kind of advice was measured.
+pub const TEACHES: &[(AdviceKind, &str)] = &[
+    (AdviceKind::StridedAccess, "transpose/padded"),
+    (AdviceKind::ScatteredAccess, "bus_utilization/aligned_ca"),
+    (AdviceKind::MisalignedAccess, "misalignment/padded"),
+    (AdviceKind::NarrowAccess, "aos_soa/both_vectorized"),
+    (AdviceKind::BankConflict, "transpose/padded"),
+    (AdviceKind::ContendedAtomic, "atomics/warp_aggregated"),
+    (AdviceKind::DivergentConstant, "constant_memory/shared"),
+    (AdviceKind::LocalMemory, "local_memory/shared"),
+    (AdviceKind::Divergence, "divergence/rearranged"),
+    (AdviceKind::LowOccupancy, "occupancy/vectorized_64"),
+    (AdviceKind::PageableCopy, "pinned_memory/h2d_pinned"),
+    (AdviceKind::SmallCopies, "batching/packed"),
+    (AdviceKind::MissingOverlap, "overlap/breadth_first"),
 ];
 
 /// What had another name in the measurements that are kept.

@@ -21,6 +21,7 @@ Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing n
   ./coalesce bench --json out.json   measure every variant
   ./coalesce report out.json         pages for a browser; report/ holds those of an H200
   ./coalesce explain transpose       what a pattern teaches
+  ./coalesce run -- ./program        profile a program of yours on a virtual GPU, by the libcuda.so.1 beside it
   ./device-tests --ignored device::  the test suite's GPU part
 ";
 
@@ -32,6 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .with_context(|| format!("cannot create {}", output.display()))?;
     copy(&workspace::coalesce(), &output.join("coalesce"))?;
     copy(&test_program()?, &output.join("device-tests"))?;
+    // `run` looks for it beside the program.
+    copy(&workspace::virtual_libcuda(), &output.join("libcuda.so.1"))?;
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace::root().join(file), &output.join(file))?;
     }

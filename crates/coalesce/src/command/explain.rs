@@ -1,5 +1,6 @@
 //! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
 
+use super::explain_ptx::{self, PtxArguments};
 use super::shared::WrongArgument;
 use super::terminal::{table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
@@ -13,14 +14,18 @@ use cuda_host::{Choice, Gpu, KernelFacts};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX. Also explains a term.
+/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX. Also explains a term,
+/// and what a kernel of any PTX file does.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain --glossary \"bank conflict\""
+    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain my.ptx\n  PROGRAM explain my.ptx:scale --grid 4096 --block 256 --arg out:f32*1Mi --arg in:f32*1Mi=random --arg n=1Mi --check\n  PROGRAM explain --glossary \"bank conflict\""
 )]
 pub struct Arguments {
-    /// The pattern, or one variant of it.
-    #[arg(value_name = "PATTERN[/VARIANT]", required_unless_present = "glossary")]
+    /// The pattern, or one variant of it; or a PTX file and one of its kernels.
+    #[arg(
+        value_name = "PATTERN[/VARIANT] | FILE.ptx[:KERNEL]",
+        required_unless_present = "glossary"
+    )]
     selection: Option<String>,
     /// Explain a term instead of a pattern. Without a term, print the whole glossary, a first lesson for newcomers to GPUs.
     #[arg(long, value_name = "TERM", num_args = 0..=1, conflicts_with_all = ["selection", "svg", "device"])]
@@ -30,8 +35,10 @@ pub struct Arguments {
     svg: Option<PathBuf>,
     /// The device that makes timelines. On a GPU they are measured at the size of the benchmark. The addresses that a warp
     /// touches are the same on every device.
-    #[arg(long, value_name = "DEVICE", default_value = "virtual", requires = "svg")]
+    #[arg(long, value_name = "DEVICE", default_value = "virtual")]
     device: Choice,
+    #[command(flatten)]
+    ptx: PtxArguments,
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
@@ -39,7 +46,17 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         println!("{}", explained(term.as_deref())?);
         return Ok(ExitCode::SUCCESS);
     }
-    let selection = catalogue.select(arguments.selection.as_deref().unwrap_or_default())?;
+    let selection = arguments.selection.as_deref().unwrap_or_default();
+    if let Some(named) = explain_ptx::of_file(selection) {
+        let svg = arguments.svg.as_deref();
+        return explain_ptx::run(catalogue, named, &arguments.ptx, &arguments.device, svg);
+    }
+    if arguments.ptx.grid.is_some() {
+        let message =
+            format!("`{selection}` is no PTX file, and only kernels of such a file take --grid");
+        return Err(WrongArgument(message).into());
+    }
+    let selection = catalogue.select(selection)?;
     let pattern = selection.pattern;
     if let Some(folder) = &arguments.svg {
         std::fs::create_dir_all(folder).with_context(|| {

@@ -6,10 +6,12 @@ mod calibrate;
 mod compare;
 mod count;
 mod explain;
+mod explain_ptx;
 mod list;
 mod new;
 mod report;
 mod results;
+mod run;
 mod shared;
 mod terminal;
 mod verify;
@@ -18,7 +20,7 @@ use crate::catalogue::{Catalogue, UnknownName};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::GpuError;
 use cust::error::CudaError;
-use shared::WrongArgument;
+pub use shared::WrongArgument;
 use std::process::ExitCode;
 
 /// List, explain, check and measure the memory patterns of a catalogue.
@@ -26,7 +28,7 @@ use std::process::ExitCode;
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU."
+    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -43,6 +45,7 @@ enum Command {
     Calibrate(calibrate::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
+    Run(run::Arguments),
     Results(results::Arguments),
     New(new::Arguments),
 }
@@ -69,6 +72,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(catalogue, &arguments),
         Command::Explain(arguments) => explain::run(catalogue, &arguments),
         Command::Report(arguments) => report::run(catalogue, &arguments),
+        Command::Run(arguments) => run::run(catalogue, &arguments),
         Command::Results(arguments) => results::run(catalogue, &arguments),
         Command::New(arguments) => new::run(&arguments),
     };

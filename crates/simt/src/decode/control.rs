@@ -136,6 +136,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             let name = self.context.tree.functions[index].name;
             return self.invalid(format!("wrong number of arguments or results for `{name}`"));
         }
+        let restore = self.save_frame(index);
         for (argument, formal) in arguments.iter().zip(formals) {
             match (self.local_of(argument), formal) {
                 (Some(from), Formal::Memory { offset, bytes }) => {
@@ -163,7 +164,10 @@ impl<'a> Decoder<'_, '_, 'a> {
                 _ => return self.invalid("result and its variable are of different kinds"),
             }
         }
+        let results = std::mem::take(&mut self.after);
         self.emit(Operation::Call { target: frame as u32 });
+        restore.into_iter().for_each(|restore| self.helper_of_all(restore));
+        results.into_iter().for_each(|result| self.helper(result));
         Ok(())
     }
 

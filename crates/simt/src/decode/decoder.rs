@@ -1,6 +1,7 @@
 //! The state of decoding one kernel, and what every part of the decoder does to it.
 
 use super::context::Context;
+use super::extent::Extent;
 use super::scope::Scope;
 use crate::error::{Error, Position};
 use crate::operation::{Operation, Row};
@@ -66,6 +67,10 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     /// Instructions to emit after the current one.
     pub after: Vec<Operation>,
     pub in_entry: bool,
+    /// The frame of the function that is decoded; none for the kernel itself.
+    pub caller: Option<usize>,
+    /// What each function made while it was decoded, in the order of the frames.
+    pub extents: Vec<Extent>,
     pub local_bytes: u64,
 }
 
@@ -116,6 +121,8 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             writes: Vec::new(),
             after: Vec::new(),
             in_entry: true,
+            caller: None,
+            extents: Vec::new(),
             local_bytes: 0,
         };
         // The rows ALWAYS, CARRY and NEVER.

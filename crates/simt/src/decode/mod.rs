@@ -2,8 +2,8 @@
 //! functions.
 //!
 //! A kernel and all functions it calls become one program. Every function has its own registers
-//! and its own per-lane memory, so a call needs nothing but a return address; recursion is refused
-//! when it happens.
+//! and its own per-lane memory, so a call needs nothing but a return address; a recursive one puts
+//! them aside (`recursion`).
 
 mod access;
 pub(crate) mod context;
@@ -11,12 +11,14 @@ pub(crate) mod contraction;
 mod control;
 mod copies;
 mod decoder;
+mod extent;
 mod layout;
 mod memory;
 mod mentions;
 mod names;
 mod operands;
 mod plain;
+mod recursion;
 mod scope;
 mod tensor;
 mod tensor_copy;
@@ -95,7 +97,15 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             return self.invalid(format!("function `{}` has no body", function.name));
         };
         self.in_entry = false;
-        self.function_body(scope, body)
+        self.caller = Some(index);
+        let mut extent = self.extent_begins();
+        self.function_body(scope, body)?;
+        extent.words.end = self.program.words;
+        extent.longs.end = self.program.longs;
+        extent.predicates.end = self.program.predicates;
+        extent.local.end = self.local_bytes;
+        self.extents.push(extent);
+        Ok(())
     }
 
     fn function_body(
@@ -220,6 +230,9 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let (bytes, alignment) = self.extent(variable)?;
         let symbol = match variable.space {
             "local" | "param" => {
+                if variable.space == "local" {
+                    self.check_local_array()?;
+                }
                 let offset = self.allocate_local(bytes, alignment)?;
                 Symbol::Local { offset }
             }
@@ -289,6 +302,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             };
         }
         self.program.branch_tables = tables;
+        self.program.saved_frames = self.saved_frames();
         self.program.order_dependent |= reads_results_of_atomics(&self.program);
         self.program.local_bytes = (self.local_bytes as u32).next_multiple_of(16);
         let base = self.program.shared_static.next_multiple_of(self.program.shared_alignment);

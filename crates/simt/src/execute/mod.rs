@@ -1,6 +1,7 @@
 //! The executor: blocks to threads of the host, warps in lock-step, counts to a report.
 
 mod access;
+mod aside;
 mod asynchronous;
 mod atomic;
 mod block;
@@ -25,6 +26,7 @@ mod prepare;
 #[cfg(test)]
 mod reconvergence;
 mod record;
+mod recursion;
 mod report;
 mod request;
 mod run;
@@ -59,15 +61,29 @@ pub fn run(
     launch: &Launch,
     options: &Options,
 ) -> Result<Report, Error> {
+    run_printing(module, memory, launch, options, &mut String::new())
+}
+
+/// As [`run`]; of a launch that fails, `printed` becomes what its kernel printed until then.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_printing(
+    module: &Module,
+    memory: &mut Memory,
+    launch: &Launch,
+    options: &Options,
+    printed: &mut String,
+) -> Result<Report, Error> {
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
-        return workers::run(module, kernel, memory, launch, options, 0);
+        return workers::run(module, kernel, memory, launch, options, 0, printed);
     }
     // As the driver of CUDA lays it out: its size, and a word through which the blocks wait for each other.
     let workspace = memory.allocate_named(WORKSPACE, "the workspace of a cooperative launch")?;
     memory.write(workspace, &WORKSPACE.to_le_bytes())?;
-    let report = workers::run(module, kernel, memory, launch, options, workspace);
+    let report = workers::run(module, kernel, memory, launch, options, workspace, printed);
     memory.free(workspace)?;
     report
 }

@@ -89,6 +89,7 @@ pub(crate) fn prepare<'r>(
         next: AtomicU64::new(0),
         failed: Mutex::new(None),
         failed_at: AtomicU64::new(u64::MAX),
+        printed: Mutex::default(),
         disturbed: AtomicBool::new(false),
     };
     if let Some(blocks) = &options.sample {

@@ -54,6 +54,8 @@ pub(crate) struct Run<'r> {
     /// The first failing block in launch order, with its error.
     pub failed: Mutex<Option<(u64, Error)>>,
     pub failed_at: AtomicU64,
+    /// What failing workers had printed, by block.
+    pub printed: Mutex<Vec<(u64, String)>>,
     /// The order of blocks may have mattered to a parallel launch.
     pub disturbed: AtomicBool,
 }
@@ -103,7 +105,11 @@ impl Run<'_> {
         location(self.program, pc)
     }
 
-    pub fn fail(&self, order: u64, error: Error) {
+    /// A worker ends with an error; what it printed until then is kept.
+    pub fn fail(&self, order: u64, error: Error, printed: Vec<(u64, String)>) {
+        if let Ok(mut all) = self.printed.lock() {
+            all.extend(printed);
+        }
         self.failed_at.fetch_min(order, Ordering::Relaxed);
         if let Ok(mut failed) = self.failed.lock()
             && failed.as_ref().is_none_or(|(at, _)| order < *at)
@@ -118,6 +124,14 @@ impl Run<'_> {
             Some((_, error)) => Err(error),
             None => Ok(machines),
         }
+    }
+
+    /// What workers printed that failed, block by block.
+    pub fn printed_before_failure(&self) -> String {
+        let mut printed =
+            self.printed.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
+        printed.sort_by_key(|(block, _)| *block);
+        printed.into_iter().map(|(_, text)| text).collect()
     }
 
     /// Takes warp-instructions from the launch's fuel; false when it is used up.

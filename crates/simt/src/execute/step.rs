@@ -3,6 +3,7 @@
 use super::block::{Block, Stop};
 use super::bytes::read_bytes;
 use super::machine::Machine;
+use super::recursion::{MAX_DEPTH, too_deep};
 use super::request::space_of;
 use super::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
@@ -226,6 +227,12 @@ impl Machine<'_> {
             Operation::Builtin { which, parameters, result } => {
                 self.builtin(block, warp, pc, mask, *which, parameters, *result)?;
             }
+            Operation::SaveFrame { frame } => {
+                warp.save(self.run.program, *frame, mask, split.frames.len());
+            }
+            Operation::RestoreFrame { frame } => {
+                warp.restore(self.run.program, *frame, mask, split.frames.len());
+            }
             Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
             Operation::Barrier { id, count, kind, .. } => {
                 // The warp leaves from here, so that nobody else does.
@@ -369,11 +376,9 @@ impl Machine<'_> {
         target: u32,
     ) -> Result<Flow, Error> {
         let pc = split.pc;
-        if split.frames.contains(&(pc + 1)) {
-            return Err(Error::IllegalInstruction {
-                place: Box::new(self.run.place(block.index, warp.index, mask, pc as usize)),
-                message: "recursive calls are not supported by the executor".into(),
-            });
+        if split.frames.len() >= MAX_DEPTH {
+            let place = Box::new(self.run.place(block.index, warp.index, mask, pc as usize));
+            return Err(Error::IllegalInstruction { place, message: too_deep() });
         }
         let mut frames = split.frames.clone();
         frames.push(pc + 1);

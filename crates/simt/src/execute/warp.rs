@@ -1,5 +1,6 @@
 //! A warp: registers, per-lane memory, and which lanes are where.
 
+use super::aside::Aside;
 use super::clocks::Clocks;
 use super::pending::PendingCopy;
 use super::shadow::order::Order;
@@ -79,6 +80,8 @@ pub(crate) struct Warp {
     pub local: Vec<u32>,
     /// Which local bytes were written: four bits per word, used when checking.
     pub local_written: Vec<u8>,
+    /// Of each lane, the frames of calls under way that may have come back into their caller.
+    pub aside: Vec<Vec<Aside>>,
     /// Copies that were started and have not landed, oldest first, with their group.
     pub copies: Vec<PendingCopy>,
     pub copy_group: u32,

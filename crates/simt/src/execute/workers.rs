@@ -19,7 +19,8 @@ use crate::report::Report;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-/// Runs a validated launch; its workspace, if it has one, holds zeros.
+/// Runs a validated launch; its workspace, if it has one, holds zeros. `printed` becomes what a launch that fails
+/// printed until then.
 pub(crate) fn run(
     module: &Module,
     kernel: &Kernel,
@@ -27,6 +28,7 @@ pub(crate) fn run(
     launch: &Launch,
     options: &Options,
     workspace: u64,
+    printed: &mut String,
 ) -> Result<Report, Error> {
     let program = kernel.program.as_ref().map_err(Error::clone)?;
     let run = |parallel: bool| {
@@ -37,11 +39,12 @@ pub(crate) fn run(
     };
     let threads = threads(program, memory, launch, options);
     if threads == 1 {
-        return one_by_one(&run(false)?);
+        return one_by_one(&run(false)?, printed);
     }
     let first = run(true)?;
     let outcome = side_by_side(&first, threads);
     let Some(undo) = &first.undo else {
+        *printed = first.printed_before_failure();
         return outcome.map(|machines| report(program, machines, options));
     };
     // What was found depends on the order when blocks disturbed each other, when an error ended
@@ -54,7 +57,7 @@ pub(crate) fn run(
     }
     // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
     unsafe { undo.restore(memory) };
-    one_by_one(&run(false)?)
+    one_by_one(&run(false)?, printed)
 }
 
 /// How many threads may run blocks of a launch: one where their order could change results, or what L2 keeps, and
@@ -85,9 +88,10 @@ fn writes_past_the_checks(program: &Program) -> bool {
 }
 
 /// All blocks on this thread.
-fn one_by_one(run: &Run<'_>) -> Result<Report, Error> {
+fn one_by_one(run: &Run<'_>, printed: &mut String) -> Result<Report, Error> {
     let mut machine = Machine::new(run);
     machine.run_in_turns();
+    *printed = run.printed_before_failure();
     run.outcome(vec![machine]).map(|machines| report(run.program, machines, run.options))
 }
 
@@ -140,7 +144,8 @@ impl Machine<'_> {
                     Ok(true) => break,
                     Ok(false) => {}
                     Err(error) => {
-                        self.run.fail(order, error);
+                        let printed = std::mem::take(&mut self.printed);
+                        self.run.fail(order, error, printed);
                         return;
                     }
                 }
@@ -185,7 +190,8 @@ impl Machine<'_> {
                     start_next = true;
                 }
                 Err(error) => {
-                    self.run.fail(place, error);
+                    let printed = std::mem::take(&mut self.printed);
+                    self.run.fail(place, error, printed);
                     return;
                 }
             }

@@ -47,6 +47,16 @@ fn with_peer(machine: &mut Machine, peer: CUcontext) -> CuResult<(usize, usize)>
     if peer.addr() == own { Err(INVALID_CONTEXT) } else { Ok((own, peer.addr())) }
 }
 
+/// Ends a context after what was enqueued before.
+fn destroy(machine: &mut Machine, context: CUcontext) -> CuResult {
+    machine.run_all();
+    machine.objects.remove_context(context.addr()).map_err(|_| INVALID_CONTEXT)?;
+    if thread::current_context() == Some(context.addr()) {
+        thread::pop_context();
+    }
+    Ok(())
+}
+
 exports! {
     fn cuDevicePrimaryCtxRetain(machine, context: *mut CUcontext, device: CUdevice) {
         let device = check_device(machine, device)?;
@@ -124,12 +134,11 @@ exports! {
         out(context, handle(created))
     }
     fn cuCtxDestroy_v2(machine, context: CUcontext) {
-        machine.run_all();
-        machine.objects.remove_context(context.addr()).map_err(|_| INVALID_CONTEXT)?;
-        if thread::current_context() == Some(context.addr()) {
-            thread::pop_context();
-        }
-        Ok(())
+        destroy(machine, context)
+    }
+    fn cuCtxDetach(machine, context: CUcontext) {
+        // Attached once, by being made.
+        destroy(machine, context)
     }
     fn cuCtxPushCurrent_v2(machine, context: CUcontext) {
         machine.objects.contexts.get(context.addr()).map_err(|_| INVALID_CONTEXT)?;

@@ -2,6 +2,7 @@
 
 use super::arguments::{handle, out, out_optional, text};
 use super::define::exports;
+use super::image::{ptx_of, ptx_of_file};
 use super::memory;
 use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::l2::AccessWindow;
@@ -15,18 +16,17 @@ use cuda_driver::ReturnCode;
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 use simt::{Kernel, Launch, Module};
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 const INVALID_PTX: ReturnCode = ReturnCode(218);
 const UNSUPPORTED_PTX_VERSION: ReturnCode = ReturnCode(222);
-const INVALID_IMAGE: ReturnCode = ReturnCode(200);
 const NO_BINARY: ReturnCode = ReturnCode(209);
 const OUT_OF_RESOURCES: ReturnCode = ReturnCode(701);
 const COOPERATIVE_TOO_LARGE: ReturnCode = ReturnCode(720);
 const INVALID_CLUSTER_SIZE: ReturnCode = ReturnCode(912);
 
-fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
+pub(super) fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
     machine.context()?;
     let module = Module::parse(ptx).map_err(|error| {
         machine.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
@@ -49,26 +49,18 @@ fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
 }
 
 /// # Safety
-/// `image` is null or a NUL-terminated text (a cubin, which is none, starts with bytes that are recognized).
-unsafe fn ptx_of(image: *const c_void) -> CuResult<String> {
-    if image.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: an image has at least four bytes.
-    let magic = unsafe { image.cast::<[u8; 4]>().read_unaligned() };
-    if magic == *b"\x7fELF"
-        || magic == 0x466243b1u32.to_le_bytes()
-        || magic == 0xba55ed50u32.to_le_bytes()
-    {
-        return Err(NO_BINARY);
-    }
-    // SAFETY: neither a cubin nor a fat binary, so PTX, which ends with NUL.
-    let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
-    text.to_str().map(str::to_owned).map_err(|_| INVALID_IMAGE)
+/// As for `ptx_of`.
+unsafe fn load_image(machine: &mut Machine, image: *const c_void) -> CuResult<usize> {
+    // SAFETY: by the contract.
+    let ptx = unsafe { ptx_of(machine, image) }?;
+    load(machine, &ptx)
 }
 
 /// The module and kernel of a function.
-fn kernel_of(machine: &Machine, function: usize) -> CuResult<(Arc<Module>, &FunctionState)> {
+pub(super) fn kernel_of(
+    machine: &Machine,
+    function: usize,
+) -> CuResult<(Arc<Module>, &FunctionState)> {
     let state = machine.objects.functions.get(function)?;
     Ok((machine.objects.modules.get(state.module)?.module.clone(), state))
 }
@@ -96,7 +88,7 @@ fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32
 }
 
 /// The shape of a launch.
-struct Shape {
+pub(super) struct Shape {
     grid: [u32; 3],
     block: [u32; 3],
     dynamic_bytes: u32,
@@ -107,10 +99,52 @@ struct Shape {
     window: Option<AccessWindow>,
 }
 
+impl Shape {
+    /// Of a launch without anything that is newer than its stream.
+    pub(super) fn plain(
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_bytes: u32,
+        stream: usize,
+    ) -> Shape {
+        Shape {
+            grid,
+            block,
+            dynamic_bytes,
+            cooperative: false,
+            cluster: None,
+            stream,
+            window: None,
+        }
+    }
+}
+
+/// The function of that name, the same one whenever it is asked for.
+pub(super) fn function_in(machine: &mut Machine, module: usize, name: String) -> CuResult<usize> {
+    let most = machine.device().profile.shared_bytes_per_block;
+    machine.objects.modules.get(module)?.module.kernel(&name).map_err(|_| NOT_FOUND)?;
+    let functions = &machine.objects.functions;
+    let is_meant = |other: &FunctionState| other.module == module && other.name == name;
+    let found = functions.iter().find(|(_, other)| is_meant(other)).map(|(handle, _)| handle);
+    Ok(match found {
+        Some(found) => found,
+        None => machine.objects.functions.add(FunctionState::new(module, name, most)),
+    })
+}
+
+/// Frees a module after what was enqueued before.
+pub(super) fn unload(machine: &mut Machine, module: usize) -> CuResult {
+    machine.run_all();
+    let module = machine.objects.remove_module(module)?.module;
+    let managed = memory::places_of_managed(machine, &module);
+    module.unload(&mut machine.memory.device);
+    managed.into_iter().try_for_each(|address| memory::free_managed(machine, address))
+}
+
 /// # Safety
 /// `parameters` is null or an array of the addresses of the kernel's parameters, and `extra` null or a list as the
 /// reference describes it.
-unsafe fn launch(
+pub(super) unsafe fn launch(
     machine: &mut Machine,
     function: usize,
     shape: Shape,
@@ -302,7 +336,11 @@ unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> CuResu
     Ok(shape)
 }
 
-fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> CuResult<u32> {
+pub(super) fn function_attribute(
+    machine: &Machine,
+    function: usize,
+    attribute: c_uint,
+) -> CuResult<u32> {
     let (module, state) = kernel_of(machine, function)?;
     let kernel = kernel_in(&module, &state.name)?;
     let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
@@ -323,7 +361,7 @@ fn function_attribute(machine: &Machine, function: usize, attribute: c_uint) -> 
     })
 }
 
-fn set_function_attribute(
+pub(super) fn set_function_attribute(
     machine: &mut Machine,
     function: usize,
     attribute: c_uint,
@@ -390,38 +428,31 @@ unsafe fn potential(
 
 exports! {
     fn cuModuleLoadData(machine, module: *mut CUmodule, image: *const c_void) {
-        let loaded = load(machine, &ptx_of(image)?)?;
+        let loaded = load_image(machine, image)?;
+        out(module, handle(loaded))
+    }
+    fn cuModuleLoadFatBinary(machine, module: *mut CUmodule, image: *const c_void) {
+        let loaded = load_image(machine, image)?;
         out(module, handle(loaded))
     }
     fn cuModuleLoadDataEx(
         machine, module: *mut CUmodule, image: *const c_void, _count: c_uint, _options: *mut c_uint,
         _values: *mut *mut c_void
     ) {
-        let loaded = load(machine, &ptx_of(image)?)?;
+        let loaded = load_image(machine, image)?;
         out(module, handle(loaded))
     }
     fn cuModuleLoad(machine, module: *mut CUmodule, path: *const c_char) {
-        let ptx = std::fs::read_to_string(text(path)?).map_err(|_| ReturnCode(301))?;
+        let bytes = std::fs::read(text(path)?).map_err(|_| ReturnCode(301))?;
+        let ptx = ptx_of_file(machine, bytes)?;
         let loaded = load(machine, &ptx)?;
         out(module, handle(loaded))
     }
     fn cuModuleUnload(machine, module: CUmodule) {
-        machine.run_all();
-        let removed = machine.objects.remove_module(module.addr())?;
-        let module = removed.module;
-        let managed = memory::places_of_managed(machine, &module);
-        module.unload(&mut machine.memory.device);
-        managed.into_iter().try_for_each(|address| memory::free_managed(machine, address))
+        unload(machine, module.addr())
     }
     fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
-        let name = text(name)?;
-        let most = machine.device().profile.shared_bytes_per_block;
-        machine.objects.modules.get(module.addr())?.module.kernel(&name).map_err(|_| NOT_FOUND)?;
-        let state = FunctionState { module: module.addr(), name, max_dynamic_shared_bytes: most, carveout: -1, large_clusters: false };
-        let known = machine.objects.functions.iter().find(|(_, other)| other.module == state.module && other.name == state.name);
-        let found = known.map(|(handle, _)| handle);
-        let found = found.unwrap_or_else(|| machine.objects.functions.add(state));
-        out(function, handle(found))
+        out(function, handle(function_in(machine, module.addr(), text(name)?)?))
     }
     fn cuModuleGetGlobal_v2(
         machine, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
@@ -456,7 +487,7 @@ exports! {
         extra: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, dynamic_bytes, cooperative: false, cluster: None, stream: stream.addr(), window: None };
+        let shape = Shape::plain(grid, block, dynamic_bytes, stream.addr());
         launch(machine, function.addr(), shape, parameters, extra)
     }
     #[cost(Launch)]
@@ -465,7 +496,7 @@ exports! {
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, dynamic_bytes, cooperative: true, cluster: None, stream: stream.addr(), window: None };
+        let shape = Shape { cooperative: true, ..Shape::plain(grid, block, dynamic_bytes, stream.addr()) };
         launch(machine, function.addr(), shape, parameters, std::ptr::null_mut())
     }
     #[cost(Launch)]

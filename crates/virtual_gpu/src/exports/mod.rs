@@ -6,7 +6,11 @@ mod context;
 mod define;
 mod device;
 mod graph;
+mod image;
 mod kernel;
+mod legacy;
+mod library;
+mod linker;
 mod memory;
 mod pool;
 mod stream;
@@ -25,6 +29,9 @@ pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
         device::table,
         graph::table,
         kernel::table,
+        legacy::table,
+        library::table,
+        linker::table,
         memory::table,
         pool::table,
         stream::table,

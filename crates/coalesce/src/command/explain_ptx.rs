@@ -1,0 +1,165 @@
+//! `coalesce explain FILE.ptx`: what a kernel of any compiler does.
+
+use super::shared::{WrongArgument, writable};
+use crate::catalogue::Catalogue;
+use crate::foreign::{self, Argument, Launch, Shape};
+use ::report::profile;
+use ::results::{FailOn, ProgramProfile, write, write_json};
+use anyhow::{Context, Result};
+use cuda_host::Choice;
+use profiling::demangled;
+use simt::Checks;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use virtual_gpu::Topology;
+
+/// The exit code of `explain` and `run` when something was found that fails them.
+pub const FOUND: u8 = 4;
+
+/// How to launch a kernel of a PTX file.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "For a PTX file")]
+pub struct PtxArguments {
+    /// Blocks of the launch: 1024, 32x8 or 32x8x2. Without it the kernels of the file are listed.
+    #[arg(long, value_name = "BLOCKS", requires = "block")]
+    pub grid: Option<Shape>,
+    /// Threads per block.
+    #[arg(long, value_name = "THREADS", requires = "grid")]
+    block: Option<Shape>,
+    /// An argument, in the order of the kernel's parameters: `in:f32*1Mi=random` for an array of zeros, iota, random, unset or
+    /// one number; `n:u32=1048576` or `n=1Mi` for a number; `s:bytes=00ff` for a structure.
+    #[arg(long = "arg", value_name = "ARGUMENT", allow_hyphen_values = true)]
+    arguments: Vec<Argument>,
+    /// Bytes of dynamic shared memory per block.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    shared: u32,
+    /// Look for hazards: races, uninitialized reads, divergent barriers and more.
+    #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
+    check: Check,
+    /// Write the profile to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Whether hazards are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Check {
+    /// Every check.
+    All,
+    /// None, which is faster.
+    None,
+}
+
+impl Check {
+    fn checks(self) -> Checks {
+        match self {
+            Check::All => Checks::all(),
+            Check::None => Checks::none(),
+        }
+    }
+}
+
+/// The file and the kernel that a selection names, if it names a file: `my.ptx` or `my.ptx:kernel`.
+pub fn of_file(selection: &str) -> Option<(&Path, Option<&str>)> {
+    let end = selection.find(".ptx").map(|start| start + ".ptx".len())?;
+    match selection[end..].strip_prefix(':') {
+        Some(kernel) => Some((Path::new(&selection[..end]), Some(kernel))),
+        None => selection.ends_with(".ptx").then(|| (Path::new(selection), None)),
+    }
+}
+
+/// The virtual machine that a choice names.
+pub fn machine(choice: &Choice) -> Result<Topology> {
+    let name = match choice {
+        Choice::Auto => crate::count::COUNTING_DEVICE,
+        Choice::Virtual(name) => name,
+        Choice::Gpu(_) | Choice::AllGpus => {
+            let message =
+                "a GPU counts nothing: name a virtual device, such as --device virtual:a100"
+                    .to_owned();
+            return Err(WrongArgument(message).into());
+        }
+    };
+    let machine = if name.ends_with(".json") {
+        Topology::load(Path::new(name))
+    } else {
+        Topology::named(name)
+    };
+    machine.map_err(|error| WrongArgument(error.to_string()).into())
+}
+
+pub fn run(
+    catalogue: &Catalogue,
+    (file, kernel): (&Path, Option<&str>),
+    arguments: &PtxArguments,
+    device: &Choice,
+    svg: Option<&Path>,
+) -> Result<ExitCode> {
+    let (text, module) = foreign::read(file)?;
+    let (Some(grid), Some(block)) = (arguments.grid, arguments.block) else {
+        list(&module);
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(path) = &arguments.json {
+        writable(path)?;
+    }
+    let kernel = foreign::chosen_kernel(&module, kernel)?;
+    let launch = Launch {
+        grid,
+        block,
+        shared_bytes: arguments.shared,
+        arguments: arguments.arguments.clone(),
+        checks: arguments.check.checks(),
+    };
+    let name = file.display().to_string();
+    let profile = foreign::explain(&name, &text, kernel, &launch, machine(device)?)?;
+    print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind)));
+    if let Some(path) = &arguments.json {
+        write_json(path, &profile)?;
+    }
+    if let Some(folder) = svg {
+        pictures(&profile, folder)?;
+    }
+    let found = profile.findings(FailOn::Hazards);
+    Ok(if found > 0 { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+/// The kernels of a file, so that one can be launched.
+fn list(module: &simt::Module) {
+    println!(
+        "PTX {}.{} for {}; launch a kernel with --grid, --block and an --arg for each parameter.",
+        module.version.0, module.version.1, module.target
+    );
+    for kernel in module.kernels() {
+        println!("\n{}", demangled(&kernel.name).unwrap_or_else(|| kernel.name.clone()));
+        for parameter in &kernel.parameters {
+            println!("  --arg {}: {}", parameter.name, foreign::declared(parameter));
+        }
+        if let Some(block) = kernel.required_block {
+            println!("  --block has to be {}x{}x{}", block[0], block[1], block[2]);
+        }
+        match kernel.supported() {
+            Ok(()) => println!(
+                "  {} instructions, {} B static shared memory, {} B local memory per thread",
+                kernel.listing().len(),
+                kernel.static_shared_bytes(),
+                kernel.local_bytes()
+            ),
+            Err(error) => println!("  cannot be executed: {error}"),
+        }
+    }
+}
+
+fn pictures(profile: &ProgramProfile, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| {
+        format!("cannot make the folder {}, choose another folder", folder.display())
+    })?;
+    for (kernel, drawn) in profile::pictures(profile) {
+        // A mangled name may be longer than a file's.
+        let name: String = kernel.chars().take(100).collect();
+        let path = folder.join(format!("{name}.svg"));
+        write(&path, drawn.as_bytes())?;
+        println!("Picture: {}", path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
+
+use super::explain_ptx::{Check, FOUND};
+use super::shared::{WrongArgument, writable};
+use crate::catalogue::Catalogue;
+use ::report::profile;
+use ::results::{Advice, FailOn, ProgramProfile, write, write_json};
+use anyhow::{Context, Result};
+use cuda_host::Choice;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// The file that cargo makes of the library, and the names under which programs ask for it.
+const LIBRARY: &str = "libvirtual_libcuda.so";
+const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+/// The variable that names the library where it is not beside this program.
+const LIBRARY_VARIABLE: &str = "COALESCE_VIRTUAL_LIBCUDA";
+
+/// Run a program that uses the CUDA driver on the virtual GPU, and print what its kernels did: requests, sectors, bank
+/// conflicts, hazards with their lines, leaks, misuse of the driver, predicted times, and advice.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 128 and the signal's number when a signal ended the program."
+)]
+pub struct Arguments {
+    /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json.
+    #[arg(long, value_name = "DEVICE", default_value = "virtual")]
+    device: Choice,
+    /// Look for hazards in kernels: races, uninitialized reads, divergent barriers and more. What is found fails the run.
+    #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
+    check: Check,
+    /// What makes the run fail with exit code 4: hazards, misuse, leaks, any or none. The default is any with --check, else none.
+    #[arg(long, value_name = "FINDINGS")]
+    fail_on: Option<FailOn>,
+    /// Only kernels whose name has this text.
+    #[arg(long, value_name = "TEXT")]
+    kernel: Option<String>,
+    /// Write pages for a browser into this folder.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// Write the profile to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the timeline to this file, for chrome://tracing or ui.perfetto.dev.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let machine = match &arguments.device {
+        Choice::Virtual(name) => format!("virtual:{name}"),
+        Choice::Auto => "virtual".to_owned(),
+        Choice::Gpu(_) | Choice::AllGpus => {
+            let message =
+                "a GPU counts nothing: name a virtual device, such as --device virtual:a100"
+                    .to_owned();
+            return Err(WrongArgument(message).into());
+        }
+    };
+    // Before the program starts, not after it has worked for hours.
+    for file in [&arguments.json, &arguments.trace].into_iter().flatten() {
+        writable(file)?;
+    }
+    if let Some(folder) = &arguments.report {
+        ::report::check_folder(folder).map_err(|error| WrongArgument(format!("{error:#}")))?;
+    }
+    let library = library()?;
+    let folder = tempfile::Builder::new().prefix("coalesce-run-").tempdir();
+    let folder = folder.context("cannot make a temporary folder for the profile")?;
+    for name in NAMES {
+        std::os::unix::fs::symlink(&library, folder.path().join(name))
+            .with_context(|| format!("cannot put {name} in front of the program"))?;
+    }
+    let status = start(arguments, &machine, folder.path())?;
+    let taught = |advice: &Advice| catalogue.taught(advice.kind);
+    let Some(profile) = collected(folder.path())? else {
+        eprintln!(
+            "`{}` never loaded libcuda.so.1, so there is nothing to profile: it has to use the driver API, linked or opened by name",
+            arguments.program[0].to_string_lossy()
+        );
+        return Ok(code_of(status));
+    };
+    // What the program writes to standard output stays its own.
+    eprint!("\n{}", profile::text(&profile, &taught));
+    if let Some(path) = &arguments.json {
+        write_json(path, &profile)?;
+    }
+    if let Some(path) = &arguments.trace {
+        write(path, profile::chrome_trace(&profile.timeline).as_bytes())?;
+    }
+    if let Some(folder) = &arguments.report {
+        profile::pages(&profile, &taught, folder)?;
+        eprintln!("\nReport: {}", folder.join("index.html").display());
+    }
+    let checks = arguments.check == Check::All;
+    let fail_on = arguments.fail_on.unwrap_or(if checks { FailOn::Any } else { FailOn::None });
+    let found = profile.findings(fail_on);
+    if found > 0 {
+        eprintln!("\nFailed: {found} finding{}.", if found == 1 { "" } else { "s" });
+        return Ok(ExitCode::from(FOUND));
+    }
+    Ok(code_of(status))
+}
+
+/// Runs the program to its end with our library in front.
+fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStatus> {
+    let (program, rest) = arguments.program.split_first().expect("clap asks for one");
+    let mut paths = vec![folder.to_owned()];
+    paths.extend(std::env::var_os("LD_LIBRARY_PATH").iter().flat_map(std::env::split_paths));
+    let paths = std::env::join_paths(paths).context("LD_LIBRARY_PATH cannot be extended")?;
+    let mut command = Command::new(program);
+    command.args(rest).env("LD_LIBRARY_PATH", paths).env("COALESCE_DEVICE", machine);
+    command.env("COALESCE_COLLECT", folder);
+    command.env("COALESCE_CHECK", if arguments.check == Check::All { "all" } else { "none" });
+    command.env("COALESCE_KERNEL", arguments.kernel.as_deref().unwrap_or_default());
+    // These are written here, once for all processes of the program.
+    for name in ["COALESCE_REPORT", "COALESCE_JSON", "COALESCE_TRACE", "COALESCE_FAIL_ON"] {
+        command.env_remove(name);
+    }
+    let cannot = || format!("cannot start `{}`", program.to_string_lossy());
+    let mut child = command.spawn().with_context(cannot)?;
+    // An interrupt from the terminal is the program's; what it did until then is shown.
+    // SAFETY: ignoring a signal needs no handler.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    child.wait().with_context(cannot)
+}
+
+/// The program's exit code, or that of the signal that ended it.
+fn code_of(status: ExitStatus) -> ExitCode {
+    use std::os::unix::process::ExitStatusExt;
+    if let Some(signal) = status.signal() {
+        eprintln!("Signal {signal} ended the program; what it did until then is shown.");
+        return ExitCode::from(128u8.wrapping_add(signal as u8));
+    }
+    ExitCode::from(status.code().unwrap_or(1) as u8)
+}
+
+/// What the processes of the program left, joined; nothing where none loaded the library.
+fn collected(folder: &Path) -> Result<Option<ProgramProfile>> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .context("the temporary folder of the profile is gone")?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .collect();
+    files.sort();
+    let mut joined: Option<ProgramProfile> = None;
+    for file in files {
+        let profile = ProgramProfile::load(&file)?;
+        joined = Some(match joined {
+            Some(before) => before.join(profile),
+            None => profile,
+        });
+    }
+    Ok(joined)
+}
+
+/// Our `libcuda.so.1`: the file that the variable names, or the newest beside this program.
+fn library() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os(LIBRARY_VARIABLE) {
+        let path = PathBuf::from(named);
+        let found = path.canonicalize();
+        return found.map_err(|error| {
+            WrongArgument(format!("{LIBRARY_VARIABLE} names {}: {error}", path.display())).into()
+        });
+    }
+    let program = std::env::current_exe().context("cannot find where this program is")?;
+    let folder = program.parent().unwrap_or(Path::new("."));
+    let places = [
+        folder.join(NAMES[0]),
+        folder.join(LIBRARY),
+        // Where cargo puts what it built for another crate.
+        folder.join("deps").join(LIBRARY),
+    ];
+    let built = |path: &PathBuf| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
+    let newest = places.into_iter().filter_map(|path| Some((built(&path)?, path))).max();
+    let Some((_, path)) = newest else {
+        return Err(WrongArgument(format!(
+            "there is no {} beside {}: build it by `cargo build --release -p virtual_libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
+            NAMES[0],
+            program.display()
+        ))
+        .into());
+    };
+    path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
+}

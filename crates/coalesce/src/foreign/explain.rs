@@ -1,0 +1,191 @@
+//! Launches one kernel of a PTX file on the virtual device and makes a profile of it.
+
+use super::argument::{Argument, Given, Shape, declared};
+use crate::command::WrongArgument;
+use anyhow::{Context as _, Result};
+use cuda_driver::Backend;
+use cust::context::Context;
+use cust::device::Device;
+use cust::memory::DeviceBuffer;
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+use cust_ext::function::allow_dynamic_shared_bytes;
+use profiling::{Collector, demangled};
+use results::ProgramProfile;
+use simt::{Checks, Kernel};
+use std::ffi::c_void;
+use std::path::Path;
+use virtual_gpu::{Options, Topology, VirtualGpu};
+
+/// Static and dynamic shared memory up to which a launch needs no permission, in bytes.
+const SHARED_BYTES: u32 = 48 << 10;
+
+/// How to launch a kernel.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Blocks.
+    pub grid: Shape,
+    /// Threads per block.
+    pub block: Shape,
+    /// Bytes of dynamic shared memory per block.
+    pub shared_bytes: u32,
+    /// In the order of the kernel's parameters, or by their names.
+    pub arguments: Vec<Argument>,
+    /// Look for hazards.
+    pub checks: Checks,
+}
+
+fn wrong(message: String) -> anyhow::Error {
+    WrongArgument(message).into()
+}
+
+/// Reads and parses a PTX file.
+///
+/// # Errors
+/// One sentence: the file cannot be read, or the place where it is no PTX.
+pub fn read(path: &Path) -> Result<(String, simt::Module)> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))?;
+    let module = simt::Module::parse(&text)
+        .map_err(|error| wrong(format!("{} cannot be used: {error}", path.display())))?;
+    Ok((text, module))
+}
+
+/// The kernel that is meant: the one of this name, mangled or not, the only one whose name has it, or the only one.
+///
+/// # Errors
+/// One sentence with the kernels that there are.
+pub fn chosen_kernel<'a>(module: &'a simt::Module, name: Option<&str>) -> Result<&'a Kernel> {
+    let kernels = module.kernels();
+    let written = |kernel: &Kernel| demangled(&kernel.name).unwrap_or_else(|| kernel.name.clone());
+    let all = || kernels.iter().map(written).collect::<Vec<_>>().join("`, `");
+    let Some(name) = name else {
+        return match kernels {
+            [one] => Ok(one),
+            [] => Err(wrong("the PTX has no kernel: it needs a function with `.entry`".to_owned())),
+            _ => Err(wrong(format!(
+                "the PTX has several kernels: write FILE.ptx:NAME with one of `{}`",
+                all()
+            ))),
+        };
+    };
+    let exact = kernels.iter().find(|kernel| kernel.name == name || written(kernel) == name);
+    let similar: Vec<&Kernel> =
+        kernels.iter().filter(|kernel| written(kernel).contains(name)).collect();
+    match (exact, &similar[..]) {
+        (Some(one), _) => Ok(one),
+        (None, [one]) => Ok(*one),
+        _ => Err(wrong(format!("the PTX has no kernel `{name}`; it has `{}`", all()))),
+    }
+}
+
+/// The parameters of a kernel with what each is given, in their order.
+fn given(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<Given>> {
+    let parameters = &kernel.parameters;
+    if parameters.len() != arguments.len() {
+        let list: Vec<String> =
+            parameters.iter().map(|one| format!("{}: {}", one.name, declared(one))).collect();
+        return Err(wrong(format!(
+            "kernel `{}` has {} parameters ({}) and {} arguments are given: write one --arg for each, in their order",
+            kernel.name,
+            parameters.len(),
+            list.join(", "),
+            arguments.len()
+        )));
+    }
+    let by_name =
+        arguments.iter().all(|one| parameters.iter().any(|parameter| parameter.name == one.name()));
+    let each = parameters.iter().enumerate().map(|(index, parameter)| {
+        let named = arguments.iter().find(|one| by_name && one.name() == parameter.name);
+        let argument = named.unwrap_or(&arguments[index]);
+        argument.given(parameter).map_err(wrong)
+    });
+    each.collect()
+}
+
+/// Launches a kernel of a PTX text once on a virtual machine and says what it did. A kernel that fails has a mistake in
+/// its profile that says where.
+///
+/// # Errors
+/// One sentence: arguments that do not fit, an instruction that cannot be executed, a launch that the device refuses.
+pub fn explain(
+    name: &str,
+    text: &str,
+    kernel: &Kernel,
+    launch: &Launch,
+    machine: Topology,
+) -> Result<ProgramProfile> {
+    if let Err(error) = kernel.supported() {
+        return Err(wrong(format!("kernel `{}` cannot be executed: {error}", kernel.name)));
+    }
+    let given = given(kernel, &launch.arguments)?;
+    let options = Options { checks: launch.checks, ..Options::default() };
+    let gpu = VirtualGpu::start(machine, options)?;
+    cuda_driver::select(Backend::Table(gpu))?;
+    // What ran before, if anything did, is no business of this kernel's.
+    virtual_gpu::launches();
+    virtual_gpu::misuse();
+    virtual_gpu::operations();
+    cust::init(cust::CudaFlags::empty())?;
+    let device = Device::get_device(0)?;
+    let _context = Context::new(device)?;
+    let mut collector =
+        Collector::new(name.to_owned(), device.name()?, launch.checks.any(), String::new());
+    virtual_gpu::watch(Some(simt::Watched::default()));
+    let outcome = run(text, kernel, launch, given);
+    virtual_gpu::watch(None);
+    virtual_gpu::launches().into_iter().for_each(|record| collector.launch(record));
+    let mistakes = virtual_gpu::misuse();
+    virtual_gpu::forget_failure();
+    let has_failed = mistakes.iter().any(|one| one.kind == virtual_gpu::MisuseKind::KernelFault);
+    match outcome {
+        // The driver's code says less than the mistake does.
+        Err(error) if !has_failed => {
+            let why = mistakes.into_iter().next().map(|mistake| mistake.message);
+            return Err(why.map_or(error, anyhow::Error::msg));
+        }
+        _ => {}
+    }
+    collector.mistakes(mistakes);
+    // The copies are ours, and so is their place on a timeline.
+    virtual_gpu::operations();
+    Ok(collector.profile())
+}
+
+/// Loads the module, makes the arrays, launches, waits.
+fn run(text: &str, kernel: &Kernel, launch: &Launch, given: Vec<Given>) -> Result<()> {
+    let module = Module::from_ptx(text, &[]).context("the device refuses the PTX")?;
+    let function = module.get_function(&kernel.name)?;
+    if launch.shared_bytes + kernel.static_shared_bytes() > SHARED_BYTES {
+        allow_dynamic_shared_bytes(&function, launch.shared_bytes)
+            .context("the device has less shared memory than the launch asks for")?;
+    }
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    let mut arrays: Vec<DeviceBuffer<u8>> = Vec::new();
+    let mut values: Vec<Vec<u8>> = Vec::new();
+    for one in given {
+        match one {
+            Given::Bytes(bytes) => values.push(bytes),
+            Given::Array(bytes, content) => {
+                let array = match content {
+                    Some(content) => DeviceBuffer::from_slice(&content)?,
+                    // SAFETY: what is in it is never read here; that the kernel reads it is what is looked for.
+                    None => unsafe { DeviceBuffer::uninitialized(bytes as usize)? },
+                };
+                values.push(array.as_device_ptr().as_raw().to_le_bytes().to_vec());
+                arrays.push(array);
+            }
+        }
+    }
+    let addresses: Vec<*mut c_void> =
+        values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
+    let [grid, block] = [launch.grid.0, launch.block.0].map(|[x, y, z]| (x, y, z));
+    let mut shape = cust_ext::launch::Launch::new(grid, block);
+    shape.dynamic_shared_bytes = launch.shared_bytes;
+    // SAFETY: each argument has the size of its parameter, which `given` compared. An access outside of the arrays ends
+    // the kernel on the virtual device, which alone runs it.
+    unsafe { shape.run(&function, &stream, &addresses) }
+        .with_context(|| format!("the device refuses the launch of `{}`", kernel.name))?;
+    stream.synchronize()?;
+    Ok(())
+}

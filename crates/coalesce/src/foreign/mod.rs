@@ -1,0 +1,7 @@
+//! Kernels of others: a PTX file by any compiler, launched on the virtual device with arguments from the command line.
+
+mod argument;
+mod explain;
+
+pub use argument::{Argument, Shape, declared};
+pub use explain::{Launch, chosen_kernel, explain, read};

@@ -1,0 +1,60 @@
+//! Advice: rules over the counters of a profile. Each names what was counted, the line, the lanes that show it, and the
+//! change that cures it, with the count that follows where it can be computed.
+//!
+//! A rule is a function from a kernel, or from the whole profile, to pieces of advice. The gain is the model's: the
+//! predicted time of the kernel, less its time when the part of the device that the waste keeps busy were busy only with
+//! the rest.
+
+mod banks;
+mod global;
+mod kernel;
+mod piece;
+mod program;
+mod requests;
+
+use results::{Advice, ProfiledKernel, ProgramProfile, SourceLocation};
+
+/// Gains below this part of the program's predicted time are not worth a reader's time.
+const SMALLEST_GAIN: f64 = 0.01;
+/// What would make a program faster, the largest gain first.
+pub fn advice(profile: &ProgramProfile) -> Vec<Advice> {
+    let of_kernel = |kernel: &ProfiledKernel| {
+        let mut found = global::advice(kernel);
+        found.extend(banks::advice(kernel));
+        found.extend(kernel::advice(kernel));
+        let mut found = merged(found);
+        let least = SMALLEST_GAIN * kernel.predicted_us;
+        found.retain(|advice| advice.gain_us >= least);
+        found
+    };
+    let mut found: Vec<Advice> = profile.kernels.iter().flat_map(of_kernel).collect();
+    found.extend(program::advice(profile));
+    found.sort_by(|one, other| other.gain_us.total_cmp(&one.gain_us));
+    found
+}
+
+/// Advice on several instructions of one line, such as those of an unrolled loop, is one piece.
+fn merged(found: Vec<Advice>) -> Vec<Advice> {
+    let mut merged: Vec<(Advice, usize)> = Vec::new();
+    for one in found {
+        let place = |advice: &Advice| {
+            let source = advice.source.as_ref().map(SourceLocation::outermost);
+            source.map(|(file, line)| (file.to_owned(), line))
+        };
+        let same = |(other, _): &&mut (Advice, usize)| {
+            (other.kind, &other.cure, place(other)) == (one.kind, &one.cure, place(&one))
+        };
+        match merged.iter_mut().find(same) {
+            Some((known, count)) => {
+                known.gain_us += one.gain_us;
+                *count += 1;
+            }
+            None => merged.push((one, 1)),
+        }
+    }
+    let with_count = |(advice, count): (Advice, usize)| match count {
+        1 => advice,
+        _ => Advice { seen: format!("{} ({count} such instructions)", advice.seen), ..advice },
+    };
+    merged.into_iter().map(with_count).collect()
+}

@@ -1,0 +1,185 @@
+//! Adds up what launches did.
+
+use crate::advice::advice;
+use crate::convert;
+use crate::names::demangled;
+use crate::sources::Sources;
+use results::{
+    Interval, Mistake, Origin, ProfiledHazard, ProfiledInstruction, ProfiledKernel, ProgramProfile,
+    Timeline,
+};
+use simt::Finding;
+use std::collections::HashMap;
+use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationRecord};
+
+/// Operations that a timeline has at most; of more the last are kept.
+const MAX_OPERATIONS: usize = 1 << 15;
+
+/// What launches did so far.
+#[derive(Debug)]
+pub struct Collector {
+    profile: ProgramProfile,
+    /// Only kernels whose name has this are kept.
+    filter: String,
+    /// Where each kernel is in the profile, by its name.
+    kernels: HashMap<String, usize>,
+    /// Where each instruction is in its kernel, by the kernel's place and the line of the PTX.
+    instructions: HashMap<(usize, u32, String), usize>,
+    operations: Vec<OperationRecord>,
+    sources: Sources,
+}
+
+impl Collector {
+    /// Of a program on a device; only kernels whose name has `filter` are kept, all if it is empty.
+    pub fn new(program: String, device: String, checked: bool, filter: String) -> Collector {
+        Collector {
+            profile: ProgramProfile::new(program, device, checked),
+            filter,
+            kernels: HashMap::new(),
+            instructions: HashMap::new(),
+            operations: Vec::new(),
+            sources: Sources::default(),
+        }
+    }
+
+    /// A kernel ran.
+    pub fn launch(&mut self, record: LaunchRecord) {
+        let Some(place) = self.kernel(&record) else { return };
+        let kernel = &mut self.profile.kernels[place];
+        kernel.launches += 1;
+        kernel.warps += record.report.warps;
+        kernel.predicted_us += record.model_ns / 1e3;
+        kernel.counters += convert::counters(&record.report.counters);
+        for (name, busy_ns) in record.parts.named() {
+            match kernel.busy_us.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) => *sum += busy_ns / 1e3,
+                None if busy_ns > 0.0 => kernel.busy_us.push((name.to_owned(), busy_ns / 1e3)),
+                None => {}
+            }
+        }
+        kernel.busy_us.sort_by(|one, other| other.1.total_cmp(&one.1));
+        for finding in &record.report.findings {
+            hazard(kernel, finding);
+        }
+        for report in record.report.instructions {
+            let key = (place, report.ptx_line, report.text.clone());
+            if let Some(known) = self.instructions.get(&key) {
+                let counts = &mut kernel.instructions[*known].counts;
+                counts.counters += convert::counters(&report.counters);
+                if counts.requests.is_empty() {
+                    counts.requests = report.requests.into_iter().map(convert::request).collect();
+                }
+                continue;
+            }
+            let code = report.source.as_ref().map_or_else(String::new, |source| {
+                let (file, line) = source.outermost();
+                self.sources.line(file, line)
+            });
+            self.instructions.insert(key, kernel.instructions.len());
+            let text = report.text.clone();
+            let counts = convert::instruction(report);
+            kernel.instructions.push(ProfiledInstruction { text, code, counts });
+        }
+    }
+
+    /// The place of a launch's kernel among those of the profile, unless it is not asked for.
+    fn kernel(&mut self, record: &LaunchRecord) -> Option<usize> {
+        if let Some(place) = self.kernels.get(&record.kernel) {
+            return Some(*place);
+        }
+        let written = demangled(&record.kernel).unwrap_or_default();
+        if !record.kernel.contains(&self.filter) && !written.contains(&self.filter) {
+            return None;
+        }
+        let kernel = record.module.kernel(&record.kernel).ok()?;
+        self.kernels.insert(record.kernel.clone(), self.profile.kernels.len());
+        self.profile.kernels.push(ProfiledKernel {
+            name: record.kernel.clone(),
+            demangled: written,
+            target: record.module.target.clone(),
+            grid: record.grid,
+            block: record.block,
+            ptx_instructions: kernel.listing().len() as u64,
+            shared_bytes: kernel.static_shared_bytes() + record.dynamic_shared_bytes,
+            local_bytes: kernel.local_bytes(),
+            occupancy_percent: 100.0 * record.occupancy,
+            ..ProfiledKernel::default()
+        });
+        Some(self.profile.kernels.len() - 1)
+    }
+
+    /// Mistakes were found. Hazards of kernels are known from their launches.
+    pub fn mistakes(&mut self, found: Vec<Misuse>) {
+        let found = found.into_iter().filter(|one| one.kind != MisuseKind::KernelHazard);
+        self.profile.misuse.extend(found.map(mistake));
+    }
+
+    /// The program has ended, and this is what it never freed.
+    pub fn leaks(&mut self, leaks: Vec<Misuse>) {
+        self.profile.leaks = leaks.into_iter().map(mistake).collect();
+    }
+
+    /// Device and host did this.
+    pub fn operations(&mut self, done: Vec<OperationRecord>) {
+        self.operations.extend(done);
+        let beyond = self.operations.len().saturating_sub(MAX_OPERATIONS);
+        self.operations.drain(..beyond);
+    }
+
+    /// What is known so far, with advice.
+    pub fn profile(&self) -> ProgramProfile {
+        let timeline = timeline(&self.profile.device, &self.operations);
+        let mut profile = ProgramProfile { timeline, ..self.profile.clone() };
+        for kernel in &mut profile.kernels {
+            kernel.instructions.sort_by_key(|one| one.counts.ptx_line);
+        }
+        profile.advice = advice(&profile);
+        profile
+    }
+}
+
+fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
+    let kind = format!("{:?}", finding.hazard);
+    let ptx_line = finding.place.ptx_line;
+    let same = |one: &&mut ProfiledHazard| one.kind == kind && one.ptx_line == ptx_line;
+    match kernel.hazards.iter_mut().find(same) {
+        Some(known) => known.launches += 1,
+        None => kernel.hazards.push(ProfiledHazard {
+            kind,
+            ptx_line,
+            source: finding.place.source.clone(),
+            message: finding.to_string(),
+            launches: 1,
+        }),
+    }
+}
+
+fn mistake(found: Misuse) -> Mistake {
+    Mistake {
+        kind: format!("{:?}", found.kind),
+        message: found.to_string(),
+        is_advice: found.kind.is_advice(),
+    }
+}
+
+/// What ran when, from the first operation on.
+fn timeline(device: &str, operations: &[OperationRecord]) -> Timeline {
+    let first = operations.iter().map(|one| one.start_ns).fold(f64::INFINITY, f64::min);
+    let last = operations.iter().map(|one| one.end_ns).fold(first, f64::max);
+    let mut streams: Vec<usize> = Vec::new();
+    let mut intervals: Vec<Interval> = Vec::new();
+    for one in operations {
+        let Some(kind) = convert::kind_of(&one.kind) else { continue };
+        let stream = one.stream.map(|handle| {
+            streams.iter().position(|known| *known == handle).unwrap_or_else(|| {
+                streams.push(handle);
+                streams.len() - 1
+            })
+        });
+        let [start_us, end_us] = [one.start_ns, one.end_ns].map(|time| (time - first) / 1e3);
+        intervals.push(Interval { kind, stream, start_us, end_us });
+    }
+    intervals.sort_by(|one, other| one.start_us.total_cmp(&other.start_us));
+    let length_us = if intervals.is_empty() { 0.0 } else { (last - first) / 1e3 };
+    Timeline { device: device.to_owned(), origin: Origin::Model, length_us, intervals }
+}

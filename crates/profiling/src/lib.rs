@@ -1,0 +1,14 @@
+//! Profiles of programs of others: what their kernels did on the virtual device, with advice.
+//!
+//! A [`Collector`] is given each launch and makes a [`results::ProgramProfile`] of them, which `report` shows. Its users
+//! are `coalesce explain FILE.ptx`, which launches a kernel itself, and `virtual_libcuda`, whose program launches what it
+//! likes. [`advice`] is a pure function of the profile.
+
+pub mod advice;
+mod collector;
+pub mod convert;
+mod names;
+mod sources;
+
+pub use collector::Collector;
+pub use names::demangled;

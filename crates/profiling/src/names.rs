@@ -1,0 +1,24 @@
+//! Kernels' names as their authors wrote them.
+
+/// A mangled name of Rust or C++ as it was written; nothing for a name that is not mangled.
+pub fn demangled(name: &str) -> Option<String> {
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return Some(format!("{rust:#}"));
+    }
+    let symbol = cpp_demangle::Symbol::new(name).ok()?;
+    symbol.demangle().ok().filter(|written| written != name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn names_of_cpp_and_rust_are_written_out_and_plain_ones_stay() {
+        let cpp = demangled("_Z5scalePfPKfi");
+        assert_eq!(cpp.as_deref(), Some("scale(float*, float const*, int)"));
+        let rust = demangled("_ZN7kernels5scale17h0123456789abcdefE");
+        assert_eq!(rust.as_deref(), Some("kernels::scale"));
+        assert_eq!(demangled("transpose_naive"), None);
+    }
+}

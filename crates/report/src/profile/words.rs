@@ -1,0 +1,128 @@
+//! The words that the text and the page of a profile share.
+
+use results::{Advice, Counters, ProfiledKernel, ProgramProfile, RequestCounts};
+
+/// Where a catalogue teaches the cure of an advice, if it does: such as `transpose/padded`.
+pub type Taught<'a> = dyn Fn(&Advice) -> Option<&'static str> + 'a;
+
+/// The kinds of requests, by the names that readers know.
+pub fn kinds(counters: &Counters) -> Vec<(&'static str, RequestCounts)> {
+    let all = [
+        ("global load", counters.global_load),
+        ("global store", counters.global_store),
+        ("global atomic", counters.global_atomic),
+        ("global reduction", counters.global_reduction),
+        ("asynchronous copy, global", counters.async_copy_global),
+        ("asynchronous copy, shared", counters.async_copy_shared),
+        ("bulk copy", counters.bulk_copy),
+        ("texture fetch", counters.texture_load),
+        ("shared load", counters.shared_load),
+        ("shared store", counters.shared_store),
+        ("shared atomic", counters.shared_atomic),
+        ("shared matrix load", counters.shared_matrix_load),
+        ("shared matrix store", counters.shared_matrix_store),
+        ("local load", counters.local_load),
+        ("local store", counters.local_store),
+        ("constant load", counters.constant_load),
+    ];
+    all.into_iter().filter(|(_, counts)| counts.requests > 0).collect()
+}
+
+/// The columns of a table of requests, after what the requests are of.
+pub const COLUMNS: [&str; 6] =
+    ["requests", "sectors", "sectors/request", "efficiency", "wavefronts", "bank conflicts"];
+
+/// The cells of those columns; empty where a kind of request has no such count.
+pub fn cells(counts: &RequestCounts) -> [String; COLUMNS.len()] {
+    let part = |amount: u64| amount as f64 / counts.requests as f64;
+    let (sectors, passes) = (counts.sectors > 0, counts.wavefronts > 0);
+    let shown = |is_there: bool, text: String| if is_there { text } else { String::new() };
+    let efficiency = counts.efficiency().filter(|_| counts.bytes_distinct > 0);
+    [
+        counts.requests.to_string(),
+        shown(sectors, counts.sectors.to_string()),
+        shown(sectors, number(part(counts.sectors))),
+        efficiency.map_or_else(String::new, |part| format!("{:.1} %", 100.0 * part)),
+        shown(passes, counts.wavefronts.to_string()),
+        shown(passes && !sectors, counts.bank_conflicts().to_string()),
+    ]
+}
+
+/// A count with at most two decimals.
+pub fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A time in microseconds or, if it is long, in milliseconds.
+pub fn time(time_us: f64) -> String {
+    if time_us < 1e4 {
+        format!("{} µs", number(time_us))
+    } else {
+        format!("{} ms", number(time_us / 1e3))
+    }
+}
+
+/// What a kernel is, in sentences.
+pub fn facts(kernel: &ProfiledKernel) -> Vec<String> {
+    let shape = |[x, y, z]: [u32; 3]| match (y, z) {
+        (1, 1) => x.to_string(),
+        (_, 1) => format!("{x} x {y}"),
+        _ => format!("{x} x {y} x {z}"),
+    };
+    let launches = if kernel.launches == 1 { "launch" } else { "launches" };
+    let mut facts = vec![format!(
+        "{} {launches} of {} blocks of {} threads, {} instructions of PTX for {}, {} B shared memory per block, {} B local \
+         memory per thread, occupancy {:.0} %",
+        kernel.launches,
+        shape(kernel.grid),
+        shape(kernel.block),
+        kernel.ptx_instructions,
+        kernel.target,
+        kernel.shared_bytes,
+        kernel.local_bytes,
+        kernel.occupancy_percent
+    )];
+    if kernel.predicted_us > 0.0 {
+        let busiest =
+            kernel.busy_us.iter().take(2).map(|(part, busy)| format!("{part} {}", time(*busy)));
+        let busiest: Vec<String> = busiest.collect();
+        let parts =
+            if busiest.is_empty() { String::new() } else { format!(" ({})", busiest.join(", ")) };
+        facts.push(format!("predicted time {}{parts}", time(kernel.predicted_us)));
+    }
+    if let Some(percent) = kernel.counters.efficiency_percent() {
+        let lanes = kernel.counters.lanes_per_instruction().unwrap_or_default();
+        facts.push(format!(
+            "{percent:.1} % of the bytes of moved sectors are used, {} of 32 lanes active per instruction",
+            number(lanes)
+        ));
+    }
+    facts
+}
+
+/// An advice as sentences: what was seen and where, the cure, what it promises, and where it is taught.
+pub fn sentences(profile: &ProgramProfile, advice: &Advice, taught: &Taught<'_>) -> Vec<String> {
+    let place = Some(advice.place()).filter(|place| !place.is_empty());
+    let kernel = profile.kernels.iter().find(|kernel| advice.kernel.as_ref() == Some(&kernel.name));
+    let kernel = kernel.map(|kernel| format!("kernel `{}`", kernel.shown_name()));
+    let where_ = [kernel, place].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let seen =
+        if where_.is_empty() { advice.seen.clone() } else { format!("{where_}: {}", advice.seen) };
+    let lanes = Some(format!("Seen at: {}.", advice.lanes)).filter(|_| !advice.lanes.is_empty());
+    let promise = advice.promise.as_ref().map(|promise| {
+        format!(
+            "Promised: {} from {} to {}.",
+            promise.counter,
+            number(promise.from),
+            number(promise.to)
+        )
+    });
+    let gain = format!("Predicted gain: at most {}.", time(advice.gain_us));
+    let taught = taught(advice).map(|name| format!("Measured in: {name}."));
+    let cure = Some(format!("Cure: {}.", advice.cure));
+    [Some(format!("{seen}.")), lanes, cure, promise, Some(gain), taught]
+        .into_iter()
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,245 @@
+//! What a program's kernels did, whoever wrote them: the value that `explain FILE.ptx` and `run` print, write as JSON and
+//! show as pages.
+
+use crate::advice::Advice;
+use crate::counters::Counters;
+use crate::counts::{InstructionCounts, place};
+use crate::read::read_text;
+use crate::timeline::Timeline;
+use crate::write;
+use anyhow::{Context, Result, bail};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The version of the format of profiles.
+pub const PROFILE_SCHEMA: u32 = 1;
+
+/// What the kernels of one program did on the virtual device.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramProfile {
+    /// [`PROFILE_SCHEMA`].
+    pub profile_schema: u32,
+    /// The program's command, or the name of the PTX file.
+    pub program: String,
+    /// The device's name.
+    pub device: String,
+    /// Whether hazards inside kernels were looked for.
+    pub checked: bool,
+    /// In the order of their first launches.
+    pub kernels: Vec<ProfiledKernel>,
+    /// Mistakes in how the program uses the driver, and faults of kernels.
+    pub misuse: Vec<Mistake>,
+    /// What the program never freed.
+    pub leaks: Vec<Mistake>,
+    /// What ran when, of very much the last part.
+    pub timeline: Timeline,
+    /// What would make it faster, the largest gain first.
+    pub advice: Vec<Advice>,
+}
+
+/// A kernel, and what its launches did together.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct ProfiledKernel {
+    /// Its name in the PTX.
+    pub name: String,
+    /// The name as its author wrote it, where it was mangled.
+    pub demangled: String,
+    /// The target of its PTX, such as `sm_90`.
+    pub target: String,
+    /// How often it was launched.
+    pub launches: u64,
+    /// The blocks of its first launch.
+    pub grid: [u32; 3],
+    /// The threads per block of its first launch.
+    pub block: [u32; 3],
+    /// Instructions in its PTX.
+    pub ptx_instructions: u64,
+    /// Static and dynamic shared memory per block, of its first launch, in bytes.
+    pub shared_bytes: u32,
+    /// Local memory per thread that the PTX declares, in bytes.
+    pub local_bytes: u32,
+    /// Warps that fit on a multiprocessor at once, over those that it could hold, in percent.
+    pub occupancy_percent: f64,
+    /// Warps that all launches had.
+    pub warps: u64,
+    /// Model: the time of all launches, in microseconds.
+    pub predicted_us: f64,
+    /// Model: how long each part of the device was busy, in microseconds, the busiest first.
+    pub busy_us: Vec<(String, f64)>,
+    /// The sums over all launches.
+    pub counters: Counters,
+    /// Each instruction that ran, in the order of the PTX.
+    pub instructions: Vec<ProfiledInstruction>,
+    /// Hazards that were found in it.
+    pub hazards: Vec<ProfiledHazard>,
+}
+
+/// An instruction, and what all launches counted of it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct ProfiledInstruction {
+    /// The opcode with its modifiers.
+    pub text: String,
+    /// The source line's text, where the file is there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// What was counted, and its place.
+    pub counts: InstructionCounts,
+}
+
+/// A hazard of a kernel.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct ProfiledHazard {
+    /// Its kind, such as `SharedRace`.
+    pub kind: String,
+    /// The line of the PTX.
+    pub ptx_line: u32,
+    /// The source line, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What happened, by whom, and what would fix it, as a sentence.
+    pub message: String,
+    /// Launches in which it was found.
+    pub launches: u64,
+}
+
+/// Something that the program did wrong.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Mistake {
+    /// Its kind, such as `DoubleFree`.
+    pub kind: String,
+    /// The call, what happened and what would fix it, as a sentence.
+    pub message: String,
+    /// It costs time, or differs between devices, and is no error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_advice: bool,
+}
+
+/// What makes a profiled program fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailOn {
+    /// Hazards in kernels, and kernels that failed.
+    Hazards,
+    /// Mistakes in the use of the driver, kernels that failed among them.
+    Misuse,
+    /// Memory that was never freed.
+    Leaks,
+    /// Any of these.
+    Any,
+    /// Nothing.
+    None,
+}
+
+impl std::str::FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FailOn, String> {
+        Ok(match text {
+            "hazards" => FailOn::Hazards,
+            "misuse" => FailOn::Misuse,
+            "leaks" => FailOn::Leaks,
+            "any" => FailOn::Any,
+            "none" => FailOn::None,
+            _ => return Err(format!("`{text}` is none of hazards, misuse, leaks, any and none")),
+        })
+    }
+}
+
+/// The kind of a fault that ended a kernel.
+const KERNEL_FAULT: &str = "KernelFault";
+
+impl ProgramProfile {
+    /// A program of which nothing is known yet.
+    pub fn new(program: String, device: String, checked: bool) -> ProgramProfile {
+        let timeline = Timeline {
+            device: device.clone(),
+            origin: crate::timeline::Origin::Model,
+            length_us: 0.0,
+            intervals: Vec::new(),
+        };
+        ProgramProfile {
+            profile_schema: PROFILE_SCHEMA,
+            program,
+            device,
+            checked,
+            kernels: Vec::new(),
+            misuse: Vec::new(),
+            leaks: Vec::new(),
+            timeline,
+            advice: Vec::new(),
+        }
+    }
+
+    /// Adds what another process of the same program did.
+    pub fn join(mut self, other: ProgramProfile) -> ProgramProfile {
+        self.checked |= other.checked;
+        self.kernels.extend(other.kernels);
+        self.misuse.extend(other.misuse);
+        self.leaks.extend(other.leaks);
+        self.advice.extend(other.advice);
+        // Each process has a clock of its own: the timeline of the longest is kept.
+        if other.timeline.length_us > self.timeline.length_us {
+            self.timeline = other.timeline;
+        }
+        self
+    }
+
+    /// Findings that `fail_on` names.
+    pub fn findings(&self, fail_on: FailOn) -> usize {
+        let hazards: usize = self.kernels.iter().map(|kernel| kernel.hazards.len()).sum();
+        let wrong = || self.misuse.iter().filter(|mistake| !mistake.is_advice);
+        let faults = wrong().filter(|mistake| mistake.kind == KERNEL_FAULT).count();
+        match fail_on {
+            FailOn::Hazards => hazards + faults,
+            FailOn::Misuse => wrong().count(),
+            FailOn::Leaks => self.leaks.len(),
+            FailOn::Any => hazards + wrong().count() + self.leaks.len(),
+            FailOn::None => 0,
+        }
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// A file that is none, or one of another version.
+    pub fn load(path: &Path) -> Result<ProgramProfile> {
+        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let profile: ProgramProfile = serde_json::from_str(&text)
+            .with_context(|| format!("{} is not a profile of a program", path.display()))?;
+        if profile.profile_schema != PROFILE_SCHEMA {
+            bail!(
+                "{} has schema {} of profiles, this program reads {PROFILE_SCHEMA}: profile again",
+                path.display(),
+                profile.profile_schema
+            );
+        }
+        Ok(profile)
+    }
+
+    /// Writes the profile, whole or not at all.
+    ///
+    /// # Errors
+    /// When the folder or the disk does not take it.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        write::write(path, &serde_json::to_vec(self).context("a profile is plain data")?)
+    }
+}
+
+impl ProfiledKernel {
+    /// The kernel's name for a person: as its author wrote it.
+    pub fn shown_name(&self) -> &str {
+        if self.demangled.is_empty() { &self.name } else { &self.demangled }
+    }
+}
+
+impl ProfiledInstruction {
+    /// Where it comes from: the line of the source, or that of the PTX.
+    pub fn place(&self) -> String {
+        place(self.counts.source.as_ref(), self.counts.ptx_line)
+    }
+}

@@ -1,0 +1,142 @@
+//! Recursion: which calls may reach their own caller, and what a function has to get back after such a call.
+//!
+//! A function has one set of registers and of local bytes in a program. A call that may come back into its caller saves
+//! them for each lane before the arguments are passed, and restores them before the results are taken.
+
+use super::context::Context;
+use super::decoder::{Decoder, Formal};
+use super::extent::Extent;
+use crate::error::Error;
+use crate::operation::{Operation, Row};
+use crate::program::SavedFrame;
+use crate::registers::ALWAYS;
+use crate::syntax::tree::{Operand, Statement};
+use std::collections::HashSet;
+
+impl Context<'_, '_> {
+    /// Whether a function may reach another by calls, of one at least.
+    pub fn reaches(&self, from: usize, to: usize) -> bool {
+        let (mut open, mut seen) = (vec![from], HashSet::new());
+        while let Some(function) = open.pop() {
+            let Some(body) = &self.tree.functions[function].body else { continue };
+            let mut callees = Vec::new();
+            self.callees(body, &mut callees);
+            for callee in callees {
+                if callee == to {
+                    return true;
+                }
+                if seen.insert(callee) {
+                    open.push(callee);
+                }
+            }
+        }
+        false
+    }
+
+    fn callees(&self, body: &[Statement<'_>], found: &mut Vec<usize>) {
+        for statement in body {
+            match statement {
+                Statement::Block(inner) => self.callees(inner, found),
+                Statement::Instruction(call) if call.opcode == "call" => {
+                    let names = call.operands.iter().filter_map(|operand| match operand {
+                        Operand::Name { name, .. } => Some(*name),
+                        _ => None,
+                    });
+                    // The first name is the function, or a register that has the address of one.
+                    match names.clone().next().map(|name| self.functions.get(name)) {
+                        Some(Some(index)) => found.push(*index),
+                        _ => found.extend(&self.address_taken),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Decoder<'_, '_, '_> {
+    /// Before a call that may come back into its caller: saves the caller's frame. Gives what restores it.
+    pub fn save_frame(&mut self, callee: usize) -> Option<Operation> {
+        let caller = self.caller?;
+        let function = self.frames[caller].function;
+        if callee != function && !self.context.reaches(callee, function) {
+            return None;
+        }
+        let frame = caller as u32;
+        self.helper(Operation::SaveFrame { frame });
+        Some(Operation::RestoreFrame { frame })
+    }
+
+    /// As a helper, but in all lanes: the guard may be a register that is to be restored.
+    pub fn helper_of_all(&mut self, operation: Operation) {
+        let guard = (self.current.guard, self.current.negate);
+        (self.current.guard, self.current.negate) = (ALWAYS, 0);
+        self.helper(operation);
+        (self.current.guard, self.current.negate) = guard;
+    }
+
+    /// An array of its own would be at one place for all calls of a function that are under way.
+    pub fn check_local_array(&self) -> Result<(), Error> {
+        let Some(caller) = self.caller else { return Ok(()) };
+        let function = self.frames[caller].function;
+        if self.context.reaches(function, function) {
+            let name = self.context.tree.functions[function].name;
+            return self
+                .unsupported(format!("recursion of `{name}`, which has an array in local memory"));
+        }
+        Ok(())
+    }
+
+    /// Where the rows and local bytes that are made next begin.
+    pub fn extent_begins(&self) -> Extent {
+        let program = &self.program;
+        Extent {
+            words: program.words..0,
+            longs: program.longs..0,
+            predicates: program.predicates..0,
+            local: self.local_bytes..0,
+        }
+    }
+
+    /// The frames that calls save: what a function made while it was decoded, without what calls of others passed
+    /// through there, and with its own parameters.
+    pub fn saved_frames(&self) -> Vec<SavedFrame> {
+        let of_others = |own: usize| {
+            let others = self.frames.iter().enumerate();
+            others.flat_map(move |(index, frame)| {
+                let parameters = frame.parameters.iter().filter(move |_| index != own);
+                parameters.chain(&frame.results)
+            })
+        };
+        let each = self.frames.iter().zip(&self.extents).enumerate();
+        each.map(|(index, (frame, extent))| {
+            let mut rows = HashSet::new();
+            let mut bytes: HashSet<u32> = extent.local.clone().map(|byte| byte as u32).collect();
+            rows.extend(extent.words.clone().map(Row::Word));
+            rows.extend(extent.longs.clone().map(Row::Long));
+            rows.extend(extent.predicates.clone().map(Row::Predicate));
+            for formal in of_others(index) {
+                match *formal {
+                    Formal::Register { row, .. } => {
+                        rows.remove(&row);
+                    }
+                    Formal::Memory { offset, bytes: count } => {
+                        (offset..offset + count).for_each(|byte| {
+                            bytes.remove(&byte);
+                        });
+                    }
+                }
+            }
+            for formal in &frame.parameters {
+                match *formal {
+                    Formal::Register { row, .. } => {
+                        rows.insert(row);
+                    }
+                    Formal::Memory { offset, bytes: count } => bytes.extend(offset..offset + count),
+                }
+            }
+            SavedFrame { rows: rows.into_iter().collect(), bytes: bytes.into_iter().collect() }
+        })
+        .collect()
+    }
+}

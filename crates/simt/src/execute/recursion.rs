@@ -1,0 +1,45 @@
+//! What recursive calls put aside, lane by lane.
+
+use super::aside::Aside;
+use super::warp::{Warp, read_row, write_row};
+use crate::program::Program;
+
+/// Calls of one thread that may be under way at once: as many as a stack of 512 KiB has room for at 512 bytes each.
+pub(crate) const MAX_DEPTH: usize = 1024;
+
+/// What is wrong with more of them.
+pub(crate) fn too_deep() -> String {
+    format!(
+        "{MAX_DEPTH} calls are under way, which is more than a thread's stack holds; to fix it: end the recursion"
+    )
+}
+
+impl Warp {
+    /// Puts a frame of these lanes aside.
+    pub fn save(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
+        let frame = &program.saved_frames[frame as usize];
+        self.aside.resize(32, Vec::new());
+        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+            let rows = frame.rows.iter().map(|row| read_row(self, *row, lane)).collect();
+            let bytes = frame.bytes.iter().map(|at| self.read_local(lane, *at, 1) as u8).collect();
+            self.aside[lane].push(Aside { depth, rows, bytes });
+        }
+    }
+
+    /// Gives those of these lanes that made the call their frames back. Others did not make it, because of its guard.
+    pub fn restore(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
+        let frame = &program.saved_frames[frame as usize];
+        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+            let made = self.aside.get_mut(lane);
+            let Some(aside) = made.and_then(|all| all.pop_if(|last| last.depth == depth)) else {
+                continue;
+            };
+            for (row, value) in frame.rows.iter().zip(aside.rows) {
+                write_row(self, *row, 1 << lane, |_| value);
+            }
+            for (at, value) in frame.bytes.iter().zip(aside.bytes) {
+                self.write_local(lane, *at, 1, u64::from(value));
+            }
+        }
+    }
+}

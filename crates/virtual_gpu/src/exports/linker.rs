@@ -1,0 +1,92 @@
+//! The linker, over PTX: what it makes of several texts is one text, which loads as a module.
+
+use super::arguments::{handle, out, text};
+use super::define::exports;
+use super::image::ptx_of_file;
+use crate::code::CuResult;
+use crate::machine::Machine;
+use crate::objects::LinkState;
+use cuda_driver::ReturnCode;
+use cust_raw::CUlinkState;
+use std::ffi::{c_char, c_uint, c_void};
+
+/// `CU_JIT_INPUT_PTX`, `CU_JIT_INPUT_FATBINARY`.
+const TEXTS: [c_uint; 2] = [1, 2];
+
+fn add(machine: &mut Machine, state: CUlinkState, kind: c_uint, bytes: Vec<u8>) -> CuResult {
+    if !TEXTS.contains(&kind) {
+        return Err(machine.unsupported("linking of anything but PTX"));
+    }
+    let text = ptx_of_file(machine, bytes)?;
+    machine.objects.links.get_mut(state.addr())?.texts.push(text);
+    Ok(())
+}
+
+/// One text of several: the first with its head, the others without theirs.
+fn linked(texts: &[String]) -> Vec<u8> {
+    let is_head = |line: &str| {
+        [".version", ".target", ".address_size"]
+            .iter()
+            .any(|head| line.trim_start().starts_with(head))
+    };
+    let mut linked = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        for line in text.lines().filter(|line| index == 0 || !is_head(line)) {
+            linked += line;
+            linked.push('\n');
+        }
+    }
+    linked.push('\0');
+    linked.into_bytes()
+}
+
+exports! {
+    fn cuLinkCreate_v2(
+        machine, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, state: *mut CUlinkState
+    ) {
+        machine.context()?;
+        out(state, handle(machine.objects.links.add(LinkState::default())))
+    }
+    fn cuLinkAddData_v2(
+        machine, state: CUlinkState, kind: c_uint, data: *mut c_void, size: usize, _name: *const c_char,
+        _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void
+    ) {
+        if data.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size).to_vec();
+        add(machine, state, kind, bytes)
+    }
+    fn cuLinkAddFile_v2(
+        machine, state: CUlinkState, kind: c_uint, path: *const c_char, _count: c_uint, _options: *mut c_uint,
+        _values: *mut *mut c_void
+    ) {
+        let bytes = std::fs::read(text(path)?).map_err(|_| ReturnCode(301))?;
+        add(machine, state, kind, bytes)
+    }
+    fn cuLinkComplete(machine, state: CUlinkState, image: *mut *mut c_void, size: *mut usize) {
+        let state = machine.objects.links.get_mut(state.addr())?;
+        if state.texts.is_empty() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        state.linked = linked(&state.texts);
+        out(image, state.linked.as_mut_ptr().cast())?;
+        out(size, state.linked.len())
+    }
+    fn cuLinkDestroy(machine, state: CUlinkState) {
+        machine.objects.links.remove(state.addr()).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn texts_become_one_with_one_head() {
+        let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+        let text = |name: &str| format!("{head}.visible .entry {name}() {{ ret; }}\n");
+        let linked = super::linked(&[text("one"), text("other")]);
+        let linked = String::from_utf8(linked).unwrap();
+        let module = simt::Module::parse(linked.trim_end_matches('\0')).unwrap();
+        assert_eq!(module.kernels().len(), 2);
+    }
+}

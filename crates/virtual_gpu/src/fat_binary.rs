@@ -1,0 +1,128 @@
+//! Fat binaries: what nvcc puts into a program, with a kernel's PTX among machine code for several devices.
+//!
+//! The format is not documented; this is what `fatbinary` of CUDA 13 writes, as its output shows: a header, then entries,
+//! each with a header of its own.
+//!
+//! ```text
+//! file     0 magic 0xba55ed50   4 version   6 bytes of this header   8 bytes of all entries
+//! entry    0 kind: 1 is PTX   4 bytes of this header   8 bytes of the content   16 bytes of it that are compressed
+//!         28 architecture   40 flags: 0x2000 is LZ4, 0x8000 is Zstandard   56 bytes once it is not compressed
+//! ```
+
+use std::io::Read;
+
+/// The magic number of a fat binary.
+pub(crate) const MAGIC: u32 = 0xba55_ed50;
+/// That of the structure through which a program holds one: magic, version, address.
+pub(crate) const WRAPPER_MAGIC: u32 = 0x4662_43b1;
+/// Bytes of the file's header.
+pub(crate) const HEADER: usize = 16;
+
+const PTX: u16 = 1;
+const LZ4: u64 = 0x2000;
+const ZSTANDARD: u64 = 0x8000;
+/// PTX of more bytes than this is none that a compiler wrote.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Bytes of a fat binary, header included, as its header says; nothing for what is none.
+pub(crate) fn length(header: [u8; HEADER]) -> Option<usize> {
+    let magic = u32_at(&header, 0)?;
+    let (own, entries) = (u16_at(&header, 6)?, u64_at(&header, 8)?);
+    let entries = usize::try_from(entries).ok()?;
+    (magic == MAGIC).then(|| usize::from(own).checked_add(entries)).flatten()
+}
+
+/// The PTX in a fat binary for the newest architecture that is not newer than this one; nothing when it has none.
+pub(crate) fn ptx(fat: &[u8], architecture: u32) -> Option<String> {
+    let mut at = usize::from(u16_at(fat, 6)?);
+    let mut newest: Option<(u32, String)> = None;
+    while let Some(entry) = fat.get(at..).filter(|entry| !entry.is_empty()) {
+        let (header, content) =
+            (u32_at(entry, 4)? as usize, usize::try_from(u64_at(entry, 8)?).ok()?);
+        let end = header.checked_add(content)?;
+        let target = u32_at(entry, 28)?;
+        let is_newer = newest.as_ref().is_none_or(|(known, _)| target > *known);
+        if u16_at(entry, 0)? == PTX && target <= architecture && is_newer {
+            let text = unpacked(entry, entry.get(header..end)?)?;
+            newest = Some((target, text));
+        }
+        at = at.checked_add(end.max(1))?;
+    }
+    newest.map(|(_, text)| text)
+}
+
+/// The text of an entry.
+fn unpacked(entry: &[u8], content: &[u8]) -> Option<String> {
+    let flags = u64_at(entry, 40)?;
+    let bytes = u64_at(entry, 56)?;
+    let packed = content.get(..u32_at(entry, 16)? as usize)?;
+    if bytes > MAX_BYTES {
+        return None;
+    }
+    let mut text = if flags & ZSTANDARD != 0 {
+        let mut text = Vec::new();
+        let decoder = ruzstd::decoding::StreamingDecoder::new(packed).ok()?;
+        decoder.take(bytes).read_to_end(&mut text).ok()?;
+        text
+    } else if flags & LZ4 != 0 {
+        lz4_flex::block::decompress(packed, bytes as usize).ok()?
+    } else {
+        content.to_vec()
+    };
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    text.truncate(end);
+    String::from_utf8(text).ok()
+}
+
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes_at(bytes, at).map(u16::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes_at(bytes, at).map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes_at(bytes, at).map(u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What nvcc 13.5 makes of `fixtures/twice.cu` in each of its modes of compression, for sm_80.
+    const FILES: [&[u8]; 3] = [
+        include_bytes!("../fixtures/twice_zstandard.fatbin"),
+        include_bytes!("../fixtures/twice_lz4.fatbin"),
+        include_bytes!("../fixtures/twice_plain.fatbin"),
+    ];
+
+    #[test]
+    fn the_text_of_each_compression_is_the_same() {
+        let texts = FILES.map(|file| ptx(file, 90).expect("it has PTX"));
+        assert!(texts[0].contains(".visible .entry twice("), "{}", texts[0]);
+        assert!(texts.iter().all(|text| *text == texts[0]));
+        simt::Module::parse(&texts[0]).expect("PTX");
+        // PTX for a newer architecture is of no use to an older device.
+        assert_eq!(ptx(FILES[0], 70), None);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_changed_has_no_ptx_and_breaks_nothing() {
+        for file in FILES {
+            assert_eq!(length(file[..HEADER].try_into().unwrap()), Some(file.len()));
+            for end in 0..file.len() {
+                let _ = ptx(&file[..end], 90);
+            }
+            for at in 0..file.len() {
+                let mut changed = file.to_vec();
+                changed[at] ^= 0xff;
+                let _ = ptx(&changed, 90);
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Profiles the program that loaded the library.
+//!
+//! Launches are added up as they end. A thread writes what is known soon after the first launch and ten times a second
+//! while there is news, so that a program that is killed leaves what it did until then; the rest is written when the
+//! program ends. A child that the program forked has its parent's memory and must not write it a second time: only the
+//! process that made the first launch writes, or, if none made one, the process that loaded the library.
+
+use crate::settings::Settings;
+use profiling::Collector;
+use results::{ProgramProfile, write, write_json};
+use simt::Watched;
+use std::process::id;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The exit code of a program that fails because of what was found.
+const FOUND: i32 = 4;
+/// From one look for news to the next.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What is collected of this process.
+struct Profiler {
+    settings: Settings,
+    collector: Mutex<Collector>,
+    /// The process that writes.
+    owner: AtomicU32,
+    has_launched: AtomicBool,
+    has_news: AtomicBool,
+    ends: AtomicBool,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+static PROFILER: OnceLock<Profiler> = OnceLock::new();
+
+/// Begins to collect. The library has just been loaded.
+pub fn start(settings: Settings, device: String) {
+    let program = std::env::args_os().map(|part| part.to_string_lossy().into_owned());
+    let program = program.collect::<Vec<_>>().join(" ");
+    let checked = settings.checks.any();
+    let collector = Collector::new(program, device, checked, settings.kernel.clone());
+    let profiler = PROFILER.get_or_init(|| Profiler {
+        settings,
+        collector: Mutex::new(collector),
+        owner: AtomicU32::new(id()),
+        has_launched: AtomicBool::new(false),
+        has_news: AtomicBool::new(false),
+        ends: AtomicBool::new(false),
+        writer: Mutex::new(None),
+    });
+    virtual_gpu::watch(Some(Watched::default()));
+    virtual_gpu::observe(|record| profiler.launched(record));
+    // That there is a file says that the program loaded the library.
+    if profiler.settings.collect.is_some() {
+        profiler.write(&profiler.profile());
+    }
+}
+
+/// The program ends.
+pub extern "C" fn end() {
+    let Some(profiler) = PROFILER.get().filter(|profiler| profiler.is_owner()) else { return };
+    profiler.ends.store(true, Ordering::Release);
+    let writer = profiler.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(writer) = writer {
+        writer.thread().unpark();
+        // It ends by itself; that it panicked changes nothing for the program.
+        let _ = writer.join();
+    }
+    profiler.gather();
+    let leaks = virtual_gpu::leaks();
+    profiler.collector().leaks(leaks);
+    let profile = profiler.profile();
+    profiler.write(&profile);
+    if profiler.settings.collect.is_some() {
+        return;
+    }
+    profiler.show(&profile);
+    if profile.findings(profiler.settings.fail_on) > 0 {
+        // SAFETY: both may be called at any time. The program's output is flushed here because `_exit` does not do it, and
+        // `exit` is what the program is in.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(FOUND);
+        }
+    }
+}
+
+impl Profiler {
+    fn is_owner(&self) -> bool {
+        self.owner.load(Ordering::Acquire) == id()
+    }
+
+    fn collector(&self) -> std::sync::MutexGuard<'_, Collector> {
+        self.collector.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A kernel ran. The machine is locked meanwhile, so nothing is asked of it here.
+    fn launched(&'static self, record: virtual_gpu::LaunchRecord) {
+        if !self.has_launched.swap(true, Ordering::AcqRel) {
+            self.owner.store(id(), Ordering::Release);
+            *self.writer.lock().unwrap_or_else(PoisonError::into_inner) =
+                std::thread::Builder::new()
+                    .name("coalesce-profile".to_owned())
+                    .spawn(|| self.write_news())
+                    .ok();
+        }
+        if self.is_owner() {
+            self.collector().launch(record);
+            self.has_news.store(true, Ordering::Release);
+        }
+    }
+
+    /// Writes what is new until the program ends.
+    fn write_news(&self) {
+        // Only these files are read while the program runs.
+        let is_read = self.settings.collect.is_some() || self.settings.json.is_some();
+        while is_read && !self.ends.load(Ordering::Acquire) {
+            if self.has_news.swap(false, Ordering::AcqRel) {
+                self.gather();
+                self.write(&self.profile());
+            }
+            std::thread::park_timeout(PAUSE);
+        }
+    }
+
+    /// Takes mistakes and operations from the machine, before the collector is locked.
+    fn gather(&self) {
+        let (mistakes, operations) = (virtual_gpu::misuse(), virtual_gpu::operations());
+        let mut collector = self.collector();
+        collector.mistakes(mistakes);
+        collector.operations(operations);
+    }
+
+    fn profile(&self) -> ProgramProfile {
+        self.collector().profile()
+    }
+
+    /// Writes the profile where it is wanted.
+    fn write(&self, profile: &ProgramProfile) {
+        let collected =
+            self.settings.collect.as_ref().map(|folder| folder.join(format!("{}.json", id())));
+        for path in [collected.as_ref(), self.settings.json.as_ref()].into_iter().flatten() {
+            say(write_json(path, profile));
+        }
+    }
+
+    /// Shows the profile to a person.
+    fn show(&self, profile: &ProgramProfile) {
+        // The library knows no catalogue.
+        let taught = |_: &results::Advice| None;
+        eprint!("{}", report::profile::text(profile, &taught));
+        if let Some(folder) = &self.settings.report {
+            say(report::profile::pages(profile, &taught, folder));
+        }
+        if let Some(file) = &self.settings.trace {
+            say(write(file, report::profile::chrome_trace(&profile.timeline).as_bytes()));
+        }
+    }
+}
+
+/// Says what went wrong; the program goes on.
+fn say<T, E: std::fmt::Display>(outcome: Result<T, E>) {
+    if let Err(error) = outcome {
+        eprintln!("coalesce: {error:#}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What the environment asks of a profile: the variables that `coalesce run` sets, and that anybody may set.
+
+use results::{FailOn, check_writable};
+use simt::Checks;
+use std::path::PathBuf;
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Settings {
+    /// `COALESCE_CHECK`: hazards to look for.
+    pub checks: Checks,
+    /// `COALESCE_REPORT`: the folder of the pages.
+    pub report: Option<PathBuf>,
+    /// `COALESCE_JSON`: the file of the profile.
+    pub json: Option<PathBuf>,
+    /// `COALESCE_TRACE`: the file of the timeline.
+    pub trace: Option<PathBuf>,
+    /// `COALESCE_KERNEL`: a part of the names of the kernels that are meant.
+    pub kernel: String,
+    /// `COALESCE_FAIL_ON`: what makes the program fail.
+    pub fail_on: FailOn,
+    /// `COALESCE_COLLECT`: the folder in which `coalesce run` looks for the profile of each process; it shows them.
+    pub collect: Option<PathBuf>,
+}
+
+/// The value of a variable, if it is set and not empty.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?;
+    Some(value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
+}
+
+impl Settings {
+    /// What the variables say.
+    ///
+    /// # Errors
+    /// One sentence: a value that a variable does not take, or an output that cannot be written.
+    pub fn from_environment() -> Result<Settings, String> {
+        let path = |name| variable(name).map(PathBuf::from);
+        let checks = match variable("COALESCE_CHECK").as_deref() {
+            None | Some("none") => Checks::none(),
+            Some("all") => Checks::all(),
+            Some(other) => return Err(format!("COALESCE_CHECK is `{other}`: write all or none")),
+        };
+        let fail_on = variable("COALESCE_FAIL_ON").map_or(Ok(FailOn::None), |value| {
+            value.parse().map_err(|error| format!("COALESCE_FAIL_ON is wrong: {error}"))
+        })?;
+        let settings = Settings {
+            checks,
+            report: path("COALESCE_REPORT"),
+            json: path("COALESCE_JSON"),
+            trace: path("COALESCE_TRACE"),
+            kernel: variable("COALESCE_KERNEL").unwrap_or_default(),
+            fail_on,
+            collect: path("COALESCE_COLLECT"),
+        };
+        let sentence =
+            |name: &str, error: &dyn std::fmt::Display| format!("{name} is wrong: {error:#}");
+        if let Some(folder) = &settings.report {
+            report::check_folder(folder).map_err(|error| sentence("COALESCE_REPORT", &error))?;
+        }
+        for (name, file) in [("COALESCE_JSON", &settings.json), ("COALESCE_TRACE", &settings.trace)]
+        {
+            if let Some(file) = file {
+                check_writable(file).map_err(|error| sentence(name, &error))?;
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Whether anything asks for a profile.
+    pub fn profiles(&self) -> bool {
+        let asked = [&self.report, &self.json, &self.trace, &self.collect];
+        self.checks.any()
+            || self.fail_on != FailOn::None
+            || !self.kernel.is_empty()
+            || asked.iter().any(|path| path.is_some())
+    }
+}

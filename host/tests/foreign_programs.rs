@@ -1,0 +1,293 @@
+//! `coalesce run` and `coalesce explain FILE.ptx`: a program and kernels that know nothing of this workspace.
+
+mod program;
+
+use program::*;
+use results::{AdviceKind, ProgramProfile};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The kernels of the program.
+const PTX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/program.ptx");
+/// One kernel that runs, and one that has an instruction which does not.
+const COLUMN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/column.ptx");
+
+/// The program, compiled once and linked to our library as to NVIDIA's, and the folder that has the library.
+fn compiled() -> &'static (tempfile::TempDir, PathBuf) {
+    static COMPILED: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let built = std::env::current_exe().expect("a test knows where it is");
+        let built = built.with_file_name("libvirtual_libcuda.so");
+        for name in ["libcuda.so", "libcuda.so.1"] {
+            std::os::unix::fs::symlink(&built, folder.path().join(name)).expect("a new folder");
+        }
+        let program = folder.path().join("program");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/program.c");
+        let mut compiler = Command::new("cc");
+        compiler.arg("-o").arg(&program).arg(source).arg("-L").arg(folder.path()).arg("-lcuda");
+        let compiled = compiler.output().expect("a C compiler, as Rust's linker is one");
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        (folder, program)
+    })
+}
+
+/// The program in one of its modes, under `coalesce run` with these options.
+fn run(options: &[&str], mode: &str) -> Output {
+    let mut program = program(&[&["run"], options, &["--"]].concat());
+    program.arg(&compiled().1).args([PTX, mode]).output().expect("the program starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+#[test]
+fn what_a_program_does_wrong_is_found_with_its_line_and_fails_the_run() {
+    for (mode, part) in [
+        ("race", "HAZARD SharedRace: conflicting accesses to shared address"),
+        ("race", "program.cu:11"),
+        ("outside", "(program.cu:20) of kernel `outside`"),
+        ("leak", "Leak: at exit: 256 bytes of device memory"),
+    ] {
+        let output = run(&["--check"], mode);
+        assert_eq!(code(&output), 4, "{mode}: {}", said(&output));
+        assert!(said(&output).contains(part), "{mode}: {}", said(&output));
+    }
+    let clean = run(&["--check"], "clean");
+    assert_eq!(code(&clean), 0, "{}", said(&clean));
+    assert!(said(&clean).contains("Checked for hazards: none."), "{}", said(&clean));
+}
+
+#[test]
+fn only_what_is_asked_for_fails_the_run() {
+    for (options, mode, expected) in [
+        (&["--check", "--fail-on", "none"][..], "outside", 8),
+        (&["--check", "--fail-on", "leaks"], "race", 0),
+        (&["--fail-on", "hazards"], "leak", 0),
+        (&["--fail-on", "leaks"], "leak", 4),
+        (&[], "outside", 8),
+    ] {
+        let output = run(options, mode);
+        assert_eq!(code(&output), expected, "{options:?} {mode}: {}", said(&output));
+    }
+}
+
+#[test]
+fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
+    let forked = said(&run(&[], "fork"));
+    assert_eq!(forked.matches("Kernel `twice`").count(), 1, "{forked}");
+    let killed = run(&[], "killed");
+    assert_eq!(code(&killed), 128 + 6);
+    assert!(said(&killed).contains("Kernel `twice`"), "{}", said(&killed));
+    assert!(said(&killed).contains("Signal 6 ended the program"), "{}", said(&killed));
+}
+
+#[test]
+fn what_a_kernel_printed_before_its_trap_is_on_the_terminal() {
+    let output = run(&[], "says");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "hello\n", "{}", said(&output));
+    assert!(said(&output).contains("trap by `trap`"), "{}", said(&output));
+}
+
+#[test]
+fn files_have_what_the_terminal_has_and_a_filter_leaves_kernels_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [json, trace, pages] = ["p.json", "t.json", "pages"].map(|name| folder.path().join(name));
+    let text = |path: &Path| path.to_str().expect("plain").to_owned();
+    let files = [text(&json), text(&trace), text(&pages)];
+    let options = ["--json", &files[0], "--trace", &files[1], "--report", &files[2]];
+    let output = run(&[&options[..], &["--kernel", "rac", "--check"]].concat(), "race");
+    assert_eq!(code(&output), 4, "{}", said(&output));
+    let profile = ProgramProfile::load(&json).expect("a profile");
+    let names: Vec<&str> = profile.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["race"]);
+    assert_eq!(profile.kernels[0].counters.shared_load.requests, 2);
+    let trace = std::fs::read_to_string(trace).expect("it was written");
+    let trace: serde_json::Value = serde_json::from_str(&trace).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    assert!(events.iter().any(|event| event["name"] == "twice"), "{events:?}");
+    let page = std::fs::read_to_string(pages.join("index.html")).expect("it was written");
+    assert!(page.contains("SharedRace") && page.contains("<svg"), "{page}");
+}
+
+#[test]
+fn variables_do_the_same_without_the_wrapper() {
+    let (folder, program) = compiled();
+    let json = folder.path().join("alone.json");
+    let alone = |variables: &[(&str, &str)], mode: &str| {
+        let mut program = Command::new(program);
+        program.args([PTX, mode]).env("LD_LIBRARY_PATH", folder.path());
+        let output = program.envs(variables.iter().copied()).output();
+        output.expect("the program starts")
+    };
+    let file = json.to_str().expect("plain");
+    let output = alone(&[("COALESCE_CHECK", "all"), ("COALESCE_JSON", file)], "race");
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("HAZARD SharedRace"), "{}", said(&output));
+    assert_eq!(ProgramProfile::load(&json).expect("a profile").kernels.len(), 2);
+    let output = alone(&[("COALESCE_CHECK", "all"), ("COALESCE_FAIL_ON", "hazards")], "race");
+    assert_eq!(code(&output), 4, "{}", said(&output));
+    for (variable, value, part) in [
+        ("COALESCE_CHECK", "some", "COALESCE_CHECK is `some`: write all or none"),
+        ("COALESCE_FAIL_ON", "some", "`some` is none of hazards, misuse, leaks, any and none"),
+        ("COALESCE_JSON", "/none/here.json", "COALESCE_JSON is wrong: cannot write"),
+        ("COALESCE_REPORT", "/none/here", "COALESCE_REPORT is wrong: cannot write"),
+    ] {
+        let output = alone(&[(variable, value)], "clean");
+        // The program sees no device.
+        assert_eq!(code(&output), 3, "{}", said(&output));
+        assert!(said(&output).contains(part), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_run_that_cannot_be_is_one_sentence() {
+    let fails = |arguments: &[&str], code, part: &str| {
+        let [message, _] = assert_program_fails(&mut program(arguments), code, part);
+        assert_eq!(message.trim_end().lines().count(), 1, "{message}");
+    };
+    fails(&["run", "--", "/none/program"], 1, "cannot start `/none/program`");
+    fails(&["run", "--json", "/none/a.json", "--", "true"], 2, "cannot write /none/a.json");
+    fails(&["run", "--report", "/none/a", "--", "true"], 2, "cannot write /none/a");
+    fails(&["run", "--device", "gpu", "--", "true"], 2, "a GPU counts nothing");
+    let mut unknown = program(&["run", "--", "true"]);
+    unknown.env("COALESCE_VIRTUAL_LIBCUDA", "/none/libcuda.so.1");
+    assert_program_fails(&mut unknown, 2, "COALESCE_VIRTUAL_LIBCUDA names /none/libcuda.so.1");
+    // A program that does not use the driver runs as ever.
+    let mut other = program(&["run", "--", "false"]);
+    let output = other.output().expect("the program starts");
+    assert_eq!(code(&output), 1);
+    assert!(said(&output).contains("`false` never loaded libcuda.so.1"), "{}", said(&output));
+}
+
+/// A kernel of `column.ptx` on 64 blocks of 32 x 32 threads.
+const COLUMN_LAUNCH: [&str; 8] = [
+    "--grid",
+    "64",
+    "--block",
+    "32x32",
+    "--arg",
+    "target:f32*64Ki",
+    "--arg",
+    "source:f32*2Mi=random",
+];
+
+fn explain(kernel: &str, options: &[&str]) -> Output {
+    let file = format!("{COLUMN}{kernel}");
+    coalesce(&[&["explain", &file], options].concat())
+}
+
+#[test]
+fn a_kernel_of_any_compiler_is_explained() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [json, pictures] = ["column.json", "pictures"].map(|name| folder.path().join(name));
+    let [file, pictures] = [&json, &pictures].map(|path| path.to_str().expect("plain"));
+    let options = ["--arg", "n=5", "--check", "--json", file, "--svg", pictures];
+    let output = explain(":column", &[&COLUMN_LAUNCH[..], &options].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 0, "{text}{}", said(&output));
+    for part in [
+        "Kernel `column(float*, float const*, int)`",
+        "ld.shared.f32      2048                                             65536           63488",
+        "Promised: sectors per request from 32 to 4.",
+        "pad each row of 32 words by 1: the request then takes 1",
+        "Measured in: ",
+        "Checked for hazards: none.",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let profile = ProgramProfile::load(&json).expect("a profile");
+    let kinds: Vec<AdviceKind> = profile.advice.iter().map(|advice| advice.kind).collect();
+    assert_eq!(kinds, [AdviceKind::StridedAccess, AdviceKind::BankConflict]);
+    let drawn = std::fs::read_to_string(folder.path().join("pictures/_Z6columnPfPKfi.svg"));
+    assert!(drawn.expect("it was written").contains("<svg"));
+}
+
+#[test]
+fn kernels_are_listed_and_only_the_one_that_cannot_run_is_refused() {
+    let output = explain("", &[]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("column(float*, float const*, int)\n  --arg target: u64"), "{text}");
+    assert!(text.contains("later\n") && text.contains("cannot be executed: line"), "{text}");
+    let fails = |kernel: &str, options: &[&str], part: &str| {
+        let file = format!("{COLUMN}{kernel}");
+        let mut program = program(&[&["explain", &file], options].concat());
+        let [message, _] = assert_program_fails(&mut program, 2, part);
+        assert_eq!(message.trim_end().lines().count(), 1, "{message}");
+    };
+    fails(":later", &["--grid", "1", "--block", "1"], "kernel `later` cannot be executed: line");
+    fails(":none", &COLUMN_LAUNCH, "the PTX has no kernel `none`; it has `column(");
+    fails("", &COLUMN_LAUNCH, "the PTX has several kernels");
+    fails(
+        ":column",
+        &COLUMN_LAUNCH,
+        "has 3 parameters (target: u64, source: u64, n: u32) and 2 arguments",
+    );
+    let wide = [&COLUMN_LAUNCH[..], &["--arg", "n:u64=5"]].concat();
+    fails(":column", &wide, "does not fit the parameter `n`, which is u32: it has 8 bytes");
+    let gpu = [&COLUMN_LAUNCH[..], &["--arg", "n=5", "--device", "gpu"]].concat();
+    fails(":column", &gpu, "a GPU counts nothing");
+    assert_fails(&["explain", "/none/my.ptx"], 2, "cannot read /none/my.ptx");
+    assert_fails(&["explain", "transpose", "--grid", "1", "--block", "1"], 2, "is no PTX file");
+}
+
+#[test]
+fn a_kernel_that_fails_says_where() {
+    let small = [
+        "--grid",
+        "64",
+        "--block",
+        "32x32",
+        "--arg",
+        "target:f32*1Ki",
+        "--arg",
+        "source:f32*2Mi",
+        "--arg",
+        "n=5",
+    ];
+    let output = explain(":column", &small);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 4, "{text}");
+    assert!(
+        text.contains("KernelFault: ") && text.contains("past the end of the allocation"),
+        "{text}"
+    );
+}
+
+/// The blocks of a page of the guide that are commands.
+fn commands(page: &str) -> Vec<&str> {
+    let blocks = page.split("```sh\n").skip(1);
+    blocks.filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_commands_of_the_guide_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = folder.path();
+    std::fs::copy(&compiled().1, place.join("program")).expect("it was compiled");
+    for file in [PTX, COLUMN] {
+        let name = Path::new(file).file_name().expect("a file");
+        std::fs::copy(file, place.join(name)).expect("it is committed");
+    }
+    let programs = Path::new(env!("CARGO_BIN_EXE_coalesce")).parent().expect("a folder");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    for page in [
+        include_str!("../../docs/guide/any_ptx.md"),
+        include_str!("../../docs/guide/profile_any_program.md"),
+    ] {
+        let commands = commands(page);
+        assert!(commands.len() > 2, "the page shows how");
+        for command in commands {
+            let mut shell = Command::new("sh");
+            shell.args(["-e", "-c", command]).env("PATH", &path).current_dir(place);
+            let output = shell.output().expect("a shell");
+            assert!(output.status.success(), "{command}: {}", said(&output));
+        }
+    }
+}
