@@ -17,6 +17,7 @@
         asm_experimental_arch,
         core_float_math,
         core_intrinsics,
+        f16,
         link_llvm_intrinsics,
         repr_simd
     ),
@@ -58,9 +59,15 @@ pub use cuda_std_macros::{Argument, address_space, externally_visible, gpu_only,
 #[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]
 #[doc(hidden)]
 pub use cust_core::DeviceCopy;
-pub use float::{FloatExt, GpuFloat};
+pub use float::half::{bf16, f16};
+pub use float::{FloatExt, GpuFloat, GpuHalf};
 pub use glam;
-pub use half::{self, bf16, f16};
+
+/// The `half` crate; on the device with the [`f16`] and the [`bf16`](struct@bf16) of this one.
+pub mod half {
+    pub use crate::float::half::{bf16, f16};
+    pub use ::half::*;
+}
 
 /// Marks a structure as one that cust's buffers may hold, on the host and with the feature `cust`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]

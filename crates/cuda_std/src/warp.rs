@@ -5,7 +5,7 @@
 //!
 //! Sources: PTX ISA, "Parallel Synchronization and Communication Instructions" and "shfl.sync".
 
-use half::{bf16, f16};
+use crate::{bf16, f16};
 
 use crate::nvvm;
 

@@ -676,6 +676,49 @@ fn float_functions_of_the_hardware_are_one_instruction() {
     lack(&SM_80, &["bf16_to_f32"], &["cvt.f32", "call"]);
 }
 
+/// A hundred instructions each, were it the `half` crate that computes.
+#[test]
+fn half_precision_is_computed_by_the_hardware() {
+    contain(
+        &SM_80,
+        &[
+            ("f16_add", &["add.rn.f16 "]),
+            ("f16_sub", &["sub.rn.f16 "]),
+            ("f16_mul", &["mul.rn.f16 "]),
+            ("f16_div", &["cvt.f32.f16", "div.rn.f32", "cvt.rn.f16.f32"]),
+            ("f16_mul_add", &["fma.rn.f16 "]),
+            ("f16_less", &["setp.lt.f16 "]),
+            ("f16_in_f32", &["cvt.f32.f16", "add.rn.f32", "cvt.rn.f16.f32"]),
+            ("bf16_add", &["fma.rn.bf16 "]),
+            ("bf16_sub", &["fma.rn.bf16 "]),
+            ("bf16_mul", &["fma.rn.bf16 "]),
+            ("bf16_mul_add", &["fma.rn.bf16 "]),
+            ("bf16_less", &["setp.lt.f32"]),
+            ("f16x2_add", &["add.rn.f16x2 "]),
+            ("f16x2_sub", &["sub.rn.f16x2 "]),
+            ("f16x2_mul", &["mul.rn.f16x2 "]),
+            ("f16x2_mul_add", &["fma.rn.f16x2 "]),
+            ("bf16x2_add", &["fma.rn.bf16x2 "]),
+            ("bf16x2_sub", &["fma.rn.bf16x2 "]),
+            ("bf16x2_mul", &["fma.rn.bf16x2 "]),
+            ("bf16x2_mul_add", &["fma.rn.bf16x2 "]),
+            ("atomic_f16x2", &["atom.relaxed.gpu.global.add.noftz.f16x2"]),
+            ("atomic_f16x2", &["atom.relaxed.cta.global.add.noftz.f16x2"]),
+            ("atomic_f16x2", &["atom.acq_rel.sys.global.add.noftz.f16x2"]),
+        ],
+    );
+    for scope in ["relaxed.gpu", "relaxed.cta", "acq_rel.sys"] {
+        let pattern = format!("atom.{scope}.global.add.noftz.bf16x2");
+        contain(&SM_90, &[("atomic_bf16x2", &[&pattern])]);
+    }
+    let is_half = |name: &str| name.starts_with("f16") || name.starts_with("bf16x2");
+    for (name, text) in SM_80.iter().filter(|(name, _)| is_half(name)) {
+        let instructions =
+            text.lines().filter(|line| line.ends_with(';') && !line.starts_with('.'));
+        assert!(instructions.count() < 30, "`{name}` is computed in software:\n{text}");
+    }
+}
+
 #[test]
 fn memory_spaces() {
     contain(
@@ -761,7 +804,8 @@ fn printing() {
 /// A kernel exists from the compute capability on that it asks for, and not before.
 #[test]
 fn kernels_exist_since_their_capability() {
-    for launch in cuda_std_tests::launches::all() {
+    for launch in [cuda_std_tests::launches::all(), cuda_std_tests::launches::unmeasured()].concat()
+    {
         for (capability, entries) in [(70, &*SM_70), (80, &*SM_80), (90, &*SM_90)] {
             assert_eq!(
                 entries.contains_key(launch.kernel),

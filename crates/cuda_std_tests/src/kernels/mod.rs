@@ -7,6 +7,7 @@ pub mod async_copies;
 pub mod atomics;
 pub mod clusters;
 pub mod floats;
+pub mod halves;
 pub mod memory;
 pub mod misc;
 pub mod mma;
