@@ -36,6 +36,7 @@ pub mod float;
 // Text for people: device code is not built anew when it changes.
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod glossary;
+pub mod grid;
 pub mod io;
 pub mod kernel;
 pub mod mbarrier;

@@ -7,6 +7,8 @@ pub mod async_copies;
 pub mod atomics;
 pub mod clusters;
 pub mod floats;
+pub mod generic;
+pub mod groups;
 pub mod halves;
 pub mod memory;
 pub mod misc;

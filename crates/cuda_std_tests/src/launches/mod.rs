@@ -6,6 +6,7 @@
 mod atomics;
 mod copies;
 mod floats;
+mod groups;
 mod halves;
 mod launch;
 mod mma;
@@ -34,5 +35,5 @@ pub fn all() -> Vec<Launch> {
 /// Launches that no GPU has computed yet. A person with one moves them to the end of [`all`].
 #[must_use]
 pub fn unmeasured() -> Vec<Launch> {
-    halves::launches()
+    [halves::launches(), groups::launches()].concat()
 }
