@@ -19,6 +19,7 @@
         core_intrinsics,
         f16,
         link_llvm_intrinsics,
+        optimize_attribute,
         repr_simd
     ),
     allow(internal_features)

@@ -16,6 +16,11 @@ fn build(capability: u32) -> Entries {
     entries(&ptx(capability))
 }
 
+/// Where intermediate files are: with those of all other crates of kernels.
+pub fn target_dir() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder")
+}
+
 /// Builds the kernels of this crate for a compute capability.
 ///
 /// Where they cannot be built, `COALESCE_FUNCTIONS_PTX` names a file that has been.
@@ -26,9 +31,7 @@ pub fn ptx(capability: u32) -> String {
     let arch = NvvmArch::from_capability(capability).expect("a known compute capability");
     let path = CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
         .arch(arch)
-        .target_dir(
-            Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder"),
-        )
+        .target_dir(target_dir())
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     std::fs::read_to_string(path).expect("the builder has just written it")

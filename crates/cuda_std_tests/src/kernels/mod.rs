@@ -10,6 +10,7 @@ pub mod floats;
 pub mod generic;
 pub mod groups;
 pub mod halves;
+pub mod heap;
 pub mod memory;
 pub mod misc;
 pub mod mma;

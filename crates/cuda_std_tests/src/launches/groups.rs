@@ -1,7 +1,7 @@
-//! Launches of the kernels of `groups` and `generic`.
+//! Launches of the kernels of `groups`, `generic` and `heap`.
 
 use super::launch::{Launch, per_thread};
-use crate::kernels::{generic, groups};
+use crate::kernels::{generic, groups, heap};
 use cuda_std::kernel::Kernel;
 
 /// What the tiles of a warp find: the host knows all lanes.
@@ -43,7 +43,11 @@ pub(super) fn launches() -> Vec<Launch> {
     let tripled: Vec<u32> = numbers.iter().map(|&value| 3 * value).collect();
     let tripled_floats: Vec<f32> = floats.iter().map(|&value| 3.0 * value).collect();
     let four_doubles: Vec<f64> = doubles.iter().map(|&value| 4.0 * value).collect();
+    let elements = per_thread(|tid| tid % 12);
+    let squares: Vec<u32> =
+        elements.iter().map(|&end| (0..end).map(|number| number * number).sum()).collect();
     vec![
+        Launch::of(heap::heap_sum_of_squares).reads(&elements).writes(&squares),
         tiles(groups::tiles_2, 2),
         tiles(groups::tiles_4, 4),
         tiles(groups::tiles_8, 8),
