@@ -8,7 +8,8 @@
 //! functions through pointers, of which the assembler knows neither the registers nor the stack: a
 //! kernel that uses it has 255 registers, and the host must raise the stack limit
 //! (`CU_LIMIT_STACK_SIZE`) from 1 KiB to at least 4 KiB, without which the launch fails with an illegal
-//! address. [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
+//! address. Its PTX is 50 KB, and 290 KB where a float is printed, because `core` formats floats exactly.
+//! [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output".
 

@@ -9,6 +9,7 @@ pub mod clusters;
 pub mod floats;
 pub mod generic;
 pub mod groups;
+pub mod guide;
 pub mod halves;
 pub mod heap;
 pub mod memory;
