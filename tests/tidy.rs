@@ -384,3 +384,43 @@ fn the_readme_names_no_pattern_that_is_gone() {
     }
     assert!(named > 0, "README.md: the reading order is empty");
 }
+
+/// The commands that a Dockerfile, a container for editors or a CI workflow runs, each with its file.
+fn container_commands(files: &[(&str, String)]) -> Vec<(String, String)> {
+    let command = |line: &str| {
+        let line = line.trim();
+        let run = line.strip_prefix("RUN ").or_else(|| line.strip_prefix("- run: "));
+        let created = line
+            .strip_prefix("\"postCreateCommand\": \"")
+            .map(|rest| rest.trim_end_matches([',', '"']));
+        run.or(created).map(str::to_owned)
+    };
+    let of = |(file, text): &(&str, String)| {
+        let commands = text.lines().filter_map(command);
+        commands.map(|command| ((*file).to_owned(), command)).collect::<Vec<_>>()
+    };
+    files.iter().flat_map(of).collect()
+}
+
+/// Those that no newcomer is told of and CI does not run.
+fn unknown_commands(commands: &[(String, String)], known: &str) -> Vec<String> {
+    let told: Vec<&str> = known
+        .lines()
+        .map(|line| line.split("  #").next().unwrap_or_default().trim())
+        .chain([".ci/run"])
+        .collect();
+    let unknown = commands.iter().filter(|(_, command)| !told.contains(&command.as_str()));
+    unknown.map(|(file, command)| format!("{file} runs `{command}`")).collect()
+}
+
+#[test]
+fn containers_run_what_the_readme_and_ci_run() {
+    let files = ["Dockerfile", ".devcontainer/devcontainer.json", ".github/workflows/ci.yml"];
+    let commands = container_commands(&files.map(|file| (file, read(file))));
+    assert_eq!(commands.len(), files.len(), "{commands:?}");
+    let known = read("README.md") + &read(".ci/run");
+    let unknown = unknown_commands(&commands, &known);
+    assert!(unknown.is_empty(), "neither README.md nor .ci/run has these commands: {unknown:#?}");
+    let planted = [("Dockerfile".to_owned(), "cargo build".to_owned())];
+    assert_eq!(unknown_commands(&planted, &known), ["Dockerfile runs `cargo build`"]);
+}

@@ -5,7 +5,7 @@ use crate::error::CudaBuilderError;
 use crate::load_caching::LoadCaching;
 use crate::options::{CompileOptions, DebugInfo, LoweringOptions, PanicStrategy};
 use crate::toolchain::{LLVM_VARIABLE, RUSTC_VARIABLE, Toolchain};
-use crate::{compile, files, fresh, local_memory, lower};
+use crate::{compile, files, fresh, limits, local_memory, lower};
 use std::path::{Path, PathBuf};
 
 /// Builds a crate of kernels into one PTX file.
@@ -181,6 +181,7 @@ impl CudaBuilder {
         let path = self.lower(&toolchain, &compiled)?;
         let ptx = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;
         local_memory::warn(local_memory::warnings(&ptx));
+        local_memory::warn(limits::warnings(&ptx, &[]));
         Ok(path)
     }
 

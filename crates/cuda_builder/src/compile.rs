@@ -195,13 +195,13 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let folder = work.with_file_name(format!("core-{}", name.trim_end_matches('-')));
+    let folder = work.with_file_name(format!("core-alloc-{}", name.trim_end_matches('-')));
     let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
     let _turn = files::take_turn(&folder)?;
     if folder.join("complete").exists() {
         return Ok(folder);
     }
-    eprintln!("building `core` for the GPU with {} (once)", toolchain.version);
+    eprintln!("building `core` and `alloc` for the GPU with {} (once)", toolchain.version);
     let source = folder.join("build");
     let write = |path: PathBuf, text: &str| {
         std::fs::write(&path, text).map_err(CudaBuilderError::io("write", path))
@@ -210,14 +210,18 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
     std::fs::create_dir_all(&libraries).map_err(CudaBuilderError::io("create", &libraries))?;
     write(
         source.join("Cargo.toml"),
-        "[package]\nname = \"only_core\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[profile.release]\npanic = \"abort\"\ncodegen-units = 1\n",
+        "[package]\nname = \"only_core\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[profile.release]\npanic = \"abort\"\ncodegen-units = 1\nopt-level = \"z\"\n",
     )?;
+    // What of `core` is generic is compiled in the kernels crate, at its level. The rest is formatting and panics, which is
+    // four times as long if it is optimized for speed.
     write(source.join("src/lib.rs"), "#![no_std]\n")?;
     let status = toolchain
         .clean_command(&toolchain.cargo)
         .current_dir(&source)
-        .args(["build", "--release", "-Zbuild-std=core", "--target", TARGET, "--target-dir"])
+        .args(["build", "--release", "-Zbuild-std=core,alloc", "--target", TARGET, "--target-dir"])
         .arg(source.join("target"))
+        // rustc would not inline in what it compiles for size, and that is what generic code begins with.
+        .env("RUSTFLAGS", "-Zinline-mir=yes")
         .status()
         .map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     if !status.success() {
@@ -228,7 +232,9 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
     {
         let name = entry.file_name();
         let text = name.to_string_lossy();
-        if (text.starts_with("libcore-") || text.starts_with("libcompiler_builtins-"))
+        if (["libcore-", "liballoc-", "libcompiler_builtins-"]
+            .iter()
+            .any(|name| text.starts_with(name)))
             && text.ends_with(".rlib")
         {
             let target = libraries.join(&name);

@@ -5,9 +5,10 @@ use crate::builder::CudaBuilder;
 use crate::error::CudaBuilderError;
 use crate::facts::{self, KernelFacts};
 use crate::files;
-use crate::local_memory;
 use crate::options::PanicStrategy;
+use crate::ptxas::Resources;
 use crate::toolchain::Toolchain;
+use crate::{limits, local_memory};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -89,7 +90,7 @@ impl Images {
     }
 
     /// A file of what NVIDIA's assembler gave each kernel, in lines such as `sm_90 NAME: 34 registers, ...`: the virtual
-    /// device then knows how many blocks fit a multiprocessor.
+    /// device then knows how many blocks fit a multiprocessor. Without the file, the assembler is asked where it is installed.
     pub fn registers(mut self, file: impl AsRef<Path>) -> Images {
         self.registers = Some(file.as_ref().to_owned());
         self
@@ -130,41 +131,53 @@ impl Images {
             }
         }
         let toolchain = Toolchain::find()?;
-        let origin = Origin {
+        let mut origin = Origin {
             compiler: toolchain.version.clone(),
             commit: commit(),
             registers: self.registers.as_deref().map(registers).transpose()?.unwrap_or_default(),
         };
         let file = |arch: NvvmArch| folder.join(format!("kernels_{}.ptx", arch.processor()));
-        let texts: Vec<Result<String, CudaBuilderError>> = std::thread::scope(|scope| {
-            let mut threads = Vec::new();
-            for arch in &self.architectures {
-                let builder = self.builder.clone().arch(*arch).copy_to(file(*arch));
-                // rustc's messages are those of the first architecture that does not compile, not of all at once.
-                let compiled = match builder.compile(&toolchain) {
-                    Ok(compiled) => compiled,
-                    Err(error) => return vec![Err(error)],
-                };
-                let toolchain = &toolchain;
-                threads.push(scope.spawn(move || {
-                    let ptx = builder.lower(toolchain, &compiled)?;
-                    std::fs::read_to_string(&ptx).map_err(CudaBuilderError::io("read", ptx))
-                }));
-            }
-            let joined = threads.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        // Where a file says what each kernel needs, nobody has to ask.
+        let asks = self.registers.is_none();
+        let texts: Vec<Result<(String, Vec<Resources>), CudaBuilderError>> =
+            std::thread::scope(|scope| {
+                let mut threads = Vec::new();
+                for arch in &self.architectures {
+                    let builder = self.builder.clone().arch(*arch).copy_to(file(*arch));
+                    // rustc's messages are those of the first architecture that does not compile, not of all at once.
+                    let compiled = match builder.compile(&toolchain) {
+                        Ok(compiled) => compiled,
+                        Err(error) => return vec![Err(error)],
+                    };
+                    let toolchain = &toolchain;
+                    threads.push(scope.spawn(move || {
+                        let ptx = builder.lower(toolchain, &compiled)?;
+                        let resources =
+                            if asks { limits::resources(&ptx, *arch) } else { Vec::new() };
+                        let text = std::fs::read_to_string(&ptx);
+                        Ok((text.map_err(CudaBuilderError::io("read", ptx))?, resources))
+                    }));
+                }
+                let joined = threads.into_iter().map(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                });
+                joined.collect()
             });
-            joined.collect()
-        });
         let mut images = String::from("&[\n");
         let mut warnings = BTreeMap::new();
+        let mut limits_warnings = BTreeMap::new();
         for (arch, text) in self.architectures.iter().zip(texts) {
-            let text = text?;
+            let (text, resources) = text?;
+            let of =
+                |found: &Resources| ((arch.processor(), found.kernel.clone()), found.registers);
+            origin.registers.extend(resources.iter().map(of));
             // One warning of a kernel, for whichever architecture.
             warnings.extend(local_memory::warnings(&text));
+            limits_warnings.extend(limits::warnings(&text, &resources));
             images += &image(&origin, *arch, &file(*arch), &facts::of(&text));
         }
         local_memory::warn(warnings);
+        local_memory::warn(limits_warnings);
         images += "]\n";
         files::write_changed(&path, images.as_bytes())?;
         Ok(path)

@@ -38,6 +38,7 @@ mod fresh;
 mod images;
 pub mod install;
 mod ir;
+mod limits;
 mod load_caching;
 mod local_memory;
 mod lower;

@@ -65,7 +65,7 @@ pub(crate) fn warnings(ptx: &str) -> BTreeMap<String, String> {
 
 /// Where in the kernel itself an instruction is from, through all inlining: the last place of
 /// `core.rs:7:1 @[ helper.rs:3:5 @[ kernel.rs:20:9 ] ]`, without its column.
-fn place(comment: &str) -> Option<&str> {
+pub(crate) fn place(comment: &str) -> Option<&str> {
     let last = comment.trim().rsplit("@[").next()?.trim_matches([' ', ']']);
     let (place, _column) = last.rsplit_once(':')?;
     // Line 0 belongs to no line of the source.

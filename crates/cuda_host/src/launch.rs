@@ -11,6 +11,7 @@ use cust::function::{BlockSize, GridSize};
 use cust::memory::DeviceCopy;
 use cust::module::Module;
 use cust_ext::device::Attribute;
+use cust_ext::launch::Launch;
 use cust_ext::symbol::symbol;
 use std::cell::RefCell;
 
@@ -123,7 +124,44 @@ impl<'a> Launcher<'a> {
         dynamic_shared_bytes: u32,
         arguments: A,
     ) -> Result<()> {
-        let (grid, block) = (grid.into(), block.into());
+        let launch = Launch { dynamic_shared_bytes, ..Launch::new(grid, block) };
+        // SAFETY: the caller's contract.
+        unsafe { self.launch_as(kernel, &launch, &arguments) }
+    }
+
+    /// Enqueues `kernel` on the stream so that all of its blocks run at once, and may wait for each other by
+    /// `cuda_std::grid::sync`.
+    ///
+    /// # Errors
+    /// [`GpuError::Refused`] when the device does not take the launch, for example because its blocks do not fit on the
+    /// device at once.
+    ///
+    /// # Safety
+    /// The kernel's launch contract holds: grid, block, lengths, alignment, aliasing.
+    pub unsafe fn launch_cooperative<F, A: Arguments<F>>(
+        &self,
+        kernel: Kernel<F>,
+        grid: impl Into<GridSize>,
+        block: impl Into<BlockSize>,
+        dynamic_shared_bytes: u32,
+        arguments: A,
+    ) -> Result<()> {
+        let launch = Launch { dynamic_shared_bytes, cooperative: true, ..Launch::new(grid, block) };
+        // SAFETY: the caller's contract.
+        unsafe { self.launch_as(kernel, &launch, &arguments) }
+    }
+
+    /// Enqueues `kernel` in this shape.
+    ///
+    /// # Safety
+    /// As for [`Self::launch`].
+    unsafe fn launch_as<F, A: Arguments<F>>(
+        &self,
+        kernel: Kernel<F>,
+        shape: &Launch,
+        arguments: &A,
+    ) -> Result<()> {
+        let Launch { grid, block, dynamic_shared_bytes, cooperative, .. } = *shape;
         let launch = Launched { kernel: kernel.name(), grid, block, dynamic_shared_bytes };
         let refused = |cause: String| GpuError::Refused { launch: launch.to_string(), cause };
         let function = self.module.get_function(kernel.name()).map_err(|error| {
@@ -153,9 +191,16 @@ impl<'a> Launcher<'a> {
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
         // call, and the caller vouches for the rest of the launch contract.
         unsafe {
-            self.gpu.stream().launch(&function, grid, block, dynamic_shared_bytes, &pointers)
-        }
-        .map_err(|error| refused(error.to_string()))?;
+            let stream = self.gpu.stream();
+            if cooperative {
+                let launched = shape.run(&function, stream, &pointers);
+                launched.map_err(|error| refused(error.to_string()))
+            } else {
+                let launched =
+                    stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers);
+                launched.map_err(|error| refused(error.to_string()))
+            }
+        }?;
         let mut launched = self.launched.borrow_mut();
         if !launched.contains(&launch) {
             launched.push(launch);

@@ -4,10 +4,10 @@ use cuda_host::{Image, testing};
 use cuda_std::kernel::{Kernel, SafeKernel};
 use cuda_std::safe::{PerThread, PlanePerThread};
 use cust::function::GridSize;
-use cust::memory::DeviceBuffer;
+use cust::memory::{CopyDestination, DeviceBuffer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// `own` stores a thread's index to its own word, `same` stores it to the first.
+/// `own` stores a thread's index to its own word, `same` stores it to the first; `together` says that it waits for the grid.
 const PTX: &str = r#"
 .version 7.8
 .target sm_70
@@ -31,6 +31,20 @@ const PTX: &str = r#"
     .reg .b64 %rd<2>;
     ld.param.u64 %rd1, [values];
     mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+
+.visible .entry together(.param .u64 values)
+{
+    .reg .b32 cuda_std_grid_barrier;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    mov.u32 cuda_std_grid_barrier, %envreg2;
+    ld.param.u64 %rd1, [values];
+    mov.u32 %r1, %ctaid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd1, %rd1, %rd2;
     st.global.u32 [%rd1], %r1;
     ret;
 }
@@ -91,4 +105,29 @@ fn a_launch_that_breaks_the_contract_is_refused_before_it_runs() {
     );
 
     launcher.run(token("own"), 1, (&mut values,)).expect("the contract holds");
+}
+
+#[test]
+fn a_kernel_that_waits_for_the_grid_needs_a_cooperative_launch() {
+    let gpu = testing::gpu(IMAGES);
+    let launcher = gpu.launcher();
+    // SAFETY: the entry takes an address.
+    let kernel: Kernel<fn(*mut u32)> = unsafe { Kernel::new("together", (0, 0), (0, 0, 0), 0) };
+    let mut values = DeviceBuffer::from_slice(&[7_u32; 4]).expect("it fits");
+    // SAFETY: a block stores to its own word.
+    unsafe { launcher.launch(kernel, 4, 1, 0, (&mut values,)) }.expect_err("it is not cooperative");
+    let said = gpu.take_hazards();
+    assert!(said.len() == 1 && said[0].contains("`Launcher::launch_cooperative`"), "{said:#?}");
+
+    // SAFETY: as above.
+    unsafe { launcher.launch_cooperative(kernel, 4, 1, 0, (&mut values,)) }.expect("it fits");
+    launcher.finish().expect("it runs");
+    let mut words = [0; 4];
+    values.copy_to(&mut words).expect("it can be read");
+    assert_eq!(words, [0, 1, 2, 3]);
+
+    // SAFETY: it is refused.
+    let many = unsafe { launcher.launch_cooperative(kernel, 1 << 20, 1, 0, (&mut values,)) };
+    let text = many.expect_err("so many blocks do not fit at once").to_string();
+    assert!(text.contains("too many blocks in a cooperative launch"), "{text}");
 }

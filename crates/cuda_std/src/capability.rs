@@ -4,7 +4,7 @@
 pub(crate) const ONLY_90: u32 = 9000;
 
 /// Fails the build where the caller is compiled for the device with an older compute capability
-/// than `NEEDED`, such as 80 for 8.0. Compiles to nothing.
+/// than `NEEDED`, such as 80 for 8.0, or 0 for any. Compiles to nothing.
 ///
 /// The check happens when the caller is instantiated, so only code that uses an instruction needs
 /// the capability. Without it the error would come from the driver, when the module is loaded.
@@ -13,6 +13,7 @@ pub(crate) fn require<const NEEDED: u32>() {
     const {
         if cfg!(target_arch = "nvptx64") {
             match NEEDED {
+                0 => {}
                 75 => assert!(
                     cfg!(target_feature = "compute_75"),
                     "this instruction needs compute capability 7.5: add `min_compute_capability = 75` to the kernel"

@@ -8,7 +8,8 @@
 //! functions through pointers, of which the assembler knows neither the registers nor the stack: a
 //! kernel that uses it has 255 registers, and the host must raise the stack limit
 //! (`CU_LIMIT_STACK_SIZE`) from 1 KiB to at least 4 KiB, without which the launch fails with an illegal
-//! address. [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
+//! address. Its PTX is 50 KB, and 290 KB where a float is printed, because `core` formats floats exactly.
+//! [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output".
 
@@ -58,11 +59,14 @@ impl Printer {
     }
 
     /// Prints what has been written so far.
+    #[inline(never)]
     pub fn flush(&mut self) {
         if self.length == 0 {
             return;
         }
-        self.bytes[self.length] = 0;
+        if let Some(end) = self.bytes.get_mut(self.length) {
+            *end = 0;
+        }
         self.length = 0;
         let text: *const u8 = (&raw const self.bytes).cast();
         // SAFETY: the format takes one string, whose pointer is what `arguments` points to, and
@@ -77,17 +81,33 @@ impl Default for Printer {
     }
 }
 
+// Each function stands once in the PTX: what formatting costs is its size.
 impl fmt::Write for Printer {
+    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", optimize(size))]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for &byte in text.as_bytes() {
             // One byte remains for the zero at the end.
-            if self.length == CAPACITY - 1 {
+            if self.length >= CAPACITY - 1 {
                 self.flush();
             }
-            self.bytes[self.length] = byte;
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = byte;
+            }
             self.length += 1;
         }
         Ok(())
+    }
+
+    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", optimize(size))]
+    fn write_char(&mut self, letter: char) -> fmt::Result {
+        self.write_str(letter.encode_utf8(&mut [0; 4]))
+    }
+
+    #[inline(never)]
+    fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> fmt::Result {
+        fmt::write(self, arguments)
     }
 }
 

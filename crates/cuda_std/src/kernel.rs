@@ -152,7 +152,7 @@ pub const fn check_field<T: ByValue>() {}
 
 /// What a kernel may take by value and the host may pass: both see the same bytes.
 ///
-/// Scalars, [`half`]'s floats and arrays of these are. A structure of yours derives it:
+/// Scalars, [`crate::half`]'s floats and arrays of these are. A structure of yours derives it:
 ///
 /// ```
 /// #[derive(Clone, Copy, cuda_std::Argument)]
@@ -179,7 +179,8 @@ macro_rules! by_value {
         unsafe impl ByValue for $type {}
     )*};
 }
-by_value!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 half::f16 half::bf16);
+by_value!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 crate::f16 crate::bf16);
+by_value!(crate::float::F16x2 crate::float::Bf16x2);
 
 // SAFETY: elements one after the other, without padding between them.
 unsafe impl<T: ByValue, const N: usize> ByValue for [T; N] {}

@@ -17,7 +17,9 @@
         asm_experimental_arch,
         core_float_math,
         core_intrinsics,
+        f16,
         link_llvm_intrinsics,
+        optimize_attribute,
         repr_simd
     ),
     allow(internal_features)
@@ -35,6 +37,7 @@ pub mod float;
 // Text for people: device code is not built anew when it changes.
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod glossary;
+pub mod grid;
 pub mod io;
 pub mod kernel;
 pub mod mbarrier;
@@ -58,9 +61,15 @@ pub use cuda_std_macros::{Argument, address_space, externally_visible, gpu_only,
 #[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]
 #[doc(hidden)]
 pub use cust_core::DeviceCopy;
-pub use float::{FloatExt, GpuFloat};
+pub use float::half::{bf16, f16};
+pub use float::{FloatExt, GpuFloat, GpuHalf};
 pub use glam;
-pub use half::{self, bf16, f16};
+
+/// The `half` crate; on the device with the [`f16`] and the [`bf16`](struct@bf16) of this one.
+pub mod half {
+    pub use crate::float::half::{bf16, f16};
+    pub use ::half::*;
+}
 
 /// Marks a structure as one that cust's buffers may hold, on the host and with the feature `cust`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]

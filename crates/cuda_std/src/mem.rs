@@ -15,7 +15,7 @@ unsafe extern "C" {
     pub fn free(pointer: *mut c_void);
 }
 
-/// The device's heap (`malloc` and `free` of the CUDA runtime, 8 MiB unless the host asks for more).
+/// The device's heap (`malloc` and `free` of the CUDA runtime, 8 MiB unless the host asks for more, as on the virtual GPU).
 ///
 /// A kernels crate that links `alloc` makes it its allocator by
 /// `#[global_allocator] static HEAP: CUDAAllocator = CUDAAllocator;`.

@@ -35,7 +35,7 @@
 use core::arch::asm;
 use core::mem::size_of;
 
-use half::{bf16, f16};
+use crate::{bf16, f16};
 
 use crate::capability::require;
 use crate::nvvm;

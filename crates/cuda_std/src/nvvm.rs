@@ -149,3 +149,7 @@ intrinsics! {
     "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16.p0"
         fn stmatrix_x4_trans(row: *mut u8, a: u32, b: u32, c: u32, d: u32);
 }
+
+/// Rust's own half-precision type, whose arithmetic LLVM lowers; here, because `float::half` has another of its name.
+#[cfg(target_arch = "nvptx64")]
+pub(crate) type NativeF16 = f16;

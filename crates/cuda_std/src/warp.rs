@@ -5,9 +5,11 @@
 //!
 //! Sources: PTX ISA, "Parallel Synchronization and Communication Instructions" and "shfl.sync".
 
-use half::{bf16, f16};
+mod tile;
 
 use crate::nvvm;
+use crate::{bf16, f16};
+pub use tile::Tile;
 
 /// Lanes of a warp, on every device so far (PTX ISA, `WARP_SZ`).
 pub const WARP_SIZE: u32 = 32;

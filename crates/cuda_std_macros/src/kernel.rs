@@ -11,6 +11,7 @@ use syn::{
 
 use crate::contract;
 use crate::gpu_only::fixes_name;
+use crate::instances;
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 
 /// The format number of the attribute record that `cuda_builder` reads.
@@ -21,6 +22,9 @@ const CLUSTER_CAPABILITY: u32 = 90;
 
 /// Expands `#[kernel(..)] unsafe fn ..`.
 pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
+    if !arguments.instances.is_empty() {
+        return instances::expand(&arguments, &item);
+    }
     check_signature(&arguments, &item)?;
     let parameters = item
         .sig
@@ -70,8 +74,8 @@ fn check_signature(arguments: &Arguments, item: &ItemFn) -> Result<()> {
         if !matches!(parameter, GenericParam::Lifetime(_)) {
             errors.push(Error::new_spanned(
                 parameter,
-                "a kernel cannot be generic: an entry has one name and one parameter layout; \
-                 write a generic `#[inline(always)]` function and one kernel per type that calls it",
+                "an entry has one name and one parameter layout: say which instances of this generic kernel to make, \
+                 `#[kernel(T = [f32, f64])]`",
             ));
         }
     }

@@ -7,6 +7,7 @@ mod address_space;
 mod argument;
 mod contract;
 mod gpu_only;
+mod instances;
 mod kernel;
 mod signature;
 
@@ -42,8 +43,11 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 ///   what each thread may write: see `cuda_std::safe`.
 /// - `same_length(x, y)`: these parameters of a safe kernel have equal lengths, which its launch checks.
 ///
-/// Any other kernel must be an `unsafe fn`. No kernel may have a return value, `self`, `async`, `const`, variadic
-/// arguments, type or const parameters.
+/// - `T = [f32, f64]`, `N = [4, 8]`: what the parameters of a generic kernel stand for. Each combination is a kernel with an
+///   entry and a token of its own, named after it: `scale_f32`. What is generic itself remains a function of that name.
+///
+/// Any other kernel must be an `unsafe fn`. No kernel may have a return value, `self`, `async`, `const` or variadic
+/// arguments.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as signature::Arguments);

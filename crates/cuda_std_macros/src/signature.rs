@@ -2,10 +2,13 @@
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, Ident, ItemFn, Lifetime, LitInt, Pat, Result, Token, Type, parenthesized};
+use syn::{
+    Error, Expr, GenericArgument, Ident, ItemFn, Lifetime, LitInt, Pat, Result, Token, Type,
+    bracketed, parenthesized,
+};
 
 /// The arguments of `#[kernel(..)]`.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Arguments {
     /// Maximum threads per block and minimum blocks per multiprocessor.
     pub launch_bounds: Option<Vec<Expr>>,
@@ -19,6 +22,8 @@ pub struct Arguments {
     pub block: Option<Vec<Expr>>,
     /// The parameters whose lengths must agree.
     pub same_length: Option<Vec<Ident>>,
+    /// The generic parameters, each with what it stands for in one instance or another.
+    pub instances: Vec<(Ident, Vec<GenericArgument>)>,
 }
 
 impl Parse for Arguments {
@@ -71,13 +76,31 @@ impl Parse for Arguments {
                     let names = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
                     set(&mut arguments.same_length, names.into_iter().collect(), &name)?;
                 }
+                // A generic parameter: the names of types and constants begin so.
+                other if other.starts_with(char::is_uppercase) && input.peek(Token![=]) => {
+                    input.parse::<Token![=]>()?;
+                    let content;
+                    bracketed!(content in input);
+                    let values =
+                        Punctuated::<GenericArgument, Token![,]>::parse_terminated(&content)?;
+                    if values.is_empty() {
+                        return Err(Error::new(
+                            name.span(),
+                            format!("`{name}` stands for nothing"),
+                        ));
+                    }
+                    if arguments.instances.iter().any(|(given, _)| *given == name) {
+                        return Err(Error::new(name.span(), format!("`{name}` is given twice")));
+                    }
+                    arguments.instances.push((name, values.into_iter().collect()));
+                }
                 other => {
                     return Err(Error::new(
                         name.span(),
                         format!(
                             "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
                              `cluster(..)`, `min_compute_capability = ..`, `uses_local_memory`, \
-                             `block = ..` or `same_length(..)`"
+                             `block = ..`, `same_length(..)` or, of a generic kernel, `T = [f32, f64]`"
                         ),
                     ));
                 }

@@ -10,6 +10,8 @@
 #![cfg_attr(target_arch = "nvptx64", allow(unused_imports))]
 #![allow(clippy::missing_safety_doc)]
 
+extern crate alloc;
+
 pub mod kernels;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launches;

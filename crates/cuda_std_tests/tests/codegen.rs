@@ -16,6 +16,11 @@ fn build(capability: u32) -> Entries {
     entries(&ptx(capability))
 }
 
+/// Where intermediate files are: with those of all other crates of kernels.
+pub fn target_dir() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder")
+}
+
 /// Builds the kernels of this crate for a compute capability.
 ///
 /// Where they cannot be built, `COALESCE_FUNCTIONS_PTX` names a file that has been.
@@ -26,9 +31,7 @@ pub fn ptx(capability: u32) -> String {
     let arch = NvvmArch::from_capability(capability).expect("a known compute capability");
     let path = CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
         .arch(arch)
-        .target_dir(
-            Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder"),
-        )
+        .target_dir(target_dir())
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     std::fs::read_to_string(path).expect("the builder has just written it")
@@ -676,6 +679,49 @@ fn float_functions_of_the_hardware_are_one_instruction() {
     lack(&SM_80, &["bf16_to_f32"], &["cvt.f32", "call"]);
 }
 
+/// A hundred instructions each, were it the `half` crate that computes.
+#[test]
+fn half_precision_is_computed_by_the_hardware() {
+    contain(
+        &SM_80,
+        &[
+            ("f16_add", &["add.rn.f16 "]),
+            ("f16_sub", &["sub.rn.f16 "]),
+            ("f16_mul", &["mul.rn.f16 "]),
+            ("f16_div", &["cvt.f32.f16", "div.rn.f32", "cvt.rn.f16.f32"]),
+            ("f16_mul_add", &["fma.rn.f16 "]),
+            ("f16_less", &["setp.lt.f16 "]),
+            ("f16_in_f32", &["cvt.f32.f16", "add.rn.f32", "cvt.rn.f16.f32"]),
+            ("bf16_add", &["fma.rn.bf16 "]),
+            ("bf16_sub", &["fma.rn.bf16 "]),
+            ("bf16_mul", &["fma.rn.bf16 "]),
+            ("bf16_mul_add", &["fma.rn.bf16 "]),
+            ("bf16_less", &["setp.lt.f32"]),
+            ("f16x2_add", &["add.rn.f16x2 "]),
+            ("f16x2_sub", &["sub.rn.f16x2 "]),
+            ("f16x2_mul", &["mul.rn.f16x2 "]),
+            ("f16x2_mul_add", &["fma.rn.f16x2 "]),
+            ("bf16x2_add", &["fma.rn.bf16x2 "]),
+            ("bf16x2_sub", &["fma.rn.bf16x2 "]),
+            ("bf16x2_mul", &["fma.rn.bf16x2 "]),
+            ("bf16x2_mul_add", &["fma.rn.bf16x2 "]),
+            ("atomic_f16x2", &["atom.relaxed.gpu.global.add.noftz.f16x2"]),
+            ("atomic_f16x2", &["atom.relaxed.cta.global.add.noftz.f16x2"]),
+            ("atomic_f16x2", &["atom.acq_rel.sys.global.add.noftz.f16x2"]),
+        ],
+    );
+    for scope in ["relaxed.gpu", "relaxed.cta", "acq_rel.sys"] {
+        let pattern = format!("atom.{scope}.global.add.noftz.bf16x2");
+        contain(&SM_90, &[("atomic_bf16x2", &[&pattern])]);
+    }
+    let is_half = |name: &str| name.starts_with("f16") || name.starts_with("bf16x2");
+    for (name, text) in SM_80.iter().filter(|(name, _)| is_half(name)) {
+        let instructions =
+            text.lines().filter(|line| line.ends_with(';') && !line.starts_with('.'));
+        assert!(instructions.count() < 30, "`{name}` is computed in software:\n{text}");
+    }
+}
+
 #[test]
 fn memory_spaces() {
     contain(
@@ -761,7 +807,8 @@ fn printing() {
 /// A kernel exists from the compute capability on that it asks for, and not before.
 #[test]
 fn kernels_exist_since_their_capability() {
-    for launch in cuda_std_tests::launches::all() {
+    for launch in [cuda_std_tests::launches::all(), cuda_std_tests::launches::unmeasured()].concat()
+    {
         for (capability, entries) in [(70, &*SM_70), (80, &*SM_80), (90, &*SM_90)] {
             assert_eq!(
                 entries.contains_key(launch.kernel),
@@ -771,4 +818,16 @@ fn kernels_exist_since_their_capability() {
             );
         }
     }
+}
+
+/// The host does not compile inline PTX, so the page's code stands in a kernel of this crate, too.
+#[test]
+fn the_guide_s_inline_ptx_compiles_for_the_device() {
+    let page = include_str!("../../../docs/guide/inline_ptx.md");
+    let kernels = include_str!("../src/kernels/guide.rs");
+    let code = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+    let items =
+        code.and_then(|code| code.split_once("\n\n")).expect("the page has imports and items").1;
+    assert!(kernels.contains(items), "copy the page's code to kernels/guide.rs:\n{items}");
+    contain(&SM_70, &[("guide_multiprocessor", &["mov.u32", "%smid", "st.global"])]);
 }

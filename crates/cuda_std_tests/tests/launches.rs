@@ -2,7 +2,7 @@
 
 use crate::codegen;
 use cuda_driver::Backend;
-use cuda_std_tests::launches::{Argument, Buffer, Expected, Launch, all};
+use cuda_std_tests::launches::{Argument, Buffer, Expected, Launch, all, unmeasured};
 use cust::context::{CurrentContext, ResourceLimit};
 use cust::function::{BlockSize, GridSize};
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -77,15 +77,15 @@ fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>,
     Ok(digests)
 }
 
-/// Runs the table with the PTX of compute capability 9.0.
-fn run_all() -> Digests {
+/// Runs launches with the PTX of compute capability 9.0.
+fn run_all(launches: &[Launch]) -> Digests {
     let (_, _context) = cust_ext::device::open(0).expect("the first device opens");
     let ptx = codegen::ptx(90);
     let module = Module::from_ptx(&ptx, &[]).expect("the PTX loads");
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
     let mut digests = Digests::new();
     let mut wrong = Vec::new();
-    for (index, launch) in all().iter().enumerate() {
+    for (index, launch) in launches.iter().enumerate() {
         let name = format!("{index:03} {}", launch.kernel);
         match run(&module, &stream, launch) {
             Ok(buffers) => _ = digests.insert(name, buffers),
@@ -108,7 +108,7 @@ fn kernel(name: &str) -> &str {
 #[test]
 fn on_the_virtual_device_and_as_a_gpu_did() {
     LazyLock::force(&VIRTUAL);
-    let ours = run_all();
+    let ours = run_all(&all());
     let text = std::fs::read_to_string(MEASURED).expect("the measurement is committed");
     let theirs: Digests = serde_json::from_str(&text).expect("a map of digests");
     let names = |digests: &Digests| digests.keys().cloned().collect::<Vec<_>>();
@@ -119,13 +119,20 @@ fn on_the_virtual_device_and_as_a_gpu_did() {
     assert!(differing.is_empty(), "other bits than on the GPU: {differing:#?}");
 }
 
+#[test]
+fn what_no_gpu_has_computed_yet_is_as_the_host_computes_it() {
+    LazyLock::force(&VIRTUAL);
+    assert_eq!(run_all(&unmeasured()).len(), unmeasured().len());
+}
+
 /// Writes the digests to the file that `COALESCE_FUNCTIONS_JSON` names.
 #[test]
 #[ignore = "needs a GPU"]
 fn on_a_gpu() {
     cuda_driver::select(Backend::Native).expect("a driver");
-    let digests = run_all();
-    println!("{} launches correct", digests.len());
+    let digests = run_all(&all());
+    let more = run_all(&unmeasured());
+    println!("{} launches correct", digests.len() + more.len());
     if let Some(path) = std::env::var_os("COALESCE_FUNCTIONS_JSON") {
         let text = serde_json::to_string_pretty(&digests).expect("a map of strings");
         std::fs::write(path, text + "\n").expect("the file can be written");

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "tests report what they ran")]
 
 mod codegen;
+mod groups;
 mod launches;
 mod macros;
 mod safe;

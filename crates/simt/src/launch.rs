@@ -145,6 +145,13 @@ pub fn validate<'m>(
             }
         }
     }
+    if !launch.cooperative && kernel.program.as_ref().is_ok_and(|program| program.grid_barrier) {
+        return configuration(
+            "it waits for the whole grid (`grid::sync`), and only the blocks of a cooperative launch can: launch it by \
+             `Launcher::launch_cooperative` or `cuLaunchCooperativeKernel`"
+                .to_owned(),
+        );
+    }
     let threads = launch.threads();
     let registers = kernel.program.as_ref().map_or(0, Program::register_bytes);
     let block = registers.saturating_mul(threads.div_ceil(32));

@@ -11,6 +11,7 @@ mod execute;
 mod findings;
 mod footprint;
 mod hash;
+mod heap;
 mod image;
 mod launch;
 mod listing;

@@ -8,6 +8,7 @@
 //! allocates, and as many bytes as it says.
 
 use crate::error::Error;
+use crate::heap::{self, Heap};
 use crate::region::{ALIGNMENT, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::HashMap;
@@ -41,6 +42,7 @@ struct Bank {
     next: u64,
     capacity: u64,
     used: u64,
+    heap: Option<Heap>,
 }
 
 /// The memory of one device or several, and the host memory that is mapped into their address space.
@@ -83,6 +85,7 @@ impl Memory {
             next: FIRST_ADDRESS + device as u64 * DEVICE_ADDRESSES,
             capacity: *capacity,
             used: 0,
+            heap: None,
         };
         Memory {
             regions: Vec::new(),
@@ -101,6 +104,20 @@ impl Memory {
     /// with `Checks::uninitialized` can find reads of bytes that nobody wrote.
     pub fn track_initialization(&mut self) {
         self.track = true;
+    }
+
+    /// Makes the device's heap, where it has none yet.
+    pub(crate) fn prepare_heap(&mut self) -> Result<(), Error> {
+        if self.banks[self.selected].heap.is_none() {
+            let address = self.allocate_named(heap::BYTES, "the device's heap")?;
+            self.banks[self.selected].heap = Some(Heap::new(address));
+        }
+        Ok(())
+    }
+
+    /// The device's heap, once a kernel that allocates was launched.
+    pub(crate) fn heap(&self) -> Option<&Heap> {
+        self.banks[self.selected].heap.as_ref()
     }
 
     /// From here on allocations are made on this device.

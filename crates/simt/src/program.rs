@@ -137,6 +137,10 @@ pub(crate) struct Program {
     pub symbols: Vec<String>,
     /// Forms addresses in the shared memory of other blocks.
     pub maps_shared: bool,
+    /// Takes memory from the device's heap.
+    pub allocates: bool,
+    /// Waits for all blocks by `cuda_std::grid::sync`.
+    pub grid_barrier: bool,
     /// Waits on other threads by polling memory.
     pub polls: bool,
     /// Accesses that decide whether a loop around them goes on until other threads have written.

@@ -11,6 +11,8 @@ use core::convert::identity;
 use core::ops::Neg;
 use core::sync::atomic::Ordering;
 
+use crate::capability::require;
+use crate::float::{Bf16x2, F16x2};
 #[cfg(target_arch = "nvptx64")]
 use crate::nvvm;
 #[cfg(target_arch = "nvptx64")]
@@ -302,6 +304,13 @@ scopes! {
             add_64 reg64 u64 "add.u64" u64::wrapping_add;
             add_f32 reg32 f32 "add.f32" |old, value| old + value;
             add_f64 reg64 f64 "add.f64" |old, value| old + value;
+            // The hardware adds both halves, each atomically by itself.
+            add_f16x2 reg32 u32 "add.noftz.f16x2" |old, value| {
+                (F16x2::from_bits(old) + F16x2::from_bits(value)).to_bits()
+            };
+            add_bf16x2 reg32 u32 "add.noftz.bf16x2" |old, value| {
+                (Bf16x2::from_bits(old) + Bf16x2::from_bits(value)).to_bits()
+            };
             inc_32 reg32 u32 "inc.u32" |old, limit| if old >= limit { 0 } else { old + 1 };
             dec_32 reg32 u32 "dec.u32" |old, limit| {
                 if old == 0 || old > limit { limit } else { old - 1 }
@@ -526,6 +535,19 @@ values! {
     f64 as u64, f64::to_bits, f64::from_bits;
         load_64 store_64 swap_64 and_64 or_64 xor_64 compare_64,
         add_f64(identity, identity), Neg::neg;
+    F16x2 as u32, F16x2::to_bits, F16x2::from_bits;
+        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        add_f16x2(F16x2::to_bits, F16x2::from_bits), Neg::neg;
+    Bf16x2 as u32, Bf16x2::to_bits, Bf16x2::from_bits;
+        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        add_bf16x2(bits_since_90, Bf16x2::from_bits), Neg::neg;
+}
+
+/// The bits of what is added: only compute capability 9.0 adds it atomically.
+#[inline(always)]
+fn bits_since_90(value: Bf16x2) -> u32 {
+    require::<90>();
+    value.to_bits()
 }
 
 /// Implements [`Integer`].

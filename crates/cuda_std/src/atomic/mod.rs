@@ -34,6 +34,7 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::Ordering;
 
+use crate::float::{Bf16x2, F16x2};
 use instruction::{Block, Counter, Device, Integer, System, Value};
 
 /// Defines one atomic type.
@@ -286,6 +287,21 @@ atomic! {
     SystemAtomicU64(u64, System, align 8);
     /// An `i64` that is atomic for all devices and the host. Beyond rust-cuda.
     SystemAtomicI64(i64, System, align 8);
+    /// Two `f16` whose sums are atomic for the device, each half by itself. Beyond rust-cuda.
+    AtomicF16x2(F16x2, Device, align 4);
+    /// Two `f16` whose sums are atomic for the block, each half by itself. Beyond rust-cuda.
+    BlockAtomicF16x2(F16x2, Block, align 4) unsafe;
+    /// Two `f16` whose sums are atomic for all devices and the host, each half by itself. Beyond rust-cuda.
+    SystemAtomicF16x2(F16x2, System, align 4);
+    /// Two `bf16` whose sums are atomic for the device, each half by itself; sums need compute capability 9.0. Beyond
+    /// rust-cuda.
+    AtomicBf16x2(Bf16x2, Device, align 4);
+    /// Two `bf16` whose sums are atomic for the block, each half by itself; sums need compute capability 9.0. Beyond
+    /// rust-cuda.
+    BlockAtomicBf16x2(Bf16x2, Block, align 4) unsafe;
+    /// Two `bf16` whose sums are atomic for all devices and the host, each half by itself; sums need compute capability
+    /// 9.0. Beyond rust-cuda.
+    SystemAtomicBf16x2(Bf16x2, System, align 4);
 }
 
 integer! {

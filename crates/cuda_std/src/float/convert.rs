@@ -9,7 +9,7 @@
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
 
-use half::{bf16, f16};
+use crate::{bf16, f16};
 
 use crate::capability::require;
 

@@ -3,12 +3,14 @@
 //! What the hardware has is one instruction: `sqrt.rn`, `fma.rn`, `abs`, `copysign`, and the roundings
 //! (`cvt.rmi`, `cvt.rpi`, `cvt.rzi`, `cvt.rni`). Everything else is computed by the `libm` crate, to
 //! its accuracy (mostly below 1 ULP) and at its cost. For speed at known lower accuracy there are
-//! [`approx`] and, for half precision, [`convert`].
+//! [`approx`]. [`mod@half`] has half precision, and [`convert`] its conversions.
 
 pub mod approx;
 pub mod convert;
 mod extension;
+pub mod half;
 
+pub use self::half::{Bf16x2, F16x2, GpuHalf};
 pub use extension::FloatExt;
 
 mod private {

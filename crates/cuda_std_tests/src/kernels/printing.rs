@@ -13,6 +13,20 @@ pub unsafe fn print_rust(source: *const f32, count: u32) {
     }
 }
 
+/// Prints a line without floats.
+#[kernel]
+pub unsafe fn print_line(count: u32) {
+    println!("{count} threads");
+}
+
+/// Prints what `print!` must not get wrong: shortest floats, exact ones, and text around them.
+#[kernel]
+pub unsafe fn print_floats(source: *const f32) {
+    // SAFETY: the launch contract of the module: four floats.
+    let [a, b, c, d] = unsafe { *source.cast::<[f32; 4]>() };
+    print!("{}|{:?}|{:.3}|{:>9.1}|", a, b, c, d);
+}
+
 /// Prints a line for each of the first `count` threads, as C formats it.
 #[kernel]
 pub unsafe fn print_c(source: *const f32, count: u32) {

@@ -6,6 +6,8 @@
 mod atomics;
 mod copies;
 mod floats;
+mod groups;
+mod halves;
 mod launch;
 mod mma;
 mod threads;
@@ -28,4 +30,10 @@ pub fn all() -> Vec<Launch> {
         mma::launches(),
     ]
     .concat()
+}
+
+/// Launches that no GPU has computed yet. A person with one moves them to the end of [`all`].
+#[must_use]
+pub fn unmeasured() -> Vec<Launch> {
+    [halves::launches(), groups::launches()].concat()
 }

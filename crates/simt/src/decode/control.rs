@@ -252,7 +252,10 @@ impl<'a> Decoder<'_, '_, 'a> {
         let which = match name {
             "vprintf" => Builtin::Print,
             "__assertfail" => Builtin::AssertFail,
-            "malloc" => Builtin::Allocate,
+            "malloc" => {
+                self.program.allocates = true;
+                Builtin::Allocate
+            }
             "free" => Builtin::Free,
             _ => return self.unsupported(format!("call of the external function `{name}`")),
         };

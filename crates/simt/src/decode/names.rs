@@ -5,6 +5,10 @@ use super::scope::Symbol;
 use crate::operation::Row;
 use crate::types::Type;
 
+/// The register by which `cuda_std::grid::sync` says what it is. Cooperative groups of CUDA C++ look themselves whether the
+/// launch is cooperative.
+const GRID_BARRIER: &str = "cuda_std_grid_barrier";
+
 impl<'a> Decoder<'_, '_, 'a> {
     pub fn declare_register(&mut self, name: &'a str, t: Type, count: Option<u64>) {
         if let Some(count) = count {
@@ -13,6 +17,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
             return;
         }
+        self.program.grid_barrier |= name == GRID_BARRIER;
         let row = self.new_row(t);
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(name, Symbol::Register { row, t });

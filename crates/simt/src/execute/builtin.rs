@@ -58,8 +58,24 @@ impl Machine<'_> {
                         message: format!("{message} ({file}:{line})"),
                     });
                 }
-                // There is no device heap: an allocation fails, which programs must expect.
-                Builtin::Allocate | Builtin::Free => 0,
+                Builtin::Allocate => {
+                    let heap = self.run.memory.heap();
+                    heap.map_or(0, |heap| heap.allocate(argument(warp, 0)))
+                }
+                Builtin::Free => {
+                    let address = argument(warp, 0);
+                    let is_known = self.run.memory.heap().is_none_or(|heap| heap.free(address));
+                    if !is_known {
+                        let place = self.run.place(block.index, warp.index, 1 << lane, pc);
+                        return Err(Error::Trap {
+                            place: Box::new(place),
+                            message: format!(
+                                "free of {address:#x}, which `malloc` did not give or got back already"
+                            ),
+                        });
+                    }
+                    0
+                }
             };
             if let Some(result) = result {
                 let bytes = if which == Builtin::Allocate { 8 } else { 4 };

@@ -77,6 +77,9 @@ pub fn run_printing(
 ) -> Result<Report, Error> {
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
+    if kernel.program.as_ref().is_ok_and(|program| program.allocates) {
+        memory.prepare_heap()?;
+    }
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
         return workers::run(module, kernel, memory, launch, options, 0, printed);
     }

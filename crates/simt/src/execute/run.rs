@@ -101,6 +101,19 @@ impl Run<'_> {
         }
     }
 
+    /// The innermost call that is none of the libraries', for the frames of calls: where each returns to.
+    pub fn caller(&self, frames: &[u32]) -> Option<String> {
+        let calls = frames.iter().rev().filter_map(|back| self.location(*back as usize - 1));
+        let is_library =
+            |file: &str| file.contains("library/core/") || file.contains("cuda_std/src/");
+        let places = calls.map(|call| {
+            let (file, line) = call.outermost();
+            (file.to_owned(), line)
+        });
+        let mut own = places.filter(|(file, _)| !is_library(file));
+        own.next().map(|(file, line)| format!("{file}:{line}"))
+    }
+
     pub fn location(&self, pc: usize) -> Option<SourceLocation> {
         location(self.program, pc)
     }

@@ -221,7 +221,11 @@ impl Machine<'_> {
             Operation::Return => return Ok(leave(warp, split, mask, true)),
             Operation::Exit => return Ok(leave(warp, split, mask, false)),
             Operation::Trap => {
-                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                let mut place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                // The trap of a panic is the library's; its author looks for the line that panicked.
+                if let (Some(caller), Some(own)) = (self.run.caller(&split.frames), &place.source) {
+                    place.source = Some(format!("{caller}, which calls {own}"));
+                }
                 return Err(Error::Trap { place, message: String::new() });
             }
             Operation::Builtin { which, parameters, result } => {

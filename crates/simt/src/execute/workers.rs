@@ -65,6 +65,7 @@ pub(crate) fn run(
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
+        || program.allocates
         || options.schedule != Schedule::Forward
         || (options.deterministic && ordered)
         || !Grain::of(program).divides(memory)

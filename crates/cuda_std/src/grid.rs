@@ -1,0 +1,87 @@
+//! Barriers of the whole grid: CUDA's `cooperative_groups::this_grid().sync()`.
+//!
+//! Blocks of an ordinary launch run in any order, and may run one after the other: one that waits for another may wait
+//! forever. A cooperative launch (`Launcher::launch_cooperative` of `cuda_host`, `cuLaunchCooperativeKernel` of the driver)
+//! starts only when all of its blocks fit on the device at once, and gives them a word of memory through which they wait.
+//!
+//! Beyond rust-cuda.
+//!
+//! Source: CUDA C++ Programming Guide, "Grid Synchronization"; `cooperative_groups/details/sync.h` of the CUDA toolkit,
+//! whose protocol this is.
+
+#[cfg(target_arch = "nvptx64")]
+use core::arch::asm;
+
+#[cfg(target_arch = "nvptx64")]
+use crate::thread;
+
+/// Waits for all threads of the grid, and orders their memory accesses. PTX: `bar.sync`, `atom.add.release.gpu` and
+/// `ld.acquire.gpu` by one thread of each block, `bar.sync`.
+///
+/// Every thread of the grid must reach the same call, and the launch must be cooperative. In another launch there is no
+/// memory to wait through: this panics, and the virtual GPU refuses the launch.
+#[inline(always)]
+pub fn sync() {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        thread::sync_threads();
+        if thread::thread_idx() == glam::UVec3::ZERO {
+            wait_for_blocks();
+        }
+        thread::sync_threads();
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    crate::nvvm::outside_kernel("grid::sync")
+}
+
+/// Arrives for the block, and waits until each block has arrived.
+///
+/// Each block adds one to a word and the first one what is missing to 2^31, so that its highest bit flips when all have
+/// arrived, whatever it was before.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn wait_for_blocks() {
+    let workspace: u64;
+    // SAFETY: reading special registers has no precondition. The name of the register tells the executor that the kernel
+    // needs a cooperative launch.
+    unsafe {
+        asm!(
+            "{{ .reg .b32 cuda_std_grid_barrier, high;",
+            "mov.u32 cuda_std_grid_barrier, %envreg2;",
+            "mov.u32 high, %envreg1;",
+            "mov.b64 {workspace}, {{cuda_std_grid_barrier, high}}; }}",
+            workspace = out(reg64) workspace,
+            options(nostack, preserves_flags)
+        );
+    }
+    assert!(workspace != 0, "`grid::sync` needs a cooperative launch");
+    let dim = thread::grid_dim();
+    let is_first = thread::block_idx() == glam::UVec3::ZERO;
+    let arrival = if is_first { 0x8000_0001 - dim.x * dim.y * dim.z } else { 1 };
+    let before: u32;
+    // SAFETY: the workspace of a cooperative launch is its size, and then the word that the blocks wait through.
+    unsafe {
+        asm!(
+            "atom.add.release.gpu.u32 {before}, [{workspace}+4], {arrival};",
+            before = out(reg32) before,
+            workspace = in(reg64) workspace,
+            arrival = in(reg32) arrival,
+            options(nostack, preserves_flags)
+        );
+    }
+    loop {
+        let now: u32;
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "ld.acquire.gpu.u32 {now}, [{workspace}+4];",
+                now = out(reg32) now,
+                workspace = in(reg64) workspace,
+                options(nostack, preserves_flags)
+            );
+        }
+        if (now ^ before) >> 31 == 1 {
+            return;
+        }
+    }
+}
