@@ -11,7 +11,6 @@ use syn::{
 
 use crate::contract;
 use crate::gpu_only::fixes_name;
-use crate::instances;
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 
 /// The format number of the attribute record that `cuda_builder` reads.
@@ -22,9 +21,6 @@ const CLUSTER_CAPABILITY: u32 = 90;
 
 /// Expands `#[kernel(..)] unsafe fn ..`.
 pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
-    if !arguments.instances.is_empty() {
-        return instances::expand(&arguments, &item);
-    }
     check_signature(&arguments, &item)?;
     let parameters = item
         .sig

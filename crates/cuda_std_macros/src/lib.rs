@@ -52,7 +52,12 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as signature::Arguments);
     let item = parse_macro_input!(item as ItemFn);
-    kernel::expand(arguments, item).unwrap_or_else(Error::into_compile_error).into()
+    let expansion = if arguments.instances.is_empty() {
+        kernel::expand(arguments, item)
+    } else {
+        instances::expand(&arguments, &item)
+    };
+    expansion.unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// Lets a `#[repr(C)]` structure of plain fields be passed to kernels by value, and be the elements of cust's buffers: it

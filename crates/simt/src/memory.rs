@@ -8,7 +8,7 @@
 //! allocates, and as many bytes as it says.
 
 use crate::error::Error;
-use crate::heap::{self, Heap};
+use crate::heap::Heap;
 use crate::region::{ALIGNMENT, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::HashMap;
@@ -42,7 +42,6 @@ struct Bank {
     next: u64,
     capacity: u64,
     used: u64,
-    heap: Option<Heap>,
 }
 
 /// The memory of one device or several, and the host memory that is mapped into their address space.
@@ -56,6 +55,8 @@ pub struct Memory {
     freed: Vec<(u64, u64)>,
     modules: HashMap<u64, HashMap<String, (u64, u64)>>,
     textures: HashMap<u64, Texture>,
+    /// By device: what its kernels allocate from, once one did.
+    pub(crate) heaps: HashMap<usize, Heap>,
     last_texture: u64,
     track: bool,
 }
@@ -85,7 +86,6 @@ impl Memory {
             next: FIRST_ADDRESS + device as u64 * DEVICE_ADDRESSES,
             capacity: *capacity,
             used: 0,
-            heap: None,
         };
         Memory {
             regions: Vec::new(),
@@ -95,6 +95,7 @@ impl Memory {
             freed: Vec::new(),
             modules: HashMap::new(),
             textures: HashMap::new(),
+            heaps: HashMap::new(),
             last_texture: 0,
             track: false,
         }
@@ -106,18 +107,9 @@ impl Memory {
         self.track = true;
     }
 
-    /// Makes the device's heap, where it has none yet.
-    pub(crate) fn prepare_heap(&mut self) -> Result<(), Error> {
-        if self.banks[self.selected].heap.is_none() {
-            let address = self.allocate_named(heap::BYTES, "the device's heap")?;
-            self.banks[self.selected].heap = Some(Heap::new(address));
-        }
-        Ok(())
-    }
-
-    /// The device's heap, once a kernel that allocates was launched.
-    pub(crate) fn heap(&self) -> Option<&Heap> {
-        self.banks[self.selected].heap.as_ref()
+    /// The device that allocations are made on.
+    pub(crate) fn selected(&self) -> usize {
+        self.selected
     }
 
     /// From here on allocations are made on this device.

@@ -14,7 +14,7 @@ pub unsafe fn tiles<const N: u32>(source: *const u32, target: *mut u32) {
         tile.sync();
         let found = [
             tile.rank() | tile.index() << 8,
-            tile.ballot(value % 3 == 0),
+            tile.ballot(value.is_multiple_of(3)),
             tile.reduce(value, |a, b| a + b),
             tile.shuffle(value, 1),
             tile.shuffle_up(value, 1).unwrap_or(1000),

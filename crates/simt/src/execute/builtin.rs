@@ -59,12 +59,17 @@ impl Machine<'_> {
                     });
                 }
                 Builtin::Allocate => {
-                    let heap = self.run.memory.heap();
+                    let heap = self.run.memory.heaps.get(&self.run.memory.selected());
                     heap.map_or(0, |heap| heap.allocate(argument(warp, 0)))
                 }
                 Builtin::Free => {
                     let address = argument(warp, 0);
-                    let is_known = self.run.memory.heap().is_none_or(|heap| heap.free(address));
+                    let is_known = self
+                        .run
+                        .memory
+                        .heaps
+                        .get(&self.run.memory.selected())
+                        .is_none_or(|heap| heap.free(address));
                     if !is_known {
                         let place = self.run.place(block.index, warp.index, 1 << lane, pc);
                         return Err(Error::Trap {

@@ -45,6 +45,7 @@ mod wmma;
 mod workers;
 
 use crate::error::Error;
+use crate::heap::{self, Heap};
 use crate::launch::{Launch, validate};
 use crate::memory::Memory;
 use crate::module::Module;
@@ -78,7 +79,11 @@ pub fn run_printing(
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
     if kernel.program.as_ref().is_ok_and(|program| program.allocates) {
-        memory.prepare_heap()?;
+        let device = memory.selected();
+        if !memory.heaps.contains_key(&device) {
+            let address = memory.allocate_named(heap::BYTES, "the device's heap")?;
+            memory.heaps.insert(device, Heap::new(address));
+        }
     }
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
         return workers::run(module, kernel, memory, launch, options, 0, printed);

@@ -14,7 +14,7 @@ use core::ops::{
     Add, AddAssign, Deref, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign,
 };
 
-use super::GpuHalf;
+use super::fused::{GpuHalf, rounded_once};
 use crate::nvvm::NativeF16;
 
 /// Defines one type over that of the `half` crate.
@@ -347,7 +347,7 @@ impl bf16 {
             }
             Self::from_bits(bits)
         } else {
-            super::rounded_once(self.to_f64(), a.to_f64(), b.to_f64(), Self::from_f64)
+            rounded_once(self.to_f64(), a.to_f64(), b.to_f64(), Self::from_f64)
         }
     }
 }

@@ -24,6 +24,7 @@
 
 #[cfg(target_arch = "nvptx64")]
 mod device;
+mod fused;
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -35,34 +36,11 @@ pub use device::{bf16, f16};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use half::{bf16, f16};
 
+pub use fused::GpuHalf;
+#[cfg(not(target_arch = "nvptx64"))]
+use fused::rounded_once;
+
 use crate::capability::require;
-
-/// The functions of [`f16`] and [`bf16`] that the `half` crate lacks.
-pub trait GpuHalf: Copy {
-    /// `self * a + b`, rounded once. PTX: `fma.rn.f16` or `fma.rn.bf16`.
-    #[must_use]
-    fn mul_add(self, a: Self, b: Self) -> Self;
-    /// The absolute value.
-    #[must_use]
-    fn abs(self) -> Self;
-}
-
-/// `x * a + b` of numbers whose product an `f64` holds, rounded once by `round`.
-///
-/// The sum is rounded to odd, which keeps what decides a later rounding to fewer bits.
-/// Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd".
-fn rounded_once<H>(x: f64, a: f64, b: f64, round: impl Fn(f64) -> H) -> H {
-    let product = x * a;
-    let sum = product + b;
-    let other = sum - product;
-    let error = (product - (sum - other)) + (b - other);
-    let bits = sum.to_bits();
-    if error == 0.0 || !sum.is_finite() || bits & 1 == 1 {
-        return round(sum);
-    }
-    let away_from_zero = (error > 0.0) == (sum > 0.0);
-    round(f64::from_bits(if away_from_zero { bits + 1 } else { bits - 1 }))
-}
 
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! on_the_host {
@@ -220,7 +198,7 @@ macro_rules! pair {
         unsafe impl bytemuck::Pod for $name {}
         #[cfg(all(not(target_arch = "nvptx64"), feature = "cust"))]
         // SAFETY: plain bits without pointers.
-        unsafe impl crate::DeviceCopy for $name {}
+        unsafe impl cust_core::DeviceCopy for $name {}
     };
     // Two operands.
     (@compute $name:ident $self:ident $other:ident $instruction:literal) => {{

@@ -1,0 +1,28 @@
+//! What both kinds of `f16` and `bf16` have, those of the device and those of the host.
+
+/// The functions of `f16` and `bf16` that the `half` crate lacks.
+pub trait GpuHalf: Copy {
+    /// `self * a + b`, rounded once. PTX: `fma.rn.f16` or `fma.rn.bf16`.
+    #[must_use]
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The absolute value.
+    #[must_use]
+    fn abs(self) -> Self;
+}
+
+/// `x * a + b` of numbers whose product an `f64` holds, rounded once by `round`.
+///
+/// The sum is rounded to odd, which keeps what decides a later rounding to fewer bits.
+/// Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd".
+pub(super) fn rounded_once<H>(x: f64, a: f64, b: f64, round: impl Fn(f64) -> H) -> H {
+    let product = x * a;
+    let sum = product + b;
+    let other = sum - product;
+    let error = (product - (sum - other)) + (b - other);
+    let bits = sum.to_bits();
+    if error == 0.0 || !sum.is_finite() || bits & 1 == 1 {
+        return round(sum);
+    }
+    let away_from_zero = (error > 0.0) == (sum > 0.0);
+    round(f64::from_bits(if away_from_zero { bits + 1 } else { bits - 1 }))
+}
