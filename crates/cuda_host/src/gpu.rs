@@ -17,6 +17,8 @@ use cust_ext::stream::non_blocking;
 #[cfg(feature = "virtual")]
 use simt::Checks;
 use std::cell::OnceCell;
+#[cfg(feature = "virtual")]
+use virtual_gpu::Options;
 
 /// A device with kernels loaded on it and one stream, which does not wait for the legacy default stream.
 ///
@@ -117,7 +119,9 @@ impl Gpu {
         images: &'static [Image],
         checks: Checks,
     ) -> Result<Gpu, GpuError> {
-        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, true, images))
+        Gpu::open_with(choice, images, |profile, why| {
+            start(profile, why, options(checks, true), images)
+        })
     }
 
     /// As [`Gpu::open_checked`]; the virtual device leaves out the model of time, which makes it faster: for who
@@ -131,7 +135,23 @@ impl Gpu {
         images: &'static [Image],
         checks: Checks,
     ) -> Result<Gpu, GpuError> {
-        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, false, images))
+        Gpu::open_with(choice, images, |profile, why| {
+            start(profile, why, options(checks, false), images)
+        })
+    }
+
+    /// Opens a virtual device, by the name of a profile, that runs as `options` say: with limits, checks and an order of
+    /// its own. The kernels are these, whatever `COALESCE_PTX` names.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    #[cfg(feature = "virtual")]
+    pub fn open_virtual(
+        profile: &str,
+        images: &'static [Image],
+        options: Options,
+    ) -> Result<Gpu, GpuError> {
+        Gpu::on_device(start(profile, "as asked", options, images)?, images, None)
     }
 
     fn open_with(
@@ -483,8 +503,7 @@ fn first_clause(message: &str) -> &str {
 fn start(
     name: &str,
     why: &str,
-    checks: Checks,
-    times: bool,
+    options: Options,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
     let machine = virtual_device::topology(name).map_err(GpuError::NoDriver)?;
@@ -493,7 +512,16 @@ fn start(
         machine.name()
     );
     let image = Image::for_capability(images, machine.devices()[0].architecture());
-    let device = VirtualDevice::start(machine, checks, times)?;
+    let device = VirtualDevice::start(machine, options)?;
     device.assume_registers(image.map_or(&[], |image| image.kernels));
     Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
+}
+
+/// How a virtual device runs with these checks, and with or without the model of time.
+#[cfg(feature = "virtual")]
+fn options(checks: Checks, times: bool) -> Options {
+    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
+    // all of it.
+    let watch_host_memory = times || checks != Checks::none();
+    Options { checks, times, watch_host_memory, ..Options::default() }
 }

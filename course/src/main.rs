@@ -1,0 +1,3 @@
+//! The program behind `cargo xtask learn`.
+
+fn main() {}
