@@ -63,6 +63,7 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
         .arch(NvvmArch::Compute80)
         .panic(PanicStrategy::Trap)
         .target_dir(&places.target)
+        .build_args(&["--quiet"])
         .build();
     match built {
         Ok(ptx) => {

@@ -47,6 +47,29 @@ pub enum Count {
 }
 
 impl Count {
+    /// All of them.
+    pub const ALL: &[Count] = &[
+        Count::SectorsPerLoad,
+        Count::SectorsPerStore,
+        Count::LoadSectors,
+        Count::StoreSectors,
+        Count::LoadRequests,
+        Count::StoreRequests,
+        Count::WavefrontsPerSharedLoad,
+        Count::WavefrontsPerSharedStore,
+        Count::SharedWavefronts,
+        Count::SharedRequests,
+        Count::BankConflicts,
+        Count::GlobalAtomics,
+        Count::GlobalAtomicPasses,
+        Count::SharedAtomicWavefronts,
+        Count::WavefrontsPerConstantLoad,
+        Count::LocalRequests,
+        Count::Barriers,
+        Count::DivergentBranches,
+        Count::SharedBytes,
+    ];
+
     /// What it is, for people.
     pub fn name(self) -> &'static str {
         match self {

@@ -7,6 +7,7 @@ pub mod compile;
 pub mod count;
 pub mod format;
 pub mod grade;
+pub mod learn;
 pub mod picture;
 pub mod ptx;
 pub mod question;

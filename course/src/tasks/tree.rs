@@ -33,7 +33,11 @@ pub const TASK: Task = Task {
             at_most: 0.0,
             because: "lanes that work are neighbours, and so are their words",
         },
-        Bound { count: Count::SharedRequests, at_most: 11520.0, because: "256 blocks x (8 stores + 12 warps at work x 3 + 1)" },
+        Bound {
+            count: Count::SharedRequests,
+            at_most: 11520.0,
+            because: "256 blocks x (8 stores + 12 warps at work x 3 + 1)",
+        },
         Bound { count: Count::Barriers, at_most: 18432.0, because: "9 for each of 2048 warps" },
     ],
     hints: [
