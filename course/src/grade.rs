@@ -3,7 +3,8 @@
 use crate::count::{Count, Run};
 use crate::picture;
 use crate::ptx;
-use crate::task::{Because, Bound, Task};
+use crate::question::{Reply, Runs, written};
+use crate::task::{Because, Bound, Kind, Task};
 use anyhow::{Result, bail};
 use coalesce::Counted;
 use coalesce::count::COUNTING_DEVICE;
@@ -166,6 +167,11 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
             }));
         }
     };
+    if task.kind == Kind::Question
+        && let Some(failure) = unanswered(task, submission)?
+    {
+        return Ok(verdict.failed(failure));
+    }
     let images = submission.image(task.id);
     let sizes: Vec<Size> = task.pattern.verify_sizes.iter().map(|size| Size::new(size)).collect();
     if let Some(failure) = correct(task, submission, images, &sizes, seed)? {
@@ -195,6 +201,33 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
         return Ok(verdict.failed(failure));
     }
     Ok(verdict)
+}
+
+/// The first question whose answer in the file is missing or wrong.
+fn unanswered(task: &'static Task, submission: &Submission) -> Result<Option<Failure>> {
+    for (index, question) in task.before.iter().enumerate() {
+        let number = index + 1;
+        let given = written(&submission.source, number).unwrap_or("?");
+        let wrong = match question.parse(given) {
+            Err(_) if given == "?" => Some((question.text.to_owned(), "")),
+            Err(error) => Some((format!("{error:#}"), "")),
+            Ok(value) => match question.reply(&Runs { task, kernel: submission }, value)? {
+                Reply::Right(_) => None,
+                Reply::Wrong(truth) => Some((format!("not {given}. {truth}"), "think again, or ")),
+            },
+        };
+        if let Some((message, again)) = wrong {
+            return Ok(Some(Failure {
+                stage: "answers",
+                because: Because::Unanswered,
+                message: format!("answer {number}: {}", message.trim()),
+                line: None,
+                strip: Vec::new(),
+                next: format!("{again}write a number behind `// answer {number}:` and save"),
+            }));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the entry has the parameters that the launch gives it.

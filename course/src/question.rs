@@ -59,6 +59,15 @@ impl Runs<'_> {
         distance.map(|bytes| bytes as f64 / 4.0).context("the first warp loads nothing")
     }
 
+    /// Distinct bytes that loads asked for, of those that moved, in percent.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn load_efficiency(&self, size: &[usize]) -> Result<f64> {
+        let counters = self.at(size)?.counted.counters;
+        counters.load_efficiency_percent().context("the kernel loads nothing")
+    }
+
     /// The threads of the grid.
     ///
     /// # Errors
@@ -106,6 +115,13 @@ impl Runs<'_> {
 
 fn product(extents: &[u32; 3]) -> f64 {
     extents.iter().map(|extent| f64::from(*extent)).product()
+}
+
+/// The answers that a file has: `// answer 1: 4`.
+pub fn written(source: &str, number: usize) -> Option<&str> {
+    let label = format!("// answer {number}:");
+    let mut lines = source.lines().filter_map(|line| line.trim().strip_prefix(&label));
+    lines.next().map(str::trim)
 }
 
 /// What an answer came to.

@@ -15,6 +15,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("glossary_kernels", &["cuda_std", "cuda_std_macros"]),
     ("race_kernels", &["cuda_std", "cuda_std_macros"]),
     ("kernels", &["cuda_std", "cuda_std_macros"]),
+    ("course_kernels", &["cuda_std", "cuda_std_macros"]),
     ("cuda_builder", &[]),
     ("cuda_driver", &[]),
     ("simt", &[]),
@@ -30,6 +31,24 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     (
         "coalesce",
         &[
+            "cuda_host",
+            "cuda_std",
+            "cuda_std_macros",
+            "cust_ext",
+            "cuda_driver",
+            "simt",
+            "virtual_gpu",
+            "measurement_kernels",
+            "results",
+            "report",
+        ],
+    ),
+    (
+        "course",
+        &[
+            "coalesce",
+            "course_kernels",
+            "cuda_builder",
             "cuda_host",
             "cuda_std",
             "cuda_std_macros",

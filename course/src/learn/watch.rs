@@ -6,7 +6,7 @@ use super::session::{Outcome, Session};
 use super::{folder, screen};
 use crate::format;
 use crate::question::Runs;
-use crate::task::Task;
+use crate::task::{Kind, Task};
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
@@ -94,7 +94,9 @@ fn begin(session: &Session, task: &'static Task) -> Result<usize> {
     let has_guessed =
         session.progress.tasks.get(task.id).is_some_and(|entry| !entry.guesses.is_empty());
     let is_done = session.progress.is_done(task.id);
-    let open = if has_guessed || is_done { 0 } else { task.before.len() };
+    // The answers to a question task are in its file.
+    let is_question = task.kind == Kind::Question;
+    let open = if has_guessed || is_done || is_question { 0 } else { task.before.len() };
     show_question(session, task, open);
     Ok(open)
 }

@@ -25,6 +25,7 @@ mod argument;
 mod choice;
 mod error;
 mod gpu;
+mod host_memory;
 mod image;
 mod launch;
 mod safe_launch;
