@@ -29,6 +29,8 @@ enum Command {
     Verify(task::verify::Arguments),
     /// Do that on every save.
     Watch(task::watch::Arguments),
+    /// Learn what memory does: tasks that are graded by exact counts and hazards, without a GPU.
+    Learn(task::learn::Arguments),
     /// Measure how long one changed line takes to a verified result.
     LoopTimes(task::loop_times::Arguments),
     /// Measure how fast the executor is, without and with its checks, beside earlier commits.
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => task::test::run(&arguments),
         Command::Verify(arguments) => task::verify::run(&arguments),
         Command::Watch(arguments) => task::watch::run(&arguments),
+        Command::Learn(arguments) => task::learn::run(&arguments),
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
         Command::Samples(arguments) => task::samples::run(&arguments),

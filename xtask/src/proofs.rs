@@ -29,6 +29,8 @@ pub struct Proof {
 const EXECUTOR: &[&str] = &["crates/simt"];
 /// Whatever a change of a kernel or of a host half builds.
 const LOOP: &[&str] = &["crates", "host", "kernels", "xtask", "Cargo.toml", "Cargo.lock"];
+/// The course, and what executes its kernels.
+const COURSE: &[&str] = &["course", "crates/simt", "crates/virtual_gpu", "crates/cuda_std"];
 /// What reads files and command lines, and the tests of it.
 const FILES: &[&str] = &[
     "crates/results",
@@ -152,6 +154,26 @@ pub const PROOFS: &[Proof] = &[
         inputs: &["crates/cuda_builder/src", "crates/cuda_std", "kernels"],
         figure: " are alike in both builds",
         sample: "every tenth pattern",
+    },
+    Proof {
+        name: "course",
+        shows: "the grader of the course rejects every wrong solution that changing one thing of a right one gives",
+        command: &[
+            "test",
+            "--release",
+            "--package",
+            "course",
+            "--test",
+            "proofs",
+            "--",
+            "--nocapture",
+            "--ignored",
+            "all_wrong_solutions",
+        ],
+        environment: &[],
+        inputs: COURSE,
+        figure: " wrong solutions of ",
+        sample: "one for each task",
     },
     Proof {
         name: "loop-times",

@@ -17,6 +17,8 @@ use cust_ext::stream::non_blocking;
 #[cfg(feature = "virtual")]
 use simt::Checks;
 use std::cell::OnceCell;
+#[cfg(feature = "virtual")]
+use virtual_gpu::Options;
 
 /// A device with kernels loaded on it and one stream, which does not wait for the legacy default stream.
 ///
@@ -117,7 +119,9 @@ impl Gpu {
         images: &'static [Image],
         checks: Checks,
     ) -> Result<Gpu, GpuError> {
-        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, true, images))
+        Gpu::open_with(choice, images, |profile, why| {
+            start(profile, why, options(checks, true), images)
+        })
     }
 
     /// As [`Gpu::open_checked`]; the virtual device leaves out the model of time, which makes it faster: for who
@@ -131,7 +135,23 @@ impl Gpu {
         images: &'static [Image],
         checks: Checks,
     ) -> Result<Gpu, GpuError> {
-        Gpu::open_with(choice, images, |profile, why| start(profile, why, checks, false, images))
+        Gpu::open_with(choice, images, |profile, why| {
+            start(profile, why, options(checks, false), images)
+        })
+    }
+
+    /// Opens a virtual device, by the name of a profile, that runs as `options` say: with limits, checks and an order of
+    /// its own. The kernels are these, whatever `COALESCE_PTX` names.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    #[cfg(feature = "virtual")]
+    pub fn open_virtual(
+        profile: &str,
+        images: &'static [Image],
+        options: Options,
+    ) -> Result<Gpu, GpuError> {
+        Gpu::on_device(start(profile, "as asked", options, images)?, images, None)
     }
 
     fn open_with(
@@ -390,36 +410,6 @@ impl Gpu {
         self.stream.synchronize().map_err(|error| GpuError::driver("waiting for the device", error))
     }
 
-    /// Says that the host has just read this memory from front to back: the virtual device's clock, which sees driver
-    /// calls only, moves on by the time that it takes. A GPU's events see the host's real time.
-    pub fn host_has_read<T>(&self, memory: &[T]) {
-        #[cfg(feature = "virtual")]
-        if let Some(device) = self.virtual_device() {
-            device.host_reads(memory);
-        }
-        let _ = memory;
-    }
-
-    /// Says that the host has just read a few words of each page of this memory: if it is managed, the virtual device,
-    /// which sees driver calls only, takes its pages to the host. A GPU's driver saw the page faults.
-    pub fn host_has_touched<T>(&self, memory: &[T]) {
-        #[cfg(feature = "virtual")]
-        if let Some(device) = self.virtual_device() {
-            device.host_touches(memory);
-        }
-        let _ = memory;
-    }
-
-    /// Says that the host has just written this memory: if it is managed, the virtual device, which sees driver calls
-    /// only, takes its pages to be on the host from here on. A GPU knows.
-    pub fn host_has_written<T>(&self, memory: &[T]) {
-        #[cfg(feature = "virtual")]
-        if let Some(device) = self.virtual_device() {
-            device.host_writes(memory);
-        }
-        let _ = memory;
-    }
-
     /// From here on what streams do is recorded, for [`Gpu::take_operations`]: by the virtual device, or by events
     /// around each operation, which take time themselves.
     pub fn watch_operations(&self) {
@@ -483,8 +473,7 @@ fn first_clause(message: &str) -> &str {
 fn start(
     name: &str,
     why: &str,
-    checks: Checks,
-    times: bool,
+    options: Options,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
     let machine = virtual_device::topology(name).map_err(GpuError::NoDriver)?;
@@ -493,7 +482,16 @@ fn start(
         machine.name()
     );
     let image = Image::for_capability(images, machine.devices()[0].architecture());
-    let device = VirtualDevice::start(machine, checks, times)?;
+    let device = VirtualDevice::start(machine, options)?;
     device.assume_registers(image.map_or(&[], |image| image.kernels));
     Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
+}
+
+/// How a virtual device runs with these checks, and with or without the model of time.
+#[cfg(feature = "virtual")]
+fn options(checks: Checks, times: bool) -> Options {
+    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
+    // all of it.
+    let watch_host_memory = times || checks != Checks::none();
+    Options { checks, times, watch_host_memory, ..Options::default() }
 }

@@ -25,6 +25,7 @@ mod argument;
 mod choice;
 mod error;
 mod gpu;
+mod host_memory;
 mod image;
 mod launch;
 mod safe_launch;
@@ -43,11 +44,13 @@ pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use launch::{LaunchResources, Launcher};
 #[cfg(feature = "virtual")]
-pub use simt::Checks;
+pub use simt::{Checks, Schedule};
 pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut};
 #[cfg(feature = "virtual")]
 pub use virtual_device::{VirtualDevice, WorkScale, misuse};
+#[cfg(feature = "virtual")]
+pub use virtual_gpu::Options as VirtualOptions;
 
 /// The Rust of the guide's pages is compiled as tests of this crate.
 #[cfg(doctest)]

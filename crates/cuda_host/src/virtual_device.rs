@@ -3,7 +3,7 @@
 use crate::error::GpuError;
 use crate::image::KernelFacts;
 use cust::stream::Stream;
-use simt::{Checks, Watched};
+use simt::Watched;
 use std::cell::Cell;
 use std::path::Path;
 pub use virtual_gpu::WorkScale;
@@ -22,16 +22,8 @@ pub struct VirtualDevice {
 
 impl VirtualDevice {
     /// Starts a virtual machine and makes it answer the driver's calls.
-    pub(crate) fn start(
-        machine: Topology,
-        checks: Checks,
-        times: bool,
-    ) -> Result<VirtualDevice, GpuError> {
+    pub(crate) fn start(machine: Topology, options: Options) -> Result<VirtualDevice, GpuError> {
         let fail = |error: String| GpuError::NoDriver(error);
-        // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
-        // all of it.
-        let watch_host_memory = times || checks != Checks::none();
-        let options = Options { checks, times, watch_host_memory, ..Options::default() };
         let gpu = VirtualGpu::start(machine, options).map_err(|error| fail(error.to_string()))?;
         cuda_driver::select(cuda_driver::Backend::Table(gpu))
             .map_err(|error| fail(error.to_string()))?;

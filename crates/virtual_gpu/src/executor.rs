@@ -283,6 +283,7 @@ impl Machine {
         let options = simt::Options {
             checks: self.options.checks,
             fuel: self.options.fuel,
+            schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
             estimate: self.options.times.then(|| {
                 let profile = &self.device().profile;

@@ -1,6 +1,6 @@
 //! How a virtual GPU runs, as the program that starts it chooses.
 
-use simt::Checks;
+use simt::{Checks, Schedule};
 
 /// When work runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +19,8 @@ pub enum Order {
 pub struct Options {
     /// When work runs.
     pub order: Order,
+    /// The order in which warps and blocks of a kernel take turns where the kernel leaves it open.
+    pub schedule: Schedule,
     /// Hazards to look for inside kernels; each costs time.
     pub checks: Checks,
     /// Whether kernels take the time of the model; without it they take the least there is, and are executed faster.
@@ -35,6 +37,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             order: Order::Late,
+            schedule: Schedule::Forward,
             checks: Checks::none(),
             times: true,
             watch_host_memory: true,

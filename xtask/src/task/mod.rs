@@ -6,6 +6,7 @@ pub mod build;
 pub mod dist;
 pub mod doctor;
 pub mod executor_speed;
+pub mod learn;
 pub mod loop_times;
 pub mod new;
 pub mod new_project;

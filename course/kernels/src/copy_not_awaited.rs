@@ -1,0 +1,40 @@
+//! # Not awaited: a copy that is still on its way
+//!
+//! Each block reverses 256 numbers through a tile in shared memory. `cp.async` copies straight from global to
+//! shared memory while the thread goes on. A barrier makes the threads wait for each other, and it does
+//! not make them wait for copies.
+//!
+//! Wait for the copies at the right place.
+
+use core::mem::MaybeUninit;
+use cuda_std::async_copy;
+use cuda_std::prelude::*;
+
+/// The kernel of this task. Keep its signature.
+///
+/// # Safety
+/// Launch contract: blocks of 256, a thread per number; both arrays hold `n` numbers.
+#[kernel]
+pub unsafe fn copy_not_awaited(source: *const f32, target: *mut f32, n: u32) {
+    #[address_space(shared)]
+    static mut TILE: MaybeUninit<[f32; 256]> = MaybeUninit::uninit();
+    let tile = (&raw mut TILE).cast::<f32>();
+    let thread = thread::thread_idx_x();
+    let first = thread::block_idx_x() * 256;
+    let count = if n - first < 256 { n - first } else { 256 };
+    // SAFETY: words of the tile are below 256, elements below n.
+    unsafe {
+        if thread < count {
+            async_copy::copy_4(tile.add(thread as usize), source.add((first + thread) as usize));
+        }
+        // learn: your code
+        async_copy::wait_all();
+        // learn: instead
+        //| // TODO: has the copy arrived at the barrier?
+        // learn: end
+        thread::sync_threads();
+        if thread < count {
+            *target.add((first + thread) as usize) = *tile.add((count - 1 - thread) as usize);
+        }
+    }
+}

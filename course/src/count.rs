@@ -1,0 +1,173 @@
+//! What a bound or a question counts.
+
+use coalesce::Counted;
+use results::{Counters, RequestKind};
+
+/// A number that executing a kernel gives: the same on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// 32-byte sectors per global load, asynchronous copies included.
+    SectorsPerLoad,
+    /// 32-byte sectors per global store.
+    SectorsPerStore,
+    /// All sectors of global loads and asynchronous copies.
+    LoadSectors,
+    /// All sectors of global stores.
+    StoreSectors,
+    /// All global loads and asynchronous copies, of a warp each.
+    LoadRequests,
+    /// All global stores, of a warp each.
+    StoreRequests,
+    /// Wavefronts per shared load.
+    WavefrontsPerSharedLoad,
+    /// Wavefronts per shared store.
+    WavefrontsPerSharedStore,
+    /// All wavefronts of shared memory, atomics and asynchronous copies included.
+    SharedWavefronts,
+    /// All shared loads and stores, of a warp each.
+    SharedRequests,
+    /// Wavefronts of shared memory beyond what the width alone makes necessary.
+    BankConflicts,
+    /// Lanes that updated global memory atomically.
+    GlobalAtomics,
+    /// Passes of global atomics: a sector once for each lane that wants the same address.
+    GlobalAtomicPasses,
+    /// All wavefronts of shared atomics.
+    SharedAtomicWavefronts,
+    /// Wavefronts per constant load.
+    WavefrontsPerConstantLoad,
+    /// Loads and stores of local memory, of a warp each.
+    LocalRequests,
+    /// Block barriers, once per warp.
+    Barriers,
+    /// Branches at which the lanes of a warp parted.
+    DivergentBranches,
+    /// Static shared memory of a block, bytes.
+    SharedBytes,
+}
+
+impl Count {
+    /// All of them.
+    pub const ALL: &[Count] = &[
+        Count::SectorsPerLoad,
+        Count::SectorsPerStore,
+        Count::LoadSectors,
+        Count::StoreSectors,
+        Count::LoadRequests,
+        Count::StoreRequests,
+        Count::WavefrontsPerSharedLoad,
+        Count::WavefrontsPerSharedStore,
+        Count::SharedWavefronts,
+        Count::SharedRequests,
+        Count::BankConflicts,
+        Count::GlobalAtomics,
+        Count::GlobalAtomicPasses,
+        Count::SharedAtomicWavefronts,
+        Count::WavefrontsPerConstantLoad,
+        Count::LocalRequests,
+        Count::Barriers,
+        Count::DivergentBranches,
+        Count::SharedBytes,
+    ];
+
+    /// What it is, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Count::SectorsPerLoad => "sectors per load",
+            Count::SectorsPerStore => "sectors per store",
+            Count::LoadSectors => "sectors loaded",
+            Count::StoreSectors => "sectors stored",
+            Count::LoadRequests => "load requests",
+            Count::StoreRequests => "store requests",
+            Count::WavefrontsPerSharedLoad => "wavefronts per shared load",
+            Count::WavefrontsPerSharedStore => "wavefronts per shared store",
+            Count::SharedWavefronts => "wavefronts of shared memory",
+            Count::SharedRequests => "requests of shared memory",
+            Count::BankConflicts => "bank conflicts",
+            Count::GlobalAtomics => "global atomics",
+            Count::GlobalAtomicPasses => "passes of global atomics",
+            Count::SharedAtomicWavefronts => "wavefronts of shared atomics",
+            Count::WavefrontsPerConstantLoad => "wavefronts per constant load",
+            Count::LocalRequests => "requests of local memory",
+            Count::Barriers => "barriers, per warp",
+            Count::DivergentBranches => "divergent branches",
+            Count::SharedBytes => "bytes of shared memory",
+        }
+    }
+
+    /// The count of a run.
+    pub fn of(self, run: &Run) -> f64 {
+        let c: &Counters = &run.counted.counters;
+        let sum = |numbers: &[u64]| numbers.iter().sum::<u64>() as f64;
+        match self {
+            Count::SectorsPerLoad => c.load_sectors().unwrap_or(0.0),
+            Count::SectorsPerStore => c.store_sectors().unwrap_or(0.0),
+            Count::LoadSectors => sum(&[c.global_load.sectors, c.async_copy_global.sectors]),
+            Count::StoreSectors => sum(&[c.global_store.sectors]),
+            Count::LoadRequests => sum(&[c.global_load.requests, c.async_copy_global.requests]),
+            Count::StoreRequests => sum(&[c.global_store.requests]),
+            Count::WavefrontsPerSharedLoad => c.shared_load_wavefronts().unwrap_or(0.0),
+            Count::WavefrontsPerSharedStore => c.shared_store_wavefronts().unwrap_or(0.0),
+            Count::SharedWavefronts => sum(&[
+                c.shared_load.wavefronts,
+                c.shared_store.wavefronts,
+                c.shared_atomic.wavefronts,
+                c.async_copy_shared.wavefronts,
+            ]),
+            Count::SharedRequests => sum(&[c.shared_load.requests, c.shared_store.requests]),
+            Count::BankConflicts => sum(&[
+                c.shared_load.bank_conflicts(),
+                c.shared_store.bank_conflicts(),
+                c.shared_atomic.bank_conflicts(),
+                c.async_copy_shared.bank_conflicts(),
+            ]),
+            Count::GlobalAtomics => c.global_atomics().unwrap_or(0.0),
+            Count::GlobalAtomicPasses => {
+                sum(&[c.global_atomic.sector_passes, c.global_reduction.sector_passes])
+            }
+            Count::SharedAtomicWavefronts => sum(&[c.shared_atomic.wavefronts]),
+            Count::WavefrontsPerConstantLoad => c.constant_passes().unwrap_or(0.0),
+            Count::LocalRequests => sum(&[c.local_load.requests, c.local_store.requests]),
+            Count::Barriers => sum(&[c.barriers]),
+            Count::DivergentBranches => sum(&[c.divergent_branches]),
+            Count::SharedBytes => run.shared_bytes as f64,
+        }
+    }
+
+    /// How much of it one instruction has, to find the one that has most.
+    pub fn share(self, c: &Counters) -> f64 {
+        let run = |counters| Counted { counters, ..Counted::default() };
+        self.of(&Run { counted: run(*c), ..Run::default() })
+    }
+
+    /// The kinds of requests that it counts.
+    pub fn kinds(self) -> &'static [RequestKind] {
+        use RequestKind::*;
+        match self {
+            Count::SectorsPerLoad | Count::LoadSectors | Count::LoadRequests => {
+                &[GlobalLoad, AsyncCopySource]
+            }
+            Count::SectorsPerStore | Count::StoreSectors | Count::StoreRequests => &[GlobalStore],
+            Count::WavefrontsPerSharedLoad => &[SharedLoad],
+            Count::WavefrontsPerSharedStore => &[SharedStore, AsyncCopyTarget],
+            Count::SharedWavefronts | Count::BankConflicts | Count::SharedRequests => {
+                &[SharedLoad, SharedStore, SharedAtomic, AsyncCopyTarget]
+            }
+            Count::GlobalAtomics | Count::GlobalAtomicPasses => &[GlobalAtomic],
+            Count::SharedAtomicWavefronts => &[SharedAtomic],
+            Count::WavefrontsPerConstantLoad => &[ConstantLoad],
+            _ => &[],
+        }
+    }
+}
+
+/// What one run of a kernel was.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// What the executor counted.
+    pub counted: Counted,
+    /// Static shared memory of a block, bytes.
+    pub shared_bytes: usize,
+    /// The grid and the block of each launch.
+    pub launches: Vec<([u32; 3], [u32; 3])>,
+}

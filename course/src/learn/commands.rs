@@ -1,0 +1,302 @@
+//! The commands that do one thing and end.
+#![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
+
+use super::session::{Outcome, Session};
+use super::{folder, screen};
+use crate::compile::{Compiled, compile};
+use crate::count::Count;
+use crate::format;
+use crate::grade::{grade, number, run_at};
+use crate::picture;
+use crate::question::{Question, Reply, Runs};
+use crate::task::Task;
+use crate::tasks::TASKS;
+use anyhow::{Context, Result, bail};
+use coalesce::pattern::Size;
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The largest product of a size's numbers that `try` executes.
+const MAX_ELEMENTS: usize = 1 << 22;
+
+pub fn check(
+    session: &mut Session,
+    id: Option<&str>,
+    all: bool,
+    json: bool,
+    ptx: Option<&Path>,
+) -> Result<ExitCode> {
+    let tasks = if all { TASKS.to_vec() } else { vec![session.task(id)?] };
+    let mut verdicts = Vec::new();
+    let mut passed = 0;
+    for task in &tasks {
+        let begin = Instant::now();
+        let outcome = match ptx {
+            Some(file) => session.check_ptx(task, file),
+            None => session.check(task).map(|(outcome, _)| outcome),
+        };
+        // A class is graded whole, whatever is wrong with one file.
+        let outcome = match outcome {
+            Err(error) if all => Err(format!("{error:#}")),
+            outcome => Ok(outcome?),
+        };
+        passed += usize::from(outcome.as_ref().is_ok_and(Outcome::is_pass));
+        if json {
+            verdicts.push(as_json(task, &outcome, begin.elapsed()));
+        } else {
+            show_outcome(task, &outcome);
+        }
+    }
+    if json {
+        println!("{:#}", json!({ "schema": 1, "passed": passed, "tasks": verdicts }));
+    } else if all {
+        println!("{passed} of {} tasks pass", tasks.len());
+    }
+    Ok(if passed == tasks.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show_outcome(task: &'static Task, outcome: &Result<Outcome, String>) {
+    print!("{}", screen::heading(task, place(task), TASKS.len()));
+    match outcome {
+        Ok(Outcome::Graded(verdict)) => print!("{}", screen::verdict(task, verdict)),
+        Ok(Outcome::Refused) => {
+            print!(
+                "{}",
+                screen::labelled("compiles", "NOT YET: the compiler's messages are above")
+            );
+        }
+        Err(error) => print!("{}", screen::labelled("file", &format!("NOT YET: {error}"))),
+    }
+}
+
+fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> serde_json::Value {
+    let (stage, message, line, counts) = match outcome {
+        Ok(Outcome::Graded(verdict)) => {
+            let failure = verdict.failure.as_ref();
+            let counts = verdict.counts.iter();
+            let counts = counts.map(|(bound, value)| {
+                json!({ "name": bound.count.name(), "value": value, "at_most": bound.at_most })
+            });
+            (
+                failure.map(|failure| failure.stage.to_owned()),
+                failure.map(|failure| failure.message.clone()),
+                failure.and_then(|failure| Some(failure.line.as_ref()?.0)),
+                counts.collect(),
+            )
+        }
+        Ok(Outcome::Refused) => (Some("compiles".to_owned()), None, None, Vec::new()),
+        Err(error) => (Some("file".to_owned()), Some(error.clone()), None, Vec::new()),
+    };
+    let passed = outcome.as_ref().is_ok_and(Outcome::is_pass);
+    json!({
+        "id": task.id, "passed": passed, "stage": stage, "message": message, "line": line,
+        "counts": counts, "seconds": took.as_secs_f64(),
+    })
+}
+
+/// The place of a task in the course, from 1.
+pub fn place(task: &Task) -> usize {
+    TASKS.iter().position(|one| one.id == task.id).map_or(0, |index| index + 1)
+}
+
+pub fn open(session: &Session, id: Option<&str>) -> Result<ExitCode> {
+    let task = session.task(id)?;
+    print!("{}", screen::heading(task, place(task), TASKS.len()));
+    println!(
+        "\n{}\nYour file: {}",
+        format::doc(task.solved),
+        folder::file(&session.places, task).display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn hint(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
+    let task = session.task(id)?;
+    let entry = session.progress.of(task.id);
+    let shown = entry.hints.min(task.hints.len() - 1);
+    entry.hints = shown + 1;
+    println!("hint {} of {}: {}", shown + 1, task.hints.len(), task.hints[shown]);
+    session.progress.write(&session.places.learn)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The questions that are open now, and whether they are about the learner's own kernel.
+pub fn questions(session: &Session, task: &'static Task) -> (&'static [Question], bool) {
+    if session.progress.is_done(task.id) { (task.after, true) } else { (task.before, false) }
+}
+
+pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<ExitCode> {
+    let task = session.task(Some(id))?;
+    let (questions, own) = questions(session, task);
+    if questions.is_empty() {
+        println!("there is no question about `{}` now", task.id);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if answers.is_empty() {
+        for question in questions {
+            println!("  {}", question.show());
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if answers.len() != questions.len() {
+        bail!(
+            "{} answers were given and {} are asked for: give one for each question",
+            answers.len(),
+            questions.len()
+        );
+    }
+    let given = questions.iter().zip(answers);
+    let given = given.map(|(question, text)| question.parse(text)).collect::<Result<Vec<f64>>>()?;
+    let kernel = session.kernel(task, own)?;
+    let mut right = 0;
+    for (question, given) in questions.iter().zip(&given) {
+        let reply = question.reply(&Runs { task, kernel: &kernel }, *given)?;
+        right += usize::from(matches!(reply, Reply::Right(_)));
+        println!("{}", show_reply(&reply));
+    }
+    session.progress.of(task.id).guesses.extend(given);
+    session.progress.write(&session.places.learn)?;
+    Ok(if right == questions.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A reply for people.
+pub fn show_reply(reply: &Reply) -> String {
+    match reply {
+        Reply::Right(why) => format!("right. {why}"),
+        Reply::Wrong(truth) if truth.is_empty() => "not that.".to_owned(),
+        Reply::Wrong(truth) => format!("not that. {truth}"),
+    }
+}
+
+pub fn list(session: &Session) -> Result<ExitCode> {
+    for task in TASKS {
+        let entry = session.progress.tasks.get(task.id).cloned().unwrap_or_default();
+        let state = if entry.done {
+            "done"
+        } else if entry.attempts > 0 {
+            "begun"
+        } else {
+            ""
+        };
+        println!(
+            "{:>3}  {:5} {:20} {:8} {}",
+            place(task),
+            state,
+            task.id,
+            task.kind.name(),
+            task.title()
+        );
+    }
+    let done = TASKS.iter().filter(|task| session.progress.is_done(task.id)).count();
+    println!("{done} of {} tasks done", TASKS.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn reset(session: &mut Session, id: &str) -> Result<ExitCode> {
+    let task = session.task(Some(id))?;
+    match folder::reset(&session.places, task)? {
+        Some(kept) => println!("{id} is as it began; yours is kept in {}", kept.display()),
+        None => println!("{id} is as it began"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
+    let task = session.task(Some(id))?;
+    let entry = session.progress.of(task.id);
+    if let Some(why) = entry.refuses_solution() {
+        bail!("{why}");
+    }
+    entry.solution_seen |= !entry.done;
+    session.progress.write(&session.places.learn)?;
+    print!("{}", format::solution(task.solved)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
+    let task = session.task(Some(id))?;
+    let size = size_of(task, set)?;
+    let kernel = session.kernel(task, true)?;
+    let run = run_at(task, &kernel, &size)?;
+    println!("{} at {}", task.id, task.pattern.show_size(&size));
+    for count in Count::ALL {
+        let value = count.of(&run);
+        if value > 0.0 {
+            println!("  {:>10}  {}", number(value), count.name());
+        }
+    }
+    let mut instructions: Vec<_> = run.counted.instructions.values().collect();
+    instructions.sort_by_key(|one| one.source.as_ref().map_or(0, |source| source.line));
+    for instruction in instructions {
+        for request in &instruction.requests {
+            let line = instruction.source.as_ref().map_or(0, |source| source.line);
+            println!("  line {line}, {:?}", request.kind);
+            for text in picture::strip(request) {
+                println!("    {text}");
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A task's count size with some numbers replaced.
+fn size_of(task: &Task, set: &[String]) -> Result<Size> {
+    let mut size = task.count_size();
+    let names =
+        || task.pattern.dimensions.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+    for text in set {
+        let (name, value) = text
+            .split_once('=')
+            .with_context(|| format!("`{text}` is no NAME=NUMBER, such as `n=33`"))?;
+        let index = task.pattern.dimensions.iter().position(|one| one.name == name);
+        let index = index
+            .with_context(|| format!("`{name}` is no number of {}: it has {}", task.id, names()))?;
+        let value: usize =
+            value.parse().ok().with_context(|| format!("`{value}` is no whole number"))?;
+        if value == 0 {
+            bail!("{name} must be at least 1");
+        }
+        size = size.with(index, value);
+    }
+    let elements = size.values().iter().try_fold(1_usize, |product, one| product.checked_mul(*one));
+    if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {
+        bail!("this size has more than {MAX_ELEMENTS} elements: choose a smaller one");
+    }
+    Ok(size)
+}
+
+/// From save to verdict, for every solution: what a learner waits for.
+pub fn times(session: &Session) -> Result<ExitCode> {
+    let folder = session.places.target.join("learn/times");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    let mut all = Vec::new();
+    println!("seconds from save to verdict\n  compile  grade  both  task");
+    for task in TASKS {
+        let file = folder.join(format!("{}.rs", task.id));
+        let solution = format::solution(task.solved)?;
+        // An empty line more is a changed line table, so nothing is taken from the run before.
+        let old = std::fs::read_to_string(&file).unwrap_or_default();
+        let text = if old == solution { format!("{solution}\n\n") } else { solution };
+        let moved = text.replacen(
+            "#[kernel]",
+            if old.contains("\n\n\n#[kernel]") { "#[kernel]" } else { "\n\n#[kernel]" },
+            1,
+        );
+        std::fs::write(&file, moved).with_context(|| format!("cannot write {}", file.display()))?;
+        let begin = Instant::now();
+        let Compiled::Ptx(submission) = compile(&session.places, task.id, &file)? else {
+            bail!("the solution of {} does not compile", task.id)
+        };
+        let compiled = begin.elapsed().as_secs_f64();
+        grade(task, &submission, 2)?;
+        let both = begin.elapsed().as_secs_f64();
+        println!("  {compiled:7.2} {:6.2} {both:5.2}  {}", both - compiled, task.id);
+        all.push(both);
+    }
+    all.sort_by(f64::total_cmp);
+    println!("median {:.2} s, longest {:.2} s", all[all.len() / 2], all[all.len() - 1]);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,136 @@
+//! `cargo xtask learn`: the learner's side of the course.
+
+mod commands;
+mod folder;
+mod progress;
+mod screen;
+mod session;
+mod template;
+mod watch;
+
+pub use progress::Progress;
+
+use crate::compile::Places;
+use clap::{Parser, Subcommand};
+use session::Session;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Learn what memory does by repairing kernels; no GPU is needed. Without a command: watch the current task's file.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask learn", bin_name = "cargo xtask learn")]
+struct Arguments {
+    /// The folder with your files.
+    #[arg(long, value_name = "DIR", global = true)]
+    folder: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Grade a task on every save.
+    Watch {
+        /// The task; without it, the first that has not passed.
+        id: Option<String>,
+    },
+    /// Grade once. The exit code says whether it passes.
+    Check {
+        /// The task; without it, the first that has not passed.
+        #[arg(conflicts_with = "all")]
+        id: Option<String>,
+        /// Grade every task.
+        #[arg(long)]
+        all: bool,
+        /// Print the verdicts as JSON, for classes and CI.
+        #[arg(long)]
+        json: bool,
+        /// Grade this PTX, which nvcc or another compiler made, instead of your file.
+        #[arg(long, value_name = "FILE", requires = "id", conflicts_with = "all")]
+        ptx: Option<PathBuf>,
+    },
+    /// Show a task's text.
+    Open {
+        /// The task; without it, the first that has not passed.
+        id: Option<String>,
+    },
+    /// Show the next hint.
+    Hint {
+        /// The task; without it, the first that has not passed.
+        id: Option<String>,
+    },
+    /// Answer the questions: those before the first run, or, once it passes, those about your own kernel.
+    Guess {
+        /// The task.
+        id: String,
+        /// An answer for each question; without them the questions are shown.
+        #[arg(allow_hyphen_values = true)]
+        answers: Vec<String>,
+    },
+    /// List the tasks and what you have done.
+    List,
+    /// Write a task's file anew; the old one is kept as `.bak`.
+    Reset {
+        /// The task.
+        id: String,
+    },
+    /// Show the solution, after passing or after three tries.
+    Show {
+        /// The task.
+        id: String,
+    },
+    /// Execute your kernel at a size of your choice and print what it counts.
+    Try {
+        /// The task.
+        id: String,
+        /// Numbers of the size, such as `n=33`.
+        #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',')]
+        set: Vec<String>,
+    },
+    /// Measure from save to verdict, for every task's solution.
+    Times,
+    /// Write the files of a new task of the course, for authors.
+    New {
+        /// Its name.
+        id: String,
+    },
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned();
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let learn = arguments.folder.unwrap_or_else(|| root.join("learn"));
+    let places = Places { root, learn, target };
+    if let Some(Command::New { id }) = &arguments.command {
+        return template::write(&places, id);
+    }
+    let mut session = Session::open(places)?;
+    match arguments.command.unwrap_or(Command::Watch { id: None }) {
+        Command::Watch { id } => watch::run(&mut session, id.as_deref()),
+        Command::Check { id, all, json, ptx } => {
+            commands::check(&mut session, id.as_deref(), all, json, ptx.as_deref())
+        }
+        Command::Open { id } => commands::open(&session, id.as_deref()),
+        Command::Hint { id } => commands::hint(&mut session, id.as_deref()),
+        Command::Guess { id, answers } => commands::guess(&mut session, &id, &answers),
+        Command::List => commands::list(&session),
+        Command::Reset { id } => commands::reset(&mut session, &id),
+        Command::Show { id } => commands::show(&mut session, &id),
+        Command::Try { id, set } => commands::try_at(&session, &id, &set),
+        Command::Times => commands::times(&session),
+        Command::New { .. } => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,140 @@
+//! What a learner has done: a plain file in the learner's folder, written whole after each change.
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The version of the file.
+const VERSION: u32 = 1;
+/// Tries after which the solution is shown to who asks.
+const TRIES: u32 = 3;
+
+/// The file's content. Tasks that this version of the course does not have are kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    version: u32,
+    /// By the task's name.
+    #[serde(default)]
+    pub tasks: BTreeMap<String, Entry>,
+}
+
+/// What was done of one task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entry {
+    /// It passed.
+    pub done: bool,
+    /// Saves that were graded and did not pass.
+    pub attempts: u32,
+    /// Hints that were shown.
+    pub hints: usize,
+    /// The solution was shown before it passed.
+    pub solution_seen: bool,
+    /// Answers given, in order, those to questions after passing behind the others.
+    pub guesses: Vec<f64>,
+    /// The start of the SHA-256 of the task as it was when it passed.
+    pub task: String,
+}
+
+impl Entry {
+    /// Why the solution is not shown yet.
+    pub fn refuses_solution(&self) -> Option<String> {
+        let more = TRIES.saturating_sub(self.attempts);
+        (!self.done && more > 0).then(|| {
+            format!("the solution is shown after passing or after {TRIES} tries: {more} to go")
+        })
+    }
+}
+
+impl Progress {
+    /// The file in a learner's folder.
+    pub fn path(learn: &Path) -> PathBuf {
+        learn.join("progress.toml")
+    }
+
+    /// Reads the file; nothing was done where there is none.
+    ///
+    /// # Errors
+    /// A sentence: it is damaged, or of a newer version.
+    pub fn read(learn: &Path) -> Result<Progress> {
+        let path = Progress::path(learn);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Progress { version: VERSION, tasks: BTreeMap::new() });
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        let progress: Progress = toml::from_str(&text).with_context(|| {
+            format!(
+                "{} is damaged: repair it, or delete it to begin anew; your files stay",
+                path.display()
+            )
+        })?;
+        if progress.version > VERSION {
+            bail!(
+                "{} was written by a newer course (version {}, this one knows {VERSION}): update this checkout",
+                path.display(),
+                progress.version
+            );
+        }
+        Ok(progress)
+    }
+
+    /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written; the old one stays.
+    pub fn write(&self, learn: &Path) -> Result<()> {
+        let path = Progress::path(learn);
+        let text = format!("# Written by `cargo xtask learn`.\n{}", toml::to_string(self)?);
+        results::write(&path, text.as_bytes())
+            .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
+    }
+
+    /// What was done of a task.
+    pub fn of(&mut self, id: &str) -> &mut Entry {
+        self.tasks.entry(id.to_owned()).or_default()
+    }
+
+    /// Whether a task passed.
+    pub fn is_done(&self, id: &str) -> bool {
+        self.tasks.get(id).is_some_and(|entry| entry.done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_read_as_it_was_written_and_unknown_tasks_are_kept() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut progress = Progress::read(folder.path()).unwrap();
+        progress.of("of_a_later_course").done = true;
+        progress.of("rows_to_lanes").guesses = vec![32.0];
+        progress.write(folder.path()).unwrap();
+        assert_eq!(Progress::read(folder.path()).unwrap(), progress);
+    }
+
+    #[test]
+    fn a_newer_or_damaged_file_is_one_sentence() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (text, why) in [("version = 9\n", "newer course"), ("version = \"\n", "is damaged")] {
+            std::fs::write(Progress::path(folder.path()), text).unwrap();
+            let error = Progress::read(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_solution_is_shown_after_three_tries() {
+        let mut entry = Entry { attempts: 1, ..Entry::default() };
+        assert!(entry.refuses_solution().unwrap().contains("2 to go"));
+        entry.attempts = 3;
+        assert_eq!(entry.refuses_solution(), None);
+    }
+}

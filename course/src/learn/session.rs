@@ -1,0 +1,168 @@
+//! A learner's folder in use: its places, its progress, and what a check does.
+
+use super::{Progress, folder};
+use crate::compile::{Compiled, Places, compile, read};
+use crate::format;
+use crate::grade::{Submission, Verdict, grade};
+use crate::task::Task;
+use crate::tasks::{TASKS, named};
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A learner's folder in use.
+pub struct Session {
+    /// Where things are.
+    pub places: Places,
+    /// What was done.
+    pub progress: Progress,
+}
+
+/// What a check came to.
+pub enum Outcome {
+    /// It was graded.
+    Graded(Verdict),
+    /// The compiler refused it, and has said why.
+    Refused,
+}
+
+impl Outcome {
+    /// Whether it passes.
+    pub fn is_pass(&self) -> bool {
+        matches!(self, Outcome::Graded(verdict) if verdict.is_pass())
+    }
+}
+
+impl Session {
+    /// Opens a folder, and completes it.
+    ///
+    /// # Errors
+    /// When it cannot be written, or its progress cannot be read.
+    pub fn open(places: Places) -> Result<Session> {
+        let progress = Progress::read(&places.learn)?;
+        let new = folder::complete(&places)?;
+        if new > 0 {
+            eprintln!("{new} tasks were written to {}: edit them there", places.learn.display());
+        }
+        Ok(Session { places, progress })
+    }
+
+    /// The task of a name; without one, the first that has not passed.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn task(&self, id: Option<&str>) -> Result<&'static Task> {
+        match id {
+            Some(id) => named(id.trim_end_matches(".rs")).with_context(|| {
+                format!("there is no task `{id}`: `cargo xtask learn list` shows them all")
+            }),
+            None => {
+                let open = TASKS.iter().find(|task| !self.progress.is_done(task.id));
+                Ok(open.copied().unwrap_or(TASKS[TASKS.len() - 1]))
+            }
+        }
+    }
+
+    /// Compiles and grades a task's file.
+    ///
+    /// # Errors
+    /// When it cannot be read or there is no compiler.
+    pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
+        let begin = Instant::now();
+        let outcome = match compile(&self.places, task.id, &folder::file(&self.places, task))? {
+            Compiled::Refused => Outcome::Refused,
+            Compiled::Ptx(submission) => Outcome::Graded(grade(task, &submission, fresh_seed())?),
+        };
+        self.note(task, &outcome)?;
+        Ok((outcome, begin.elapsed()))
+    }
+
+    /// Grades PTX of another compiler. Nothing of it is noted.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn check_ptx(&self, task: &'static Task, path: &Path) -> Result<Outcome> {
+        let text = read(path)?;
+        if !text.contains(".entry") {
+            bail!(
+                "{} is no PTX with a kernel: make it with `nvcc -ptx -lineinfo -arch=sm_80`",
+                path.display()
+            );
+        }
+        let source = source_of(&text, path);
+        let (file, source) = source.unwrap_or_default();
+        let submission = Submission { ptx: text, source, file };
+        Ok(Outcome::Graded(grade(task, &submission, fresh_seed())?))
+    }
+
+    /// Notes what a check came to.
+    fn note(&mut self, task: &Task, outcome: &Outcome) -> Result<()> {
+        let entry = self.progress.of(task.id);
+        let before = entry.clone();
+        if outcome.is_pass() {
+            entry.done = true;
+            entry.task = hash(task.solved);
+        } else if !entry.done {
+            entry.attempts += 1;
+        }
+        if *entry != before {
+            self.progress.write(&self.places.learn)?;
+        }
+        Ok(())
+    }
+
+    /// A task's kernel as it was given to the learner, or, once it passes, as the learner has it.
+    ///
+    /// # Errors
+    /// When it does not compile.
+    pub fn kernel(&self, task: &'static Task, own: bool) -> Result<Submission> {
+        let file = folder::file(&self.places, task);
+        let (id, file) = if own {
+            (task.id.to_owned(), file)
+        } else {
+            let id = format!("{}_shipped", task.id);
+            let folder = self.places.target.join("learn").join(&id);
+            std::fs::create_dir_all(&folder)
+                .with_context(|| format!("cannot create {}", folder.display()))?;
+            let file = folder.join(format!("{}.rs", task.id));
+            let text = format::shipped(task.solved)?;
+            if std::fs::read_to_string(&file).ok().as_deref() != Some(text.as_str()) {
+                std::fs::write(&file, text)
+                    .with_context(|| format!("cannot write {}", file.display()))?;
+            }
+            (id, file)
+        };
+        match compile(&self.places, &id, &file)? {
+            Compiled::Ptx(submission) => Ok(submission),
+            Compiled::Refused => {
+                bail!("{} does not compile; the messages are above", file.display())
+            }
+        }
+    }
+}
+
+/// The source that a line table names, where it lies beside the PTX or where it was.
+fn source_of(text: &str, path: &Path) -> Option<(String, String)> {
+    let names =
+        text.lines().filter_map(|line| line.trim().strip_prefix(".file")?.split('"').nth(1));
+    let mut found = names.filter_map(|name| {
+        let file = Path::new(name).file_name()?.to_str()?;
+        let beside = path.with_file_name(file);
+        let source =
+            std::fs::read_to_string(&beside).or_else(|_| std::fs::read_to_string(name)).ok()?;
+        source.contains("__global__").then(|| (file.to_owned(), source))
+    });
+    found.next()
+}
+
+/// The start of the SHA-256 of a text.
+fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A seed that was not used before; a verdict names it.
+fn fresh_seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    since.as_secs() % 1_000_000 + 2
+}

@@ -1,0 +1,15 @@
+//! The course: tasks that teach what memory does, graded by exact counts and hazards without a GPU.
+//!
+//! It is a catalogue like any other, by the public API of `coalesce`: a [`task::Task`] is a pattern with one launch,
+//! questions, bounds and hints. Device code is in `course/kernels`.
+
+pub mod compile;
+pub mod count;
+pub mod format;
+pub mod grade;
+pub mod learn;
+pub mod picture;
+pub mod ptx;
+pub mod question;
+pub mod task;
+pub mod tasks;

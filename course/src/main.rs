@@ -1,0 +1,5 @@
+//! The program behind `cargo xtask learn`.
+
+fn main() -> std::process::ExitCode {
+    course::learn::main()
+}

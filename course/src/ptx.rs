@@ -1,0 +1,152 @@
+//! PTX as text: the entry of a task's kernel, its parameters and its shared memory.
+
+use anyhow::{Context, Result, bail};
+
+/// The sizes of the parameters of an entry, in bytes.
+///
+/// # Errors
+/// A sentence, when there is no such entry.
+pub fn parameters(ptx: &str, entry: &str) -> Result<Vec<usize>> {
+    let text = head(ptx, entry).with_context(|| {
+        let found: Vec<&str> = entries(ptx).collect();
+        let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+        format!("there is no kernel `{entry}` (found: {found}): keep its name; in CUDA C++ declare it extern \"C\"")
+    })?;
+    text.split(',').filter(|one| one.contains(".param")).map(size_of_parameter).collect()
+}
+
+/// The names of all entries.
+pub fn entries(ptx: &str) -> impl Iterator<Item = &str> {
+    ptx.split(".entry ").skip(1).filter_map(|rest| {
+        Some(rest.split(|letter: char| letter == '(' || letter.is_whitespace()).next()?.trim())
+    })
+}
+
+/// The text of an entry's parameters.
+fn head<'a>(ptx: &'a str, entry: &str) -> Option<&'a str> {
+    let mut rests = ptx.split(".entry ").skip(1);
+    let rest = rests.find_map(|rest| {
+        let after = rest.trim_start().strip_prefix(entry)?;
+        after
+            .starts_with(|letter: char| letter == '(' || letter.is_whitespace() || letter == '{')
+            .then_some(after)
+    })?;
+    let before_body = rest.split('{').next()?;
+    Some(match before_body.split_once('(') {
+        Some((_, inside)) => inside.rsplit_once(')')?.0,
+        None => "",
+    })
+}
+
+fn size_of_parameter(text: &str) -> Result<usize> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let kind = words.iter().find_map(|word| {
+        word.strip_prefix('.').filter(|kind| kind.starts_with(['b', 'u', 's', 'f']))
+    });
+    let bits: usize = kind
+        .and_then(|kind| kind[1..].parse().ok())
+        .with_context(|| format!("the parameter `{}` has no type", text.trim()))?;
+    let count = match text.split_once('[') {
+        Some((_, count)) => {
+            count.split(']').next().and_then(|count| count.parse().ok()).unwrap_or(1)
+        }
+        None => 1,
+    };
+    Ok(bits / 8 * count)
+}
+
+/// The sizes of the parameters that a Rust kernel declares.
+///
+/// # Errors
+/// A sentence, when it is not there or a type is not known.
+pub fn declared(source: &str, kernel: &str) -> Result<Vec<usize>> {
+    let list = signature(source, kernel)?;
+    let inside = list.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
+    let (inside, _) = inside.context("a signature has parentheses")?;
+    let parameters = inside.split(',').map(str::trim).filter(|one| !one.is_empty());
+    parameters
+        .map(|one| match one.split_once(':').map(|(_, kind)| kind.trim()) {
+            Some(kind) if kind.starts_with('*') => Ok(8),
+            Some("u64" | "i64" | "f64" | "usize") => Ok(8),
+            Some("u32" | "i32" | "f32") => Ok(4),
+            _ => bail!("the type of `{one}` is not one of those that tasks use"),
+        })
+        .collect()
+}
+
+/// The signature of a kernel, on one line: `rows(source: *const f32, n: u32)`.
+///
+/// # Errors
+/// A sentence, when it is not there.
+pub fn signature(source: &str, kernel: &str) -> Result<String> {
+    let start = source
+        .find(&format!("fn {kernel}("))
+        .with_context(|| format!("the file has no `fn {kernel}`: keep the signature"))?;
+    let rest = &source[start + 3..];
+    let end = rest.find('{').context("the kernel has no body")?;
+    let text = rest[..end].split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(text.replace("( ", "(").replace(", )", ")"))
+}
+
+/// The static shared memory of an entry, bytes: the declarations that its text names.
+pub fn shared_bytes(ptx: &str, entry: &str) -> usize {
+    let own = only(ptx, entry);
+    let body = own.find(".entry").map_or("", |start| &own[start..]);
+    let declarations = own.lines().filter(|line| line.contains(".shared") && line.contains('['));
+    let size = |line: &str| -> Option<usize> {
+        let (before, after) = line.split_once('[')?;
+        let name = before.split_whitespace().last()?;
+        let bits: usize =
+            before.split_whitespace().find_map(|word| word.strip_prefix(".b")?.parse().ok())?;
+        let count: usize = after.split(']').next()?.parse().ok()?;
+        let is_used = body.contains(name);
+        is_used.then_some(bits / 8 * count)
+    };
+    declarations.filter_map(size).sum()
+}
+
+/// A text without the entries of other kernels: what remains is loaded faster, and finds nothing else by its name.
+pub fn only(ptx: &str, entry: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut skips = false;
+    for line in ptx.lines() {
+        if line.contains(".entry ") {
+            let name = entries(line).next().unwrap_or_default();
+            skips = name != entry;
+        }
+        if !skips {
+            text.push_str(line);
+            text.push('\n');
+        }
+        if line.starts_with('}') {
+            skips = false;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = ".version 8.0\n.shared .align 4 .b8 tile[4224];\n.visible .entry scale(\n\t.param .u64 .ptr .align 1 scale_param_0,\n\t.param .u32 scale_param_1,\n\t.param .align 4 .b8 scale_param_2[12]\n)\n{\n\tmov.b64 %r, tile;\n\tret;\n}\n.visible .entry other()\n{\n\tret;\n}\n\t.file\t1 \"x.rs\"\n";
+
+    #[test]
+    fn parameters_and_shared_memory_are_those_of_the_entry() {
+        assert_eq!(parameters(PTX, "scale").unwrap(), [8, 4, 12]);
+        assert!(parameters(PTX, "other").unwrap().is_empty());
+        let error = parameters(PTX, "scal").unwrap_err().to_string();
+        assert!(error.contains("no kernel `scal` (found: scale, other)"), "{error}");
+        assert_eq!((shared_bytes(PTX, "scale"), shared_bytes(PTX, "other")), (4224, 0));
+        let own = only(PTX, "scale");
+        assert!(own.contains("x.rs") && own.contains("%r, tile") && !own.contains("other"));
+    }
+
+    #[test]
+    fn a_rust_signature_has_the_same_sizes() {
+        let source = "#[kernel]\npub unsafe fn scale(\n    x: *const f32,\n    n: u32,\n) {\n}\n";
+        assert_eq!(declared(source, "scale").unwrap(), [8, 4]);
+        assert_eq!(signature(source, "scale").unwrap(), "scale(x: *const f32, n: u32)");
+        assert!(declared(source, "other").unwrap_err().to_string().contains("keep the signature"));
+    }
+}

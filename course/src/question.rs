@@ -1,0 +1,189 @@
+//! Questions: the answer is computed by executing kernels, never written down.
+
+use crate::count::{Count, Run};
+use crate::grade::{Submission, hazards_at, run_at};
+use crate::task::Task;
+use anyhow::{Context, Result, bail};
+use coalesce::pattern::Size;
+use simt::Hazard;
+
+/// A question with its answer as an expression over runs.
+#[derive(Debug)]
+pub struct Question {
+    /// What is asked.
+    pub text: &'static str,
+    /// How it is answered.
+    pub answers: Answers,
+    /// The right answer: a number, or the place of a choice, from 1.
+    pub answer: fn(&Runs<'_>) -> Result<f64>,
+    /// Wrong answers that people give, and what is true.
+    pub misses: &'static [(f64, &'static str)],
+    /// Why the right one is right.
+    pub why: &'static str,
+}
+
+/// How a question is answered.
+#[derive(Clone, Copy, Debug)]
+pub enum Answers {
+    /// With a number, which may differ by this share.
+    Number(f64),
+    /// With the number of one of these, from 1.
+    Choice(&'static [&'static str]),
+}
+
+/// What a question may run.
+pub struct Runs<'a> {
+    /// The task.
+    pub task: &'static Task,
+    /// The kernel that the question is about.
+    pub kernel: &'a Submission,
+}
+
+impl Runs<'_> {
+    /// Executes the kernel at a size.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn at(&self, size: &[usize]) -> Result<Run> {
+        run_at(self.task, self.kernel, &Size::new(size))
+    }
+
+    /// How many words apart the first two lanes of the first load are.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn lane_distance(&self, size: &[usize]) -> Result<f64> {
+        let run = self.at(size)?;
+        let mut requests = run.counted.instructions.values().flat_map(|one| &one.requests);
+        let distance = requests.find_map(|one| Some(one.lanes[1]?.abs_diff(one.lanes[0]?)));
+        distance.map(|bytes| bytes as f64 / 4.0).context("the first warp loads nothing")
+    }
+
+    /// Distinct bytes that loads asked for, of those that moved, in percent.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn load_efficiency(&self, size: &[usize]) -> Result<f64> {
+        let counters = self.at(size)?.counted.counters;
+        counters.load_efficiency_percent().context("the kernel loads nothing")
+    }
+
+    /// The threads of the grid.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn threads(&self, size: &[usize]) -> Result<f64> {
+        let run = self.at(size)?;
+        Ok(run.launches.iter().map(|(grid, block)| product(grid) * product(block)).sum())
+    }
+
+    /// The threads of a block.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn block_threads(&self, size: &[usize]) -> Result<f64> {
+        let run = self.at(size)?;
+        run.launches.first().map(|(_, block)| product(block)).context("nothing was launched")
+    }
+
+    /// The width of a block.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn tile_width(&self, size: &[usize]) -> Result<f64> {
+        let run = self.at(size)?;
+        run.launches.first().map(|(_, block)| f64::from(block[0])).context("nothing was launched")
+    }
+
+    /// One of two answers: whether the kernel has a hazard.
+    ///
+    /// # Errors
+    /// When the virtual device does not start.
+    pub fn choice(&self, hazard: Hazard, size: &[usize], yes: u8, no: u8) -> Result<f64> {
+        let found = hazards_at(self.task, self.kernel, &Size::new(size))?;
+        Ok(f64::from(if found.contains(&hazard) { yes } else { no }))
+    }
+
+    /// One count of it.
+    ///
+    /// # Errors
+    /// As for [`Self::at`].
+    pub fn count(&self, count: Count, size: &[usize]) -> Result<f64> {
+        Ok(count.of(&self.at(size)?))
+    }
+}
+
+fn product(extents: &[u32; 3]) -> f64 {
+    extents.iter().map(|extent| f64::from(*extent)).product()
+}
+
+/// The answers that a file has: `// answer 1: 4`.
+pub fn written(source: &str, number: usize) -> Option<&str> {
+    let label = format!("// answer {number}:");
+    let mut lines = source.lines().filter_map(|line| line.trim().strip_prefix(&label));
+    lines.next().map(str::trim)
+}
+
+/// What an answer came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// It is right, and why.
+    Right(String),
+    /// It is not, and what is true where that is known.
+    Wrong(String),
+}
+
+impl Question {
+    /// The question as it is printed.
+    pub fn show(&self) -> String {
+        match self.answers {
+            Answers::Number(_) => self.text.to_owned(),
+            Answers::Choice(choices) => {
+                let lines = choices.iter().enumerate();
+                let lines = lines.map(|(index, choice)| format!("\n     {}  {choice}", index + 1));
+                format!("{}{}", self.text, lines.collect::<String>())
+            }
+        }
+    }
+
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// A sentence, when it is none.
+    pub fn parse(&self, text: &str) -> Result<f64> {
+        let number: Option<f64> = text.trim().parse().ok().filter(|one: &f64| one.is_finite());
+        match (self.answers, number) {
+            (Answers::Number(_), Some(number)) => Ok(number),
+            (Answers::Number(_), None) => bail!("`{}` is no number: answer with one", text.trim()),
+            (Answers::Choice(choices), Some(number))
+                if number.fract() == 0.0 && (1.0..=choices.len() as f64).contains(&number) =>
+            {
+                Ok(number)
+            }
+            (Answers::Choice(choices), _) => {
+                bail!(
+                    "`{}` is no choice: answer with a number from 1 to {}",
+                    text.trim(),
+                    choices.len()
+                )
+            }
+        }
+    }
+
+    /// What an answer comes to.
+    ///
+    /// # Errors
+    /// When the kernel does not run.
+    pub fn reply(&self, runs: &Runs<'_>, given: f64) -> Result<Reply> {
+        let right = (self.answer)(runs)?;
+        let slack = match self.answers {
+            Answers::Number(share) => share * right.abs() + 1e-9,
+            Answers::Choice(_) => 1e-9,
+        };
+        if (given - right).abs() <= slack {
+            return Ok(Reply::Right(self.why.to_owned()));
+        }
+        let miss = self.misses.iter().find(|(value, _)| (value - given).abs() < 1e-9);
+        Ok(Reply::Wrong(miss.map_or_else(String::new, |(_, truth)| (*truth).to_owned())))
+    }
+}

@@ -1,0 +1,24 @@
+//! `cargo xtask learn`: builds the course's program, which no edit of a learner's file builds anew, and runs it.
+
+use crate::workspace;
+use anyhow::Result;
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
+
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Arguments {
+    /// Passed on; `cargo xtask learn help` lists the commands.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    learn: Vec<OsString>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    cuda_builder::install::ensure_toolchain()?;
+    let mut build = workspace::cargo(&["build", "--release", "--quiet", "--bin", "learn"]);
+    workspace::succeed(&mut build)?;
+    let program = workspace::target_dir().join("release/learn");
+    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+    let status = workspace::status(Command::new(program).args(&arguments.learn))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
