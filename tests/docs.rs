@@ -3,6 +3,7 @@
 
 mod checks;
 mod littles_law;
+mod myths;
 
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
