@@ -97,14 +97,15 @@ pub const TASKS: &[&Task] = &[
 
 /// A number of elements.
 const N: &[Dimension] = &[Dimension::extent("n", "elements", 1)];
-/// Lengths that are no multiple of anything, and one that is.
-const ODD: &[&[usize]] = &[&[1], &[31], &[33], &[257], &[1021], &[4096], &[20_011]];
+/// Lengths that are no multiple of anything, and some that are: behind an array whose bytes are no multiple of 16, a read
+/// by one element more finds bytes that somebody wrote.
+const ODD: &[&[usize]] = &[&[1], &[31], &[32], &[33], &[257], &[1020], &[1021], &[4096], &[20_011]];
 /// An image or a matrix.
 const IMAGE: &[Dimension] =
     &[Dimension::extent("rows", "rows", 1), Dimension::extent("columns", "columns", 1)];
 /// Images whose rows and columns are no multiple of anything, and one whose are.
 const PIXELS: &[&[usize]] =
-    &[&[1, 1], &[1, 33], &[31, 1], &[33, 31], &[64, 64], &[61, 127], &[130, 97]];
+    &[&[1, 1], &[1, 33], &[31, 1], &[33, 31], &[36, 100], &[64, 64], &[61, 127], &[130, 97]];
 
 /// The task of a name.
 pub fn named(id: &str) -> Option<&'static Task> {
