@@ -3,6 +3,7 @@
 use crate::grade::Submission;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read.
@@ -58,6 +59,12 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
     let source = read(file)?;
     let file = file.canonicalize().with_context(|| format!("cannot find {}", file.display()))?;
     let folder = places.target.join("learn").join(id);
+    // Another learner of this checkout may compile the same task from another folder.
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot create {}: is the disk full?", folder.display()))?;
+    let turn = folder.join(".lock");
+    let turn = File::create(&turn).with_context(|| format!("cannot write {}", turn.display()))?;
+    turn.lock().context("cannot wait for another check of this task")?;
     write_crate(places, &folder, id, &file)?;
     let built = CudaBuilder::new(&folder)
         .arch(NvvmArch::Compute80)

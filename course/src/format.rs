@@ -92,11 +92,11 @@ pub fn doc(source: &str) -> String {
 mod tests {
     use super::*;
 
-    const SOLVED: &str = "fn f() {\n    // learn: your code\n    good();\n    // learn: instead\n    //| // TODO: better\n    //| bad();\n    // learn: end\n}\n";
+    const SOLVED: &str = "fn f() {\n    // learn: your code\n    good();\n    // learn: instead\n    //| // Something better\n    //| bad();\n    // learn: end\n}\n";
 
     #[test]
     fn two_files_come_of_one() {
-        assert_eq!(shipped(SOLVED).unwrap(), "fn f() {\n    // TODO: better\n    bad();\n}\n");
+        assert_eq!(shipped(SOLVED).unwrap(), "fn f() {\n    // Something better\n    bad();\n}\n");
         assert_eq!(solution(SOLVED).unwrap(), "fn f() {\n    good();\n}\n");
     }
 

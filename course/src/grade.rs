@@ -3,7 +3,7 @@
 use crate::count::{Count, Run};
 use crate::picture;
 use crate::ptx;
-use crate::question::{Reply, Runs, written};
+use crate::question::{Execute, Reply, Runs, written};
 use crate::task::{Because, Bound, Kind, Task};
 use anyhow::{Result, bail};
 use coalesce::Counted;
@@ -97,6 +97,27 @@ impl Submission {
             let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
             self.line(digits.parse().ok().filter(|line| *line > 0)?)
         })
+    }
+}
+
+/// A task's kernel, to be asked about.
+pub struct Subject<'a> {
+    /// The task, whose launch it is.
+    pub task: &'static Task,
+    /// The kernel.
+    pub kernel: &'a Submission,
+}
+
+impl Execute for Subject<'_> {
+    fn run(&self, size: &Size) -> Result<Run> {
+        run_at(self.task, self.kernel, size)
+    }
+
+    fn hazards(&self, size: &Size) -> Result<Vec<Hazard>> {
+        let images = self.kernel.image(self.task.id);
+        let device = Device::open(images, Checks::all(), Schedule::Forward)?;
+        let ran = device.run(self.task, size, 1);
+        Ok(ran.counted.findings.iter().map(|finding| finding.hazard).collect())
     }
 }
 
@@ -211,7 +232,9 @@ fn unanswered(task: &'static Task, submission: &Submission) -> Result<Option<Fai
         let wrong = match question.parse(given) {
             Err(_) if given == "?" => Some((question.text.to_owned(), "")),
             Err(error) => Some((format!("{error:#}"), "")),
-            Ok(value) => match question.reply(&Runs { task, kernel: submission }, value)? {
+            Ok(value) => match question
+                .reply(&Runs(&Subject { task, kernel: submission }), value)?
+            {
                 Reply::Right(_) => None,
                 Reply::Wrong(truth) => Some((format!("not {given}. {truth}"), "think again, or ")),
             },
@@ -404,20 +427,6 @@ fn without_executing(
     let enqueue = || launch(&launcher, &arrays, size);
     let launches = device.device().without_executing(device.gpu.stream(), enqueue)?;
     Ok(launches.iter().map(|one| (one.grid, one.block)).collect())
-}
-
-/// The hazards of a kernel at a size.
-///
-/// # Errors
-/// When the virtual device does not start.
-pub fn hazards_at(
-    task: &'static Task,
-    submission: &Submission,
-    size: &Size,
-) -> Result<Vec<Hazard>> {
-    let device = Device::open(submission.image(task.id), Checks::all(), Schedule::Forward)?;
-    let ran = device.run(task, size, 1);
-    Ok(ran.counted.findings.iter().map(|finding| finding.hazard).collect())
 }
 
 /// A count above its bound, with the instruction that has most of it.

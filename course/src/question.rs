@@ -1,8 +1,6 @@
 //! Questions: the answer is computed by executing kernels, never written down.
 
 use crate::count::{Count, Run};
-use crate::grade::{Submission, hazards_at, run_at};
-use crate::task::Task;
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
 use simt::Hazard;
@@ -31,13 +29,23 @@ pub enum Answers {
     Choice(&'static [&'static str]),
 }
 
-/// What a question may run.
-pub struct Runs<'a> {
-    /// The task.
-    pub task: &'static Task,
-    /// The kernel that the question is about.
-    pub kernel: &'a Submission,
+/// A kernel that can be executed at any size.
+pub trait Execute {
+    /// What a run counts.
+    ///
+    /// # Errors
+    /// When it does not run.
+    fn run(&self, size: &Size) -> Result<Run>;
+
+    /// The hazards of a run.
+    ///
+    /// # Errors
+    /// When the virtual device does not start.
+    fn hazards(&self, size: &Size) -> Result<Vec<Hazard>>;
 }
+
+/// What a question may run: the kernel that it is about.
+pub struct Runs<'a>(pub &'a dyn Execute);
 
 impl Runs<'_> {
     /// Executes the kernel at a size.
@@ -45,7 +53,7 @@ impl Runs<'_> {
     /// # Errors
     /// When it does not run.
     pub fn at(&self, size: &[usize]) -> Result<Run> {
-        run_at(self.task, self.kernel, &Size::new(size))
+        self.0.run(&Size::new(size))
     }
 
     /// How many words apart the first two lanes of the first load are.
@@ -100,7 +108,7 @@ impl Runs<'_> {
     /// # Errors
     /// When the virtual device does not start.
     pub fn choice(&self, hazard: Hazard, size: &[usize], yes: u8, no: u8) -> Result<f64> {
-        let found = hazards_at(self.task, self.kernel, &Size::new(size))?;
+        let found = self.0.hazards(&Size::new(size))?;
         Ok(f64::from(if found.contains(&hazard) { yes } else { no }))
     }
 

@@ -1,7 +1,8 @@
 //! A learner's session, through the program: guess, fail, ask, paste, pass; and what goes wrong on the way.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// The program on a folder.
 fn learn(folder: &Path, arguments: &[&str]) -> Output {
@@ -66,6 +67,64 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     assert!(text(&learn(folder, &["list"])).contains("1 of "), "what passed stays passed");
 }
 
+/// What a compiler of others made is graded without a file of ours.
+#[test]
+fn ptx_is_graded_as_it_is() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, body: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry guard(.param .u64 s, .param .u64 t, .param .u32 n)\n{{\n\
+             .reg .pred %p<2>;\n.reg .b32 %r<6>;\n.reg .f32 %f<3>;\n.reg .b64 %d<6>;\nld.param.u64 %d1, [s];\nld.param.u64 %d2, [t];\n\
+             ld.param.u32 %r1, [n];\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.s32 %r5, %r2, %r3, %r4;\n\
+             {body}\n@%p1 bra done;\nmul.wide.u32 %d3, %r5, 4;\nadd.s64 %d4, %d1, %d3;\nld.global.f32 %f1, [%d4];\n\
+             sub.f32 %f2, 0f3F800000, %f1;\nadd.s64 %d5, %d2, %d3;\nst.global.f32 [%d5], %f2;\ndone:\nret;\n}}\n"
+        );
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a writable folder");
+        path.to_string_lossy().into_owned()
+    };
+    let right = write("right.ptx", "setp.ge.u32 %p1, %r5, %r1;");
+    let output = learn(folder.path(), &["check", "guard", "--ptx", &right]);
+    assert!(output.status.success(), "{}", text(&output));
+    let wrong = write("wrong.ptx", "setp.gt.u32 %p1, %r5, %r1;");
+    assert_fails(folder.path(), &["check", "guard", "--ptx", &wrong], "outside the array");
+    let list = text(&learn(folder.path(), &["list"]));
+    assert!(list.contains("0 of "), "PTX of others is not the learner's progress: {list}");
+}
+
+/// Watching: a guess, a verdict, a hint, a save that passes, the next task.
+#[test]
+fn watch_grades_every_save() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+    command.arg("--folder").arg(folder.path()).args(["watch", "guard"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    let mut keys = child.stdin.take().expect("it is piped");
+    let mut screen = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut wait_for = |part: &str| {
+        let found = screen.find(|line| line.as_ref().is_ok_and(|line| line.contains(part)));
+        assert!(found.is_some(), "`{part}` is shown");
+    };
+    wait_for("how many threads have no element?");
+    keys.write_all(b"255\n").expect("it reads");
+    wait_for("right. Two blocks");
+    wait_for("NOT YET: output 0");
+    wait_for("[h]int");
+    let other = learn(folder.path(), &["watch", "guard"]);
+    assert!(text(&other).contains("another `cargo xtask learn` watches"), "{}", text(&other));
+    keys.write_all(b"h\n").expect("it reads");
+    wait_for("hint 1 of 3");
+    let file = folder.path().join("guard.rs");
+    let shipped = std::fs::read_to_string(&file).expect("it was written");
+    std::fs::write(&file, shipped.replace("i <= n", "i < n")).expect("a writable folder");
+    wait_for("guard passes.");
+    keys.write_all(b"n\n").expect("it reads");
+    wait_for("# Offset");
+    keys.write_all(b"q\n").expect("it reads");
+    assert!(child.wait().expect("it ends").success());
+}
+
 #[test]
 fn bad_input_is_one_sentence_and_nothing_is_lost() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -106,6 +165,7 @@ fn bad_input_is_one_sentence_and_nothing_is_lost() {
     ] {
         assert_fails(folder, arguments, part);
     }
+    assert_fails(Path::new("/dev/null/learn"), &["list"], "cannot create /dev/null/learn");
     std::fs::write(folder.join("progress.toml"), "version = 9\n").expect("a writable folder");
     assert_fails(folder, &["list"], "newer course");
     assert_eq!(std::fs::read_to_string(folder.join("progress.toml")).unwrap(), "version = 9\n");

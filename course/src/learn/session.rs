@@ -157,7 +157,7 @@ fn source_of(text: &str, path: &Path) -> Option<(String, String)> {
 }
 
 /// The start of the SHA-256 of a text.
-fn hash(text: &str) -> String {
+pub fn hash(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -5,7 +5,7 @@ use course_kernels::boss_row_sums as device;
 
 pub const TASK: Task = Task {
     id: "boss_row_sums",
-    lesson: "shared_memory_banks",
+    lesson: "bank_conflicts",
     kind: Kind::Kernel,
     solved: SOLVED,
     pattern: pattern(

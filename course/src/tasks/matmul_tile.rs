@@ -11,7 +11,7 @@ pub const TASK: Task = Task {
     pattern: pattern(
         "matmul_tile",
         SOLVED,
-        Sizes { dimensions: N, verify: &[&[1], &[15], &[16], &[33], &[61]], count: &[64] },
+        Sizes { dimensions: N, verify: &[&[1], &[15], &[16], &[20], &[33], &[61]], count: &[64] },
         case,
         &[launched(launch)],
     ),

@@ -24,6 +24,7 @@ mod offset_load;
 mod one_counter;
 mod one_field;
 mod pad_the_tile;
+mod prelude;
 mod read_only_lie;
 mod rows_to_lanes;
 mod spilled;
@@ -39,21 +40,6 @@ mod window_sum;
 mod wrong_mask;
 
 use crate::task::Task;
-use coalesce::pattern::Dimension;
-
-/// What every task's file uses.
-mod prelude {
-    pub(super) use super::{IMAGE, N, ODD, PIXELS, blocks};
-    pub use crate::count::Count;
-    pub use crate::question::{Answers, Question};
-    pub use crate::task::{Because, Bound, Kind, Sizes, Task, launched, pattern};
-    pub use anyhow::Result;
-    pub use coalesce::arrays::Arrays;
-    pub use coalesce::data::{Data, Random, Tolerance};
-    pub use coalesce::pattern::{Before, Case, Dimension, Output, Size};
-    pub use cuda_host::Launcher;
-    pub use simt::Hazard;
-}
 
 /// All tasks, in teaching order.
 pub const TASKS: &[&Task] = &[
@@ -95,23 +81,7 @@ pub const TASKS: &[&Task] = &[
     &boss_capitals::TASK,
 ];
 
-/// A number of elements.
-const N: &[Dimension] = &[Dimension::extent("n", "elements", 1)];
-/// Lengths that are no multiple of anything, and one that is.
-const ODD: &[&[usize]] = &[&[1], &[31], &[33], &[257], &[1021], &[4096], &[20_011]];
-/// An image or a matrix.
-const IMAGE: &[Dimension] =
-    &[Dimension::extent("rows", "rows", 1), Dimension::extent("columns", "columns", 1)];
-/// Images whose rows and columns are no multiple of anything, and one whose are.
-const PIXELS: &[&[usize]] =
-    &[&[1, 1], &[1, 33], &[31, 1], &[33, 31], &[64, 64], &[61, 127], &[130, 97]];
-
 /// The task of a name.
 pub fn named(id: &str) -> Option<&'static Task> {
     TASKS.iter().copied().find(|task| task.id == id)
-}
-
-/// Blocks that cover `n` elements.
-fn blocks(n: usize, per_block: usize) -> u32 {
-    n.div_ceil(per_block) as u32
 }

@@ -16,14 +16,14 @@ pub const TASK: Task = Task {
         &[launched(launch)],
     ),
     before: &[Question {
-        text: "65536 numbers, half of them above 0: about how many atomic additions, as the kernel stands?",
+        text: "65536 numbers, a seventh of them 0, half of the others above: about how many atomic additions, as the kernel stands?",
         answers: Answers::Number(0.05),
         answer: |runs| runs.count(Count::GlobalAtomics, &[65_536]),
         misses: &[
             (65536.0, "Only lanes that find a number above 0 add."),
             (2048.0, "That is the goal: one for each warp."),
         ],
-        why: "One for every number above 0, about half of all.",
+        why: "One for every number above 0: half of six sevenths.",
     }],
     after: &[],
     fails_as_shipped: Because::Bound(Count::GlobalAtomics),
@@ -50,7 +50,8 @@ const SOLVED: &str = include_str!("../../kernels/src/one_counter.rs");
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();
-    let source = random.f32s(n);
+    let mut source = random.f32s(n);
+    source.iter_mut().step_by(7).for_each(|one| *one = 0.0);
     let count = source.iter().filter(|one| **one > 0.0).count() as u32;
     let count = Output { before: Before::Zeros, ..Output::exact(Data::U32(vec![count])) };
     Case { inputs: vec![Data::F32(source)], outputs: vec![count] }

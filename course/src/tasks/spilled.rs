@@ -5,7 +5,7 @@ use course_kernels::spilled as device;
 
 pub const TASK: Task = Task {
     id: "spilled",
-    lesson: "occupancy",
+    lesson: "local_memory",
     kind: Kind::Kernel,
     solved: SOLVED,
     pattern: pattern(

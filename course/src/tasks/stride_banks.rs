@@ -5,7 +5,7 @@ use course_kernels::stride_banks as device;
 
 pub const TASK: Task = Task {
     id: "stride_banks",
-    lesson: "shared_memory_banks",
+    lesson: "bank_conflicts",
     kind: Kind::Question,
     solved: SOLVED,
     pattern: pattern(

@@ -5,7 +5,7 @@ use course_kernels::wide_banks as device;
 
 pub const TASK: Task = Task {
     id: "wide_banks",
-    lesson: "shared_memory_banks",
+    lesson: "bank_conflicts",
     kind: Kind::Question,
     solved: SOLVED,
     pattern: pattern(

@@ -1,0 +1,29 @@
+//! What every task's file uses: types, and sizes that many share.
+
+pub use crate::count::Count;
+pub use crate::question::{Answers, Question};
+pub use crate::task::{Because, Bound, Kind, Sizes, Task, launched, pattern};
+pub use anyhow::Result;
+pub use coalesce::arrays::Arrays;
+pub use coalesce::data::{Data, Random, Tolerance};
+pub use coalesce::pattern::{Before, Case, Dimension, Output, Size};
+pub use cuda_host::Launcher;
+pub use simt::Hazard;
+
+/// A number of elements.
+pub const N: &[Dimension] = &[Dimension::extent("n", "elements", 1)];
+/// Lengths that are no multiple of anything, and some that are: behind an array whose bytes are no multiple of 16, a read
+/// by one element more finds bytes that somebody wrote.
+pub const ODD: &[&[usize]] =
+    &[&[1], &[31], &[32], &[33], &[257], &[1020], &[1021], &[4096], &[20_011]];
+/// An image or a matrix.
+pub const IMAGE: &[Dimension] =
+    &[Dimension::extent("rows", "rows", 1), Dimension::extent("columns", "columns", 1)];
+/// Images whose rows and columns are no multiple of anything, and one whose are.
+pub const PIXELS: &[&[usize]] =
+    &[&[1, 1], &[1, 33], &[31, 1], &[33, 31], &[36, 100], &[64, 64], &[61, 127], &[130, 97]];
+
+/// Blocks that cover `n` elements.
+pub fn blocks(n: usize, per_block: usize) -> u32 {
+    n.div_ceil(per_block) as u32
+}
