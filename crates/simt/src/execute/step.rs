@@ -217,7 +217,7 @@ impl Machine<'_> {
             Operation::BranchTable { table, index } => {
                 return self.branch_table(warp, split, mask, (*table, *index), block);
             }
-            Operation::Call { target } => return self.call(block, warp, split, mask, *target),
+            Operation::Call { target } => return self.call(warp, split, mask, *target),
             Operation::Return => return Ok(leave(warp, split, mask, true)),
             Operation::Exit => return Ok(leave(warp, split, mask, false)),
             Operation::Trap => {
@@ -373,7 +373,6 @@ impl Machine<'_> {
 
     fn call(
         &mut self,
-        block: &Block,
         warp: &mut Warp,
         split: &mut Split,
         mask: u32,
