@@ -48,33 +48,36 @@ fn advice_on(name: &str) -> Vec<Advice> {
     advice(&ProgramProfile { kernels: vec![kernel], ..profile })
 }
 
+/// A naive variant, the advice on it, the variant that is cured, and the count that tells.
+type Case = (&'static str, AdviceKind, &'static str, fn(&Counters) -> f64);
+
 #[test]
 fn what_advice_promises_of_a_naive_variant_the_next_one_counts() {
     use AdviceKind::*;
     let ratio = |amount: u64, of: u64| amount as f64 / of as f64;
-    let cases: [(&str, AdviceKind, &str, &dyn Fn(&Counters) -> f64); 8] = [
-        ("coalescing/strided", StridedAccess, "coalescing/scalar", &|counters| {
+    let cases: [Case; 8] = [
+        ("coalescing/strided", StridedAccess, "coalescing/scalar", |counters| {
             counters.load_sectors().unwrap_or_default()
         }),
-        ("transpose/column_write", StridedAccess, "transpose/tiled", &|counters| {
+        ("transpose/column_write", StridedAccess, "transpose/tiled", |counters| {
             counters.store_sectors().unwrap_or_default()
         }),
-        ("transpose/column_read", StridedAccess, "transpose/tiled", &|counters| {
+        ("transpose/column_read", StridedAccess, "transpose/tiled", |counters| {
             counters.load_sectors().unwrap_or_default()
         }),
-        ("transpose/tiled", BankConflict, "transpose/padded", &|counters| {
+        ("transpose/tiled", BankConflict, "transpose/padded", |counters| {
             counters.shared_load_wavefronts().unwrap_or_default()
         }),
-        ("bank_conflicts/column", BankConflict, "bank_conflicts/padded", &|counters| {
+        ("bank_conflicts/column", BankConflict, "bank_conflicts/padded", |counters| {
             counters.shared_load_wavefronts().unwrap_or_default()
         }),
-        ("reduction/global_atomic", ContendedAtomic, "reduction/shuffle", &|counters| {
+        ("reduction/global_atomic", ContendedAtomic, "reduction/shuffle", |counters| {
             counters.global_atomic_passes().unwrap_or_default()
         }),
-        ("local_memory/indexed", LocalMemory, "local_memory/unrolled", &|counters| {
+        ("local_memory/indexed", LocalMemory, "local_memory/unrolled", |counters| {
             (counters.local_load.requests + counters.local_store.requests) as f64
         }),
-        ("misalignment/shifted", MisalignedAccess, "misalignment/padded", &|counters| {
+        ("misalignment/shifted", MisalignedAccess, "misalignment/padded", |counters| {
             counters.load_sectors().unwrap_or_default()
         }),
     ];

@@ -271,9 +271,9 @@ fn the_commands_of_the_guide_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let place = folder.path();
     std::fs::copy(&compiled().1, place.join("program")).expect("it was compiled");
-    for file in [PTX, COLUMN] {
-        let name = Path::new(file).file_name().expect("a file");
-        std::fs::copy(file, place.join(name)).expect("it is committed");
+    let sources = Path::new(PTX).parent().expect("a folder");
+    for name in ["program.ptx", "column.ptx", "triton.ptx", "numba.ptx"] {
+        std::fs::copy(sources.join(name), place.join(name)).expect("it is committed");
     }
     let programs = Path::new(env!("CARGO_BIN_EXE_coalesce")).parent().expect("a folder");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());

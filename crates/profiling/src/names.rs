@@ -6,7 +6,11 @@ pub fn demangled(name: &str) -> Option<String> {
         return Some(format!("{rust:#}"));
     }
     let symbol = cpp_demangle::Symbol::new(name).ok()?;
-    symbol.demangle().ok().filter(|written| written != name)
+    let written = symbol.demangle().ok().filter(|written| written != name)?;
+    // Numba tells versions of a function apart by long tags.
+    let mut parts = written.split("[abi:");
+    let first = parts.next().unwrap_or_default().to_owned();
+    Some(parts.fold(first, |all, part| all + part.split_once(']').map_or("", |(_, rest)| rest)))
 }
 
 #[cfg(test)]
@@ -17,6 +21,8 @@ mod tests {
     fn names_of_cpp_and_rust_are_written_out_and_plain_ones_stay() {
         let cpp = demangled("_Z5scalePfPKfi");
         assert_eq!(cpp.as_deref(), Some("scale(float*, float const*, int)"));
+        let numba = demangled("_ZN3one5saxpyB2v1B4cw51Ef");
+        assert_eq!(numba.as_deref(), Some("one::saxpy(float)"));
         let rust = demangled("_ZN7kernels5scale17h0123456789abcdefE");
         assert_eq!(rust.as_deref(), Some("kernels::scale"));
         assert_eq!(demangled("transpose_naive"), None);

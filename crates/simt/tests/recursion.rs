@@ -198,7 +198,10 @@ fn functions_call_each_other_through_pointers() {
 #[test]
 fn recursion_without_end_and_arrays_of_recursive_functions_are_said() {
     let error = computed("for_ever", &by_memory("for_ever")).unwrap_err().to_string();
-    assert!(error.contains("1024 calls are under way") && error.contains("call.uni"), "{error}");
+    assert!(
+        error.contains("1024 recursive calls are under way") && error.contains("call.uni"),
+        "{error}"
+    );
     let error = computed("keeps", &by_memory("keeps")).unwrap_err().to_string();
     assert!(error.contains("recursion of `keeps`, which has an array in local memory"), "{error}");
 }

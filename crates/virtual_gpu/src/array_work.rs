@@ -2,9 +2,9 @@
 
 use crate::arrays::{Array, ArrayRequest};
 use crate::code::{CuResult, INVALID_HANDLE};
+use crate::copy_model::{self, Direction};
 use crate::machine::Machine;
 use crate::memories::ARRAY_LABEL;
-use crate::model::{self, Direction};
 use cuda_driver::{OperationKind, ReturnCode};
 use simt::Image;
 
@@ -190,8 +190,8 @@ impl Machine {
             (Direction::Device, OperationKind::DeviceCopy { bytes })
         };
         let start = self.clock.now;
-        let end =
-            start + model::copy_ns(&self.device().profile, direction, self.larger_bytes(bytes));
+        let end = start
+            + copy_model::copy_ns(&self.device().profile, direction, self.larger_bytes(bytes));
         self.clock.now = end;
         self.recorder.note(kind, None, start..end);
     }

@@ -1,11 +1,12 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
 use crate::concurrent::{Race, Ran};
+use crate::copy_model::{self, Direction};
 use crate::link::Link;
 use crate::machine::Machine;
 use crate::managed::{PageMoves, Side};
 use crate::misuse::MisuseKind;
-use crate::model::{self, Direction, Load, Parts};
+use crate::model::{self, Load, Parts};
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::timeline::{Engine, Place};
@@ -195,7 +196,7 @@ impl Machine {
             );
         }
         let device = self.current();
-        let rate = model::bus_rate(&self.device().profile, direction);
+        let rate = copy_model::bus_rate(&self.device().profile, direction);
         let bus = rate / self.device().profile.both_ways_bytes_per_second;
         match direction {
             Direction::Upload(_) => self.timeline.copy(device, true, ready, duration, bus),
@@ -243,7 +244,7 @@ impl Machine {
         let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
         let end = fill.address + ((fill.height - 1) * fill.pitch + row_bytes) as u64;
         let pages_ns = self.bring_pages(fill.address..end);
-        Some(pages_ns + model::fill_ns(&self.device().profile, bytes))
+        Some(pages_ns + copy_model::fill_ns(&self.device().profile, bytes))
     }
 
     /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
@@ -381,7 +382,7 @@ impl Machine {
 
     /// How long pages take that moved.
     fn moves_ns(&self, moves: &PageMoves) -> f64 {
-        model::moves_ns(&self.device().profile, moves, self.larger.work)
+        copy_model::moves_ns(&self.device().profile, moves, self.larger.work)
     }
 
     /// The device's own copy or fill uses managed memory: what it needs comes first.
@@ -428,9 +429,11 @@ impl Machine {
         }
         if let Direction::Peer { from, to } = direction {
             let link = self.topology.link(from, to)?;
-            return Some(pages_ns + model::peer_copy_ns(link, self.is_direct(from, to), bytes));
+            return Some(
+                pages_ns + copy_model::peer_copy_ns(link, self.is_direct(from, to), bytes),
+            );
         }
-        Some(pages_ns + model::copy_ns(&self.device().profile, direction, bytes))
+        Some(pages_ns + copy_model::copy_ns(&self.device().profile, direction, bytes))
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.

@@ -38,6 +38,7 @@ mod arrays;
 mod clock;
 mod code;
 mod concurrent;
+mod copy_model;
 mod device_state;
 mod devices;
 mod executor;

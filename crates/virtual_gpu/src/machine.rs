@@ -3,10 +3,11 @@
 use crate::clock::Clock;
 use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
+use crate::copy_model;
 use crate::device_state::DeviceState;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
-use crate::model::{self, WorkScale};
+use crate::model::WorkScale;
 use crate::objects::Objects;
 use crate::options::{Options, Order};
 use crate::recorder::Recorder;
@@ -159,7 +160,7 @@ impl Machine {
     /// The host uses memory of its own: pages of managed memory come to it first.
     pub(crate) fn host_touches(&mut self, address: u64, bytes: usize, writes: bool) {
         let moves = self.memory.managed.host_touches(address..address + bytes as u64, writes);
-        self.clock.advance(model::moves_ns(&self.device().profile, &moves, self.larger.work));
+        self.clock.advance(copy_model::moves_ns(&self.device().profile, &moves, self.larger.work));
     }
 
     /// The host writes memory of its own.
@@ -190,7 +191,7 @@ impl Machine {
         let taken = self.memory.device.allocate(bytes as u64);
         // Device memory goes before managed memory, which has the host to go to.
         let moves = self.memory.managed.shrink(self.memory.room_for_managed());
-        self.clock.advance(model::moves_ns(&self.device().profile, &moves, 1.0));
+        self.clock.advance(copy_model::moves_ns(&self.device().profile, &moves, 1.0));
         taken.map_err(|_| ReturnCode::OUT_OF_MEMORY)
     }
 }

@@ -1,9 +1,9 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
+use crate::copy_model::Direction;
 use crate::managed::{Managed, PageMoves, Side};
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::Direction;
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
 use simt::Memory;

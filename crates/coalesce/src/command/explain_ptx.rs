@@ -133,7 +133,9 @@ fn list(module: &simt::Module) {
     for kernel in module.kernels() {
         println!("\n{}", demangled(&kernel.name).unwrap_or_else(|| kernel.name.clone()));
         for parameter in &kernel.parameters {
-            println!("  --arg {}: {}", parameter.name, foreign::declared(parameter));
+            // Compilers put the kernel's name before those of its parameters, which may be long.
+            let name = parameter.name.strip_prefix(&kernel.name).unwrap_or(&parameter.name);
+            println!("  --arg {}: {}", name.trim_start_matches('_'), foreign::declared(parameter));
         }
         if let Some(block) = kernel.required_block {
             println!("  --block has to be {}x{}x{}", block[0], block[1], block[2]);

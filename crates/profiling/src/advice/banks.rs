@@ -134,7 +134,7 @@ fn best(own: &RequestRecord, all: &[&RequestRecord]) -> Option<Layout> {
         if row.is_power_of_two() && row > width {
             let place = |word: u64| {
                 let (line, column) = (word / row, word % row);
-                row * line + (column ^ (line * width) % row.min(BANKS))
+                row * line + (column ^ ((line * width) % row.min(BANKS)))
             };
             // Takes no memory, but is harder to write than a padding.
             let cost = *PADDINGS.end() + 1;

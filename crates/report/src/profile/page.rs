@@ -1,6 +1,6 @@
 //! A profile as a page, and its pictures.
 
-use super::words::{COLUMNS, Taught, cells, facts, kinds, sentences};
+use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, sentences};
 use crate::page;
 use crate::picture::access::{self, Requests};
 use crate::picture::timeline;
@@ -79,11 +79,9 @@ fn of_kernel(kernel: &ProfiledKernel) -> Markup {
     let all = html! {
         @for (kind, counts) in kinds(&kernel.counters) { tr { td { (kind) } (figures(&counts)) } }
     };
-    let lines = html! {
-        @for one in &kernel.instructions {
-            @for (_, counts) in kinds(&one.counts.counters) {
-                tr { td { (one.place()) } td { code { (one.text) } } (figures(&counts)) td { code { (one.code) } } }
-            }
+    let by_line = html! {
+        @for line in lines(kernel) {
+            tr { td { (line.place) } td { code { (line.instruction) } } (figures(&line.counts)) td { code { (line.code) } } }
         }
     };
     html! {
@@ -94,7 +92,7 @@ fn of_kernel(kernel: &ProfiledKernel) -> Markup {
             ul { @for hazard in &kernel.hazards { li { (hazard.message) } } }
         }
         (page::table("In all", &header(&["of"], &[]), &all))
-        (page::table("By line", &header(&["line", "instruction"], &["source"]), &lines))
+        (page::table("By line", &header(&["line", "instruction"], &["source"]), &by_line))
         figure { (PreEscaped(picture(kernel))) }
     }
 }

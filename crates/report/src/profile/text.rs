@@ -1,6 +1,6 @@
 //! A profile for a terminal.
 
-use super::words::{COLUMNS, Taught, cells, facts, kinds, sentences, time};
+use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, sentences, time};
 use results::{Engine, ProfiledKernel, ProgramProfile};
 use std::fmt::Write as _;
 
@@ -59,13 +59,11 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel) {
     let of_memory = !rows.is_empty();
     table(text, &[&["in all"], &COLUMNS[..]].concat(), rows);
     let mut rows = Vec::new();
-    for one in &kernel.instructions {
-        for (_, counts) in kinds(&one.counts.counters) {
-            let mut row = vec![one.place(), one.text.clone()];
-            row.extend(cells(&counts));
-            row.push(one.code.clone());
-            rows.push(row);
-        }
+    for line in lines(kernel) {
+        let mut row = vec![line.place, line.instruction];
+        row.extend(cells(&line.counts));
+        row.push(line.code.to_owned());
+        rows.push(row);
     }
     if of_memory {
         table(text, &[&["line", "instruction"], &COLUMNS[..], &["source"]].concat(), rows);

@@ -28,6 +28,39 @@ pub fn kinds(counters: &Counters) -> Vec<(&'static str, RequestCounts)> {
     all.into_iter().filter(|(_, counts)| counts.requests > 0).collect()
 }
 
+/// A line of a kernel: its instructions of one kind and opcode, as an unrolled loop has them, together.
+#[derive(Debug)]
+pub struct Line<'a> {
+    pub place: String,
+    /// The opcode, and how often it is there if that is more than once.
+    pub instruction: String,
+    pub code: &'a str,
+    pub counts: RequestCounts,
+}
+
+/// The lines of a kernel that ask something of memory, in the order of the PTX.
+pub fn lines(kernel: &ProfiledKernel) -> Vec<Line<'_>> {
+    let mut lines: Vec<(Line<'_>, &str, &str, u32)> = Vec::new();
+    for one in &kernel.instructions {
+        let place = one.place();
+        for (kind, counts) in kinds(&one.counts.counters) {
+            let same = |(line, of, text, _): &&mut (Line<'_>, &str, &str, u32)| {
+                line.place == place && *of == kind && *text == one.text
+            };
+            if let Some((line, _, text, times)) = lines.iter_mut().find(same) {
+                line.counts += counts;
+                *times += 1;
+                line.instruction = format!("{text} x {times}");
+            } else {
+                let (instruction, code) = (one.text.clone(), one.code.as_str());
+                let line = Line { place: place.clone(), instruction, code, counts };
+                lines.push((line, kind, &one.text, 1));
+            }
+        }
+    }
+    lines.into_iter().map(|(line, ..)| line).collect()
+}
+
 /// The columns of a table of requests, after what the requests are of.
 pub const COLUMNS: [&str; 6] =
     ["requests", "sectors", "sectors/request", "efficiency", "wavefronts", "bank conflicts"];

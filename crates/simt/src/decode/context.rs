@@ -1,5 +1,6 @@
 //! Facts about the whole module.
 
+use super::call_graph::CallGraph;
 use crate::syntax::tree::{self, Initial, Statement, Tree, Variable};
 use crate::windows::FUNCTION_WINDOW;
 use std::cell::Cell;
@@ -11,6 +12,7 @@ pub(crate) struct Context<'t, 'a> {
     pub functions: HashMap<&'a str, usize>,
     pub variables: HashMap<&'a str, &'t Variable<'a>>,
     pub address_taken: Vec<usize>,
+    pub calls: CallGraph,
     /// Instructions that the kernels may still have.
     pub budget: Cell<usize>,
 }
@@ -36,8 +38,16 @@ impl<'t, 'a> Context<'t, 'a> {
         }
         let variables: HashMap<_, _> = tree.variables.iter().map(|v| (v.name, v)).collect();
         let budget = Cell::new(INSTRUCTIONS + INSTRUCTIONS_PER_TOKEN * tree.tokens as usize);
-        let mut context = Context { tree, functions, variables, address_taken: Vec::new(), budget };
+        let mut context = Context {
+            tree,
+            functions,
+            variables,
+            address_taken: Vec::new(),
+            calls: CallGraph::default(),
+            budget,
+        };
         context.find_address_taken();
+        context.calls = CallGraph::new(tree, &context.functions, &context.address_taken);
         context
     }
 

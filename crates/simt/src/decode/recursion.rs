@@ -3,63 +3,20 @@
 //! A function has one set of registers and of local bytes in a program. A call that may come back into its caller saves
 //! them for each lane before the arguments are passed, and restores them before the results are taken.
 
-use super::context::Context;
 use super::decoder::{Decoder, Formal};
 use super::extent::Extent;
 use crate::error::Error;
 use crate::operation::{Operation, Row};
 use crate::program::SavedFrame;
 use crate::registers::ALWAYS;
-use crate::syntax::tree::{Operand, Statement};
 use std::collections::HashSet;
-
-impl Context<'_, '_> {
-    /// Whether a function may reach another by calls, of one at least.
-    pub fn reaches(&self, from: usize, to: usize) -> bool {
-        let (mut open, mut seen) = (vec![from], HashSet::new());
-        while let Some(function) = open.pop() {
-            let Some(body) = &self.tree.functions[function].body else { continue };
-            let mut callees = Vec::new();
-            self.callees(body, &mut callees);
-            for callee in callees {
-                if callee == to {
-                    return true;
-                }
-                if seen.insert(callee) {
-                    open.push(callee);
-                }
-            }
-        }
-        false
-    }
-
-    fn callees(&self, body: &[Statement<'_>], found: &mut Vec<usize>) {
-        for statement in body {
-            match statement {
-                Statement::Block(inner) => self.callees(inner, found),
-                Statement::Instruction(call) if call.opcode == "call" => {
-                    let names = call.operands.iter().filter_map(|operand| match operand {
-                        Operand::Name { name, .. } => Some(*name),
-                        _ => None,
-                    });
-                    // The first name is the function, or a register that has the address of one.
-                    match names.clone().next().map(|name| self.functions.get(name)) {
-                        Some(Some(index)) => found.push(*index),
-                        _ => found.extend(&self.address_taken),
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-}
 
 impl Decoder<'_, '_, '_> {
     /// Before a call that may come back into its caller: saves the caller's frame. Gives what restores it.
     pub fn save_frame(&mut self, callee: usize) -> Option<Operation> {
         let caller = self.caller?;
         let function = self.frames[caller].function;
-        if callee != function && !self.context.reaches(callee, function) {
+        if !self.context.calls.comes_back(function, callee) {
             return None;
         }
         let frame = caller as u32;
@@ -79,7 +36,7 @@ impl Decoder<'_, '_, '_> {
     pub fn check_local_array(&self) -> Result<(), Error> {
         let Some(caller) = self.caller else { return Ok(()) };
         let function = self.frames[caller].function;
-        if self.context.reaches(function, function) {
+        if self.context.calls.is_recursive(function) {
             let name = self.context.tree.functions[function].name;
             return self
                 .unsupported(format!("recursion of `{name}`, which has an array in local memory"));
@@ -110,6 +67,9 @@ impl Decoder<'_, '_, '_> {
         };
         let each = self.frames.iter().zip(&self.extents).enumerate();
         each.map(|(index, (frame, extent))| {
+            if !self.context.calls.is_recursive(frame.function) {
+                return SavedFrame::default();
+            }
             let mut rows = HashSet::new();
             let mut bytes: HashSet<u32> = extent.local.clone().map(|byte| byte as u32).collect();
             rows.extend(extent.words.clone().map(Row::Word));

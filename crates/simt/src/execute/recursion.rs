@@ -4,17 +4,23 @@ use super::aside::Aside;
 use super::warp::{Warp, read_row, write_row};
 use crate::program::Program;
 
-/// Calls of one thread that may be under way at once: as many as a stack of 512 KiB has room for at 512 bytes each.
-pub(crate) const MAX_DEPTH: usize = 1024;
+/// Recursive calls of one thread that may be under way at once: as many as a stack of 512 KiB has room for at 512 bytes each.
+const MAX_DEPTH: usize = 1024;
 
 /// What is wrong with more of them.
 pub(crate) fn too_deep() -> String {
     format!(
-        "{MAX_DEPTH} calls are under way, which is more than a thread's stack holds; to fix it: end the recursion"
+        "{MAX_DEPTH} recursive calls are under way, which is more than a thread's stack holds; to fix it: end the recursion"
     )
 }
 
 impl Warp {
+    /// Whether one of these lanes has as many frames aside as there may be.
+    pub fn is_deep(&self, mask: u32) -> bool {
+        let lanes = self.aside.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
+        lanes.into_iter().any(|(_, aside)| aside.len() >= MAX_DEPTH)
+    }
+
     /// Puts a frame of these lanes aside.
     pub fn save(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
         let frame = &program.saved_frames[frame as usize];

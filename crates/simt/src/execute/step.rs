@@ -3,7 +3,7 @@
 use super::block::{Block, Stop};
 use super::bytes::read_bytes;
 use super::machine::Machine;
-use super::recursion::{MAX_DEPTH, too_deep};
+use super::recursion::too_deep;
 use super::request::space_of;
 use super::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
@@ -217,7 +217,7 @@ impl Machine<'_> {
             Operation::BranchTable { table, index } => {
                 return self.branch_table(warp, split, mask, (*table, *index), block);
             }
-            Operation::Call { target } => return self.call(block, warp, split, mask, *target),
+            Operation::Call { target } => return self.call(warp, split, mask, *target),
             Operation::Return => return Ok(leave(warp, split, mask, true)),
             Operation::Exit => return Ok(leave(warp, split, mask, false)),
             Operation::Trap => {
@@ -230,6 +230,10 @@ impl Machine<'_> {
             }
             Operation::Builtin { which, parameters, result } => {
                 self.builtin(block, warp, pc, mask, *which, parameters, *result)?;
+            }
+            Operation::SaveFrame { .. } if warp.is_deep(mask) => {
+                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                return Err(Error::IllegalInstruction { place, message: too_deep() });
             }
             Operation::SaveFrame { frame } => {
                 warp.save(self.run.program, *frame, mask, split.frames.len());
@@ -373,17 +377,12 @@ impl Machine<'_> {
 
     fn call(
         &mut self,
-        block: &Block,
         warp: &mut Warp,
         split: &mut Split,
         mask: u32,
         target: u32,
     ) -> Result<Flow, Error> {
         let pc = split.pc;
-        if split.frames.len() >= MAX_DEPTH {
-            let place = Box::new(self.run.place(block.index, warp.index, mask, pc as usize));
-            return Err(Error::IllegalInstruction { place, message: too_deep() });
-        }
         let mut frames = split.frames.clone();
         frames.push(pc + 1);
         warp.splits.push(Split { pc: target, mask, frames, state: State::Ready });

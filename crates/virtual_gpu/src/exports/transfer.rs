@@ -3,10 +3,10 @@
 use super::array;
 use super::define::exports;
 use crate::code::{CuResult, INVALID_CONTEXT};
+use crate::copy_model::{self, Direction};
 use crate::machine::Machine;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
-use crate::model::{self, Direction};
 use crate::objects::LEGACY;
 use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
@@ -103,7 +103,8 @@ fn copy(
         copy.staged = Some(stage(&copy));
         let taken = machine.larger_bytes(bytes);
         let start = machine.clock.now;
-        let end = start + model::copy_ns(&machine.device().profile, Direction::Upload(true), taken);
+        let end =
+            start + copy_model::copy_ns(&machine.device().profile, Direction::Upload(true), taken);
         machine.clock.now = end;
         let kind = OperationKind::Upload { bytes };
         machine.recorder.note(kind, Some(machine.objects.key(stream)), start..end);
