@@ -5,8 +5,12 @@ mod any_order;
 mod barrier_in_branch;
 mod bins_private;
 mod boss_capitals;
+mod boss_classes;
 mod boss_complex;
+mod boss_matches;
+mod boss_outer;
 mod boss_row_sums;
+mod boss_table;
 mod constant_walk;
 mod copy_not_awaited;
 mod doubles_turned;
@@ -79,6 +83,10 @@ pub const TASKS: &[&Task] = &[
     &boss_row_sums::TASK,
     &boss_complex::TASK,
     &boss_capitals::TASK,
+    &boss_outer::TASK,
+    &boss_table::TASK,
+    &boss_matches::TASK,
+    &boss_classes::TASK,
 ];
 
 /// The task of a name.

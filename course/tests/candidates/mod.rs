@@ -10,6 +10,63 @@ use simt::Hazard as Kind;
 /// The task, a name, what is replaced in its solution, by what, and why it fails.
 pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
     (
+        "pad_the_tile",
+        "two_more",
+        "PITCH: usize = 33",
+        "PITCH: usize = 34",
+        Bound(Count::BankConflicts),
+    ),
+    (
+        "pad_the_tile",
+        "too_much",
+        "PITCH: usize = 33",
+        "PITCH: usize = 35",
+        Bound(Count::SharedBytes),
+    ),
+    (
+        "swizzle_the_tile",
+        "half",
+        "column ^ row",
+        "column ^ (row & 15)",
+        Bound(Count::BankConflicts),
+    ),
+    (
+        "doubles_turned",
+        "two_more",
+        "PITCH: usize = 33",
+        "PITCH: usize = 34",
+        Bound(Count::BankConflicts),
+    ),
+    (
+        "missing_barrier",
+        "two",
+        "        thread::sync_threads();\n",
+        "        thread::sync_threads();\n        thread::sync_threads();\n",
+        Bound(Count::Barriers),
+    ),
+    (
+        "copy_not_awaited",
+        "committed",
+        "async_copy::wait_all()",
+        "async_copy::commit_group()",
+        Hazard(Kind::AsyncCopyNotAwaited),
+    ),
+    (
+        "wrong_mask",
+        "upper",
+        "MASK: u32 = FULL_MASK",
+        "MASK: u32 = 0xffff_0000",
+        Hazard(Kind::MemberMask),
+    ),
+    ("one_counter", "every_lane", "warp::lane_id() == 0", "warp::lane_id() < 32", Wrong),
+    (
+        "lost_update",
+        "stored",
+        "fetch_add(1, Relaxed)",
+        "store(AtomicU32::from_ptr(count).load(Relaxed) + 1, Relaxed)",
+        Wrong,
+    ),
+    (
         "rows_to_lanes",
         "transposed",
         "(pixel / width, pixel % width)",
@@ -48,6 +105,19 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
 
 /// The task, a name, what is replaced in its solution, and by what.
 pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
+    ("swizzle_the_tile", "rotated", "column ^ row", "(column + row) % 32"),
+    ("wide_loads", "pairs_in_map", "one + 1.0)", "1.0 + one)"),
+    ("tree", "halves_by_shift", "half /= 2", "half >>= 1"),
+    ("two_writers", "by_next", "i % 32 == 31 || i + 1 == n", "(i + 1) % 32 == 0 || i + 1 == n"),
+    ("boss_row_sums", "exclusive_or", "(step + lane) % 32", "step ^ lane"),
+    ("boss_classes", "shifted", "1 << (8 * class)", "1 << (class << 3)"),
+    (
+        "half_and_half",
+        "by_blocks",
+        "let i = thread;",
+        "let i = thread::block_idx_x() * thread::block_dim_x() + thread::thread_idx_x();",
+    ),
+    ("lockstep", "block_order", "half in [16, 8, 4, 2, 1]", "half in [1, 2, 4, 8, 16]"),
     (
         "rows_to_lanes",
         "by_subtraction",
