@@ -51,6 +51,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
         "course",
         &[
             "coalesce",
+            "profiling",
             "course_kernels",
             "cuda_builder",
             "cuda_host",

@@ -406,6 +406,8 @@ pub(crate) enum Operation {
     SaveFrame {
         frame: u32,
     },
+    /// A function with an array in local memory, its frame and its name: no other call of it may be under way.
+    RefuseRecursion(Box<(u32, String)>),
     /// The lanes that came back from such a call have them again.
     RestoreFrame {
         frame: u32,

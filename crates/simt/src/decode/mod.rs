@@ -232,7 +232,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let symbol = match variable.space {
             "local" | "param" => {
                 if variable.space == "local" {
-                    self.check_local_array()?;
+                    self.declares_local_array();
                 }
                 let offset = self.allocate_local(bytes, alignment)?;
                 Symbol::Local { offset }

@@ -5,7 +5,6 @@
 
 use super::decoder::{Decoder, Formal};
 use super::extent::Extent;
-use crate::error::Error;
 use crate::operation::{Operation, Row};
 use crate::program::SavedFrame;
 use crate::registers::ALWAYS;
@@ -32,16 +31,15 @@ impl Decoder<'_, '_, '_> {
         (self.current.guard, self.current.negate) = guard;
     }
 
-    /// An array of its own would be at one place for all calls of a function that are under way.
-    pub fn check_local_array(&self) -> Result<(), Error> {
-        let Some(caller) = self.caller else { return Ok(()) };
+    /// An array of its own would be at one place for all calls of a function that are under way: a second one is refused
+    /// when it comes. Calls through pointers may come back by their types, and most never do.
+    pub fn declares_local_array(&mut self) {
+        let Some(caller) = self.caller else { return };
         let function = self.frames[caller].function;
         if self.context.calls.is_recursive(function) {
-            let name = self.context.tree.functions[function].name;
-            return self
-                .unsupported(format!("recursion of `{name}`, which has an array in local memory"));
+            let name = self.context.tree.functions[function].name.to_owned();
+            self.helper(Operation::RefuseRecursion(Box::new((caller as u32, name))));
         }
-        Ok(())
     }
 
     /// Where the rows and local bytes that are made next begin.

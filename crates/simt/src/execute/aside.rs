@@ -3,6 +3,7 @@
 /// A frame of one lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
+    pub frame: u32,
     /// Calls that were under way.
     pub depth: usize,
     pub rows: Vec<u64>,

@@ -21,14 +21,20 @@ impl Warp {
         lanes.into_iter().any(|(_, aside)| aside.len() >= MAX_DEPTH)
     }
 
+    /// Whether one of these lanes has this frame aside: a call of its function is under way.
+    pub fn has_aside(&self, frame: u32, mask: u32) -> bool {
+        let lanes = self.aside.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
+        lanes.into_iter().any(|(_, aside)| aside.iter().any(|one| one.frame == frame))
+    }
+
     /// Puts a frame of these lanes aside.
-    pub fn save(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
-        let frame = &program.saved_frames[frame as usize];
+    pub fn save(&mut self, program: &Program, index: u32, mask: u32, depth: usize) {
+        let frame = &program.saved_frames[index as usize];
         self.aside.resize(32, Vec::new());
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let rows = frame.rows.iter().map(|row| read_row(self, *row, lane)).collect();
             let bytes = frame.bytes.iter().map(|at| self.read_local(lane, *at, 1) as u8).collect();
-            self.aside[lane].push(Aside { depth, rows, bytes });
+            self.aside[lane].push(Aside { frame: index, depth, rows, bytes });
         }
     }
 

@@ -235,6 +235,15 @@ impl Machine<'_> {
                 let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
                 return Err(Error::IllegalInstruction { place, message: too_deep() });
             }
+            Operation::RefuseRecursion(function) if warp.has_aside(function.0, mask) => {
+                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                let message = format!(
+                    "recursion of `{}`, which has an array in local memory, is not executed",
+                    function.1
+                );
+                return Err(Error::IllegalInstruction { place, message });
+            }
+            Operation::RefuseRecursion(_) => {}
             Operation::SaveFrame { frame } => {
                 warp.save(self.run.program, *frame, mask, split.frames.len());
             }

@@ -71,7 +71,6 @@ pub const PATTERN: Pattern = Pattern {
             "one thread follows a chain through global memory",
             chase_global,
         )
-        .moving(of_chain)
         .writing(&[END, BLOCK_SUMS])
         .expecting(|size| Expectation {
             load_sectors: Some(chain_sectors(size)),
@@ -79,16 +78,15 @@ pub const PATTERN: Pattern = Pattern {
             arithmetic: "each step 1 sector; the block's reading before it, and its sums, 4",
             ..Expectation::default()
         }),
-        Variant::kernel("chase_l2", "its loads pass the L1 cache by", chase_l2)
-            .moving(of_chain)
-            .expecting(|_| Expectation {
+        Variant::kernel("chase_l2", "its loads pass the L1 cache by", chase_l2).expecting(|_| {
+            Expectation {
                 load_sectors: Some(1.0),
                 store_sectors: Some(1.0),
                 arithmetic: "one thread: 1 sector per step",
                 ..Expectation::default()
-            }),
+            }
+        }),
         Variant::kernel("chase_shared", "the chain is in shared memory", chase_shared)
-            .moving(of_chain)
             .only_when(fits_shared_memory)
             .expecting(|_| Expectation {
                 load_sectors: Some(4.0),
@@ -99,7 +97,6 @@ pub const PATTERN: Pattern = Pattern {
                 ..Expectation::default()
             }),
         Variant::kernel("chase_constant", "the chain is in constant memory", chase_constant)
-            .moving(of_chain)
             .only_when(is_the_constant_chain)
             .prepared(|with| {
                 let chain = chain(CONSTANT_WORDS as usize);
@@ -116,7 +113,6 @@ pub const PATTERN: Pattern = Pattern {
             "the chain is read through a one-dimensional texture",
             chase_texture,
         )
-        .moving(of_chain)
         .only_when(fits_texture)
         .prepared(|with| {
             with.arrays.keep_texture("chain", || {
@@ -142,7 +138,6 @@ pub const PATTERN: Pattern = Pattern {
                 read(launcher, arrays, size, device::memory_hierarchy_read_global)
             },
         )
-        .moving(of_reader)
         .writing(&[SUMS])
         .expecting(|_| Expectation {
             load_sectors: Some(16.0),
@@ -157,7 +152,6 @@ pub const PATTERN: Pattern = Pattern {
                 read(launcher, arrays, size, device::memory_hierarchy_read_shared)
             },
         )
-        .moving(of_reader)
         .only_when(fits_shared_memory)
         .writing(&[SUMS])
         .expecting(|_| Expectation {
@@ -379,19 +373,6 @@ fn reference(
 fn bytes(size: &Size) -> Bytes {
     let [words, _, _] = size.get();
     Bytes { read: 4 * words, written: 4 }
-}
-
-/// A chain's steps load a word each.
-fn of_chain(size: &Size) -> Bytes {
-    let [_, accesses, _] = size.get();
-    Bytes { read: 4 * accesses, written: 4 }
-}
-
-/// Each thread of a reader loads 16 bytes for every 256 accesses.
-fn of_reader(size: &Size) -> Bytes {
-    let [_, accesses, blocks] = size.get();
-    let loads = accesses / ACCESSES_PER_LOAD as usize;
-    Bytes { read: 16 * loads * blocks * THREADS_PER_BLOCK as usize, written: 4 }
 }
 
 /// The numbers of a size as kernels take them.

@@ -347,7 +347,7 @@ impl bf16 {
             }
             Self::from_bits(bits)
         } else {
-            rounded_once(self.to_f64(), a.to_f64(), b.to_f64(), Self::from_f64)
+            rounded_once(self.to_f64(), a.to_f64(), b.to_f64(), Self::from_f32)
         }
     }
 }

@@ -47,7 +47,7 @@ macro_rules! on_the_host {
     ($($kind:ident)*) => {$(
         impl GpuHalf for $kind {
             fn mul_add(self, a: Self, b: Self) -> Self {
-                rounded_once(self.to_f64(), a.to_f64(), b.to_f64(), $kind::from_f64)
+                rounded_once(self.to_f64(), a.to_f64(), b.to_f64(), $kind::from_f32)
             }
 
             fn abs(self) -> Self {
@@ -248,12 +248,12 @@ mod tests {
     fn a_product_and_sum_are_rounded_once() {
         let tiny = f16::from_bits(1);
         let half_ulp = f16::from_f32(2.0_f32.powi(-11));
-        let one_and_half = rounded_once(1.0, 1.0, f64::from(half_ulp), f16::from_f64);
+        let one_and_half = rounded_once(1.0, 1.0, f64::from(half_ulp), f16::from_f32);
         assert_eq!(one_and_half, f16::ONE, "a tie goes to even");
-        let above = rounded_once(1.0 + 2.0_f64.powi(-11), 1.0, 2.0_f64.powi(-80), f16::from_f64);
+        let above = rounded_once(1.0 + 2.0_f64.powi(-11), 1.0, 2.0_f64.powi(-80), f16::from_f32);
         assert_eq!(above.to_bits(), f16::ONE.to_bits() + 1);
         let below =
-            rounded_once(1.0 + 3.0 * 2.0_f64.powi(-11), 1.0, -2.0_f64.powi(-80), f16::from_f64);
+            rounded_once(1.0 + 3.0 * 2.0_f64.powi(-11), 1.0, -2.0_f64.powi(-80), f16::from_f32);
         assert_eq!(below.to_bits(), f16::ONE.to_bits() + 1);
         assert_eq!(tiny.mul_add(tiny, f16::ONE), f16::ONE);
     }
