@@ -3,17 +3,16 @@
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::ptxas::{self, Resources};
+use cuda_builder::toolchain::Toolchain;
 use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy, install};
 use std::path::PathBuf;
 
 /// The architectures PTX is built for.
 pub const TARGETS: [NvvmArch; 3] = [NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90];
 
-/// Makes sure there is a compiler, and says which.
-pub fn setup() -> Result<()> {
-    let toolchain = install::ensure_toolchain()?;
-    eprintln!("kernels: {}", toolchain.describe());
-    Ok(())
+/// Makes sure there is a compiler; `setup`, `build` and `doctor` say which.
+pub fn setup() -> Result<Toolchain> {
+    Ok(install::ensure_toolchain()?)
 }
 
 /// Builds the PTX for one architecture.

@@ -52,7 +52,7 @@ enum Command {
     /// Build and run rust-cuda's own kernels and programs, unchanged, from a checkout of it.
     Upstream(task::upstream::Arguments),
     /// Say what is here, what is missing, and the one-line fix.
-    Doctor,
+    Doctor(task::doctor::Arguments),
     /// Make a folder with everything a GPU machine needs: no Rust, no CUDA toolkit.
     Dist(task::dist::Arguments),
     /// Rewrite the snapshots of what the kernels consist of.
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => task::new::run(&arguments),
         Command::NewProject(arguments) => task::new_project::run(&arguments),
         Command::Upstream(arguments) => task::upstream::run(&arguments),
-        Command::Doctor => task::doctor::run(),
+        Command::Doctor(arguments) => task::doctor::run(&arguments),
         Command::Dist(arguments) => task::dist::run(&arguments),
         Command::Bless => task::bless::run(),
     };

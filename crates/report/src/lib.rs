@@ -4,6 +4,7 @@
 //! report has a summary, a page per pattern and the glossary. A page contains its style, its plots and its script;
 //! without the script only the sorting of tables is missing.
 
+pub mod chart;
 mod cost;
 pub mod glossary;
 mod ladder;

@@ -21,6 +21,11 @@ pub const COLUMNS: [&str; 13] = [
     "sectors",
 ];
 
+/// The column of [`COLUMNS`] with the time, or with why there is none.
+pub const OUTCOME: usize = 2;
+/// The column of [`COLUMNS`] with the percentage of the peak.
+pub const OF_PEAK: usize = 5;
+
 /// A row for people: figures rounded, columns of text left empty where there is no figure.
 ///
 /// `time` is the median with cold caches, `model` what the model predicts over what was measured, and `off` where that
@@ -82,6 +87,28 @@ pub fn not_predicted(results: &Results) -> Vec<String> {
         )
     };
     misordered(results).iter().map(sentence).collect()
+}
+
+/// Whether a row is above 100 % of its peak, as no row can be whose peak is the right one.
+pub fn is_above_peak(row: &Row) -> bool {
+    // As it is printed: 100.04 % is 100.0 %.
+    let minimum = row.measured().and_then(|measured| measured.minimum_time);
+    minimum.is_some_and(|minimum| minimum.percent >= 100.05)
+}
+
+/// What the mark `!` at a percentage means; `None` where no row of the ladders has it.
+pub fn above_peak(results: &Results) -> Option<String> {
+    let count = results.ladders().filter(|row| is_above_peak(row)).count();
+    let cause = if results.environment.is_prediction {
+        "the model is too fast there, or the peak's own kernel is not the fastest"
+    } else {
+        "the kernel of that peak, such as a copy, is not the fastest for this mix of reads and writes"
+    };
+    (count > 0).then(|| {
+        format!(
+            "! {count} of these rows are above 100 % of a peak, which no hardware exceeds: {cause}."
+        )
+    })
 }
 
 /// The ladders of a run as a Markdown table, with its circumstances below.

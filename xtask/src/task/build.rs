@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    kernels::setup()?;
+    eprintln!("kernels: {}", kernels::setup()?.describe());
     if let Some(capability) = arguments.arch {
         let Some(arch) = NvvmArch::from_capability(capability) else {
             let known: Vec<_> =

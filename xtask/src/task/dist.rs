@@ -4,7 +4,7 @@ use super::{build, report};
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -22,6 +22,7 @@ Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing n
   ./coalesce report out.json         pages for a browser; report/ holds those of an H200
   ./coalesce explain transpose       what a pattern teaches
   ./coalesce run -- ./program        profile a program of yours on a virtual GPU, by the libcuda.so.1 beside it
+  man -l man/coalesce-bench.1        the manual pages of the commands; `./coalesce completions SHELL` completes them
   ./device-tests --ignored device::  the test suite's GPU part
 ";
 
@@ -38,6 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace::root().join(file), &output.join(file))?;
     }
+    workspace::succeed(Command::new(workspace::coalesce()).arg("man").arg(output.join("man")))?;
     let results = workspace::root().join(report::COMMITTED);
     workspace::succeed(&mut report::command(&[results], &output.join("report"))?)?;
     let readme = output.join("README.txt");

@@ -3,9 +3,17 @@
 use crate::kernels;
 use anyhow::Result;
 use cuda_builder::toolchain::Toolchain;
+use serde_json::json;
 use std::process::ExitCode;
 
-pub fn run() -> Result<ExitCode> {
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Print JSON instead of sentences.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let compiler = Toolchain::find();
     let driver = cuda_driver::status();
     let checks = [
@@ -28,15 +36,22 @@ pub fn run() -> Result<ExitCode> {
         ),
     ];
     let mut complete = true;
+    let mut report = Vec::new();
     for (what, found, needed) in checks {
-        match found {
-            Ok(text) => println!("ok       {what}: {text}"),
-            Err(text) if needed => {
-                complete = false;
-                println!("MISSING  {what}: {text}");
-            }
-            Err(text) => println!("absent   {what}: {text}"),
+        let (state, text) = match found {
+            Ok(text) => ("ok", text),
+            Err(text) if needed => ("MISSING", text),
+            Err(text) => ("absent", text),
+        };
+        complete &= state != "MISSING";
+        if arguments.json {
+            report.push(json!({ "what": what, "state": state, "detail": text }));
+        } else {
+            println!("{state:8} {what}: {text}");
         }
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
     }
     Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

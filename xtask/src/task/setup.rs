@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    kernels::setup()?;
+    eprintln!("kernels: {}", kernels::setup()?.describe());
     if arguments.sass {
         if kernels::ptxas().is_none() {
             install::install_sass_tools(&workspace::target_dir())?;

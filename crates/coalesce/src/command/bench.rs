@@ -1,13 +1,14 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{hide_empty, progress, table};
+use super::terminal::{Heartbeat, coloured, hide_empty, progress, table, width};
 use crate::catalogue::Catalogue;
-use crate::measure::{Plan, predict, profile, run as measure};
+use crate::measure::{Axis, Plan, predict, profile, run as measure};
 use crate::peers;
-use ::report::tabulate;
+use ::report::{chart, tabulate};
 use ::results::{Results, Row, RowOutcome, check, unranked, write};
 use anyhow::{Context, Result};
+use comfy_table::{Cell, Color};
 use cuda_host::Gpu;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -101,7 +102,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut code = ExitCode::SUCCESS;
     for (run, results, ..) in &runs {
-        print(results);
+        print(results, arguments.work.axes().iter().any(Axis::is_curve));
         for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
             println!("written to {}", numbered(path, run.board).display());
         }
@@ -164,12 +165,11 @@ impl Run<'_> {
         }
         let plan = plan.clone().on(gpu);
         let bar = progress(plan.row_count()?);
+        let heartbeat = Heartbeat::new();
         let results = measure(gpu, catalogue, &plan, stop, |row| {
             bar.set_message(row.name());
             bar.inc(1);
-            if bar.is_hidden() && row.sweep.is_none() {
-                eprintln!("{}", tabulate::cells(row, true)[..5].join("  "));
-            }
+            heartbeat.beat(&bar);
         })?;
         bar.finish_and_clear();
         // What was measured is kept whatever becomes of the predictions.
@@ -237,7 +237,8 @@ fn list(plan: &Plan) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(results: &Results) {
+/// Prints the ladders as a table and, where the command line asked for curves, draws them.
+fn print(results: &Results, draws: bool) {
     let mut ladder = table(tabulate::COLUMNS);
     let unranked = unranked(results);
     let mut previous = "";
@@ -247,11 +248,26 @@ fn print(results: &Results) {
             cells[0].clear();
         }
         previous = &row.pattern;
-        ladder.add_row(cells);
+        let is_above_peak = tabulate::is_above_peak(row);
+        if is_above_peak {
+            cells[tabulate::OF_PEAK].push_str(" !");
+        }
+        let color = match &row.outcome {
+            RowOutcome::Wrong { .. } => Some((tabulate::OUTCOME, Color::Red)),
+            RowOutcome::Measured(_) if is_above_peak => Some((tabulate::OF_PEAK, Color::Yellow)),
+            RowOutcome::Measured(_) | RowOutcome::NotRun { .. } => None,
+        };
+        ladder.add_row(cells.into_iter().enumerate().map(|(index, text)| match color {
+            Some((column, color)) if column == index => coloured(text, color),
+            _ => Cell::new(text),
+        }));
     }
     hide_empty(&mut ladder);
     println!("{ladder}");
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
+    if draws {
+        chart::draw(results, width()).iter().for_each(|chart| println!("\n{chart}"));
+    }
     if swept > 0 {
         println!("{swept} more rows belong to curves; --json, --csv and the report have them");
     }
@@ -260,6 +276,7 @@ fn print(results: &Results) {
             println!("WRONG {} at {}: {reason}", row.name(), row.show_size());
         }
     }
+    tabulate::above_peak(results).iter().for_each(|sentence| println!("{sentence}"));
     tabulate::not_predicted(results).iter().for_each(|sentence| println!("{sentence}"));
     println!("{}", tabulate::circumstances(results));
 }

@@ -1,10 +1,11 @@
 //! `coalesce compare`: two result files, row by row.
 
 use super::shared::WrongArgument;
-use super::terminal::table;
+use super::terminal::{coloured, table};
 use crate::catalogue::Catalogue;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
+use comfy_table::{Cell, Color};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -109,13 +110,18 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         }
         let [variant, size] = name(pair);
         let ms = |time: f64| format!("{time:.4} ms");
+        let color = match verdict {
+            Verdict::Faster => Some(Color::Green),
+            Verdict::Slower => Some(Color::Red),
+            Verdict::Same | Verdict::Ambiguous => None,
+        };
         rows.add_row([
-            variant,
-            size,
-            ms(pair.first.median),
-            ms(pair.second.median),
-            format!("{:.3}", pair.ratio()),
-            verdict.to_string(),
+            Cell::new(variant),
+            Cell::new(size),
+            Cell::new(ms(pair.first.median)),
+            Cell::new(ms(pair.second.median)),
+            Cell::new(format!("{:.3}", pair.ratio())),
+            color.map_or_else(|| Cell::new(verdict), |color| coloured(verdict, color)),
         ]);
     }
     println!("{rows}");

@@ -4,6 +4,7 @@
 mod bench;
 mod calibrate;
 mod compare;
+mod completions;
 mod count;
 mod explain;
 mod explain_ptx;
@@ -48,6 +49,9 @@ enum Command {
     Run(run::Arguments),
     Results(results::Arguments),
     New(new::Arguments),
+    Completions(completions::Arguments),
+    #[command(hide = true)]
+    Man(completions::ManArguments),
 }
 
 /// Runs the command that this program's arguments name on a catalogue; the whole of a program's `main`.
@@ -59,6 +63,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         .name(catalogue.name)
         .bin_name(catalogue.name)
         .mut_subcommands(|command| with_examples_of(catalogue.name, command));
+    let described = command.clone();
     let arguments = match Arguments::from_arg_matches(&command.get_matches()) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
@@ -75,6 +80,8 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Run(arguments) => run::run(catalogue, &arguments),
         Command::Results(arguments) => results::run(catalogue, &arguments),
         Command::New(arguments) => new::run(&arguments),
+        Command::Completions(arguments) => Ok(completions::run(described, &arguments)),
+        Command::Man(arguments) => completions::man(described, &arguments),
     };
     match done {
         Ok(code) => code,

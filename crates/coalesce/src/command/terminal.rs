@@ -6,16 +6,54 @@ use crate::counted::Counted;
 use crate::pattern::Size;
 use anyhow::Result;
 use comfy_table::presets::NOTHING;
-use comfy_table::{ColumnConstraint, Table};
+use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Table};
 use cuda_host::Gpu;
 use indicatif::{ProgressBar, ProgressStyle};
 use results::InstructionCounts;
+use std::io::{IsTerminal, stdout};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-/// A table with this header, in the style of all our tables.
+/// A terminal narrower than this, or of unknown width, gets lines as long as they are.
+const MIN_WIDTH: u16 = 40;
+/// The width of a chart where nobody knows the terminal's.
+const USUAL_WIDTH: u16 = 80;
+/// How often a log is told how far a long run is.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// A table with this header, in the style of all our tables: as wide as the terminal, with a line for each row in a pipe.
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header);
+    if table.width().is_some_and(|width| width >= MIN_WIDTH) {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
     table
+}
+
+/// The columns that a chart may take.
+pub fn width() -> usize {
+    let found = Table::new().width().filter(|width| *width >= MIN_WIDTH);
+    found.unwrap_or(USUAL_WIDTH).into()
+}
+
+/// Whether results are printed in colour: in a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
+fn is_coloured() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    stdout().is_terminal()
+        && !is_set("NO_COLOR")
+        && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// A cell of a table in a colour.
+pub fn coloured(text: impl ToString, color: Color) -> Cell {
+    let cell = Cell::new(text);
+    if is_coloured() { cell.fg(color) } else { cell }
+}
+
+/// A word that says that something is wrong.
+pub fn alarm(word: &str) -> String {
+    if is_coloured() { format!("\x1b[1;31m{word}\x1b[0m") } else { word.to_owned() }
 }
 
 /// The traffic of variants: counted by the executor, with the expectation where it differs; and a sentence for each
@@ -124,9 +162,49 @@ fn timing_labels(variant: &str, counted: &Counted) -> Vec<String> {
     decisive.map(label).collect()
 }
 
+/// Tells a log how far a run is, now and then, where nobody sees the bar. Each row is printed once, by the table.
+pub struct Heartbeat(Mutex<Instant>);
+
+impl Heartbeat {
+    /// Of a run that begins now.
+    pub fn new() -> Heartbeat {
+        Heartbeat(Mutex::new(Instant::now()))
+    }
+
+    /// After another row.
+    pub fn beat(&self, bar: &ProgressBar) {
+        let Ok(mut last) = self.0.lock() else { return };
+        if bar.is_hidden() && last.elapsed() >= BETWEEN_LINES {
+            *last = Instant::now();
+            let (done, all) = (bar.position(), bar.length().unwrap_or(0));
+            eprintln!("{done} of {all} rows: {}", bar.message());
+        }
+    }
+}
+
 /// A progress bar on standard error; invisible when that is no terminal.
 pub fn progress(steps: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
     ProgressBar::new(steps as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a terminal shows; a pipe, as in this test, has no width.
+    #[test]
+    fn a_table_fits_a_terminal_and_is_a_line_per_row_in_a_pipe() {
+        let long =
+            "Each block stages a tile in shared memory and writes it back transposed. ".repeat(3);
+        let mut table = table(["pattern", "variant", "what it does"]);
+        table.add_row(["transpose", "tiled", &long]);
+        if !stdout().is_terminal() {
+            assert_eq!(table.lines().count(), 2, "{table}");
+        }
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+        assert!(table.lines().count() > 3, "{table}");
+    }
 }

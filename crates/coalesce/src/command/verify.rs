@@ -1,7 +1,7 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::progress;
+use super::terminal::{alarm, progress};
 use crate::catalogue::{Catalogue, Selection};
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
@@ -10,6 +10,7 @@ use crate::verify::{self, Digests, VerifyOutcome};
 use ::results::write_json;
 use anyhow::Result;
 use cuda_host::{Checks, Gpu, VirtualDevice};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +32,9 @@ pub struct Arguments {
     /// Also list each launch that was not run, with the reason.
     #[arg(long)]
     verbose: bool,
+    /// Print JSON: each launch with its outcome and its hazards, then the numbers of each.
+    #[arg(long, conflicts_with = "verbose")]
+    json: bool,
     /// Write a digest of every output to this file, to compare devices bit for bit.
     #[arg(long, value_name = "FILE")]
     digests: Option<PathBuf>,
@@ -65,28 +69,43 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let checks = if arguments.check { Checks::all() } else { Checks::none() };
     let mut code = ExitCode::SUCCESS;
+    let mut reports = Vec::new();
     let devices = work.device.choice()?.each()?;
     for (index, device) in devices.iter().enumerate() {
         let gpu = Gpu::open_untimed(device, catalogue.images, checks)?;
         let digests = arguments.digests.as_deref();
         let digests = digests.map(|path| numbered(path, (devices.len() > 1).then_some(index)));
-        if run_on(&gpu, arguments, digests.as_deref(), &jobs)? == ExitCode::FAILURE {
+        let (report, is_good) = run_on(&gpu, arguments, digests.as_deref(), &jobs)?;
+        reports.push(report);
+        if !is_good {
             code = ExitCode::FAILURE;
         }
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&reports)?);
     }
     Ok(code)
 }
 
-/// Verifies on one device.
+/// Reasons that are listed each; of more, their number is said.
+const MAX_REASONS: usize = 3;
+
+/// Verifies on one device: what came of it as JSON, and whether all is well.
 fn run_on(
     gpu: &Gpu,
     arguments: &Arguments,
     digests_path: Option<&Path>,
     jobs: &[(&Selection, Size)],
-) -> Result<ExitCode> {
+) -> Result<(Value, bool)> {
     let work = &arguments.work;
-    println!("device: {}", gpu.origin());
-    println!("verifying on {}, seed {}", gpu.facts()?.name, work.seed);
+    // With --json, standard output holds JSON alone.
+    let say = |text: String| {
+        if !arguments.json {
+            println!("{text}");
+        }
+    };
+    say(format!("device: {}", gpu.origin()));
+    say(format!("verifying on {}, seed {}", gpu.facts()?.name, work.seed));
     if arguments.check && gpu.virtual_device().is_none() {
         let message = "--check works on the virtual device only: add --device virtual, or use compute-sanitizer";
         return Err(WrongArgument(message.to_owned()).into());
@@ -95,60 +114,108 @@ fn run_on(
     let (mut correct, mut wrong, mut findings) = (0, 0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
+    let (mut launches, mut misuses) = (Vec::new(), Vec::new());
     for (selection, size) in jobs {
         let pattern = selection.pattern;
         let case = verify::case(pattern, size, work.seed);
         let arrays = pattern.arrays(gpu, &case)?;
+        let mut hazards: Vec<String> = Vec::new();
         for variant in selection.variants() {
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, size);
-            let line = |text: String| bar.suspend(|| println!("{name}: {text}"));
+            let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
             let (outcome, written) = if digests_path.is_some() {
                 verify::verify_with_digests(gpu, &case, &arrays, variant, size)?
             } else {
                 (verify::verify(gpu, &case, &arrays, variant, size)?, Vec::new())
             };
-            match outcome {
+            let (word, reason) = match outcome {
                 VerifyOutcome::Correct => {
                     correct += 1;
                     digests.insert(name.clone(), written);
+                    ("correct", None)
                 }
                 VerifyOutcome::NotRun(reason) => {
                     if arguments.verbose {
                         line(format!("not run: {reason}"));
                     }
-                    *not_run.entry(reason).or_default() += 1;
+                    *not_run.entry(reason.clone()).or_default() += 1;
+                    ("not run", Some(reason))
                 }
                 VerifyOutcome::Wrong(fault) => {
                     wrong += 1;
-                    line(format!("WRONG: {fault}"));
+                    let fault = fault.to_string();
+                    line(format!("{}: {fault}", alarm("WRONG")));
+                    ("wrong", Some(fault))
                 }
-            }
-            let Some(device) = gpu.virtual_device() else { continue };
-            for finding in Counted::take(device).findings {
+            };
+            let found = gpu.virtual_device().map_or_else(Vec::new, |device| {
+                Counted::take(device).findings.iter().map(ToString::to_string).collect()
+            });
+            for finding in &found {
                 findings += 1;
-                line(format!("HAZARD: {finding}"));
+                line(format!("{}: {finding}", alarm("HAZARD")));
             }
+            launches.push(
+                json!({ "launch": name, "outcome": word, "reason": reason, "hazards": found }),
+            );
+            hazards.extend(found);
         }
-        for mistake in gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse) {
+        let mistakes = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse);
+        for mistake in not_told(mistakes, &hazards) {
             findings += 1;
-            bar.suspend(|| println!("{}: MISUSE: {mistake}", pattern.name));
+            bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
+            misuses.push(json!({ "pattern": pattern.name, "misuse": mistake }));
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
     if let Some(path) = digests_path {
         write_json(path, &digests)?;
-        println!("digests of {} launches written to {}", digests.len(), path.display());
+        say(format!("digests of {} launches written to {}", digests.len(), path.display()));
     }
-    for (reason, count) in &not_run {
-        println!("not run, {count} times: {reason}");
+    let reasons = not_run.len();
+    let not_run_count: usize = not_run.values().sum();
+    if reasons <= MAX_REASONS || arguments.verbose {
+        for (reason, count) in &not_run {
+            say(format!("not run, {count} times: {reason}"));
+        }
+        if reasons > 0 && !arguments.verbose {
+            say("(--verbose lists them)".to_owned());
+        }
+    } else {
+        say(format!("not run, {not_run_count} times for {reasons} reasons (--verbose lists them)"));
     }
-    if !not_run.is_empty() && !arguments.verbose {
-        println!("(--verbose lists them)");
-    }
-    let not_run: usize = not_run.values().sum();
     let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
-    println!("{correct} correct, {wrong} wrong, {not_run} not run{hazards}");
-    Ok(if wrong + findings == 0 && correct > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    say(format!("{correct} correct, {wrong} wrong, {not_run_count} not run{hazards}"));
+    let report = json!({
+        "device": gpu.facts()?.name,
+        "seed": work.seed,
+        "launches": launches,
+        "misuses": misuses,
+        "correct": correct,
+        "wrong": wrong,
+        "not_run": not_run_count,
+        "hazards": arguments.check.then_some(findings),
+    });
+    Ok((report, wrong + findings == 0 && correct > 0))
+}
+
+/// The mistakes that are not a hazard which was told with its launch: the device reports those to the host as well.
+fn not_told(mistakes: Vec<String>, hazards: &[String]) -> Vec<String> {
+    let is_told = |mistake: &String| hazards.iter().any(|hazard| mistake.contains(hazard.as_str()));
+    mistakes.into_iter().filter(|mistake| !is_told(mistake)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hazard_is_told_once_and_a_mistake_of_the_host_is_not_lost() {
+        let hazard = "SharedRace: conflicting accesses to shared address 4".to_owned();
+        let host = "cuMemFree_v2: DoubleFree: freed before".to_owned();
+        let mistakes = vec![format!("cuLaunchKernel: KernelHazard: {hazard}"), host.clone()];
+        assert_eq!(not_told(mistakes, &[hazard]), [host]);
+    }
 }
