@@ -52,6 +52,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
         &[
             "coalesce",
             "profiling",
+            "virtual_libcuda",
             "course_kernels",
             "cuda_builder",
             "cuda_host",

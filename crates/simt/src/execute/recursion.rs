@@ -2,33 +2,57 @@
 
 use super::aside::Aside;
 use super::warp::{Warp, read_row, write_row};
+use crate::operation::Operation;
 use crate::program::Program;
 
 /// Recursive calls of one thread that may be under way at once: as many as a stack of 512 KiB has room for at 512 bytes each.
 const MAX_DEPTH: usize = 1024;
 
 /// What is wrong with more of them.
-pub(crate) fn too_deep() -> String {
+fn too_deep() -> String {
     format!(
         "{MAX_DEPTH} recursive calls are under way, which is more than a thread's stack holds; to fix it: end the recursion"
     )
 }
 
 impl Warp {
+    /// What calls that may come back into their caller do; what is wrong with one that cannot be executed.
+    pub fn recursion(
+        &mut self,
+        program: &Program,
+        operation: &Operation,
+        mask: u32,
+        depth: usize,
+    ) -> Result<(), String> {
+        match operation {
+            Operation::RefuseRecursion(function) if self.has_aside(function.0, mask) => {
+                return Err(format!(
+                    "recursion of `{}`, which has an array in local memory, is not executed",
+                    function.1
+                ));
+            }
+            Operation::SaveFrame { .. } if self.is_deep(mask) => return Err(too_deep()),
+            Operation::SaveFrame { frame } => self.save(program, *frame, mask, depth),
+            Operation::RestoreFrame { frame } => self.restore(program, *frame, mask, depth),
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Whether one of these lanes has as many frames aside as there may be.
-    pub fn is_deep(&self, mask: u32) -> bool {
+    fn is_deep(&self, mask: u32) -> bool {
         let lanes = self.aside.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
         lanes.into_iter().any(|(_, aside)| aside.len() >= MAX_DEPTH)
     }
 
     /// Whether one of these lanes has this frame aside: a call of its function is under way.
-    pub fn has_aside(&self, frame: u32, mask: u32) -> bool {
+    fn has_aside(&self, frame: u32, mask: u32) -> bool {
         let lanes = self.aside.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
         lanes.into_iter().any(|(_, aside)| aside.iter().any(|one| one.frame == frame))
     }
 
     /// Puts a frame of these lanes aside.
-    pub fn save(&mut self, program: &Program, index: u32, mask: u32, depth: usize) {
+    fn save(&mut self, program: &Program, index: u32, mask: u32, depth: usize) {
         let frame = &program.saved_frames[index as usize];
         self.aside.resize(32, Vec::new());
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
@@ -39,7 +63,7 @@ impl Warp {
     }
 
     /// Gives those of these lanes that made the call their frames back. Others did not make it, because of its guard.
-    pub fn restore(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
+    fn restore(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
         let frame = &program.saved_frames[frame as usize];
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let made = self.aside.get_mut(lane);

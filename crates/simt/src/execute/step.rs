@@ -3,7 +3,6 @@
 use super::block::{Block, Stop};
 use super::bytes::read_bytes;
 use super::machine::Machine;
-use super::recursion::too_deep;
 use super::request::space_of;
 use super::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
 use crate::error::Error;
@@ -231,24 +230,15 @@ impl Machine<'_> {
             Operation::Builtin { which, parameters, result } => {
                 self.builtin(block, warp, pc, mask, *which, parameters, *result)?;
             }
-            Operation::SaveFrame { .. } if warp.is_deep(mask) => {
-                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
-                return Err(Error::IllegalInstruction { place, message: too_deep() });
-            }
-            Operation::RefuseRecursion(function) if warp.has_aside(function.0, mask) => {
-                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
-                let message = format!(
-                    "recursion of `{}`, which has an array in local memory, is not executed",
-                    function.1
-                );
-                return Err(Error::IllegalInstruction { place, message });
-            }
-            Operation::RefuseRecursion(_) => {}
-            Operation::SaveFrame { frame } => {
-                warp.save(self.run.program, *frame, mask, split.frames.len());
-            }
-            Operation::RestoreFrame { frame } => {
-                warp.restore(self.run.program, *frame, mask, split.frames.len());
+            Operation::SaveFrame { .. }
+            | Operation::RestoreFrame { .. }
+            | Operation::RefuseRecursion(_) => {
+                let program = self.run.program;
+                let done = warp.recursion(program, operation, mask, split.frames.len());
+                done.map_err(|message| {
+                    let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                    Error::IllegalInstruction { place, message }
+                })?;
             }
             Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
             Operation::Barrier { id, count, kind, .. } => {
