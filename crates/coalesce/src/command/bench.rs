@@ -1,7 +1,7 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{Heartbeat, coloured, hide_empty, progress, table, width};
+use super::terminal::{Heartbeat, coloured, fit, hide_empty, progress, table, width};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, Plan, predict, profile, run as measure};
 use crate::peers;
@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// The exit code of a run that was interrupted, as shells have it.
 const INTERRUPTED: u8 = 130;
+/// The columns that a narrow terminal goes without, the first one first.
+const LESS_NEEDED: [&str; 7] =
+    ["minimum time", "registers", "occupancy", "noise", "bound by", "GB/s", "speed-up"];
 /// Programs such as `timeout -s INT` interrupt a program and its group, so two interrupts arrive where one is meant.
 const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
@@ -263,7 +266,11 @@ fn print(results: &Results, draws: bool) {
         }));
     }
     hide_empty(&mut ladder);
+    let hidden = fit(&mut ladder, tabulate::COLUMNS, &LESS_NEEDED);
     println!("{ladder}");
+    if !hidden.is_empty() {
+        println!("no room here for {}: a wider terminal and --markdown have it", hidden.join(", "));
+    }
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if draws {
         chart::draw(results, width()).iter().for_each(|chart| println!("\n{chart}"));
