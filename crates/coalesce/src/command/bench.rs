@@ -18,9 +18,6 @@ use std::time::{Duration, Instant};
 
 /// The exit code of a run that was interrupted, as shells have it.
 const INTERRUPTED: u8 = 130;
-/// The columns that a narrow terminal goes without, the first one first.
-const LESS_NEEDED: [&str; 7] =
-    ["minimum time", "registers", "occupancy", "noise", "bound by", "GB/s", "speed-up"];
 /// Programs such as `timeout -s INT` interrupt a program and its group, so two interrupts arrive where one is meant.
 const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
@@ -266,7 +263,7 @@ fn print(results: &Results, draws: bool) {
         }));
     }
     hide_empty(&mut ladder);
-    let hidden = fit(&mut ladder, tabulate::COLUMNS, &LESS_NEEDED);
+    let hidden = fit(&mut ladder, tabulate::COLUMNS, &tabulate::LESS_NEEDED);
     println!("{ladder}");
     if !hidden.is_empty() {
         println!("no room here for {}: a wider terminal and --markdown have it", hidden.join(", "));
