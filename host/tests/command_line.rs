@@ -397,3 +397,47 @@ fn a_report_of_nothing_is_one_sentence() {
 fn unknown_flags_are_refused() {
     assert_fails(&["bench", "--fast"], 2, "--fast");
 }
+
+#[test]
+fn a_bench_in_a_pipe_prints_each_row_once_and_draws_the_curve_it_was_asked_for() {
+    let bench = ["bench", "stride", "--filter", "gather", "--quick", "--device", "virtual"];
+    let output = coalesce(&[&bench[..], &["--size", "stride=1,2,32"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.starts_with("Times are predictions"), "{text}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(text.matches(" gather ").count(), 1, "{text}");
+    assert!(text.contains("stride: GB/s, higher is better, over stride\n"), "{text}");
+    assert!(text.lines().all(|line| !line.contains('|') || line.len() <= 80), "{text}");
+    assert!(!text.contains('\u{1b}'), "a pipe has no colours: {text}");
+}
+
+#[test]
+fn a_verification_is_json_for_programs() {
+    let size = ["--size", "rows=33,columns=64", "--check", "--device", "virtual"];
+    let output = coalesce(&[&["verify", "transpose", "--json"], &size[..]].concat());
+    let reports: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("nothing but JSON");
+    let report = &reports[0];
+    let launches = report["launches"].as_array().expect("a list");
+    let of = |word: &str| launches.iter().filter(|one| one["outcome"] == word).count();
+    assert_eq!(report["correct"], of("correct"));
+    assert_eq!(report["not_run"], of("not run"));
+    assert!(of("correct") > 0 && of("not run") > 0 && report["hazards"] == 0, "{report}");
+}
+
+#[test]
+fn shells_and_man_are_told_of_every_command() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pages = folder.path().join("man");
+    let output = coalesce(&["man", pages.to_str().expect("a plain path")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for shell in ["bash", "zsh", "fish"] {
+        let output = coalesce(&["completions", shell]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        for command in ["verify", "bench", "explain", "completions"] {
+            assert!(text.contains(command), "{shell}: {command}");
+            assert!(pages.join(format!("coalesce-{command}.1")).is_file(), "{command}");
+        }
+    }
+    assert_fails(&["man", "/dev/null"], 2, "/dev/null is not a folder");
+}

@@ -21,6 +21,9 @@ pub const COLUMNS: [&str; 13] = [
     "sectors",
 ];
 
+/// The columns that a narrow terminal goes without, the first one first.
+pub const LESS_NEEDED: [&str; 7] =
+    ["minimum time", "registers", "occupancy", "noise", "bound by", "GB/s", "speed-up"];
 /// The column of [`COLUMNS`] with the time, or with why there is none.
 pub const OUTCOME: usize = 2;
 /// The column of [`COLUMNS`] with the percentage of the peak.

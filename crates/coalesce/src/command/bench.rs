@@ -1,7 +1,7 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{Heartbeat, coloured, hide_empty, progress, table, width};
+use super::terminal::{Heartbeat, coloured, fit, hide_empty, progress, table, width};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, Plan, predict, profile, run as measure};
 use crate::peers;
@@ -263,7 +263,11 @@ fn print(results: &Results, draws: bool) {
         }));
     }
     hide_empty(&mut ladder);
+    let hidden = fit(&mut ladder, tabulate::COLUMNS, &tabulate::LESS_NEEDED);
     println!("{ladder}");
+    if !hidden.is_empty() {
+        println!("no room here for {}: a wider terminal and --markdown have it", hidden.join(", "));
+    }
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if draws {
         chart::draw(results, width()).iter().for_each(|chart| println!("\n{chart}"));

@@ -71,12 +71,23 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     if arguments.traffic {
         let gpu = count::open(catalogue)?;
+        let mut without = Vec::new();
         for pattern in catalogue.patterns {
+            if pattern.is_host_work() {
+                without.push(pattern.name);
+                continue;
+            }
             let size = Size::new(pattern.count_size);
             println!("{} at {}", pattern.name, pattern.show_size(&size));
             let (traffic, labels) = traffic_table(&gpu, &Selection { pattern, variant: None })?;
             println!("{traffic}\n");
             labels.iter().for_each(|label| println!("{label}\n"));
+        }
+        if !without.is_empty() {
+            println!(
+                "Work of the host, whose traffic is not that of kernels: {}",
+                without.join(", ")
+            );
         }
         return Ok(ExitCode::SUCCESS);
     }

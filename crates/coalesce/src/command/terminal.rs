@@ -6,7 +6,7 @@ use crate::counted::Counted;
 use crate::pattern::Size;
 use anyhow::Result;
 use comfy_table::presets::NOTHING;
-use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Table};
+use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use cuda_host::Gpu;
 use indicatif::{ProgressBar, ProgressStyle};
 use results::InstructionCounts;
@@ -29,6 +29,45 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
     table
+}
+
+/// Makes a wide table fit the terminal: names stay whole, and the columns named in `order` are hidden, the first one
+/// first, until the rest fits. Gives the names of those that were hidden.
+pub fn fit<const N: usize>(table: &mut Table, header: [&str; N], order: &[&str]) -> Vec<String> {
+    let Some(width) = table.width().filter(|width| *width >= MIN_WIDTH) else { return Vec::new() };
+    // A column is its widest cell and a blank on either side; an empty one is hidden already.
+    let mut widths = table.column_max_content_widths();
+    for (index, width) in widths.iter_mut().enumerate() {
+        let column = table.column(index);
+        let is_hidden = column
+            .is_some_and(|column| matches!(column.constraint(), Some(ColumnConstraint::Hidden)));
+        *width = if is_hidden { 0 } else { *width + 2 };
+    }
+    let mut hidden = Vec::new();
+    for name in order {
+        if widths.iter().sum::<u16>() <= width {
+            break;
+        }
+        let Some(index) = header.iter().position(|one| one == name) else { continue };
+        if widths[index] == 0 {
+            continue;
+        }
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::Hidden);
+            widths[index] = 0;
+            hidden.push((*name).to_owned());
+        }
+    }
+    for (index, name) in header.iter().enumerate() {
+        let Some(column) = table.column_mut(index).filter(|_| widths[index] > 0) else { continue };
+        let word = name.split(' ').map(str::len).max().unwrap_or(0);
+        column.set_constraint(if index < 2 {
+            ColumnConstraint::ContentWidth
+        } else {
+            ColumnConstraint::LowerBoundary(Width::Fixed(word as u16 + 2))
+        });
+    }
+    hidden
 }
 
 /// The columns that a chart may take.
@@ -79,7 +118,7 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<Str
         "expectation",
     ];
     let mut table = table(HEADER);
-    let mut labels = Vec::new();
+    let (mut labels, mut expectations) = (Vec::new(), Vec::new());
     for (variant, counted) in count::count(gpu, selection.pattern)? {
         if selection.variant.is_some_and(|one| one.name != variant.name) {
             continue;
@@ -126,8 +165,15 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<Str
             expected.arithmetic.to_owned(),
         ];
         table.add_row(row);
+        if !expected.arithmetic.is_empty() {
+            expectations.push(format!("{}: {}", variant.name, expected.arithmetic));
+        }
     }
     hide_empty(&mut table);
+    // Sentences in a narrow column would be a word per line.
+    if !fit(&mut table, HEADER, &["expectation"]).is_empty() && !expectations.is_empty() {
+        labels.insert(0, format!("Expected:\n  {}", expectations.join("\n  ")));
+    }
     Ok((table, labels))
 }
 
@@ -206,5 +252,19 @@ mod tests {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
         assert!(table.lines().count() > 3, "{table}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_hides_columns_in_order_and_breaks_no_name() {
+        let header = ["pattern", "variant", "time", "registers", "occupancy"];
+        let mut table = table(header);
+        table.add_row(["a_pattern_of_some_length", "its_variant", "0.1000 ms", "32", "100 %"]);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(60);
+        assert_eq!(
+            fit(&mut table, header, &["registers", "occupancy"]),
+            ["registers", "occupancy"]
+        );
+        assert_eq!(table.lines().count(), 2, "{table}");
+        assert!(table.to_string().contains("a_pattern_of_some_length  its_variant"), "{table}");
     }
 }
