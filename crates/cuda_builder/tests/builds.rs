@@ -76,6 +76,7 @@ fn entries(ptx: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the proof records this line")]
 fn a_build_of_some_kernels_gives_their_ptx_in_a_build_of_all() {
     let all = entries(&read(kernels().build().expect("the kernels compile")));
     // The names of a pattern's kernels begin alike.
