@@ -65,7 +65,7 @@ pub use float::half::{bf16, f16};
 pub use float::{FloatExt, GpuFloat, GpuHalf};
 pub use glam;
 
-/// The `half` crate; on the device with the [`f16`] and the [`bf16`](struct@bf16) of this one.
+/// The `half` crate; on the device with the [`f16`](struct@f16) and the [`bf16`](struct@bf16) of this one.
 pub mod half {
     pub use crate::float::half::{bf16, f16};
     pub use ::half::*;

@@ -5,7 +5,7 @@
 //! the device, and computes each in software, by a hundred instructions. So a kernel says `cuda_std::f16`, or
 //! `cuda_std::half::f16`, and not `half::f16` of a dependency of its own.
 //!
-//! | | [`f16`] | [`bf16`], compute capability 8.0 |
+//! | | [`f16`](struct@f16) | [`bf16`], compute capability 8.0 |
 //! |---|---|---|
 //! | `a + b` | `add.rn.f16` | `fma.rn.bf16` with 1 |
 //! | `a - b` | `sub.rn.f16` | `fma.rn.bf16` with -1 |
