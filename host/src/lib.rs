@@ -16,6 +16,7 @@ pub static CATALOGUE: Catalogue = Catalogue {
     renamed: patterns::RENAMED,
     memory_spaces: patterns::MEMORY_SPACES,
     accuracy: include_str!("../../results/nvidia-h200/accuracy.csv"),
+    myths: include_str!("../../docs/myths.md"),
     teaches: patterns::TEACHES,
     ..Catalogue::new("coalesce", patterns::ALL, IMAGES)
 };

@@ -109,3 +109,23 @@ fn a_file_is_short_or_has_a_reason() {
         );
     }
 }
+
+/// The most bytes of a file that is kept: the largest is a result file of two megabytes.
+const LARGEST: u64 = 4 << 20;
+
+/// Paths of files that are larger.
+fn too_large(sizes: &[(String, u64)]) -> Vec<&str> {
+    sizes.iter().filter(|(_, bytes)| *bytes > LARGEST).map(|(path, _)| path.as_str()).collect()
+}
+
+#[test]
+fn nothing_large_is_kept() {
+    let git = std::process::Command::new("git").arg("ls-files").current_dir(root()).output();
+    let listed = git.expect("git lists what is kept").stdout;
+    let paths = String::from_utf8(listed).expect("paths are text");
+    let size = |path: &str| Some((path.to_owned(), root().join(path).metadata().ok()?.len()));
+    let sizes: Vec<_> = paths.lines().filter_map(size).collect();
+    assert!(sizes.len() > 500 || !root().join(".git").exists(), "only {} files", sizes.len());
+    assert_eq!(too_large(&sizes), [""; 0], "somebody's download, not a source");
+    assert_eq!(too_large(&[("a.whl".to_owned(), LARGEST + 1), ("b".to_owned(), 1)]), ["a.whl"]);
+}

@@ -29,6 +29,8 @@ pub struct Catalogue {
     /// How wrong the model's predictions of these patterns are known to be, as [`results::Accuracy`] reads it; empty
     /// where nobody compared them with a measurement.
     pub accuracy: &'static str,
+    /// Claims that the figures of these patterns refute, in Markdown; the report shows them.
+    pub myths: &'static str,
     /// Where the cure of an advice was measured: the variant that has it, such as `transpose/padded`.
     pub teaches: &'static [(AdviceKind, &'static str)],
 }
@@ -84,6 +86,7 @@ impl Catalogue {
             renamed: &[],
             memory_spaces: &[],
             accuracy: "",
+            myths: "",
             teaches: &[],
         }
     }

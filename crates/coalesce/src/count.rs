@@ -106,6 +106,7 @@ pub fn of_catalogue(catalogue: &Catalogue, patterns: Vec<CountedPattern>) -> Cou
         commit: catalogue.images.last().map_or("unknown", |image| image.commit).to_owned(),
         images: images.map(|one| PtxImage { target: one.target(), hash: one.hash() }).collect(),
         patterns,
+        myths: catalogue.myths.to_owned(),
     }
 }
 

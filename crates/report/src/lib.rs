@@ -12,6 +12,7 @@ mod lesson;
 pub mod machine_code;
 mod markdown;
 pub mod measured;
+mod myths;
 mod page;
 pub mod picture;
 pub mod plot;
@@ -90,6 +91,11 @@ fn pages(runs: &Runs, machine_code: &MachineCode) -> Vec<Page> {
     let words =
         page::page(&format!("glossary: {title}"), &[("", first.clone())], &lesson::content());
     pages.push(Page { file: glossary::PAGE.to_owned(), text: words });
+    if let Some(text) = runs.myths() {
+        let content = myths::content(text);
+        let text = page::page(&format!("myths: {title}"), &[("", first.clone())], &content);
+        pages.push(Page { file: myths::PAGE.to_owned(), text });
+    }
     for (index, subject) in subjects.iter().enumerate() {
         let mut links = vec![("", first.clone())];
         let before = index.checked_sub(1).and_then(|before| subjects.get(before));

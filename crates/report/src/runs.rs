@@ -126,6 +126,11 @@ impl Runs {
         !unranked(&self.main.results).contains(pattern)
     }
 
+    /// Claims that the catalogue's figures refute, if it has any.
+    pub fn myths(&self) -> Option<&str> {
+        self.counts.as_ref().map(|counts| counts.myths.as_str()).filter(|text| !text.is_empty())
+    }
+
     /// What a reader must know before the first figure.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();

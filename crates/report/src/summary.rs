@@ -2,7 +2,7 @@
 
 use super::page::{self, fixed, headers, time};
 use super::runs::{Runs, Subject};
-use super::{glossary, ladder, markdown, roofline};
+use super::{glossary, ladder, markdown, myths, roofline};
 use maud::{Markup, html};
 use results::{Board, Environment, Results, Row};
 
@@ -31,6 +31,7 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
                 a href="#peers" { "Against peers" } a href="#ladders" { "All ladders" }
                 a href="#roofline" { "Roofline" } a href="#method" { "Method" }
                 a href=(glossary::PAGE) { "Glossary" }
+                @if runs.myths().is_some() { a href=(myths::PAGE) { "Myths" } }
             }
         }
         (environment(runs))

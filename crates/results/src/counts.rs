@@ -28,6 +28,9 @@ pub struct Counts {
     pub images: Vec<PtxImage>,
     /// In teaching order.
     pub patterns: Vec<CountedPattern>,
+    /// Claims that the catalogue's figures refute, in Markdown; empty where it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub myths: String,
 }
 
 /// A PTX text for one target.
