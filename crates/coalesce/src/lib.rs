@@ -41,6 +41,7 @@ pub mod timeline;
 pub mod timing;
 mod unavailable;
 pub mod verify;
+mod wrong_argument;
 
 pub use ::results::{AdviceKind, Renamed};
 pub use catalogue::{Catalogue, Selection, UnknownName};

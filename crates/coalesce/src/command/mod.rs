@@ -18,10 +18,10 @@ mod terminal;
 mod verify;
 
 use crate::catalogue::{Catalogue, UnknownName};
+use crate::wrong_argument::WrongArgument;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::GpuError;
 use cust::error::CudaError;
-pub use shared::WrongArgument;
 use std::process::ExitCode;
 
 /// List, explain, check and measure the memory patterns of a catalogue.

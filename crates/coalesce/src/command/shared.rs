@@ -2,15 +2,11 @@
 
 use crate::catalogue::{Catalogue, Selection, UnknownName};
 use crate::measure::{Axes, Axis};
+pub use crate::wrong_argument::WrongArgument;
 use anyhow::Result;
 use clap::Args;
 use cuda_host::Choice;
 use std::path::{Path, PathBuf};
-
-/// An argument that is well-formed but makes no sense in this place.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct WrongArgument(pub String);
 
 /// The selected patterns and sizes, and the device.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Launches one kernel of a PTX file on the virtual device and makes a profile of it.
 
 use super::argument::{Argument, Given, Shape, declared};
-use crate::command::WrongArgument;
+use crate::wrong_argument::WrongArgument;
 use anyhow::{Context as _, Result};
 use cuda_driver::Backend;
 use cust::context::Context;
