@@ -12,17 +12,8 @@ const PREDICTED: &str = "target/predicted.json";
 const MEASURED: &str = "results/nvidia-h200/reference.json";
 /// The ratio of each row of the ladders as it was when the model was last changed on purpose.
 const RECORDED: &str = "results/nvidia-h200/accuracy.csv";
-/// How much further off than recorded a row of most patterns may be: a factor.
+/// How much further off than recorded a row may be: a factor.
 const MARGIN: f64 = 1.05;
-/// Patterns whose rows may be further off, and why.
-const UNSTEADY: &[(&str, f64, &str)] = &[
-    (
-        "matmul/",
-        1.35,
-        "4 to 16 blocks are executed, which the executor's threads share differently from run to run",
-    ),
-    ("distributed_shared/parts", 1.15, "two runs differed by 4.5 %, for the same reason"),
-];
 
 #[test]
 #[ignore = "needs predictions"]
@@ -58,22 +49,15 @@ fn no_row_is_predicted_worse_than_before() {
     println!("{} rows are predicted no worse than recorded", ratios.len());
 }
 
-/// How much further off than recorded a row may be: a factor.
-fn margin(name: &str) -> f64 {
-    let unsteady = UNSTEADY.iter().find(|(start, _, _)| name.starts_with(start));
-    unsteady.map_or(MARGIN, |(_, margin, _)| *margin)
-}
-
 /// Rows that are further off than recorded, are not recorded, or are no more.
 fn worse(recorded: &BTreeMap<String, f64>, ratios: &BTreeMap<String, f64>) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, now) in ratios {
         match recorded.get(name) {
             None => problems.push(format!("{name} is not in {RECORDED}")),
-            Some(before) if now.ln().abs() > before.ln().abs() + margin(name).ln() => problems
-                .push(format!(
-                    "{name}: {now:.3} of the measured time is predicted, {before:.3} before"
-                )),
+            Some(before) if now.ln().abs() > before.ln().abs() + MARGIN.ln() => problems.push(
+                format!("{name}: {now:.3} of the measured time is predicted, {before:.3} before"),
+            ),
             Some(_) => {}
         }
     }

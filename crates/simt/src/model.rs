@@ -124,13 +124,3 @@ pub struct LinkTraffic {
     /// Lanes of atomics, which are among what is written.
     pub atomics: u64,
 }
-
-impl LinkTraffic {
-    pub(crate) fn add(&mut self, other: &LinkTraffic) {
-        self.sectors_read += other.sectors_read;
-        self.lines_read += other.lines_read;
-        self.sectors_written += other.sectors_written;
-        self.lines_written += other.lines_written;
-        self.atomics += other.atomics;
-    }
-}

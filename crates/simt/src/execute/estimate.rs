@@ -2,8 +2,8 @@
 //!
 //! Each warp has a clock of its own: an instruction starts when the registers it reads are there, and
 //! its result is there after a latency. Nobody competes for anything, so the clock at a warp's end is
-//! the time that it takes on an idle multiprocessor. Each block has an L1 cache of its own, so what it
-//! does not find there is what L2 must bring if blocks share nothing by chance.
+//! the time that it takes on an idle multiprocessor. The blocks run one after the other, as on one
+//! multiprocessor, and share its L1 cache.
 //!
 //! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since
 //! as it holds, C:
@@ -22,8 +22,10 @@
 //! r w >  S   all come from memory each time: the window evicts itself
 //! ```
 //!
-//! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else. Several workers
-//! each see the traffic of their own blocks only; with a window there is one worker.
+//! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else.
+//!
+//! What is kept depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
+//! on every machine.
 
 use super::clocks::Clocks;
 use super::request::Request;
@@ -32,7 +34,6 @@ use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
 use crate::program::{Detail, Instruction};
 use crate::registers::LANES;
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
@@ -107,7 +108,7 @@ const SUMMED_SHIFT: u32 = 8;
 /// than this many counters the busiest part of an H200 took two to four times the mean.
 const L2_PARTS: u64 = 48;
 
-/// One worker's part of the estimate.
+/// What a launch did, as far as the estimate needs it.
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
@@ -464,74 +465,41 @@ impl Estimator {
         }
     }
 
-    /// The workers' parts together, and the instructions of blocks' bodies, a bit each.
-    pub fn join(
-        all: impl Iterator<Item = Estimator>,
-        moving: &[Range<u64>],
-    ) -> Option<(Estimate, Vec<u64>)> {
-        let mut parts = all;
-        let mut sum = parts.next()?;
-        for part in parts {
-            sum.l1_misses += part.l1_misses;
-            sum.l1_missed_lines += part.l1_missed_lines;
-            for (bytes, summed) in part.atomics {
-                let all = sum.atomics.entry(bytes).or_default();
-                all.time += summed.time;
-                all.sectors |= summed.sectors;
-            }
-            sum.read_again += part.read_again;
-            for (link, part) in sum.links.iter_mut().zip(&part.links) {
-                link.add(part);
-            }
-            sum.chain_cycles += part.chain_cycles;
-            sum.longest_chain_cycles = sum.longest_chain_cycles.max(part.longest_chain_cycles);
-            sum.once_cycles += part.once_cycles;
-            for (page, read) in part.read {
-                match sum.read.entry(page) {
-                    Entry::Occupied(mut both) => both.get_mut().granules |= read.granules,
-                    Entry::Vacant(one) => _ = one.insert(read),
-                }
-            }
-            for (sector, bytes) in part.written {
-                *sum.written.entry(sector).or_default() |= bytes;
-            }
-            for (all, body) in sum.body.iter_mut().zip(part.body) {
-                *all |= body;
-            }
-        }
-        let pages = sum.read.iter().map(|(page, read)| (*page, read.granules));
+    /// The estimate of the launch, and the instructions of blocks' bodies, a bit each.
+    pub fn end(mut self, moving: &[Range<u64>]) -> (Estimate, Vec<u64>) {
+        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
         let first = |(page, granules): (u64, u64)| {
-            let there = sum.l2.there.get(&page).copied().unwrap_or(0);
+            let there = self.l2.there.get(&page).copied().unwrap_or(0);
             u64::from((granules & !there).count_ones())
         };
-        let granules = pages.clone().map(first).sum::<u64>() + sum.read_again;
-        let kept = sum.l2.window.as_ref().map_or_else(BTreeMap::new, |window| {
+        let granules = pages.clone().map(first).sum::<u64>() + self.read_again;
+        let kept = self.l2.window.as_ref().map_or_else(BTreeMap::new, |window| {
             let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
             kept.filter(|(_, granules)| *granules != 0).collect()
         });
-        let whole = sum.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
+        let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         let estimate = Estimate {
-            chain_cycles: sum.chain_cycles,
-            longest_chain_cycles: sum.longest_chain_cycles,
-            once_cycles: sum.once_cycles,
-            l1_missed_sectors: sum.l1_misses,
-            l1_missed_lines: sum.l1_missed_lines,
-            atomics_queue: busiest_part(&sum.atomics),
-            atomic_sectors: sum
+            chain_cycles: self.chain_cycles,
+            longest_chain_cycles: self.longest_chain_cycles,
+            once_cycles: self.once_cycles,
+            l1_missed_sectors: self.l1_misses,
+            l1_missed_lines: self.l1_missed_lines,
+            atomics_queue: busiest_part(&self.atomics),
+            atomic_sectors: self
                 .atomics
                 .values()
                 .map(|line| u64::from(line.sectors.count_ones()))
                 .sum(),
             dram_read_bytes: granules << GRANULE_SHIFT,
-            dram_again_bytes: sum.read_again << GRANULE_SHIFT,
+            dram_again_bytes: self.read_again << GRANULE_SHIFT,
             dram_whole_sectors_written: whole,
-            dram_partial_sectors_written: sum.written.len() as u64 - whole,
-            far: sum.links[0],
-            peers: sum.links.split_off(1),
+            dram_partial_sectors_written: self.written.len() as u64 - whole,
+            far: self.links[0],
+            peers: self.links.split_off(1),
             kept,
-            touched: sum.touched(moving),
+            touched: self.touched(moving),
         };
-        Some((estimate, sum.body))
+        (estimate, self.body)
     }
 
     /// The granules of memory whose pages move that were touched, and whether they were written.

@@ -1,6 +1,5 @@
 //! What the workers counted, as a report.
 
-use super::estimate::Estimator;
 use super::machine::Machine;
 use super::observers::Tally;
 use super::run::location;
@@ -18,7 +17,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     let mut report = Report::default();
     let mut tallies = vec![Tally::default(); program.instructions.len()];
     let mut printed = Vec::new();
-    let mut estimators = Vec::new();
+    let mut estimator = None;
     let mut recorded = Vec::new();
     if let (true, Some(first)) =
         (options.footprint && options.checks.global_races, machines.first())
@@ -28,7 +27,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     }
     for machine in machines {
         recorded.extend(machine.observers.recorded);
-        estimators.extend(machine.observers.estimator.map(|estimator| *estimator));
+        estimator = estimator.or(machine.observers.estimator);
         for (sum, tally) in tallies.iter_mut().zip(&machine.observers.tallies) {
             sum.add(tally);
         }
@@ -39,7 +38,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
         printed.extend(machine.printed);
     }
     recorded.sort_by_key(|(pc, _)| *pc);
-    let (estimate, body) = Estimator::join(estimators.into_iter(), &options.moving).unzip();
+    let (estimate, body) = estimator.map(|estimator| estimator.end(&options.moving)).unzip();
     report.estimate = estimate;
     let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
     printed.sort_by_key(|(block, _)| *block);

@@ -60,8 +60,8 @@ pub(crate) fn run(
     one_by_one(&run(false)?, printed)
 }
 
-/// How many threads may run blocks of a launch: one where their order could change results, or what L2 keeps, and
-/// where atomics would reach past mapped memory.
+/// How many threads may run blocks of a launch: one where their order could change results or what caches are estimated
+/// to keep, and where atomics would reach past mapped memory.
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
@@ -69,7 +69,7 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || options.schedule != Schedule::Forward
         || (options.deterministic && ordered)
         || !Grain::of(program).divides(memory)
-        || (options.estimate.is_some() && options.l2.window.is_some())
+        || options.estimate.is_some()
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
