@@ -6,6 +6,7 @@ use crate::files;
 use crate::fresh::{self, Dependencies};
 use crate::options::{CompileOptions, DebugInfo, PanicStrategy};
 use crate::toolchain::{Core, Toolchain};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -23,23 +24,14 @@ pub(crate) fn bitcode(
     work: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
     let cargo_target = cargo_target(work);
-    let mut flags: Vec<String> = Vec::new();
+    // This pass copies a barrier into both sides of a branch, where only a part of the block meets
+    // each copy.
+    let mut flags = vec!["-Zmir-enable-passes=-JumpThreading".to_owned()];
     if toolchain.core == Core::FromSource {
         flags.push(format!("--sysroot={}", core_from_source(toolchain, work)?.display()));
     }
-    for feature in arch.all_target_features() {
-        flags.push("--cfg".to_owned());
-        flags.push(format!("target_feature=\"{feature}\""));
-    }
-    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it.
-    flags.push("-Aexplicit_builtin_cfgs_in_flags".to_owned());
-    // This pass copies a barrier into both sides of a branch, where only a part of the block meets
-    // each copy.
-    flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
-    if options.panic == PanicStrategy::Trap {
-        flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
-    }
     flags.push(paths_from_workspace(path, work)?);
+    let own_flags = own_flags(options, arch);
 
     let mut command = toolchain.clean_command(&toolchain.cargo);
     command
@@ -64,19 +56,20 @@ pub(crate) fn bitcode(
                 },
             );
     }
-    command.args(&options.arguments).arg("--");
+    command.args(&options.arguments);
     let attributes = crate_attributes(path)?;
     // A file of its own for each choice of compiler and options: cargo holds a build fresh whose file another choice
     // would have written over.
     let mut choice = std::hash::DefaultHasher::new();
-    (&toolchain.version, format!("{options:?}"), &flags, &attributes).hash(&mut choice);
+    (&toolchain.version, format!("{options:?}"), &flags, &own_flags, &attributes).hash(&mut choice);
     let name = format!("{}-{:08x}.bc", arch.target_feature(), choice.finish() as u32);
     let output = work.join(name);
-    command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
-    command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     if fresh::is_up_to_date(&output) {
         return Ok(output);
     }
+    command.args(for_device_crates(path, toolchain, &own_flags)?).arg("--");
+    command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
+    command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
     let _turn = files::take_turn(&cargo_target)?;
     if !output.exists() {
@@ -101,6 +94,48 @@ pub(crate) fn bitcode(
 /// outputs apart by the flags, and builds what runs on the host, the macros, once.
 fn cargo_target(work: &Path) -> PathBuf {
     work.with_file_name("device")
+}
+
+/// The flags of the kernels and of what they use that is made for the device: the architecture, and what a panic does.
+/// Symbols' names depend on them, so no path may be among them.
+fn own_flags(options: &CompileOptions, arch: NvvmArch) -> Vec<String> {
+    let features = arch.all_target_features();
+    let mut flags: Vec<String> =
+        features.iter().map(|feature| format!("--cfg=target_feature=\"{feature}\"")).collect();
+    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it.
+    flags.push("-Aexplicit_builtin_cfgs_in_flags".to_owned());
+    if options.panic == PanicStrategy::Trap {
+        flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
+    }
+    flags
+}
+
+/// Cargo's arguments that give flags to the crates of the kernels' workspace and to all that use `cuda_std`. No other
+/// crate knows the architecture, so it is compiled once, and not again for each.
+fn for_device_crates(
+    path: &Path,
+    toolchain: &Toolchain,
+    flags: &[String],
+) -> Result<Vec<String>, CudaBuilderError> {
+    let mut tree = toolchain.clean_command(&toolchain.cargo);
+    tree.current_dir(path).args(["tree", "--quiet", "--target", TARGET, "--prefix", "none"]);
+    tree.args(["--edges", "normal", "--invert", "cuda_std"]);
+    // Without `cuda_std` in the tree it fails, and no crate needs to be named.
+    let tree = tree.output().map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
+    let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
+    let names = tree.lines().filter_map(|line| line.split(' ').next());
+    let users = names.map(|name| format!(".package.{name}"));
+    let flags = format!("{flags:?}");
+    let others = [".package.\"*\"", ".build-override"].map(|others| (others.to_owned(), "[]"));
+    let all = users.chain([String::new()]).map(|crates| (crates, flags.as_str())).chain(others);
+    let all: BTreeMap<String, &str> = all.collect();
+    let mut arguments = vec!["-Zprofile-rustflags".to_owned()];
+    for (crates, flags) in all {
+        for profile in ["release", "dev"] {
+            arguments.push(format!("--config=profile.{profile}{crates}.rustflags={flags}"));
+        }
+    }
+    Ok(arguments)
 }
 
 /// What every crate of kernels needs on the device and does not say itself: no `std`, and the features of the compiler
