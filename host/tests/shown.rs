@@ -120,7 +120,10 @@ fn a_window_pays_while_its_table_fits() {
     let json = json.to_string_lossy();
     let output = coalesce(&[
         "bench",
-        "l2_persistence",
+        "l2_persistence/plain",
+        "l2_persistence/window",
+        "l2_persistence/tuned",
+        "l2_persistence/launch_window",
         "--size",
         "n=2^21,set_aside=1",
         "--axis",

@@ -6,7 +6,7 @@ use crate::pattern::{Expectation, Pattern, Size, Variant};
 use crate::timeline;
 use crate::verify::{VerifyOutcome, case, verify};
 use anyhow::{Result, bail};
-use cuda_host::{Choice, Gpu, Image};
+use cuda_host::{Checks, Choice, Gpu, Image};
 use results::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counters,
     Counts, PtxImage, PtxLine, Timeline,
@@ -25,12 +25,16 @@ pub fn agree(counted: f64, expected: f64) -> bool {
     (counted - expected).abs() <= TOLERANCE * expected.abs()
 }
 
-/// Opens the device that counts.
+/// Opens the device that counts. It has no model of time, which counts do without.
 ///
 /// # Errors
 /// When a GPU already answers this process's calls.
 pub fn open(catalogue: &Catalogue) -> Result<Gpu> {
-    Ok(Gpu::open(&Choice::Virtual(COUNTING_DEVICE.to_owned()), catalogue.images)?)
+    Ok(Gpu::open_untimed(&device(), catalogue.images, Checks::none())?)
+}
+
+fn device() -> Choice {
+    Choice::Virtual(COUNTING_DEVICE.to_owned())
 }
 
 /// Executes every kernel of a pattern at its count size on the virtual device and checks the results; the requests of
@@ -77,22 +81,28 @@ pub fn count_all(
     mut on_pattern: impl FnMut(&Pattern),
 ) -> Result<Counts> {
     let gpu = open(catalogue)?;
-    let mut counted = Vec::new();
+    let mut kernels = Vec::new();
     for pattern in patterns {
         on_pattern(pattern);
         let size = Size::new(pattern.count_size);
-        let kernels = count(&gpu, pattern)?.into_iter();
-        let kernels = kernels
-            .map(|(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted));
+        let of_kernel =
+            |(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted);
+        let counted = count(&gpu, pattern)?.into_iter().map(of_kernel).collect::<Vec<_>>();
+        kernels.push((pattern, size, counted));
+    }
+    drop(gpu);
+    let gpu = Gpu::open(&device(), catalogue.images)?;
+    let mut counted = Vec::new();
+    for (pattern, size, mut variants) in kernels {
         let host = pattern.variants.iter().filter(|variant| variant.is_host_work());
         let mut ran = timeline::record(&gpu, pattern, host.clone(), &size)?;
         // What needs another device did not run here.
-        let host = host.map(|variant| {
+        variants.extend(host.map(|variant| {
             let place = ran.iter().position(|(one, ..)| one.name == variant.name);
             let timeline = place.map(|place| ran.swap_remove(place).1);
             of_host_work(pattern, variant, &size, timeline)
-        });
-        counted.push(of_pattern(pattern, &size, kernels.chain(host).collect()));
+        }));
+        counted.push(of_pattern(pattern, &size, variants));
     }
     Ok(of_catalogue(catalogue, counted))
 }

@@ -2,8 +2,8 @@
 //!
 //! Each warp has a clock of its own: an instruction starts when the registers it reads are there, and
 //! its result is there after a latency. Nobody competes for anything, so the clock at a warp's end is
-//! the time that it takes on an idle multiprocessor. The blocks run one after the other, as on one
-//! multiprocessor, and share its L1 cache.
+//! the time that it takes on an idle multiprocessor. The blocks take turns at two L1
+//! caches: on a device, neighbours seldom share one, and blocks that come later do.
 //!
 //! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since
 //! as it holds, C:
@@ -121,6 +121,9 @@ pub(crate) struct Estimator {
     /// The L1 cache: sectors by line, and the lines from oldest to youngest.
     lines: ByAddress<u8>,
     order: VecDeque<u64>,
+    /// The other L1 cache, which the next block has.
+    resting_lines: ByAddress<u8>,
+    resting_order: VecDeque<u64>,
     /// What was read.
     read: ByAddress<Box<Page>>,
     /// Sectors asked of the part of L2 for everything, and of the window's.
@@ -164,6 +167,8 @@ impl Estimator {
             peers,
             lines: ByAddress::default(),
             order: VecDeque::new(),
+            resting_lines: ByAddress::default(),
+            resting_order: VecDeque::new(),
             read: ByAddress::default(),
             asked: [0; 2],
             read_again: 0,
@@ -193,6 +198,8 @@ impl Estimator {
     pub fn start_block(&mut self) {
         self.barriers.clear();
         self.bulk = 0;
+        std::mem::swap(&mut self.lines, &mut self.resting_lines);
+        std::mem::swap(&mut self.order, &mut self.resting_order);
     }
 
     pub fn end_warp(&mut self, clocks: &mut Clocks) {
@@ -340,6 +347,8 @@ impl Estimator {
     pub fn write(&mut self, request: Request<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
         let (mut last_sector, mut last_line) = (None, None);
+        // Neighbouring lanes mostly write the same sector, which is looked up once for all of them.
+        let (mut written, mut of_sector) = (0, 0);
         for (lane, address) in request.all.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
                 continue;
@@ -351,11 +360,17 @@ impl Estimator {
                 self.links[link].lines_written += u64::from(line);
                 continue;
             }
-            *self.written.entry(address >> 5).or_default() |= bits << (address & 31);
+            if sector && written != 0 {
+                *self.written.entry(of_sector).or_default() |= std::mem::take(&mut written);
+            }
+            (written, of_sector) = (written | bits << (address & 31), address >> 5);
             let granule = address >> GRANULE_SHIFT;
             if sector && self.l2.window.as_ref().is_none_or(|window| !window.keeps(granule)) {
                 self.asked[0] = self.asked[0].wrapping_add(1);
             }
+        }
+        if written != 0 {
+            *self.written.entry(of_sector).or_default() |= written;
         }
     }
 
