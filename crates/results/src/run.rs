@@ -358,6 +358,20 @@ impl Results {
         self.rows.iter().filter(|row| row.sweep.is_none())
     }
 
+    /// What a row's speed-up is over: the first of our variants of its ladder that must move as many bytes. A variant that
+    /// does other work, such as one direction of a transfer, is no faster way to do the same.
+    pub fn baseline(&self, row: &Row) -> Option<&Row> {
+        let bytes = row.measured()?.bytes;
+        let is_like = |one: &&Row| {
+            !one.peer
+                && one.pattern == row.pattern
+                && one.sweep == row.sweep
+                && one.size == row.size
+        };
+        let mut alike = self.rows.iter().filter(is_like);
+        alike.find(|one| one.measured().is_some_and(|measured| measured.bytes == bytes))
+    }
+
     /// What no types say: figures are positive and in order.
     fn validate(&self) -> Result<()> {
         for peak in &self.measured_peaks {

@@ -3,6 +3,7 @@
 use super::terminal::progress;
 use crate::catalogue::Catalogue;
 use crate::count;
+use ::report::Options;
 use ::results::{Counts, Results};
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -24,9 +25,24 @@ pub struct Arguments {
     /// A file written by `count`. Without one, and without counts in the result files, the kernels are executed now.
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
+    /// Where the sources can be read, such as https://github.com/owner/name: the report links to them at the commit that was
+    /// counted.
+    #[arg(long, value_name = "URL", value_parser = repository)]
+    repository: Option<String>,
     /// The folder to write to. An older report in it is replaced; a folder with other files is refused.
     #[arg(short, long, value_name = "FOLDER", default_value = "report")]
     output: PathBuf,
+}
+
+/// An address that a browser opens, or why it is none.
+fn repository(text: &str) -> Result<String, String> {
+    match text.strip_prefix("https://") {
+        Some(rest) if rest.contains('/') && !text.contains([' ', '"', '<']) => Ok(text.to_owned()),
+        _ => {
+            Err("write the address of the repository, such as https://github.com/owner/name"
+                .to_owned())
+        }
+    }
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
@@ -40,7 +56,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         &arguments.files,
         catalogue.renamed,
         counts,
-        arguments.sass.as_deref(),
+        &Options {
+            machine_code: arguments.sass.as_deref(),
+            repository: arguments.repository.as_deref(),
+        },
         &arguments.output,
     )?;
     println!("{}", arguments.output.join("index.html").display());
