@@ -121,7 +121,8 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
         let RowOutcome::Measured(measured) = &row.outcome else { continue };
         // One baseline for all that moves as many bytes: the first of ours.
         let mut alike = results.ladders().filter(|one| one.pattern == row.pattern && !one.peer);
-        let baseline = alike.find_map(|one| one.measured().filter(|one| one.bytes == measured.bytes));
+        let baseline =
+            alike.find_map(|one| one.measured().filter(|one| one.bytes == measured.bytes));
         let baseline = baseline.map_or(measured, |baseline| baseline).time_ms.median;
         let figures = [
             ("time, ms", measured.time_ms.median),
@@ -297,7 +298,11 @@ fn sources_have_links_only_where_a_repository_is_named() {
     assert!(!page(None).contains("/blob/"));
     let commit = counts().commit;
     let link = format!("https://example.org/a/b/blob/{commit}/kernels/src/global/coalescing.rs");
-    assert_eq!(page(Some("https://example.org/a/b")).contains(&link), commit != "unknown", "{link}");
+    assert_eq!(
+        page(Some("https://example.org/a/b")).contains(&link),
+        commit != "unknown",
+        "{link}"
+    );
 }
 
 #[test]

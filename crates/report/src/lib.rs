@@ -7,6 +7,7 @@
 mod before_after;
 pub mod chart;
 mod cost;
+pub mod fleet;
 pub mod glossary;
 mod ladder;
 mod lesson;
@@ -35,6 +36,7 @@ use machine_code::MachineCode;
 use page::Link;
 use publish::Page;
 use results::{Counts, Renamed};
+pub use runs::stem;
 use runs::{Runs, Subject};
 use std::path::{Path, PathBuf};
 

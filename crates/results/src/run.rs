@@ -133,6 +133,12 @@ pub struct Board {
     pub pcie_generation: Option<u32>,
     /// The lanes of the PCIe link.
     pub pcie_lanes: Option<u32>,
+    /// The generation that the link could have; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pcie_generation: Option<u32>,
+    /// The lanes that the link could have; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pcie_lanes: Option<u32>,
     /// What held the clocks down during the run, in the library's words.
     pub throttle_reasons: Vec<String>,
 }
