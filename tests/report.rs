@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 
 /// Writes a report of files, with our counts.
 fn write(files: &[PathBuf], machine_code: Option<&Path>, output: &Path) -> anyhow::Result<()> {
-    report::write(files, host::CATALOGUE.renamed, Some(counts()), machine_code, output)
+    let options = report::Options { machine_code, repository: None };
+    report::write(files, host::CATALOGUE.renamed, Some(counts()), &options, output)
 }
 
 fn committed() -> PathBuf {
@@ -47,8 +48,12 @@ fn text(element: ElementRef<'_>) -> String {
 
 /// The pages of the report of the committed results.
 fn committed_report() -> BTreeMap<String, Html> {
+    parsed(committed_texts())
+}
+
+fn committed_texts() -> &'static BTreeMap<String, String> {
     static PAGES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
-    parsed(PAGES.get_or_init(|| report_texts(&[committed()])))
+    PAGES.get_or_init(|| report_texts(&[committed()]))
 }
 
 /// The pages of a report, by file.
@@ -114,11 +119,16 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
         let shown = rows.iter().find(|shown| shown.attr("data-row") == Some(&name));
         let cells = cells(table, *shown.unwrap_or_else(|| panic!("{name} is missing")));
         let RowOutcome::Measured(measured) = &row.outcome else { continue };
+        // One baseline for all that moves as many bytes: the first of ours.
+        let mut alike = results.ladders().filter(|one| one.pattern == row.pattern && !one.peer);
+        let baseline =
+            alike.find_map(|one| one.measured().filter(|one| one.bytes == measured.bytes));
+        let baseline = baseline.map_or(measured, |baseline| baseline).time_ms.median;
         let figures = [
             ("time, ms", measured.time_ms.median),
             ("spread, %", measured.time_ms.noise_percent()),
             ("GB/s", measured.bandwidth_gb_s),
-            ("speed-up", measured.speed_up),
+            ("speed-up", baseline / measured.time_ms.median),
         ];
         for (column, value) in figures {
             if column != "GB/s" || measured.bytes > 0 {
@@ -209,6 +219,10 @@ fn pages_are_whole_and_ask_for_nothing() {
     for (name, page) in &pages {
         for link in select(page, "a[href]") {
             let target = link.attr("href").unwrap_or_default();
+            // A document that is cited: nobody asks for it until a reader follows the link.
+            if target.starts_with("https://docs.nvidia.com/") {
+                continue;
+            }
             let (file, place) = target.split_once('#').unwrap_or((target, ""));
             let file = if file.is_empty() { name } else { file };
             let ids = known.get(file).unwrap_or_else(|| panic!("{name}: no page {target}"));
@@ -238,6 +252,79 @@ fn pages_are_whole_and_ask_for_nothing() {
         }
         assert!(select(page, "th:not([scope])").is_empty(), "{name}: a header without scope");
     }
+}
+
+/// The largest page, as it travels.
+const MAX_COMPRESSED: u64 = 300_000;
+
+#[test]
+fn pages_are_small() {
+    for (name, page) in committed_texts() {
+        let mut compressed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut compressed, page.as_bytes()).expect("memory takes it");
+        let bytes = compressed.finish().expect("memory takes it").len() as u64;
+        assert!(bytes < MAX_COMPRESSED, "{name} has {bytes} bytes when it is compressed");
+    }
+}
+
+#[test]
+fn the_evidence_comes_before_the_lesson_and_steps_show_what_changed() {
+    let pages = committed_report();
+    let page = pages["transpose.html"].html();
+    let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("no {part}"));
+    assert!(at("times as fast as") < at("plot-transpose-ladder"), "the verdict is first");
+    assert!(at("plot-transpose-ladder") < at("id=\"lesson\""), "the chart is above the essay");
+    let step = select(&pages["transpose.html"], "#step-padded")[0];
+    let words = text(step);
+    for part in ["x as fast", "shared load wavefronts / request", "0.031 x"] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    assert!(!inside(step, "td.gone del").is_empty() && !inside(step, "td.new ins").is_empty());
+    let hot = text(select(&pages["transpose.html"], "#variant-tiled .hot tbody tr")[0]);
+    assert!(hot.contains("*tile.add(word(x, tile_column) as usize)"), "{hot}");
+}
+
+#[test]
+fn sources_have_links_only_where_a_repository_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let small = [changed(folder.path(), "small.json", |results| results.rows.truncate(3))];
+    let page = |repository: Option<&str>| {
+        let output = folder.path().join("report");
+        let options = report::Options { machine_code: None, repository };
+        report::write(&small, host::CATALOGUE.renamed, Some(counts()), &options, &output)
+            .expect("a report");
+        std::fs::read_to_string(output.join("coalescing.html")).expect("a page")
+    };
+    assert!(!page(None).contains("/blob/"));
+    let commit = counts().commit;
+    let link = format!("https://example.org/a/b/blob/{commit}/kernels/src/global/coalescing.rs");
+    assert_eq!(
+        page(Some("https://example.org/a/b")).contains(&link),
+        commit != "unknown",
+        "{link}"
+    );
+}
+
+#[test]
+fn two_measurements_have_a_page_of_what_changed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let slower = changed(folder.path(), "after.json", |results| {
+        let row = results.rows.iter_mut().find(|row| row.name() == "transpose/tiled");
+        let row = row.expect("it is measured");
+        row.resources.as_mut().expect("a kernel").registers += 10;
+        let RowOutcome::Measured(measured) = &mut row.outcome else { panic!("it is measured") };
+        measured.time_ms = measured.time_ms.scaled(1.5);
+    });
+    let pages = report(&[committed(), slower]);
+    let page = &pages["before_after.html"];
+    let rows = select(page, "#changed ~ .scroll tr.slower");
+    let names: BTreeSet<_> = rows.iter().map(|row| text(inside(*row, "th")[0])).collect();
+    assert_eq!(names, BTreeSet::from(["transpose/tiled".to_owned()]));
+    assert!(text(select(page, "main")[0]).contains("1 slower"));
+    let counted = text(select(page, "#counters ~ .scroll")[0]);
+    assert!(counted.contains("registers:"), "{counted}");
+    let index = &pages["index.html"];
+    assert_eq!(select(index, "main a[href=\"before_after.html\"]").len(), 1);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 /// The programs that will do.
 const BROWSERS: [&str; 4] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-/// Widths of a phone and of a desktop, pixels.
-const WIDTHS: [u32; 2] = [360, 1280];
+/// Widths of a phone, of a tablet and of a desktop, pixels.
+const WIDTHS: [u32; 3] = [360, 768, 1280];
 /// Names of the colour schemes, with Chromium's numbers for them.
 const SCHEMES: [(&str, u32); 2] = [("light", 1), ("dark", 0)];
 /// Chromium's windows are at least so wide; a narrower page is a frame in one.
@@ -23,10 +23,26 @@ const PROBE: &str = include_str!("probe.js");
 const COLLECTOR: &str = "<pre id=\"told\"></pre><script>addEventListener(\"message\", (event) => { \
     document.getElementById(\"told\").textContent += event.data + \"\\n\"; });</script>";
 
-/// Opens every page of a report at both widths, and takes screenshots in both colour schemes.
+/// The accessibility checks of axe-core, below the target folder: `npm pack axe-core`, unpacked there. It is not of this
+/// repository, and nothing else needs it.
+const AXE: &str = "axe-core/package/axe.min.js";
+/// Runs them and tells the frame around it.
+const AXE_PROBE: &str = include_str!("axe_probe.js");
+/// The pages that are checked by them: every kind of page is among them.
+const AXE_PAGES: [&str; 6] = [
+    "index.html",
+    "transpose.html",
+    "overlap.html",
+    "glossary.html",
+    "before_after.html",
+    "board-0.html",
+];
+
+/// Opens every page of a report at all widths, and takes screenshots in both colour schemes.
 ///
 /// # Errors
-/// There is no browser; a page writes to the console, asks for anything, or has something that does not fit.
+/// There is no browser; a page writes to the console, asks for anything, has something that does not fit, or, where
+/// axe-core is there, something that a reader with a keyboard or a screen reader cannot use.
 pub fn check(report: &Path) -> Result<()> {
     let browser = BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
         format!(
@@ -39,6 +55,11 @@ pub fn check(report: &Path) -> Result<()> {
     let shots = workspace::target_dir().join("report-screenshots");
     std::fs::create_dir_all(&shots).with_context(|| format!("cannot write {}", shots.display()))?;
     let mut problems = Vec::new();
+    let axe = std::fs::read_to_string(workspace::target_dir().join(AXE)).ok();
+    let checked = match &axe {
+        Some(axe) => with_axe(report, workplace.path(), axe)?,
+        None => Vec::new(),
+    };
     for width in WIDTHS {
         for (scheme, number) in SCHEMES {
             let visit =
@@ -47,6 +68,11 @@ pub fn check(report: &Path) -> Result<()> {
             if scheme == SCHEMES[0].0 {
                 let found = visit.measure(&pages)?.into_iter();
                 problems.extend(found.map(|problem| format!("{width} px: {problem}")));
+            }
+            // Contrast depends on the colours.
+            if !checked.is_empty() {
+                let found = visit.measure(&checked)?.into_iter();
+                problems.extend(found.map(|problem| format!("{width} px, {scheme}: {problem}")));
             }
             // The first page, and one of a pattern.
             let is_first = |page: &&String| page.as_str() == "index.html";
@@ -61,7 +87,16 @@ pub fn check(report: &Path) -> Result<()> {
         let first = &problems[..problems.len().min(PROBLEMS_SHOWN)];
         bail!("{} problems in the browser, such as:\n  {}", problems.len(), first.join("\n  "));
     }
-    println!("{} pages fit in a browser at {} and {} pixels", pages.len(), WIDTHS[0], WIDTHS[1]);
+    println!("{} pages fit in a browser at {WIDTHS:?} pixels", pages.len());
+    match checked.len() {
+        0 => println!(
+            "accessibility was not checked: there is no {}; `npm pack axe-core` and `tar xzf` make it",
+            workspace::target_dir().join(AXE).display()
+        ),
+        pages => {
+            println!("axe-core finds nothing on {pages} pages at these widths, light and dark")
+        }
+    }
     println!("by {}; screenshots, light and dark, in {}", browser.display(), shots.display());
     Ok(())
 }
@@ -81,6 +116,20 @@ fn instrumented(report: &Path, folder: &Path) -> Result<Vec<String>> {
         pages.push(name);
     }
     pages.sort();
+    Ok(pages)
+}
+
+/// Copies the pages that are checked for accessibility, each with axe-core at its end; returns their names.
+fn with_axe(report: &Path, folder: &Path, axe: &str) -> Result<Vec<String>> {
+    let mut pages = Vec::new();
+    for page in AXE_PAGES {
+        let Ok(text) = std::fs::read_to_string(report.join(page)) else { continue };
+        let scripts = format!("<script>{axe}</script><script>{AXE_PROBE}</script></body>");
+        let name = format!("axe-{page}");
+        std::fs::write(folder.join(&name), text.replace("</body>", &scripts))
+            .context("cannot write a temporary file")?;
+        pages.push(name);
+    }
     Ok(pages)
 }
 

@@ -42,6 +42,8 @@ pub fn board(pci_address: &str) -> Option<Board> {
         temperature_c: device.temperature(TemperatureSensor::Gpu).ok(),
         pcie_generation: device.current_pcie_link_gen().ok(),
         pcie_lanes: device.current_pcie_link_width().ok(),
+        max_pcie_generation: device.max_pcie_link_gen().ok(),
+        max_pcie_lanes: device.max_pcie_link_width().ok(),
         throttle_reasons: reasons.iter_names().map(|(name, _)| name.to_lowercase()).collect(),
     })
 }

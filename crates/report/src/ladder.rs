@@ -1,7 +1,7 @@
 //! A ladder as a table and as bars.
 
 use super::page::{self, headers, time_in_words};
-use super::plot::{Bar, Bars, Caption, bars, figure};
+use super::plot::{self, Bar, Bars, Caption, bars, figure};
 use super::runs::Runs;
 use super::tabulate;
 use maud::{Markup, html};
@@ -41,7 +41,7 @@ const fn column(
 }
 
 /// The columns after the variant's name.
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 17] = [
     column("time, ms", true, |_, _, m| Cell::Figure(Some(m.time_ms.median), time_in_words)),
     column("spread, %", true, |_, _, m| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),
     column("hot, ms", false, |_, _, m| Cell::Figure(m.hot_ms.map(|hot| hot.median), time_in_words)),
@@ -73,12 +73,16 @@ const COLUMNS: [Column; 16] = [
     column("known error: predicted / measured", true, |_, row, _| {
         Cell::Figure(row.known_ratio, tabulate::prediction)
     }),
-    column("speed-up", true, |runs, row, m| {
-        if runs.is_ranked(&row.pattern) {
-            Cell::Figure(Some(m.speed_up), |value| tabulate::speed_up(value, true))
-        } else {
-            Cell::Words(tabulate::speed_up(m.speed_up, false))
+    column("speed-up", true, |runs, row, _| {
+        let speed_up = runs.speed_up(row);
+        match (speed_up, runs.is_ranked(&row.pattern)) {
+            (Some(_), false) => Cell::Words(tabulate::speed_up(1.0, false)),
+            _ => Cell::Figure(speed_up, |value| tabulate::speed_up(value, true)),
         }
+    }),
+    column("speed-up over", true, |runs, row, _| {
+        let baseline = runs.main.results.baseline(row).filter(|one| !std::ptr::eq(*one, row));
+        Cell::Words(baseline.map_or_else(String::new, |one| one.variant.clone()))
     }),
     column("registers", true, |runs, row, _| {
         Cell::Figure(registers(runs, row).map(f64::from), whole)
@@ -194,27 +198,75 @@ fn peak(measured: &Measured, by_time: bool) -> Option<f64> {
     })
 }
 
+/// The ladder of ours as a strip: by how much of the measured peak it reaches, or else by the best time over each.
+pub fn strip(runs: &Runs, pattern: &str) -> Option<(String, String)> {
+    let rows: Vec<&Row> = runs.ladder(pattern).into_iter().filter(|row| !row.peer).collect();
+    let measured = || rows.iter().filter_map(|row| row.measured());
+    let best = measured().map(|one| one.time_ms.median).fold(f64::INFINITY, f64::min);
+    measured().next()?;
+    let has_peak = measured().all(|one| one.minimum_time.is_some());
+    let percent = |one: &Measured| match one.minimum_time {
+        Some(minimum_time) if has_peak => minimum_time.percent,
+        _ => 100.0 * best / one.time_ms.median,
+    };
+    let columns = rows.iter().map(|row| plot::Column {
+        name: row.variant.clone(),
+        percent: row.measured().map(percent),
+    });
+    let columns: Vec<plot::Column> = columns.collect();
+    let unit = if has_peak { "% of peak" } else { "% of the fastest" };
+    let ends = columns.iter().filter_map(|column| column.percent);
+    let words = match (ends.clone().next(), ends.fold(0.0, f64::max)) {
+        (Some(first), best) => format!("{first:.0} → {best:.0} {unit}"),
+        _ => String::new(),
+    };
+    let caption =
+        Caption { id: format!("strip-{pattern}"), title: format!("The ladder of {pattern}") };
+    Some((plot::strip(&plot::Strip { caption, unit, columns }), words))
+}
+
 /// The plot of a ladder; `None` when nothing of it was measured.
 pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
     let rows = runs.ladder(pattern);
     rows.iter().find_map(|row| row.measured())?;
     let by_time = is_about_time(&rows);
+    let longest = rows.iter().filter_map(|row| row.measured()).map(|one| one.time_ms.median);
+    let is_short = longest.fold(0.0, f64::max) < 1.0;
+    let (unit, scale) = match (by_time, is_short) {
+        (false, _) => ("GB/s", 1.0),
+        (true, false) => ("ms", 1.0),
+        (true, true) => ("us", 1e3),
+    };
     let bar = |row: &&Row| {
         let measured = row.measured();
         let files = runs.beside(row).into_iter().map(|other| Some(value(other?, by_time)));
         let mut marks: Vec<_> = files.collect();
-        if !has_prediction_file(runs) {
+        let mut prediction =
+            runs.others.iter().position(|run| run.results.environment.is_prediction);
+        if prediction.is_none() {
+            prediction = Some(marks.len());
             let predicted = row.predicted_ms.zip(measured).map(|(predicted_ms, measured)| {
                 if by_time { predicted_ms } else { measured.bytes as f64 / predicted_ms / 1e6 }
             });
             marks.push(predicted);
         }
+        let shown = |time_ms: f64| match measured {
+            Some(measured) if !by_time => measured.bytes as f64 / time_ms / 1e6,
+            _ => time_ms,
+        } * scale;
+        let value = measured.map(|measured| scale * value(measured, by_time));
+        let missed = prediction.filter(|_| runs.misses(row));
         Bar {
             label: row.variant.clone(),
-            value: measured.map(|measured| value(measured, by_time)),
+            value,
+            spread: measured.map(|measured| {
+                let ends = [measured.time_ms.q1, measured.time_ms.q3].map(shown);
+                (ends[0].min(ends[1]), ends[0].max(ends[1]))
+            }),
             is_peer: row.peer,
-            peak: measured.and_then(|measured| peak(measured, by_time)),
-            marks,
+            peak: measured.and_then(|measured| peak(measured, by_time)).map(|peak| scale * peak),
+            marks: marks.into_iter().map(|mark| mark.map(|mark: f64| scale * mark)).collect(),
+            missed: missed.filter(|_| value.is_some()),
         }
     };
     let mut list: Vec<Bar> = rows.iter().map(bar).collect();
@@ -228,6 +280,7 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
             marks.remove(index);
             for bar in &mut list {
                 bar.marks.remove(index);
+                bar.missed = bar.missed.map(|missed| missed - usize::from(missed > index));
             }
         }
     }
@@ -247,7 +300,7 @@ pub fn plot(runs: &Runs, pattern: &str) -> Option<String> {
                 }
             ),
         },
-        unit: if by_time { "ms" } else { "GB/s" },
+        unit,
         bars: list,
         name: runs.main.name.clone(),
         marks,

@@ -4,14 +4,17 @@
 //! report has a summary, a page per pattern and the glossary. A page contains its style, its plots and its script;
 //! without the script only the sorting of tables is missing.
 
+mod before_after;
 pub mod chart;
 mod cost;
+pub mod fleet;
 pub mod glossary;
 mod ladder;
 mod lesson;
 pub mod machine_code;
 mod markdown;
 pub mod measured;
+mod method;
 mod myths;
 mod page;
 pub mod picture;
@@ -21,23 +24,34 @@ mod publish;
 mod roofline;
 mod runs;
 mod source;
+mod step;
 mod subject;
 mod summary;
 mod sweep;
 pub mod tabulate;
+mod verdict;
 
 use anyhow::Result;
 use machine_code::MachineCode;
 use page::Link;
 use publish::Page;
 use results::{Counts, Renamed};
+pub use runs::stem;
 use runs::{Runs, Subject};
 use std::path::{Path, PathBuf};
 
+/// What a report may have besides the figures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.
+    pub machine_code: Option<&'a Path>,
+    /// Where the sources can be read, such as `https://github.com/owner/name`: a report has no links to them without it.
+    pub repository: Option<&'a str>,
+}
+
 /// Writes a report of the first file, compared with the others, as a folder of pages; `index.html` is the first.
 ///
-/// Kernels are shown with their machine code when a file has it, as `nvdisasm --print-code --print-line-info-inline`
-/// prints it. What is known of the patterns is `counts`, or else what the first file that has counts says.
+/// What is known of the patterns is `counts`, or else what the first file that has counts says.
 ///
 /// # Errors
 /// A file that is no result file or has no row in common with the first, one that is no machine code, a folder that
@@ -46,11 +60,12 @@ pub fn write(
     files: &[PathBuf],
     renamed: &[Renamed],
     counts: Option<Counts>,
-    machine_code: Option<&Path>,
+    options: &Options<'_>,
     folder: &Path,
 ) -> Result<()> {
-    let runs = Runs::load(files, renamed, counts)?;
-    let machine_code = machine_code.map(MachineCode::load).transpose()?.unwrap_or_default();
+    let mut runs = Runs::load(files, renamed, counts)?;
+    runs.repository = options.repository.map(str::to_owned);
+    let machine_code = options.machine_code.map(MachineCode::load).transpose()?.unwrap_or_default();
     publish::check(folder)?;
     publish::publish(folder, &pages(&runs, &machine_code))
 }
@@ -95,6 +110,12 @@ fn pages(runs: &Runs, machine_code: &MachineCode) -> Vec<Page> {
         let content = myths::content(text);
         let text = page::page(&format!("myths: {title}"), &[("", first.clone())], &content);
         pages.push(Page { file: myths::PAGE.to_owned(), text });
+    }
+    if let Some(other) = runs.compared() {
+        let content = before_after::content(runs, other);
+        let title = format!("{} and {}", runs.main.file, other.file);
+        let text = page::page(&title, &[("", first.clone())], &content);
+        pages.push(Page { file: before_after::PAGE.to_owned(), text });
     }
     for (index, subject) in subjects.iter().enumerate() {
         let mut links = vec![("", first.clone())];

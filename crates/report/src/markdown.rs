@@ -13,8 +13,34 @@ pub struct Doc {
     pub body: Markup,
 }
 
+/// What docs cite that can be read on the network.
+const CITED: [(&str, &str); 6] = [
+    ("CUDA C++ Best Practices Guide", "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/"),
+    ("CUDA C++ Programming Guide", "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"),
+    ("PTX ISA", "https://docs.nvidia.com/cuda/parallel-thread-execution/"),
+    ("CUDA Driver API", "https://docs.nvidia.com/cuda/cuda-driver-api/"),
+    ("CUTLASS documentation", "https://docs.nvidia.com/cutlass/"),
+    ("Nsight Compute", "https://docs.nvidia.com/nsight-compute/"),
+];
+
+/// A text whose paragraph of sources has links to the documents that it names.
+fn with_citations(text: &str) -> String {
+    let paragraphs = text.split("\n\n").map(|paragraph| {
+        if !paragraph.starts_with("Source:") && !paragraph.starts_with("Sources:") {
+            return paragraph.to_owned();
+        }
+        let mut line = paragraph.replace('\n', " ");
+        for (name, address) in CITED {
+            line = line.replacen(name, &format!("[{name}]({address})"), 1);
+        }
+        line
+    });
+    paragraphs.collect::<Vec<_>>().join("\n\n")
+}
+
 /// Renders a doc whose first heading is its title; the headings after it become those of parts of a page.
 pub fn doc(text: &str) -> Doc {
+    let text = &with_citations(text);
     let mut events = Parser::new_ext(text, Options::ENABLE_TABLES);
     let mut title = String::new();
     if text.starts_with("# ") {
@@ -50,7 +76,8 @@ fn render<'a>(events: impl Iterator<Item = Event<'a>>) -> Markup {
         .replace("<table>", "<div class=\"scroll\" tabindex=\"0\"><table>")
         .replace("</table>", "</table></div>")
         .replace("<th>", "<th scope=\"col\">")
-        .replace("<th style", "<th scope=\"col\" style");
+        .replace("<th style", "<th scope=\"col\" style")
+        .replace("<pre>", "<pre tabindex=\"0\">");
     PreEscaped(out)
 }
 
@@ -104,6 +131,16 @@ mod tests {
         let body = body(text).into_string();
         assert!(body.contains("A <a href=\"glossary.html#warp\">warp</a>."), "{body}");
         assert!(!body.contains("--") && body.contains("<table>"), "{body}");
+    }
+
+    #[test]
+    fn cited_documents_are_links() {
+        let text = "# T\n\nThe PTX ISA.\n\nSource: CUDA C++ Programming\nGuide, \"Arrays\"; PTX ISA, `ld`.\n";
+        let body = doc(text).body.into_string();
+        assert!(body.contains("<p>The PTX ISA.</p>"), "{body}");
+        for (name, address) in [CITED[1], CITED[2]] {
+            assert!(body.contains(&format!("<a href=\"{address}\">{name}</a>")), "{name}: {body}");
+        }
     }
 
     #[test]

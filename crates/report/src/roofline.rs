@@ -1,13 +1,14 @@
 //! The roofline: what does arithmetic, below the bandwidth of device memory and the rate of FP32.
 
 use super::page::{self, fixed, headers, number};
-use super::plot::{Caption, Roofline, roofline};
+use super::plot::{Caption, Point, Roofline, roofline};
 use super::runs::Runs;
 use maud::{Markup, html};
 use results::{DeviceFacts, Resource, fp32_lanes};
 
 /// A variant with arithmetic.
 struct RooflinePoint {
+    pattern: String,
     name: String,
     /// Operations per byte that must move.
     intensity: f64,
@@ -40,6 +41,7 @@ fn points(runs: &Runs) -> Vec<RooflinePoint> {
             _ => grown,
         };
         points.push(RooflinePoint {
+            pattern: row.pattern.clone(),
             name: row.name(),
             intensity: flops / measured.bytes as f64,
             gflop_s: flops / measured.time_ms.median / 1e6,
@@ -70,13 +72,18 @@ pub fn section(runs: &Runs) -> Markup {
                     "Products of tensor cores have a level of their own: their measured peak."
                 }
             }
-            (page::plot(&roofline(&Roofline {
+            (page::wide_plot(&roofline(&Roofline {
                 caption: Caption { id: "plot-roofline".to_owned(), title: "Roofline of device memory and FP32".to_owned() },
                 bandwidth_gb_s: peak.bandwidth_gb_s(),
                 rate_gflop_s: rate,
                 tensor_gflop_s: tensor,
-                points: points.iter().map(|point| (point.name.clone(), point.intensity, point.gflop_s)).collect(),
-            }), "The numbers are those of the table."))
+                points: points.iter().map(|point| Point {
+                    name: point.name.clone(),
+                    group: point.pattern.clone(),
+                    intensity: point.intensity,
+                    gflop_s: point.gflop_s,
+                }).collect(),
+            }), "The numbers are those of the table; a point under the pointer shows its name."))
             (page::table(
                 "Variants with arithmetic",
                 &headers(&["number", "variant", "FLOP per byte", "GFLOP/s", "% of peak"]),
@@ -86,7 +93,7 @@ pub fn section(runs: &Runs) -> Markup {
                         @let resource = (point.intensity * peak.bandwidth_gb_s()).min(level);
                         tr {
                             td.figure data-value=(index + 1) { (index + 1) }
-                            th scope="row" { (point.name) }
+                            th scope="row" { a href=(format!("{}.html", point.pattern)) { (point.name) } }
                             (number(Some(point.intensity)))
                             (number(Some(point.gflop_s)))
                             (fixed(Some(100.0 * point.gflop_s / resource), 1, ""))

@@ -2,17 +2,20 @@
 
 use crate::tabulate;
 use anyhow::{Result, bail};
+use maud::{Markup, html};
 use results::{
-    CountedPattern, CountedVariant, Counts, Measured, Renamed, Results, Row, RowOutcome,
-    differences, pairs, unranked,
+    CountedPattern, CountedVariant, Counts, Measured, Pair, Renamed, Results, Row, RowOutcome,
+    Spread, differences, pairs, unranked,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A result file.
 #[derive(Debug)]
 pub struct Run {
     /// What its figures are called.
     pub name: String,
+    /// The file without its folder and its ending.
+    pub file: String,
     /// Its content.
     pub results: Results,
 }
@@ -26,6 +29,8 @@ pub struct Runs {
     pub others: Vec<Run>,
     /// What is known of the patterns.
     pub counts: Option<Counts>,
+    /// Where the sources can be read, such as `https://github.com/owner/name`, if that was said.
+    pub repository: Option<String>,
 }
 
 /// A pattern of the report.
@@ -35,6 +40,12 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// What was counted of it.
     pub pattern: Option<&'a CountedPattern>,
+}
+
+/// The name of a file without its folder and its endings.
+pub fn stem(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.trim_end_matches(".gz").trim_end_matches(".json").to_owned()
 }
 
 impl Runs {
@@ -59,10 +70,10 @@ impl Runs {
                 }
             }
             let kind = if results.environment.is_prediction { "predicted" } else { "measured" };
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let stem = stem(file);
             let is_alone = files.len() == 1 || runs.iter().all(|run: &Run| run.name != kind);
             let name = if is_alone { kind.to_owned() } else { format!("{kind}, {stem}") };
-            runs.push(Run { name, results });
+            runs.push(Run { name, file: stem, results });
         }
         let mut runs = runs.into_iter();
         let Some(main) = runs.next() else {
@@ -80,7 +91,7 @@ impl Runs {
         }
         let mut of_files = std::iter::once(&main).chain(&others);
         let counts = counts.or_else(|| of_files.find_map(|run| run.results.counts.clone()));
-        Ok(Runs { main, others, counts })
+        Ok(Runs { main, others, counts, repository: None })
     }
 
     /// What was counted of a row's variant.
@@ -99,6 +110,20 @@ impl Runs {
             }
         }
         subjects
+    }
+
+    /// A place in a source at the commit that was counted: a link where the repository is known, else only its name.
+    pub fn source_link(&self, file: &str, line: Option<u32>, name: &str) -> Markup {
+        let commit = self.counts.as_ref().map(|counts| counts.commit.as_str());
+        let is_known = |commit: &&str| !commit.is_empty() && *commit != "unknown";
+        match (&self.repository, commit.filter(is_known)) {
+            (Some(repository), Some(commit)) => {
+                let line = line.map_or_else(String::new, |line| format!("#L{line}"));
+                let repository = repository.trim_end_matches('/');
+                html! { a href=(format!("{repository}/blob/{commit}/{file}{line}")) rel="noreferrer" { (name) } }
+            }
+            _ => html! { code { (name) } },
+        }
     }
 
     /// The rows of a pattern's ladder.
@@ -121,9 +146,41 @@ impl Runs {
         of_file.or(row.predicted_ms)
     }
 
+    /// The rows of the ladders with what the model says of them, as the first time.
+    pub fn predicted_pairs(&self) -> Vec<Pair<'_>> {
+        let rows = self.main.results.ladders().filter(|row| !row.peer);
+        let pair = |row| {
+            let second = Row::measured(row)?.time_ms;
+            let first = Spread::of(&[self.predicted_ms(row)?]);
+            Some(Pair { row, first, second, launch_ms: 0.0 })
+        };
+        rows.filter_map(pair).collect()
+    }
+
     /// Whether the times of a pattern are a ranking: predictions whose order a measurement refutes are none.
     pub fn is_ranked(&self, pattern: &str) -> bool {
         !unranked(&self.main.results).contains(pattern)
+    }
+
+    /// Whether the prediction of a row is off by more than a third of the measured time, or as far the other way.
+    pub fn misses(&self, row: &Row) -> bool {
+        let ratio = self.predicted_ms(row).zip(row.measured());
+        ratio.is_some_and(|(predicted, measured)| {
+            let ratio = predicted / measured.time_ms.median;
+            !(1.0 / tabulate::NEAR..=tabulate::NEAR).contains(&ratio)
+        })
+    }
+
+    /// The time of a row's baseline over its own: of the first variant of ours that must move as many bytes.
+    pub fn speed_up(&self, row: &Row) -> Option<f64> {
+        let baseline = self.main.results.baseline(row)?.measured()?;
+        Some(baseline.time_ms.median / row.measured()?.time_ms.median)
+    }
+
+    /// The first file beside the main one that is of the same kind: a measurement beside a measurement.
+    pub fn compared(&self) -> Option<&Run> {
+        let is_prediction = |run: &Run| run.results.environment.is_prediction;
+        self.others.iter().find(|run| is_prediction(run) == is_prediction(&self.main))
     }
 
     /// Claims that the catalogue's figures refute, if it has any.

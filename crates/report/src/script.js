@@ -3,9 +3,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
   table.querySelectorAll("thead th").forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.title = "sort by this column";
-    button.append(...header.childNodes);
-    header.append(button);
+    button.className = "sort";
+    button.textContent = "↕";
+    button.setAttribute("aria-label", "sort by " + header.textContent.trim());
+    header.append(" ", button);
     button.addEventListener("click", () => {
       const ascending = header.getAttribute("aria-sort") !== "ascending";
       for (const other of table.querySelectorAll("thead th")) other.removeAttribute("aria-sort");
@@ -26,3 +27,29 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// Shows the patterns whose name, variants or lesson hold every word that is typed.
+const search = document.getElementById("search");
+if (search) {
+  search.parentElement.hidden = false;
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let found = 0;
+    for (const card of document.querySelectorAll("[data-search]")) {
+      const hit = words.every((word) => card.dataset.search.includes(word));
+      card.hidden = !hit;
+      found += hit;
+    }
+    for (const topic of document.querySelectorAll(".topic")) {
+      topic.hidden = !topic.querySelector("[data-search]:not([hidden])");
+    }
+    document.getElementById("found").textContent = words.length ? found + " found" : "";
+  });
+}
+// A link to something folded unfolds it.
+const unfold = () => {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let place = target; place; place = place.parentElement) if (place.tagName === "DETAILS") place.open = true;
+  if (target) target.scrollIntoView();
+};
+addEventListener("hashchange", unfold);
+unfold();

@@ -4,6 +4,7 @@ use super::cost::{Cost, by_instruction, by_place, by_ptx_line, by_source_line};
 use super::machine_code::{Instruction, MachineCode};
 use super::markdown;
 use super::plot::figure;
+use super::runs::Runs;
 use maud::{Markup, html};
 use results::{CountedKernel, CountedPattern, CountedVariant, PtxLine};
 use std::collections::BTreeMap;
@@ -62,6 +63,67 @@ fn shown_items<'a>(source: &'a str, kernel: &str, costs: &BTreeMap<u32, Cost>) -
     };
     let (own, others): (Vec<_>, Vec<_>) = items(source).into_iter().partition(is_kernel);
     own.into_iter().chain(others.into_iter().filter(has_cost)).collect()
+}
+
+/// The lines of a kernel and of what it calls.
+pub fn kernel_source<'a>(source: &'a str, file: &str, kernel: &CountedKernel) -> Vec<&'a str> {
+    let items = shown_items(source, &kernel.name, &by_source_line(kernel, file));
+    items.into_iter().flat_map(|item| item.lines).collect()
+}
+
+/// Lines that are named as the hottest ones.
+const HOT_LINES: usize = 5;
+
+/// The lines of a variant's kernels that cost most, the costliest first: with file and number, text, and cost.
+fn hot_lines<'a>(
+    pattern: &'a CountedPattern,
+    variant: &CountedVariant,
+) -> (u64, Vec<(u32, &'a str, Cost)>) {
+    let mut costs: BTreeMap<u32, Cost> = BTreeMap::new();
+    let mut total = 0;
+    for kernel in &variant.kernels {
+        total += by_ptx_line(kernel).values().map(Cost::total).sum::<u64>();
+        for (line, cost) in by_source_line(kernel, &pattern.file) {
+            *costs.entry(line).or_default() += cost;
+        }
+    }
+    let text = |line: u32| pattern.source.lines().nth(line as usize - 1).unwrap_or_default().trim();
+    let lines = costs.into_iter().filter(|(_, cost)| cost.total() > 0);
+    let mut lines: Vec<_> = lines.map(|(line, cost)| (line, text(line), cost)).collect();
+    lines.sort_by_key(|(line, _, cost)| (std::cmp::Reverse(cost.total()), *line));
+    lines.truncate(HOT_LINES);
+    (total, lines)
+}
+
+/// The hottest lines as a table; nothing where the compiler names none.
+pub fn hot(runs: &Runs, pattern: &CountedPattern, variant: &CountedVariant) -> Markup {
+    let (total, lines) = hot_lines(pattern, variant);
+    let name = pattern.file.rsplit('/').next().unwrap_or(&pattern.file);
+    html! {
+        @if !lines.is_empty() {
+            div.scroll tabindex="0" {
+                table.hot {
+                    caption { "Hot lines of " (variant.name) ", by their share of all sectors and wavefronts" }
+                    thead { tr {
+                        th scope="col" { "rank" } th scope="col" { "line" } th scope="col" { "share" }
+                        th scope="col" { "per request" } th scope="col" { "Rust" }
+                    } }
+                    tbody {
+                        @for (rank, (line, text, cost)) in lines.iter().enumerate() {
+                            @let share = 100.0 * cost.total() as f64 / total.max(1) as f64;
+                            tr {
+                                td.figure { (rank + 1) }
+                                th scope="row" { (runs.source_link(&pattern.file, Some(*line), &format!("{name}:{line}"))) }
+                                td.heat style=(format!("--heat:{share:.0}%")) { (format!("{share:.0} %")) }
+                                td { (per_request(cost)) }
+                                td { code { (text) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl<'a> Item<'a> {

@@ -3,30 +3,30 @@
 use super::machine_code::MachineCode;
 use super::page::{self, headers, number};
 use super::runs::{Runs, Subject};
-use super::{ladder, markdown, source, sweep};
-use crate::picture;
+use super::{ladder, markdown, source, step, sweep, verdict};
+use crate::picture::{self, timeline};
 use maud::{Markup, PreEscaped, html};
 use results::{CountedPattern, CountedVariant, Counters};
 
-/// The content of the page.
+/// The content of the page: the evidence first, then the lesson, then the kernels.
 pub fn content(runs: &Runs, subject: Subject<'_>, machine_code: &MachineCode) -> Markup {
     let doc = subject.pattern.map(|pattern| markdown::doc(&pattern.doc));
-    let ladder_plot = ladder::plot(runs, subject.name);
+    let verdict = verdict::of(runs, subject.name);
     html! {
         h1 { @match &doc { Some(doc) => (doc.title), None => (subject.name) } }
+        @if let Some(verdict) = &verdict { p.lead { (markdown::sentence(verdict)) } }
         (page::notes(&runs.notes()))
-        p.links {
-            a href="#ladder" { "Ladder" }
-            @if subject.pattern.is_some() { a href="#variants" { "Variants" } }
-        }
-        @if let Some(doc) = &doc { div.prose { (doc.body) } }
         h2 id="ladder" { "Ladder" }
-        @if let Some(svg) = ladder_plot {
-            (page::plot(&svg, &size_in_words(runs, subject.name)))
-            (ladder::table(&format!("The ladder of {}", subject.name), runs, &[subject.name], false))
+        @if let Some(svg) = ladder::plot(runs, subject.name) {
+            div.evidence {
+                (page::plot(&svg, &size_in_words(runs, subject.name)))
+                (ladder::table(&format!("The ladder of {}", subject.name), runs, &[subject.name], false))
+            }
         } @else {
             p { "Nothing of this pattern was measured in this run." }
         }
+        @if let Some(doc) = &doc { h2 id="lesson" { "Lesson" } div.prose { (doc.body) } }
+        @if let Some(pattern) = subject.pattern { (step::section(runs, pattern)) }
         (sweep::section(runs, subject))
         @if let Some(pattern) = subject.pattern {
             @if !pattern.is_host_work { (counters(pattern)) }
@@ -35,16 +35,29 @@ pub fn content(runs: &Runs, subject: Subject<'_>, machine_code: &MachineCode) ->
     }
 }
 
-/// Such as `At n=1048576.`
+/// Such as `At n=134217728: 512 MiB that any implementation must move.`
 fn size_in_words(runs: &Runs, pattern: &str) -> String {
-    let mut sizes: Vec<String> =
-        runs.ladder(pattern).into_iter().map(|row| row.show_size()).collect();
+    let rows = runs.ladder(pattern);
+    let mut sizes: Vec<String> = rows.iter().map(|row| row.show_size()).collect();
     sizes.dedup();
-    let by_time = ladder::is_about_time(&runs.ladder(pattern));
+    let bytes = rows.iter().filter_map(|row| row.measured()).map(|measured| measured.bytes);
+    let mut bytes: Vec<usize> = bytes.filter(|bytes| *bytes > 0).collect();
+    bytes.sort_unstable();
+    let moved = match (bytes.first(), bytes.last()) {
+        (Some(least), Some(most)) if least == most => {
+            format!("; {} must be moved at least", page::bytes_with_unit(*least as f64))
+        }
+        (Some(least), Some(most)) => {
+            let [least, most] = [least, most].map(|bytes| page::bytes_with_unit(*bytes as f64));
+            format!("; {least} to {most} must be moved at least, depending on the variant")
+        }
+        _ => String::new(),
+    };
+    let by_time = ladder::is_about_time(&rows);
     let better = if by_time { " Times: shorter is better." } else { "" };
     match &sizes[..] {
-        [one] => format!("At {one}.{better}"),
-        _ => format!("At the sizes of the file.{better}"),
+        [one] => format!("At {one}{moved}.{better}"),
+        _ => format!("At the sizes of the file{moved}.{better}"),
     }
 }
 
@@ -95,45 +108,96 @@ fn counters(pattern: &CountedPattern) -> Markup {
     }
 }
 
-/// Each variant: what changed, its pictures, its kernel.
+/// Each variant: what changed, its pictures, its kernel. What ran when is open, and all on one axis.
 fn variants(runs: &Runs, pattern: &CountedPattern, machine_code: &MachineCode) -> Markup {
+    let axes = Axes::of(runs, pattern);
+    let (host, kernels): (Vec<_>, Vec<_>) =
+        pattern.variants.iter().partition(|variant| variant.kernels.is_empty());
     html! {
-        h2 id="variants" { "Variants" }
-        @if !pattern.is_host_work {
+        @if !host.is_empty() {
+            h2 id="timelines" { "What ran when" }
+            p {
+                "Timelines of one kind, measured ones and those of the model, are drawn on one time axis; one that is "
+                "several times as long as most others has an axis of its own."
+            }
+            @for variant in host {
+                section.variant id=(format!("variant-{}", variant.name)) {
+                    h3 { (variant.name) }
+                    p { (markdown::sentence(&variant.summary)) }
+                    @let pictures = timelines(runs, pattern, variant, &axes);
+                    @if !pictures.is_empty() {
+                        div.pictures { @for svg in &pictures { figure.scroll tabindex="0" { (PreEscaped(svg)) } } }
+                    }
+                }
+            }
+            @if pattern.is_host_work {
+                details {
+                    summary { "The source: " code { (pattern.file) } }
+                    p { (runs.source_link(&pattern.file, None, &pattern.file)) }
+                    pre tabindex="0" { code { (without_doc(&pattern.source)) } }
+                }
+            }
+        }
+        @if !kernels.is_empty() {
+            h2 id="variants" { "Variants" }
             p {
                 "The cost of a line is given per request: sectors (s) of global memory, and wavefronts (w) of shared or "
-                "constant memory. The share of a line is that of all sectors and wavefronts of the kernel."
+                "constant memory. The share of a line is that of all sectors and wavefronts of the kernel. The source is "
+                (runs.source_link(&pattern.file, None, &pattern.file)) "."
             }
         }
-        @for variant in &pattern.variants {
+        @for variant in kernels {
             details id=(format!("variant-{}", variant.name)) {
                 summary { h3 { (variant.name) } " " span { (markdown::sentence(&variant.summary)) } }
-                @for svg in pictures(runs, pattern, variant) {
-                    figure.scroll tabindex="0" { (PreEscaped(svg)) }
+                (source::hot(runs, pattern, variant))
+                div.pictures {
+                    @for svg in timelines(runs, pattern, variant, &axes) { figure.scroll tabindex="0" { (PreEscaped(svg)) } }
+                    @if let Some(svg) = picture::of(pattern, variant) {
+                        figure.scroll tabindex="0" { (PreEscaped(picture::in_page(&svg))) }
+                    }
                 }
-                @if !variant.kernels.is_empty() {
-                    (source::sources(pattern, variant, machine_code))
-                } @else {
-                    p { "Work of the host, in " code { (pattern.file) } "." }
-                }
-            }
-        }
-        @if pattern.is_host_work {
-            details {
-                summary { "The source: " code { (pattern.file) } }
-                pre tabindex="0" { code { (without_doc(&pattern.source)) } }
+                (source::sources(pattern, variant, machine_code))
             }
         }
     }
 }
 
-/// What ran when on the GPU of the file, and what a warp touches or what ran when on the virtual device.
-fn pictures(runs: &Runs, pattern: &CountedPattern, variant: &CountedVariant) -> Vec<String> {
-    let rows = runs.ladder(&pattern.name).into_iter();
-    let measured = rows
-        .filter(|row| row.variant == variant.name)
-        .filter_map(|row| Some(picture::timeline::draw(&row.name(), row.timeline.as_ref()?)));
-    measured.chain(picture::of(pattern, variant)).collect()
+/// The axes of a pattern's timelines, microseconds: those of the file, and those that were recorded while counting at a
+/// smaller size.
+struct Axes {
+    of_file: f64,
+    of_counts: f64,
+}
+
+impl Axes {
+    fn of(runs: &Runs, pattern: &CountedPattern) -> Axes {
+        let rows = runs.ladder(&pattern.name);
+        let of_file: Vec<_> = rows.iter().filter_map(|row| row.timeline.as_ref()).collect();
+        let of_counts: Vec<_> =
+            pattern.variants.iter().filter_map(|variant| variant.timeline.as_ref()).collect();
+        Axes {
+            of_file: timeline::shared_axis(&of_file),
+            of_counts: timeline::shared_axis(&of_counts),
+        }
+    }
+}
+
+/// What ran when on the device of the file, and on the virtual device while its work was counted.
+fn timelines(
+    runs: &Runs,
+    pattern: &CountedPattern,
+    variant: &CountedVariant,
+    axes: &Axes,
+) -> Vec<String> {
+    let rows = runs.ladder(&pattern.name).into_iter().filter(|row| row.variant == variant.name);
+    let of_file = rows.filter_map(|row| {
+        let timeline = row.timeline.as_ref()?;
+        Some(timeline::draw_on(&row.name(), timeline, axes.of_file))
+    });
+    let name = format!("{}/{}", pattern.name, variant.name);
+    let of_counts =
+        variant.timeline.iter().map(|one| timeline::draw_on(&name, one, axes.of_counts));
+    of_file.chain(of_counts).map(|picture| picture::in_page(&picture)).collect()
 }
 
 /// A source file without the doc on top.

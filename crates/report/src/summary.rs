@@ -1,55 +1,101 @@
-//! The first page: the machine, its measured peaks, all ladders, the method.
+//! The first page: every ladder at a glance, peers, all figures, the machine, the method.
 
 use super::page::{self, fixed, headers, time};
 use super::runs::{Runs, Subject};
-use super::{glossary, ladder, markdown, myths, roofline};
-use maud::{Markup, html};
+use super::{before_after, glossary, ladder, markdown, method, myths, roofline};
+use maud::{Markup, PreEscaped, html};
 use results::{Board, Environment, Results, Row};
-
-/// Where the words of the method come from.
-const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
 
 /// The content of the page.
 pub fn content(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
     let results = &runs.main.results;
     let device = &results.environment.device.name;
+    let rows = results.ladders().filter(|row| row.measured().is_some() && !row.peer).count();
+    let verb = if results.environment.is_prediction { "predicted" } else { "measured" };
     html! {
         h1 { "Memory patterns on " (device) }
-        p.lead { "Each pattern is a ladder of variants that compute the same thing, naive first." }
-        (page::notes(&runs.notes()))
-        nav aria-label="contents" {
-            ul.contents {
-                @for subject in subjects {
-                    li {
-                        a href=(format!("{}.html", subject.name)) { (subject.name) }
-                        @if let Some(pattern) = subject.pattern { span { (markdown::sentence(&pattern.claim)) } }
-                    }
-                }
-            }
-            p.links {
-                a href="#environment" { "Environment" } a href="#measured_peaks" { "Measured peaks" }
-                a href="#peers" { "Against peers" } a href="#ladders" { "All ladders" }
-                a href="#roofline" { "Roofline" } a href="#method" { "Method" }
-                a href=(glossary::PAGE) { "Glossary" }
-                @if runs.myths().is_some() { a href=(myths::PAGE) { "Myths" } }
-            }
+        p.lead {
+            "Each pattern is a ladder of variants that compute the same thing, naive first: " (subjects.len())
+            " patterns, " (rows) " variants " (verb) " on " (day(results.environment.started_unix_s)) "."
         }
-        (environment(runs))
-        (measured_peaks(results))
+        p.links {
+            @if runs.compared().is_some() { a href=(before_after::PAGE) { "Before and after" } }
+            a href=(glossary::PAGE) { "Glossary" }
+            @if runs.myths().is_some() { a href=(myths::PAGE) { "Myths" } }
+        }
+        (page::notes(&runs.notes()))
+        (cards(runs, subjects))
         (peers(runs, subjects))
         h2 id="ladders" { "All ladders" }
         p {
             "Times are medians with cold caches. The column \"bound by\" names the resource that bounds a variant; the minimum "
-            "time is the time that its bytes or launches take at the measured peak of that resource. Press a header to sort."
+            "time is the time that its bytes or launches take at the measured peak of that resource. A speed-up is over the "
+            "first variant of the ladder that must move as many bytes. The button in a header sorts by its column."
         }
         (ladder::table("All ladders", runs, &subjects.iter().map(|subject| subject.name).collect::<Vec<_>>(), true))
         (roofline::section(runs))
-        (method())
+        (measured_peaks(results))
+        (environment(runs))
+        (method::section(runs))
+    }
+}
+
+/// The patterns by topic: the folder of their file.
+fn topics<'a>(subjects: &[Subject<'a>]) -> Vec<(String, Vec<Subject<'a>>)> {
+    let mut topics: Vec<(String, Vec<Subject<'a>>)> = Vec::new();
+    for subject in subjects {
+        let folder = subject.pattern.and_then(|pattern| pattern.file.rsplit('/').nth(1));
+        let topic = folder.unwrap_or("other").replace('_', " ");
+        match topics.iter_mut().find(|(name, _)| *name == topic) {
+            Some((_, all)) => all.push(*subject),
+            None => topics.push((topic, vec![*subject])),
+        }
+    }
+    topics
+}
+
+/// A card per pattern: its ladder as a strip, from where to where, and the lesson.
+fn cards(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
+    html! {
+        h2 id="patterns" { "Patterns" }
+        p {
+            "A strip has a column per variant, from the naive one to the last; its height is the percentage of the measured "
+            "peak, whose level is the line, or of the fastest variant where no peak bounds all of them. The best is green."
+        }
+        p.search hidden {
+            label for="search" { "Find a pattern, a variant or a word of a lesson: " }
+            input id="search" type="search" autocomplete="off";
+            " " span role="status" id="found" {}
+        }
+        @for (topic, subjects) in topics(subjects) {
+            section.topic {
+                h3 { (topic) }
+                ul.cards { @for subject in &subjects { (card(runs, *subject)) } }
+            }
+        }
+    }
+}
+
+fn card(runs: &Runs, subject: Subject<'_>) -> Markup {
+    let rows = runs.ladder(subject.name);
+    let names: Vec<&str> = rows.iter().map(|row| row.variant.as_str()).collect();
+    let claim = subject.pattern.map_or("", |pattern| pattern.claim.as_str());
+    let words = format!("{} {} {claim}", subject.name, names.join(" ")).to_lowercase();
+    html! {
+        li data-search=(words) {
+            a href=(format!("{}.html", subject.name)) { (subject.name) }
+            @if let Some((svg, words)) = ladder::strip(runs, subject.name) {
+                (PreEscaped(svg))
+                @if runs.is_ranked(subject.name) { span.ends { (words) } }
+                @else { span.ends { "not ranked: predicted in an order that is known to be wrong" } }
+            }
+            span { (markdown::sentence(claim)) }
+        }
     }
 }
 
 /// One fact per line.
-fn facts(list: &[(&str, String)]) -> Markup {
+pub fn facts(list: &[(&str, String)]) -> Markup {
     html! { dl.facts { @for (name, fact) in list { dt { (name) } dd { (fact) } } } }
 }
 
@@ -66,7 +112,7 @@ fn environment(runs: &Runs) -> Markup {
     }
 }
 
-fn of_environment(environment: &Environment) -> Vec<(&'static str, String)> {
+pub fn of_environment(environment: &Environment) -> Vec<(&'static str, String)> {
     let Environment { device, board, host, .. } = environment;
     let gib = |bytes: f64| format!("{:.0} GiB", bytes / f64::from(1 << 30));
     let known = |text: &str| text != "unknown" && !text.is_empty();
@@ -117,7 +163,7 @@ fn of_environment(environment: &Environment) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn of_board(board: &Board) -> String {
+pub(crate) fn of_board(board: &Board) -> String {
     let mut parts = vec![format!("driver {}", board.driver)];
     parts.extend(board.id.as_ref().map(|id| format!("board {id}")));
     parts.extend(board.max_clock_mhz.map(|clock| format!("clock up to {clock} MHz")));
@@ -219,25 +265,6 @@ fn peers(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
     }
 }
 
-fn method() -> Markup {
-    html! {
-        h2 id="method" { "How this was measured" }
-        div.prose {
-            @for name in ["Measurement", "Correctness", "Prediction"] {
-                h3 { (name) }
-                (markdown::body(section(ARCHITECTURE, name)))
-            }
-        }
-    }
-}
-
-/// The text below a heading of the second level.
-fn section<'a>(text: &'a str, name: &str) -> &'a str {
-    let heading = format!("\n## {name}\n");
-    let after = text.split_once(&heading).map_or("", |(_, after)| after);
-    after.split("\n## ").next().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,12 +273,5 @@ mod tests {
     fn days_are_those_of_the_calendar() {
         let days = [0, 951_782_399, 951_782_400, 951_868_800, 1_795_253_848].map(day);
         assert_eq!(days, ["1970-01-01", "2000-02-28", "2000-02-29", "2000-03-01", "2026-11-21"]);
-    }
-
-    #[test]
-    fn the_method_is_in_the_documentation() {
-        for name in ["Measurement", "Correctness", "Prediction"] {
-            assert!(section(ARCHITECTURE, name).len() > 100, "{name}");
-        }
     }
 }

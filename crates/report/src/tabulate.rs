@@ -234,7 +234,12 @@ pub fn prediction(ratio: f64) -> String {
 }
 
 /// How far a prediction and a measurement may be apart.
-const NEAR: f64 = 1.35;
+pub(crate) const NEAR: f64 = 1.35;
+
+/// A factor with the digits that say something.
+pub(crate) fn factor(value: f64) -> String {
+    if value >= 10.0 { format!("{value:.1}") } else { format!("{value:.2}") }
+}
 
 /// All rows with all figures for spreadsheets, times in milliseconds.
 ///

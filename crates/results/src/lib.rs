@@ -8,6 +8,7 @@ mod advice;
 mod compare;
 mod counters;
 mod counts;
+pub mod fleet;
 mod profile;
 mod read;
 mod renamed;

@@ -133,6 +133,12 @@ pub struct Board {
     pub pcie_generation: Option<u32>,
     /// The lanes of the PCIe link.
     pub pcie_lanes: Option<u32>,
+    /// The generation that the link could have; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pcie_generation: Option<u32>,
+    /// The lanes that the link could have; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pcie_lanes: Option<u32>,
     /// What held the clocks down during the run, in the library's words.
     pub throttle_reasons: Vec<String>,
 }
@@ -356,6 +362,20 @@ impl Results {
     /// The rows of the ladders, peers included.
     pub fn ladders(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.sweep.is_none())
+    }
+
+    /// What a row's speed-up is over: the first of our variants of its ladder that must move as many bytes. A variant that
+    /// does other work, such as one direction of a transfer, is no faster way to do the same.
+    pub fn baseline(&self, row: &Row) -> Option<&Row> {
+        let bytes = row.measured()?.bytes;
+        let is_like = |one: &&Row| {
+            !one.peer
+                && one.pattern == row.pattern
+                && one.sweep == row.sweep
+                && one.size == row.size
+        };
+        let mut alike = self.rows.iter().filter(is_like);
+        alike.find(|one| one.measured().is_some_and(|measured| measured.bytes == bytes))
     }
 
     /// What no types say: figures are positive and in order.

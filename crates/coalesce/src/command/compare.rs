@@ -3,6 +3,7 @@
 use super::shared::WrongArgument;
 use super::terminal::{coloured, table};
 use crate::catalogue::Catalogue;
+use ::results::fleet::{Fleet, LEAST_BOARDS, Node, fleets, odd_facts};
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
@@ -12,13 +13,19 @@ use std::process::ExitCode;
 /// Compare two result files: predictions with measurements, or one measurement with another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n\nVerdicts on two measurements:\n  SAME             the medians differ by less than half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not overlap, and the medians differ by more than half a launch overhead\n  AMBIGUOUS        the spreads overlap and are wide, or the medians differ by less than half a launch overhead"
+    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n  PROGRAM compare --fleet nodes/*.json\n\nVerdicts on two measurements:\n  SAME             the medians differ by less than half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not overlap, and the medians differ by more than half a launch overhead\n  AMBIGUOUS        the spreads overlap and are wide, or the medians differ by less than half a launch overhead\n\nA board of a fleet is an outlier when its time at one part of the device is more than 6 robust standard deviations\n(from the median absolute deviation over the boards) and more than 3 % above the median board."
 )]
 pub struct Arguments {
-    /// The file to compare with: an earlier measurement, or predictions.
-    first: PathBuf,
-    /// The measurement that is compared with it.
-    second: PathBuf,
+    /// Two files: an earlier measurement or predictions, and the measurement that is compared with it. With `--fleet` a
+    /// file per board.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Compare boards of a fleet, four or more of one model, with their median; exit with 1 when one is an outlier.
+    #[arg(long, conflicts_with_all = ["fail_on", "least_order", "most_error"])]
+    fleet: bool,
+    /// Write the comparison as JSON to standard output, and nothing else.
+    #[arg(long)]
+    json: bool,
     /// Exit with 1 when a row is slower in the second file.
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailOn>,
@@ -38,8 +45,18 @@ enum FailOn {
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.fleet {
+        return fleet(catalogue, arguments);
+    }
+    let [first, second] = &arguments.files[..] else {
+        return Err(WrongArgument(format!(
+            "{} files: name two to compare, or say --fleet to compare boards of a fleet",
+            arguments.files.len()
+        ))
+        .into());
+    };
     let load = |path: &Path| Results::load(path, catalogue.renamed);
-    let (first, second) = (load(&arguments.first)?, load(&arguments.second)?);
+    let (first, second) = (load(first)?, load(second)?);
     let (found, alone) = pairs(&first, &second);
     if found.is_empty() {
         return Err(WrongArgument(
@@ -57,13 +74,17 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             .into());
         }
         _ => {
-            for difference in differences(&first.environment, &second.environment) {
-                println!("{difference}");
+            if !arguments.json {
+                for difference in differences(&first.environment, &second.environment) {
+                    println!("{difference}");
+                }
             }
             measurements(arguments, &found)
         }
     };
-    if alone > 0 {
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
+    } else if alone > 0 {
         println!("{alone} rows are in only one of the files");
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -82,16 +103,20 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         let ratio = format!("{:.2}", pair.ratio());
         rows.add_row([variant, size, ms(pair.first.median), ms(pair.second.median), ratio]);
     }
-    println!("{rows}");
+    if !arguments.json {
+        println!("{rows}");
+    }
     let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } = agreement(found);
     let order_percent = 100.0 * in_order as f64 / neighbours.max(1) as f64;
-    println!(
-        "order: {in_order} of {neighbours} pairs of neighbours that differ by more than 10 % are predicted in the measured order ({order_percent:.0} %)"
-    );
-    println!(
-        "prediction error: median {error_percent:.0} % over {} rows; for a tenth of them it exceeds {worst_tenth_percent:.0} %",
-        found.len()
-    );
+    if !arguments.json {
+        println!(
+            "order: {in_order} of {neighbours} pairs of neighbours that differ by more than 10 % are predicted in the measured order ({order_percent:.0} %)"
+        );
+        println!(
+            "prediction error: median {error_percent:.0} % over {} rows; for a tenth of them it exceeds {worst_tenth_percent:.0} %",
+            found.len()
+        );
+    }
     arguments.least_order.is_none_or(|least| order_percent >= least)
         && arguments.most_error.is_none_or(|most| error_percent <= most)
 }
@@ -124,6 +149,10 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
             color.map_or_else(|| Cell::new(verdict), |color| coloured(verdict, color)),
         ]);
     }
+    let is_good = arguments.fail_on.is_none() || counts[Verdict::Slower as usize] == 0;
+    if arguments.json {
+        return is_good;
+    }
     println!("{rows}");
     let [same, faster, slower, ambiguous] = counts;
     println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
@@ -132,5 +161,139 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         found.len(),
         100.0 * agreeing as f64 / found.len() as f64
     );
-    arguments.fail_on.is_none() || slower == 0
+    is_good
+}
+
+/// A comparison as JSON: each row, and for predictions how well they agree.
+fn in_json(
+    first: &Results,
+    second: &Results,
+    found: &[Pair<'_>],
+    alone: usize,
+) -> serde_json::Value {
+    let is_prediction = first.environment.is_prediction && !second.environment.is_prediction;
+    let rows = found.iter().map(|pair| {
+        let mut row = serde_json::json!({
+            "variant": pair.row.name(),
+            "size": pair.row.size,
+            "sweep": pair.row.sweep,
+            "first_ms": pair.first.median,
+            "second_ms": pair.second.median,
+            "ratio": pair.ratio(),
+        });
+        if !is_prediction {
+            row["verdict"] = pair.verdict().to_string().into();
+        }
+        row
+    });
+    let mut all = serde_json::json!({
+        "is_prediction": is_prediction,
+        "differences": differences(&first.environment, &second.environment),
+        "rows": rows.collect::<Vec<_>>(),
+        "rows_in_one_file_only": alone,
+    });
+    if is_prediction {
+        let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } =
+            agreement(found);
+        all["agreement"] = serde_json::json!({
+            "neighbours": neighbours,
+            "in_order": in_order,
+            "error_percent": error_percent,
+            "worst_tenth_percent": worst_tenth_percent,
+        });
+    }
+    all
+}
+
+/// Boards against their median; fails when one is an outlier.
+fn fleet(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let nodes = super::report::nodes(catalogue, &arguments.files)?;
+    let predicted = nodes.iter().find(|node| node.results.environment.is_prediction);
+    if let Some(node) = predicted {
+        let name = &node.name;
+        return Err(WrongArgument(format!(
+            "{name} holds predictions, which are the same for all boards: give measurements"
+        ))
+        .into());
+    }
+    let fleets = fleets(&nodes);
+    if fleets.iter().all(|fleet| fleet.nodes.len() < LEAST_BOARDS) {
+        let message = format!(
+            "no model of GPU has {LEAST_BOARDS} boards here: of fewer it cannot be told which one is odd; name more files"
+        );
+        return Err(WrongArgument(message).into());
+    }
+    let outliers = fleets.iter().map(|fleet| fleet.outliers.len()).sum::<usize>();
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&fleets_in_json(&nodes, &fleets))?);
+    } else {
+        fleets.iter().for_each(|fleet| print_fleet(&nodes, fleet));
+    }
+    Ok(if outliers == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn print_fleet(nodes: &[Node], fleet: &Fleet) {
+    let count = fleet.nodes.len();
+    if count < LEAST_BOARDS {
+        println!(
+            "{}: {count} boards, too few to judge: at least {LEAST_BOARDS} are needed",
+            fleet.model
+        );
+        return;
+    }
+    if !fleet.outliers.is_empty() {
+        let mut rows = table([
+            "board",
+            "slow at",
+            "time / median",
+            "deviations",
+            "rows",
+            "unlike most boards",
+        ]);
+        for outlier in &fleet.outliers {
+            rows.add_row([
+                coloured(&nodes[outlier.node].name, Color::Red),
+                Cell::new(outlier.part.name()),
+                Cell::new(format!("{:.3}", outlier.score.ratio)),
+                Cell::new(format!("{:.0}", outlier.score.deviations)),
+                Cell::new(outlier.score.rows),
+                Cell::new(odd_facts(nodes, fleet, outlier.node).join("; ")),
+            ]);
+        }
+        println!("{rows}");
+    }
+    let mut slow: Vec<usize> = fleet.outliers.iter().map(|outlier| outlier.node).collect();
+    slow.sort_unstable();
+    slow.dedup();
+    println!("{}: {} of {count} boards are outliers", fleet.model, slow.len());
+}
+
+fn fleets_in_json(nodes: &[Node], fleets: &[Fleet]) -> serde_json::Value {
+    let of_fleet = |fleet: &Fleet| {
+        let outliers = fleet.outliers.iter().map(|outlier| {
+            serde_json::json!({
+                "board": nodes[outlier.node].name,
+                "part": outlier.part.name(),
+                "ratio": outlier.score.ratio,
+                "deviations": outlier.score.deviations,
+                "rows": outlier.score.rows,
+                "odd": odd_facts(nodes, fleet, outlier.node),
+            })
+        });
+        let boards = fleet.nodes.iter().zip(&fleet.scores).map(|(node, scores)| {
+            let parts =
+                scores.iter().map(|(part, score)| (part.name().to_owned(), score.ratio.into()));
+            serde_json::json!({
+                "board": nodes[*node].name,
+                "ratios": parts.collect::<serde_json::Map<_, _>>(),
+            })
+        });
+        serde_json::json!({
+            "model": fleet.model,
+            "is_judged": fleet.nodes.len() >= LEAST_BOARDS,
+            "outliers": outliers.collect::<Vec<_>>(),
+            "boards": boards.collect::<Vec<_>>(),
+        })
+    };
+    serde_json::json!({ "fleets": fleets.iter().map(of_fleet).collect::<Vec<_>>() })
 }

@@ -1,8 +1,8 @@
 //! Pictures of what the lanes of one warp touch: sectors of global memory, or banks and wavefronts of shared memory.
 
 use super::page::{
-    CHARACTERS, HEAD_CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, counted, group, line,
-    rounded, text_at,
+    CHARACTERS, Folded, HEAD_CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, counted,
+    folded, group, line, rounded, text_at,
 };
 use results::{InstructionCounts, RequestKind, RequestRecord, ServedWord, SourceLocation};
 use std::collections::BTreeMap;
@@ -97,7 +97,16 @@ fn line_in_file(location: &SourceLocation, file: &str) -> Option<u32> {
 
 /// Draws the requests of a kernel's first warp; `name` is that of the variant, `file` that of its source.
 pub fn draw(name: &str, file: &str, requests: &Requests) -> String {
-    let mut page = Page::new(format!("{name}: what one warp touches"));
+    draw_page(Page::new(format!("{name}: what one warp touches")), file, requests)
+}
+
+/// The same, with rows that look alike drawn once.
+pub fn draw_folded(name: &str, file: &str, requests: &Requests) -> String {
+    let page = Page::new(format!("{name}: what one warp touches"));
+    draw_page(Page { is_folded: true, ..page }, file, requests)
+}
+
+fn draw_page(mut page: Page, file: &str, requests: &Requests) -> String {
     if requests.shown.is_empty() {
         page.caption("The first warp asks nothing of global, shared or constant memory.");
         return page.finish();
@@ -251,44 +260,72 @@ fn draw_sectors(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>
     let mut lines: Vec<u64> = sectors.iter().map(|sector| sector / 4).collect();
     lines.dedup();
     let first = lines.first().copied().unwrap_or(0);
+    // How far a line is from the one before, what is wanted of it, and by how many lanes.
+    let looks = lines.iter().enumerate().map(|(index, number)| {
+        let wanted = sharing.range(number * 128..(number + 1) * 128);
+        let wanted = wanted.map(|(address, lanes)| (address % 128, lanes.len()));
+        let distance = index.checked_sub(1).map_or(1, |before| number - lines[before]);
+        (distance.min(2), wanted.collect::<Vec<_>>())
+    });
+    let looks: Vec<_> = looks.collect();
     let mut before = first;
-    for number in lines {
-        if number > before + 1 {
-            let y = page.y - (PITCH - ROW) + GAP / 2.0;
-            body.push(line("gap", [LABELS, y], [WIDTH - 1.0, y]));
-            page.y += GAP;
-        }
-        before = number;
-        let offset = format!("+{}", bytes_in_words((number - first) * 128));
-        body.push(text_at("label", LABELS - 4.0, page.y + 8.0, &offset));
-        for (address, lanes) in sharing.range(number * 128..(number + 1) * 128) {
-            let x = column((address % 128) as f64 / 4.0);
-            let width = f64::from(record.bytes) / 4.0 * CELL;
-            // Lanes that want the same place share its height.
-            let height = ROW / lanes.len() as f64;
-            for (index, lane) in lanes.iter().enumerate() {
-                let place = [x, page.y + index as f64 * height, width, height];
-                body.push(box_at(&format!("word l{lane}"), place).into());
+    for row in folded(&looks, page.is_folded) {
+        match row {
+            Folded::Row(index) => {
+                let number = lines[index];
+                if number > before + 1 {
+                    let y = page.y - (PITCH - ROW) + GAP / 2.0;
+                    body.push(line("gap", [LABELS, y], [WIDTH - 1.0, y]));
+                    page.y += GAP;
+                }
+                before = number;
+                let offset = format!("+{}", bytes_in_words((number - first) * 128));
+                body.push(text_at("label", LABELS - 4.0, page.y + 8.0, &offset));
+                draw_line(page, record, &sharing, &sectors, number, body);
             }
-            if let [lane] = lanes[..]
-                && record.bytes >= 8
-            {
-                let x = x + width / 2.0;
-                body.push(text_at("inside", x, page.y + 7.7, &lane.to_string()));
+            Folded::Alike(count) => {
+                page.alike(count);
+                before = lines.last().copied().unwrap_or(first);
             }
         }
-        // Outlines come last, so that nothing covers them; those that are moved above those that are not.
-        let is_touched = |sector: &u64| sectors.binary_search(sector).is_ok();
-        let (moved, idle): (Vec<u64>, Vec<u64>) =
-            (number * 4..number * 4 + 4).partition(is_touched);
-        for (class, sectors) in [("idle", idle), ("sector", moved)] {
-            for sector in sectors {
-                let place = [column((sector % 4 * 8) as f64), page.y, 8.0 * CELL, ROW];
-                body.push(box_at(class, place).into());
-            }
-        }
-        page.y += PITCH;
     }
+}
+
+/// A line of global memory: what lanes want of it, and its sectors.
+fn draw_line(
+    page: &mut Page,
+    record: &RequestRecord,
+    sharing: &BTreeMap<u64, Vec<usize>>,
+    sectors: &[u64],
+    number: u64,
+    body: &mut Vec<Element>,
+) {
+    for (address, lanes) in sharing.range(number * 128..(number + 1) * 128) {
+        let x = column((address % 128) as f64 / 4.0);
+        let width = f64::from(record.bytes) / 4.0 * CELL;
+        // Lanes that want the same place share its height.
+        let height = ROW / lanes.len() as f64;
+        for (index, lane) in lanes.iter().enumerate() {
+            let place = [x, page.y + index as f64 * height, width, height];
+            body.push(box_at(&format!("word l{lane}"), place).into());
+        }
+        if let [lane] = lanes[..]
+            && record.bytes >= 8
+        {
+            let x = x + width / 2.0;
+            body.push(text_at("inside", x, page.y + 7.7, &lane.to_string()));
+        }
+    }
+    // Outlines come last, so that nothing covers them; those that are moved above those that are not.
+    let is_touched = |sector: &u64| sectors.binary_search(sector).is_ok();
+    let (moved, idle): (Vec<u64>, Vec<u64>) = (number * 4..number * 4 + 4).partition(is_touched);
+    for (class, sectors) in [("idle", idle), ("sector", moved)] {
+        for sector in sectors {
+            let place = [column((sector % 4 * 8) as f64), page.y, 8.0 * CELL, ROW];
+            body.push(box_at(class, place).into());
+        }
+    }
+    page.y += PITCH;
 }
 
 /// The bank whose words need most passes, with those words.
@@ -329,9 +366,19 @@ fn draw_served_lanes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Ele
 
 /// Each pass with the words that it serves, in their banks.
 fn draw_passes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) {
-    for (index, pass) in record.passes.iter().enumerate() {
+    let looks = record.passes.iter().map(|pass| {
+        pass.iter().map(|word| (word.bank(), word.lanes.count_ones())).collect::<Vec<_>>()
+    });
+    for row in folded(&looks.collect::<Vec<_>>(), page.is_folded) {
+        let index = match row {
+            Folded::Row(index) => index,
+            Folded::Alike(count) => {
+                page.alike(count);
+                continue;
+            }
+        };
         pass_row(page, index, body);
-        for word in pass {
+        for word in &record.passes[index] {
             let lanes: Vec<usize> = lanes_of(word.lanes).collect();
             let height = ROW / lanes.len() as f64;
             for (index, lane) in lanes.iter().enumerate() {

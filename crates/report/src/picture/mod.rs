@@ -8,6 +8,8 @@ pub mod access;
 mod page;
 pub mod timeline;
 
+pub use page::style;
+
 use access::Requests;
 use results::{CountedPattern, CountedVariant};
 
@@ -20,5 +22,13 @@ pub fn of(pattern: &CountedPattern, variant: &CountedVariant) -> Option<String> 
     }
     let instructions = variant.kernels.iter().flat_map(|kernel| &kernel.instructions);
     let requests = Requests::of(&pattern.file, &pattern.source, instructions);
-    Some(access::draw(&name, &pattern.file, &requests))
+    Some(access::draw_folded(&name, &pattern.file, &requests))
+}
+
+/// A picture as a part of a page that has [`style`] once for all.
+pub fn in_page(picture: &str) -> String {
+    match (picture.split_once("<style>"), picture.split_once("</style>")) {
+        (Some((before, _)), Some((_, after))) => format!("{}{}", before.trim_end(), after),
+        _ => picture.to_owned(),
+    }
 }

@@ -19,12 +19,38 @@ pub struct Page {
     /// Where the next thing begins.
     pub y: f64,
     pub described: Vec<String>,
+    /// Whether rows that look alike are drawn once.
+    pub is_folded: bool,
+}
+
+/// A row of a picture, or how many like the one before are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folded {
+    Row(usize),
+    Alike(usize),
+}
+
+/// Of five and more rows in a line that look alike, the first two and the last one.
+pub fn folded<T: PartialEq>(looks: &[T], is_folded: bool) -> Vec<Folded> {
+    let mut rows = Vec::new();
+    let mut next = 0;
+    for run in looks.chunk_by(|one, other| one == other) {
+        if is_folded && run.len() >= 5 {
+            rows.extend([Folded::Row(next), Folded::Row(next + 1), Folded::Alike(run.len() - 3)]);
+            rows.push(Folded::Row(next + run.len() - 1));
+        } else {
+            rows.extend((next..next + run.len()).map(Folded::Row));
+        }
+        next += run.len();
+    }
+    rows
 }
 
 impl Page {
     /// An empty page with its heading.
     pub fn new(name: String) -> Page {
-        let mut page = Page { name, body: Vec::new(), y: 4.0, described: Vec::new() };
+        let mut page =
+            Page { name, body: Vec::new(), y: 4.0, described: Vec::new(), is_folded: false };
         page.paragraph("title", &page.name.clone(), TITLE_CHARACTERS);
         page
     }
@@ -41,6 +67,17 @@ impl Page {
             self.put(text_at(class, 2.0, self.y, &line));
         }
         self.y += 3.0;
+    }
+
+    /// Says how many rows are left out.
+    pub fn alike(&mut self, count: usize) {
+        let text = match count {
+            1 => "1 more row like these".to_owned(),
+            _ => format!("{count} more rows like these"),
+        };
+        self.y += 8.0;
+        self.put(text_at("fold", WIDTH / 2.0, self.y, &text));
+        self.y += 5.0;
     }
 
     /// A paragraph that is part of the text alternative, too.
@@ -78,6 +115,7 @@ svg.coalesce .code{font-family:monospace;font-size:8.8px}
 svg.coalesce .caption{font-size:10px}
 svg.coalesce .label{font-size:8px;text-anchor:end}
 svg.coalesce .mark{font-size:8px;text-anchor:middle}
+svg.coalesce .fold{font-size:8px;text-anchor:middle;font-style:italic}
 svg.coalesce .inside{font-size:7.5px;text-anchor:middle;fill:#111}
 svg.coalesce .axis{stroke:currentColor;stroke-width:.5;opacity:.35}
 svg.coalesce .rule{stroke:currentColor;stroke-width:.5;opacity:.6}
@@ -196,6 +234,15 @@ pub fn counted(count: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_look_alike_are_folded() {
+        use Folded::{Alike, Row};
+        let looks = [1, 2, 2, 2, 2, 2, 2, 3];
+        assert_eq!(folded(&looks, true), [Row(0), Row(1), Row(2), Alike(3), Row(6), Row(7)]);
+        assert_eq!(folded(&looks, false).len(), looks.len());
+        assert_eq!(folded(&[1, 1, 1, 1], true).len(), 4);
+    }
 
     #[test]
     fn text_is_broken_between_words() {

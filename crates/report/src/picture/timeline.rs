@@ -25,6 +25,24 @@ const MAX_TICKS: f64 = 6.0;
 
 /// Draws a timeline; `name` is that of the variant.
 pub fn draw(name: &str, timeline: &Timeline) -> String {
+    draw_on(name, timeline, timeline.length_us)
+}
+
+/// The longest time for an axis that several timelines share: of those that are no more than so many times as long as
+/// the one before in length, so that the shortest can still be seen.
+pub fn shared_axis(timelines: &[&Timeline]) -> f64 {
+    let mut lengths: Vec<f64> = timelines.iter().map(|timeline| timeline.length_us).collect();
+    lengths.sort_by(f64::total_cmp);
+    let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0.0);
+    let is_near = |length: &f64| *length <= MAX_STRETCH * median;
+    lengths.into_iter().filter(is_near).fold(0.0, f64::max)
+}
+
+/// How many times the median length a timeline may have to be on the axis of the others.
+const MAX_STRETCH: f64 = 5.0;
+
+/// Draws a timeline on an axis of so many microseconds, or a longer one if it needs that.
+pub fn draw_on(name: &str, timeline: &Timeline, axis_us: f64) -> String {
     let mut page = Page::new(format!("{name}: what ran when"));
     let origin = match timeline.origin {
         Origin::Model => "Times of the model",
@@ -32,7 +50,8 @@ pub fn draw(name: &str, timeline: &Timeline) -> String {
     };
     page.caption(&format!("{origin}; {}.", timeline.device));
     let all: Vec<&Interval> = timeline.intervals.iter().collect();
-    draw_panel(&mut page, &Scale::new(0.0..timeline.length_us), &all, "whole", timeline.origin);
+    let axis = Scale::new(0.0..axis_us.max(timeline.length_us));
+    draw_panel(&mut page, &axis, &all, "whole", timeline.origin);
     page.caption(&figures(timeline));
     if let Some(window) = crowd(timeline) {
         page.y += 4.0;
@@ -328,6 +347,26 @@ mod tests {
 
     fn interval(kind: Kind, stream: usize, start_us: f64, end_us: f64) -> Interval {
         Interval { kind, stream: Some(stream), start_us, end_us }
+    }
+
+    #[test]
+    fn one_axis_holds_all_but_the_far_longer_ones() {
+        let of = |length_us| Timeline {
+            device: "GPU".to_owned(),
+            origin: Origin::Model,
+            length_us,
+            intervals: vec![interval(Kind::Upload(4), 0, 0.0, length_us)],
+        };
+        let all = [of(10.0), of(20.0), of(40.0), of(9000.0)];
+        assert_eq!(shared_axis(&all.iter().collect::<Vec<_>>()), 40.0);
+        let widths = all.each_ref().map(|one| {
+            let picture = draw_on("a/b", one, 40.0);
+            let place = picture.split("class=\"box upload\"").nth(1).expect("a box");
+            let width = place.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
+            width.and_then(|width| width.parse::<f64>().ok()).expect("a width")
+        });
+        assert!((widths[1] / widths[0] - 2.0).abs() < 0.05, "{widths:?}");
+        assert!((widths[3] - widths[2]).abs() < 0.1, "{widths:?}");
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Bars.
 
 use super::canvas::{
-    Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, draw_legend, figure, legend_places,
+    Anchor, Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, draw_legend, figure, legend_places,
     linear_ticks, svg, width_of,
 };
-use plotters::style::text_anchor::HPos;
 use std::fmt::Write;
 
 /// Above the first bar.
@@ -36,12 +35,16 @@ pub struct Bar {
     pub label: String,
     /// Its length, if there is one.
     pub value: Option<f64>,
+    /// Where the middle half of the samples begins and ends.
+    pub spread: Option<(f64, f64)>,
     /// Whether it is not ours: it is hatched.
     pub is_peer: bool,
     /// The best it could be.
     pub peak: Option<f64>,
     /// What others say of it.
     pub marks: Vec<Option<f64>>,
+    /// The mark that misses the value by more than a third: a prediction that is not to be relied on.
+    pub missed: Option<usize>,
 }
 
 /// Draws bars.
@@ -49,7 +52,10 @@ pub fn bars(data: &Bars) -> String {
     let longest = data.bars.iter().map(|bar| width_of(&bar.label)).fold(0.0, f64::max);
     let left = (longest + 20.0).min(450.0);
     let right = f64::from(WIDTH) - 110.0;
-    let values = data.bars.iter().flat_map(|bar| bar.marks.iter().copied().chain([bar.value]));
+    let values = data.bars.iter().flat_map(|bar| {
+        let end = bar.spread.map(|(_, end)| end);
+        bar.marks.iter().copied().chain([bar.value, end])
+    });
     let best = values.flatten().fold(0.0, f64::max);
     // A limit far away would leave no room for the bars.
     let is_near = |peak: &f64| *peak <= 8.0 * best;
@@ -64,10 +70,16 @@ pub fn bars(data: &Bars) -> String {
     }
     let marks = data.marks.iter().enumerate();
     legend.extend(marks.map(|(index, name)| (Key::Mark(index), name.clone())));
+    if data.bars.iter().any(|bar| bar.missed.is_some()) {
+        legend.push((Key::Missed, "it misses by more than a third".to_owned()));
+    }
+    if data.bars.iter().any(is_spread_seen) {
+        legend.push((Key::Spread, "middle half of the samples".to_owned()));
+    }
     if has_limits {
         legend.push((Key::Peak, data.peak.clone()));
     }
-    let (places, legend_height) = legend_places(&legend);
+    let (places, legend_height) = legend_places(&legend, WIDTH);
     let legend_top = bottom + 2.0 * f64::from(LINE) + 14.0;
     let description = bars_in_words(data);
     let hovers: Vec<Hover> = data
@@ -79,12 +91,12 @@ pub fn bars(data: &Bars) -> String {
             ((0.0, top), (f64::from(WIDTH), top + ROW), bar_in_words(data, bar))
         })
         .collect();
-    svg(&data.caption, legend_top + legend_height, &description, &hovers, |canvas| {
+    svg(&data.caption, (WIDTH, legend_top + legend_height), &description, &hovers, |canvas| {
         for tick in linear_ticks(most, 4) {
             canvas.path(&[(x(tick), 4.0), (x(tick), bottom)], Ink::Faint, 2);
-            canvas.text(&figure(tick), (x(tick), bottom + 22.0), HPos::Center);
+            canvas.text(&figure(tick), (x(tick), bottom + 22.0), Anchor::Middle);
         }
-        canvas.text(data.unit, ((left + right) / 2.0, bottom + 62.0), HPos::Center);
+        canvas.text(data.unit, ((left + right) / 2.0, bottom + 62.0), Anchor::Middle);
         for (index, bar) in data.bars.iter().enumerate() {
             let top = TOP + ROW * index as f64;
             let peak = bar.peak.filter(is_near);
@@ -97,7 +109,7 @@ pub fn bars(data: &Bars) -> String {
 
 /// Draws a bar with its label, its figure, its limit and its marks.
 fn draw_bar(
-    canvas: &mut Canvas<'_>,
+    canvas: &mut Canvas,
     bar: &Bar,
     peak: Option<f64>,
     top: f64,
@@ -105,9 +117,9 @@ fn draw_bar(
     x: impl Fn(f64) -> f64,
 ) {
     let middle = top + ROW / 2.0;
-    canvas.text(&bar.label, (left - 14.0, middle), HPos::Right);
+    canvas.text(&bar.label, (left - 14.0, middle), Anchor::End);
     let text = bar.value.map_or_else(|| "none".to_owned(), figure);
-    canvas.text(&text, (f64::from(WIDTH) - 4.0, middle), HPos::Right);
+    canvas.text(&text, (f64::from(WIDTH) - 4.0, middle), Anchor::End);
     if let Some(value) = bar.value {
         let (from, to) = ((left, top + 8.0), (x(value).max(left + 3.0), top + ROW - 8.0));
         match bar.is_peer {
@@ -118,11 +130,22 @@ fn draw_bar(
     if let Some(peak) = peak {
         canvas.path(&[(x(peak), top), (x(peak), top + ROW)], Ink::Peak, 6);
     }
+    if let Some((low, high)) = bar.spread.filter(|_| is_spread_seen(bar)) {
+        canvas.spread((x(low), x(high)), middle);
+    }
     for (index, mark) in bar.marks.iter().enumerate() {
-        if let Some(mark) = mark {
-            canvas.mark(index, (x(*mark), middle));
+        let Some(mark) = mark else { continue };
+        match bar.missed {
+            Some(missed) if missed == index => canvas.missed(index, (x(*mark), middle)),
+            _ => canvas.mark(index, (x(*mark), middle)),
         }
     }
+}
+
+/// Whether a spread is wide enough to be drawn: 2 % of its bar.
+fn is_spread_seen(bar: &Bar) -> bool {
+    let width = bar.spread.zip(bar.value).map(|((low, high), value)| (high - low) / value);
+    width.is_some_and(|part| part > 0.02)
 }
 
 fn bar_in_words(data: &Bars, bar: &Bar) -> String {
@@ -131,9 +154,11 @@ fn bar_in_words(data: &Bars, bar: &Bar) -> String {
         Some(value) => format!("{}: {} {unit}", bar.label, figure(value)),
         None => format!("{}: none", bar.label),
     };
-    for (name, mark) in data.marks.iter().zip(&bar.marks) {
+    for (index, (name, mark)) in data.marks.iter().zip(&bar.marks).enumerate() {
         if let Some(mark) = mark {
-            let _ = write!(text, ", {name} {} {unit}", figure(*mark));
+            let missed =
+                if bar.missed == Some(index) { " (misses by more than a third)" } else { "" };
+            let _ = write!(text, ", {name} {} {unit}{missed}", figure(*mark));
         }
     }
     if let Some(peak) = bar.peak {

@@ -1,27 +1,21 @@
-//! What every plot is drawn with: plotters' backend in the page's colours, texts, ticks and legends.
+//! What every plot is drawn with: shapes with the classes of the page's style, texts, ticks and legends.
 //!
-//! Plotters draws into a string. Colours are stand-ins there, which become variables of the page's style, so that a
-//! plot follows the page from light to dark. Lengths are units of a drawing that is [`WIDTH`] wide and takes the width of
-//! the page.
+//! A shape has a class for its colour and one for its stroke, so that a plot follows its page from light to dark.
+//! Lengths are units of a drawing that is [`WIDTH`] wide and takes the width of the page.
 
-use plotters::backend::DrawingBackend;
-use plotters::prelude::SVGBackend;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{IntoTextStyle, RGBColor, ShapeStyle};
-use std::fmt::Write;
+use svg::Node;
+use svg::node::element::{Circle, Description, Element, Polygon, Polyline, Rectangle, Text, Title};
 
-/// The width of every drawing.
+/// The width of a drawing.
 pub const WIDTH: i32 = 880;
+/// The width of a drawing that takes a whole page.
+pub const WIDE: i32 = 1400;
 /// The height of letters.
 pub const FONT: i32 = 28;
 /// From a line of text to the next.
 pub const LINE: i32 = 42;
 /// Lines that a plot can tell apart, by colour and by marker.
 pub const MAX_SERIES: usize = 6;
-
-/// How dashed and dotted lines are drawn.
-pub const DASHES: &str = "stroke-dasharray=\"16 12\"";
-pub const DOTS: &str = "stroke-dasharray=\"4 8\"";
 
 /// A colour of the page's style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,39 +33,33 @@ pub enum Ink {
 }
 
 impl Ink {
-    /// The colour that stands for it while plotters draws.
-    pub fn stand_in(self) -> RGBColor {
+    /// The classes of what is drawn with it.
+    fn class(self) -> String {
+        let series = |index: u8| format!("s{}", usize::from(index) % MAX_SERIES);
         match self {
-            Ink::Text => RGBColor(0, 0, 0),
-            Ink::Faint => RGBColor(0, 0, 1),
-            Ink::Peak => RGBColor(0, 0, 2),
-            Ink::Peer => RGBColor(0, 0, 3),
-            Ink::Paper => RGBColor(0, 0, 4),
-            Ink::Series(index) => RGBColor(1, 0, index),
-            Ink::Dashed(index) => RGBColor(2, 0, index),
-            Ink::Dotted(index) => RGBColor(3, 0, index),
-            Ink::DashedText => RGBColor(4, 0, 0),
-            Ink::DottedText => RGBColor(4, 0, 1),
+            Ink::Text => "ink".to_owned(),
+            Ink::Faint => "faint".to_owned(),
+            Ink::Peak => "peak".to_owned(),
+            Ink::Peer => "peer".to_owned(),
+            Ink::Paper => "paper".to_owned(),
+            Ink::Series(index) => series(index),
+            Ink::Dashed(index) => series(index) + " dashed",
+            Ink::Dotted(index) => series(index) + " dotted",
+            Ink::DashedText => "ink dashed".to_owned(),
+            Ink::DottedText => "ink dotted".to_owned(),
         }
     }
+}
 
-    /// What a stand-in is in the page: the rest of an attribute from its value on.
-    pub fn in_page(stand_in: &str) -> String {
-        let index = u8::from_str_radix(stand_in.get(4..6).unwrap_or(""), 16).unwrap_or(0);
-        match stand_in.get(0..2) {
-            Some("01") => format!("var(--series-{index})\""),
-            Some("02") => format!("var(--series-{index})\" {DASHES}"),
-            Some("03") => format!("var(--series-{index})\" {DOTS}"),
-            Some("04") => format!("currentColor\" {}", if index == 0 { DASHES } else { DOTS }),
-            _ => match index {
-                1 => "var(--faint)\"".to_owned(),
-                2 => "var(--limit)\"".to_owned(),
-                3 => "var(--peer)\"".to_owned(),
-                4 => "var(--paper)\"".to_owned(),
-                _ => "currentColor\"".to_owned(),
-            },
-        }
-    }
+/// At which side of its place a text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// The text begins there.
+    Start,
+    /// Its middle is there.
+    Middle,
+    /// It ends there.
+    End,
 }
 
 /// What a reader learns who cannot see the plot, and the plot's name in its page.
@@ -113,26 +101,24 @@ pub fn amount(value: f64) -> String {
     }
 }
 
-/// Why drawing cannot fail.
-pub const DRAWN: &str = "a string takes every drawing";
+/// The drawing.
+#[derive(Default)]
+pub struct Canvas(Vec<Element>);
 
-/// The drawing: plotters' backend, with our colours.
-pub struct Canvas<'a>(SVGBackend<'a>);
-
-impl Canvas<'_> {
+impl Canvas {
     pub fn path(&mut self, points: &[(f64, f64)], ink: Ink, width: u32) {
-        let style = ShapeStyle { color: ink.stand_in().into(), filled: false, stroke_width: width };
-        self.0.draw_path(points.iter().map(|point| pixel(*point)), &style).expect(DRAWN);
+        let class = format!("line {} w{width}", ink.class());
+        self.0.push(Polyline::new().set("class", class).set("points", places(points)).into());
     }
 
     pub fn area(&mut self, points: &[(f64, f64)], ink: Ink) {
-        self.0
-            .fill_polygon(points.iter().map(|point| pixel(*point)), &ink.stand_in())
-            .expect(DRAWN);
+        let class = format!("area {}", ink.class());
+        self.0.push(Polygon::new().set("class", class).set("points", places(points)).into());
     }
 
-    pub fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), ink: Ink) {
-        self.area(&[(left, top), (right, top), (right, bottom), (left, bottom)], ink);
+    pub fn rectangle(&mut self, from: (f64, f64), to: (f64, f64), ink: Ink) {
+        let class = format!("area {}", ink.class());
+        self.0.push(rectangle(from, to).set("class", class).into());
     }
 
     /// A box of diagonals: what is not ours.
@@ -151,19 +137,25 @@ impl Canvas<'_> {
         self.path(&corners, ink, 3);
     }
 
-    pub fn text(&mut self, text: &str, at: (f64, f64), side: HPos) {
-        let size = f64::from(FONT) * 1.24;
-        let style = ("sans-serif", size)
-            .into_text_style(&(WIDTH as u32, WIDTH as u32))
-            .pos(Pos::new(side, VPos::Center));
-        self.0.draw_text(text, &style, pixel(at)).expect(DRAWN);
+    pub fn text(&mut self, text: &str, at: (f64, f64), anchor: Anchor) {
+        let (x, y) = pixel(at);
+        let element = Text::new(text).set("x", x).set("y", y);
+        self.0.push(match anchor {
+            Anchor::Start => element.into(),
+            Anchor::Middle => element.set("class", "middle").into(),
+            Anchor::End => element.set("class", "end").into(),
+        });
     }
 
     /// The marker of a series.
     pub fn marker(&mut self, series: usize, (x, y): (f64, f64), ink: Ink) {
         let r = 10.0;
         match series % MAX_SERIES {
-            0 => self.0.draw_circle(pixel((x, y)), 10, &ink.stand_in(), true).expect(DRAWN),
+            0 => {
+                let (x, y) = pixel((x, y));
+                let circle = Circle::new().set("cx", x).set("cy", y).set("r", r);
+                self.0.push(circle.set("class", format!("area {}", ink.class())).into());
+            }
             1 => self.rectangle((x - r, y - r), (x + r, y + r), ink),
             2 => self.area(&[(x, y - r), (x + r, y + r), (x - r, y + r)], ink),
             3 => self.area(&[(x, y - 13.0), (x + 13.0, y), (x, y + 13.0), (x - 13.0, y)], ink),
@@ -184,6 +176,21 @@ impl Canvas<'_> {
         self.area(&outline, Ink::Paper);
         self.path(&[&outline[..], &outline[..1]].concat(), Ink::Series(mark_series(index)), 5);
     }
+
+    /// A mark that is far from the bar's end: filled, with an exclamation mark.
+    pub fn missed(&mut self, index: usize, (x, y): (f64, f64)) {
+        self.mark(index, (x, y));
+        self.path(&[(x, y - 7.0), (x, y + 2.0)], Ink::Peak, 5);
+        self.path(&[(x, y + 5.0), (x, y + 9.0)], Ink::Peak, 5);
+    }
+
+    /// Where samples lie: a line with ends across a bar.
+    pub fn spread(&mut self, (from, to): (f64, f64), y: f64) {
+        self.path(&[(from, y), (to, y)], Ink::Text, 3);
+        for x in [from, to] {
+            self.path(&[(x, y - 8.0), (x, y + 8.0)], Ink::Text, 3);
+        }
+    }
 }
 
 /// The colour of the n-th mark: not that of the bars.
@@ -193,6 +200,20 @@ pub fn mark_series(index: usize) -> u8 {
 
 pub fn pixel((x, y): (f64, f64)) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
+}
+
+fn places(points: &[(f64, f64)]) -> String {
+    let places = points.iter().map(|point| {
+        let (x, y) = pixel(*point);
+        format!("{x},{y}")
+    });
+    places.collect::<Vec<_>>().join(" ")
+}
+
+fn rectangle(from: (f64, f64), to: (f64, f64)) -> Rectangle {
+    let ((left, top), (right, bottom)) = (pixel(from), pixel(to));
+    let rectangle = Rectangle::new().set("x", left).set("y", top);
+    rectangle.set("width", right - left).set("height", bottom - top)
 }
 
 /// The width of a text, about: the letters of a wide font, DejaVu Sans.
@@ -209,68 +230,49 @@ pub fn width_of(text: &str) -> f64 {
 /// What shows its meaning under a pointer: where, how large, and what it says.
 pub type Hover = ((f64, f64), (f64, f64), String);
 
-/// Draws, and makes the result a part of a page: with its texts, and with colours of the page's style.
+/// Draws, and makes the result a part of a page.
 pub fn svg(
     caption: &Caption,
-    height: f64,
+    (width, height): (i32, f64),
     description: &str,
     hovers: &[Hover],
-    draw: impl FnOnce(&mut Canvas<'_>),
+    draw: impl FnOnce(&mut Canvas),
 ) -> String {
-    let mut drawn = String::new();
-    let size = (WIDTH as u32, height.ceil() as u32);
-    let mut canvas = Canvas(SVGBackend::with_string(&mut drawn, size));
-    draw(&mut canvas);
-    canvas.0.present().expect(DRAWN);
-    drop(canvas);
-    let body = drawn.split_once(">\n").map_or("", |(_, body)| body);
-    let mut body = themed(body.trim_end().trim_end_matches("</svg>"));
-    for ((left, top), (right, bottom), text) in hovers {
-        let _ = writeln!(
-            body,
-            "<rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"{:.0}\" height=\"{:.0}\" fill=\"transparent\"><title>{}</title></rect>",
-            right - left,
-            bottom - top,
-            escaped(text)
-        );
-    }
     let Caption { id, title } = caption;
-    format!(
-        "<svg class=\"plot\" id=\"{id}\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
-         aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{}</title>\
-         <desc id=\"{id}-desc\">{}</desc>\n{body}</svg>",
-        escaped(title),
-        escaped(description)
-    )
+    let (title_id, description_id) = (format!("{id}-title"), format!("{id}-desc"));
+    let mut plot = Element::new("svg");
+    plot.assign("class", "plot");
+    plot.assign("id", id.as_str());
+    plot.assign("viewBox", format!("0 0 {width} {height:.0}"));
+    plot.assign("role", "img");
+    plot.assign("aria-labelledby", format!("{title_id} {description_id}"));
+    plot.append(Title::new(title).set("id", title_id));
+    let description = Description::new().add(svg::node::Text::new(description));
+    plot.append(description.set("id", description_id));
+    let mut canvas = Canvas::default();
+    draw(&mut canvas);
+    for element in canvas.0 {
+        plot.append(element);
+    }
+    for (from, to, text) in hovers {
+        plot.append(rectangle(*from, *to).set("class", "hover").add(Title::new(text)));
+    }
+    plot.to_string()
 }
 
 /// A plot of a page as a file of its own, which brings its colours.
 pub fn alone(plot: &str) -> String {
-    let style =
-        concat!(include_str!("../palette.css"), "svg{color:var(--ink);background:var(--paper)}\n");
+    let style = concat!(
+        include_str!("../palette.css"),
+        include_str!("../plot.css"),
+        "svg{color:var(--ink);background:var(--paper)}\n"
+    );
     let namespace = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
     let (head, rest) = plot.replacen("<svg ", namespace, 1).split_once('>').map_or_else(
         || (String::new(), String::new()),
         |(head, rest)| (head.to_owned(), rest.to_owned()),
     );
     format!("{head}><style>{style}</style>{rest}\n")
-}
-
-/// Replaces stand-ins by the page's colours.
-pub fn themed(drawn: &str) -> String {
-    let mut parts = drawn.split("=\"#");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (stand_in, rest) = part.split_once('"').unwrap_or((part, ""));
-        out += "=\"";
-        out += &Ink::in_page(stand_in);
-        out += rest;
-    }
-    out
-}
-
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Round values from 0 to at most `max`.
@@ -311,18 +313,22 @@ pub enum Key {
     Bar,
     Peer,
     Peak,
+    Spread,
+    Missed,
     Mark(usize),
     Line(usize),
+    /// A marker of a series in the colour of another.
+    Point(usize, usize),
     Stroke(Stroke),
 }
 
 /// Where the entries of a legend stand, and its height: as many beside each other as fit.
-pub fn legend_places(entries: &[(Key, String)]) -> (Vec<(f64, f64)>, f64) {
+pub fn legend_places(entries: &[(Key, String)], room: i32) -> (Vec<(f64, f64)>, f64) {
     let (mut x, mut y) = (10.0, 0.0);
     let mut places = Vec::new();
     for (_, name) in entries {
         let width = 90.0 + width_of(name);
-        if x > 10.0 && x + width > f64::from(WIDTH) {
+        if x > 10.0 && x + width > f64::from(room) {
             (x, y) = (10.0, y + f64::from(LINE));
         }
         places.push((x, y));
@@ -332,7 +338,7 @@ pub fn legend_places(entries: &[(Key, String)]) -> (Vec<(f64, f64)>, f64) {
 }
 
 pub fn draw_legend(
-    canvas: &mut Canvas<'_>,
+    canvas: &mut Canvas,
     entries: &[(Key, String)],
     places: &[(f64, f64)],
     top: f64,
@@ -344,11 +350,16 @@ pub fn draw_legend(
             Key::Bar => canvas.rectangle(from, to, Ink::Series(0)),
             Key::Peer => canvas.hatched(from, to, Ink::Peer),
             Key::Peak => canvas.path(&[(x + 35.0, from.1), (x + 35.0, to.1)], Ink::Peak, 6),
+            Key::Spread => canvas.spread((x + 10.0, x + 60.0), middle),
+            Key::Missed => canvas.missed(0, (x + 35.0, middle)),
             Key::Mark(index) => canvas.mark(index, (x + 35.0, middle)),
             Key::Line(series) => {
                 let ink = Ink::Series(series as u8);
                 canvas.path(&[(x, middle), (x + 70.0, middle)], ink, 5);
                 canvas.marker(series, (x + 35.0, middle), ink);
+            }
+            Key::Point(series, colour) => {
+                canvas.marker(series, (x + 35.0, middle), Ink::Series(colour as u8));
             }
             Key::Stroke(stroke) => {
                 let ink = match stroke {
@@ -359,6 +370,6 @@ pub fn draw_legend(
                 canvas.path(&[(x, middle), (x + 70.0, middle)], ink, 5);
             }
         }
-        canvas.text(name, (x + 82.0, middle), HPos::Left);
+        canvas.text(name, (x + 82.0, middle), Anchor::Start);
     }
 }

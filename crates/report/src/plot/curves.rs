@@ -1,10 +1,9 @@
 //! Lines over a dimension, and the frame of plots with two axes.
 
 use super::canvas::{
-    Canvas, Caption, Hover, Ink, Key, LINE, Stroke, WIDTH, amount, draw_legend, figure,
+    Anchor, Canvas, Caption, Hover, Ink, Key, LINE, Stroke, WIDTH, amount, draw_legend, figure,
     legend_places, linear_ticks, log10_ticks, svg, width_of,
 };
-use plotters::style::text_anchor::HPos;
 use std::fmt::Write;
 
 /// How an axis is divided.
@@ -66,7 +65,7 @@ pub fn curves(data: &Curves) -> String {
     let is_there = |stroke: Stroke| data.lines.iter().any(|line| line.stroke == stroke);
     let strokes = data.strokes.iter().filter(|(stroke, _)| is_there(*stroke));
     legend.extend(strokes.map(|(stroke, name)| (Key::Stroke(*stroke), name.clone())));
-    let (places, legend_height) = legend_places(&legend);
+    let (places, legend_height) = legend_places(&legend, WIDTH);
     let legend_top = frame.y.from + 2.0 * f64::from(LINE) + 20.0;
     let in_words = |line: &Line, (x, y): (f64, f64)| {
         format!("{} at {}: {} {}", line.name, amount(x), figure(y), data.y.name)
@@ -80,26 +79,32 @@ pub fn curves(data: &Curves) -> String {
             ((x - 16.0, y - 16.0), (x + 16.0, y + 16.0), in_words(line, point))
         })
         .collect();
-    svg(&data.caption, legend_top + legend_height, &curves_in_words(data), &hovers, |canvas| {
-        canvas.text(&data.y.name, (8.0, 24.0), HPos::Left);
-        frame.draw(canvas, &x_ticks, &y_ticks, &data.x.name);
-        for line in &data.lines {
-            let points: Vec<_> = line.points.iter().map(|point| frame.place(*point)).collect();
-            let ink = match line.stroke {
-                Stroke::Solid => Ink::Series,
-                Stroke::Dashed => Ink::Dashed,
-                Stroke::Dotted => Ink::Dotted,
-            };
-            canvas.path(&points, ink(line.series as u8), 5);
-            if line.stroke == Stroke::Solid {
-                // Of very many points only some get a marker.
-                for point in points.into_iter().step_by(line.points.len().div_ceil(24)) {
-                    canvas.marker(line.series, point, Ink::Series(line.series as u8));
+    svg(
+        &data.caption,
+        (WIDTH, legend_top + legend_height),
+        &curves_in_words(data),
+        &hovers,
+        |canvas| {
+            canvas.text(&data.y.name, (8.0, 24.0), Anchor::Start);
+            frame.draw(canvas, &x_ticks, &y_ticks, &data.x.name);
+            for line in &data.lines {
+                let points: Vec<_> = line.points.iter().map(|point| frame.place(*point)).collect();
+                let ink = match line.stroke {
+                    Stroke::Solid => Ink::Series,
+                    Stroke::Dashed => Ink::Dashed,
+                    Stroke::Dotted => Ink::Dotted,
+                };
+                canvas.path(&points, ink(line.series as u8), 5);
+                if line.stroke == Stroke::Solid {
+                    // Of very many points only some get a marker.
+                    for point in points.into_iter().step_by(line.points.len().div_ceil(24)) {
+                        canvas.marker(line.series, point, Ink::Series(line.series as u8));
+                    }
                 }
             }
-        }
-        draw_legend(canvas, &legend, &places, legend_top);
-    })
+            draw_legend(canvas, &legend, &places, legend_top);
+        },
+    )
 }
 
 /// An axis' ticks: values and their texts.
@@ -179,18 +184,12 @@ impl Frame {
     }
 
     /// Draws grid, ticks and names.
-    pub fn draw(
-        &self,
-        canvas: &mut Canvas<'_>,
-        x: &[(f64, String)],
-        y: &[(f64, String)],
-        name: &str,
-    ) {
+    pub fn draw(&self, canvas: &mut Canvas, x: &[(f64, String)], y: &[(f64, String)], name: &str) {
         let (left, right, bottom, top) = (self.x.from, self.x.to, self.y.from, self.y.to);
         for (value, text) in y {
             let at = self.y.place(*value);
             canvas.path(&[(left, at), (right, at)], Ink::Faint, 2);
-            canvas.text(text, (left - 12.0, at), HPos::Right);
+            canvas.text(text, (left - 12.0, at), Anchor::End);
         }
         let mut last_end = f64::NEG_INFINITY;
         for (value, text) in x {
@@ -199,12 +198,12 @@ impl Frame {
             // A label that would touch the one before is left out.
             let half = width_of(text) / 2.0;
             if at - half > last_end + 10.0 {
-                canvas.text(text, (at, bottom + 24.0), HPos::Center);
+                canvas.text(text, (at, bottom + 24.0), Anchor::Middle);
                 last_end = at + half;
             }
         }
         canvas.path(&[(left, top), (left, bottom), (right, bottom)], Ink::Text, 2);
-        canvas.text(name, ((left + right) / 2.0, bottom + 66.0), HPos::Center);
+        canvas.text(name, ((left + right) / 2.0, bottom + 66.0), Anchor::Middle);
     }
 }
 

@@ -4,11 +4,13 @@ mod bars;
 mod canvas;
 mod curves;
 mod roofline;
+mod strip;
 
 pub use bars::{Bar, Bars, bars};
 pub use canvas::{Caption, MAX_SERIES, Stroke, alone, amount, figure};
 pub use curves::{Axis, Curves, Line, Scale, curves};
-pub use roofline::{Roofline, roofline};
+pub use roofline::{Point, Roofline, roofline};
+pub use strip::{Column, Strip, strip};
 
 #[cfg(test)]
 mod tests {
@@ -37,9 +39,11 @@ mod tests {
         let bar = |label: &str, value, is_peer| Bar {
             label: label.to_owned(),
             value,
+            spread: None,
             is_peer,
             peak: Some(4000.0),
             marks: vec![Some(3000.0)],
+            missed: None,
         };
         let svg = bars(&Bars {
             caption: caption(),
@@ -59,7 +63,11 @@ mod tests {
             "{svg}"
         );
         assert!(!svg.contains("\"#"), "{svg}");
-        assert!(svg.contains("var(--series-0)") && svg.contains("currentColor"), "{svg}");
+        assert!(
+            svg.contains("class=\"area s0\"") && svg.contains("class=\"line ink w2\""),
+            "{svg}"
+        );
+        assert!(!svg.contains("style="), "colours are classes: {svg}");
         assert_eq!(svg.matches("<svg").count(), 1);
         assert_eq!(svg.matches("</svg>").count(), 1);
     }
@@ -85,7 +93,7 @@ mod tests {
                 strokes: vec![(Stroke::Dashed, "predicted".to_owned())],
             });
             assert!(
-                svg.contains("stroke-dasharray")
+                svg.contains("dashed")
                     && svg.contains("line 5: 0.001 at 1, 40 at 1024, 4000 at 2²⁰"),
                 "{svg}"
             );

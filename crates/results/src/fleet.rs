@@ -1,0 +1,314 @@
+//! Many boards of one model: which of them is slow, at what, and against what.
+//!
+//! A row's time on a board is compared with the median over all boards. What a row tells of a part of the device, such
+//! as its memory or its link to the host, is the same for all rows that this part bounds, so a board has one figure per
+//! part: the median of its ratios. A board is an outlier when that figure is both larger than what boards differ by
+//! here ([`DEVIATIONS`] robust standard deviations, from the median absolute deviation) and large enough to matter
+//! ([`LEAST_PERCENT`]). Medians are not moved by the outliers themselves, as long as most boards are sound.
+
+use crate::resource::Resource;
+use crate::run::{Environment, Results, Row};
+use std::collections::BTreeMap;
+
+/// Boards of one model below which nothing can be said: of three, one that is odd makes a third of them.
+pub const LEAST_BOARDS: usize = 4;
+/// Robust standard deviations from the median from which on a board is an outlier.
+pub const DEVIATIONS: f64 = 6.0;
+/// How much slower than the median an outlier is at least, percent.
+pub const LEAST_PERCENT: f64 = 3.0;
+/// No part is known better than this: the standard deviation is at least so much, percent.
+const LEAST_DEVIATION_PERCENT: f64 = 0.25;
+/// From the median absolute deviation of a normal distribution to its standard deviation.
+const OF_NORMAL: f64 = 1.4826;
+/// Rows that a part has at least, so that one odd row accuses nobody.
+const LEAST_ROWS: usize = 3;
+
+/// A part of the device and its machine that bounds rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Device memory.
+    Memory,
+    /// Caches and shared memory.
+    OnChip,
+    /// Arithmetic.
+    Arithmetic,
+    /// The link to the host.
+    Link,
+    /// Kernels that no measured peak bounds.
+    OtherKernels,
+    /// Launches, and the host's own work.
+    Host,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 6] =
+        [Part::Memory, Part::OnChip, Part::Arithmetic, Part::Link, Part::OtherKernels, Part::Host];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Memory => "device memory",
+            Part::OnChip => "caches and shared memory",
+            Part::Arithmetic => "arithmetic",
+            Part::Link => "PCIe",
+            Part::OtherKernels => "other kernels",
+            Part::Host => "launches and host",
+        }
+    }
+
+    /// Whether a board answers for it: the host's processor decides about the rest, whose times differ from run to run.
+    pub fn is_the_boards(self) -> bool {
+        self != Part::Host
+    }
+
+    fn of_resource(resource: Resource) -> Part {
+        match resource {
+            Resource::Copy | Resource::Read | Resource::Write => Part::Memory,
+            Resource::L2 | Resource::Shared => Part::OnChip,
+            Resource::Fp32 | Resource::TensorBf16 => Part::Arithmetic,
+            Resource::HostToDevice | Resource::DeviceToHost | Resource::Bidirectional => Part::Link,
+            Resource::Launch => Part::Host,
+        }
+    }
+
+    /// The part that bounds a row; a row that runs at less than half of its peak is bounded by something else.
+    fn of_row(row: &Row) -> Part {
+        let minimum = row.measured().and_then(|measured| measured.minimum_time);
+        match minimum.filter(|minimum| minimum.percent >= 50.0) {
+            Some(minimum) => Part::of_resource(minimum.resource),
+            None if row.is_host_work() => Part::Host,
+            None => Part::OtherKernels,
+        }
+    }
+}
+
+/// A board of the fleet: what its file is called, and what is in it.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Such as `node07-gpu3`.
+    pub name: String,
+    /// What was measured.
+    pub results: Results,
+}
+
+/// A board's figure for a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// Its time over the median board's.
+    pub ratio: f64,
+    /// Robust standard deviations from the median; positive is slow.
+    pub deviations: f64,
+    /// The rows that it rests on.
+    pub rows: usize,
+}
+
+impl Score {
+    /// Whether it is slow beyond what boards differ by.
+    pub fn is_slow(&self) -> bool {
+        self.rows >= LEAST_ROWS
+            && self.deviations > DEVIATIONS
+            && self.ratio > 1.0 + LEAST_PERCENT / 100.0
+    }
+}
+
+/// A board that is slower than the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlier {
+    /// Which one, counted as the nodes were given.
+    pub node: usize,
+    /// At what.
+    pub part: Part,
+    /// By how much.
+    pub score: Score,
+}
+
+/// A row over all boards that have it.
+#[derive(Clone, Debug)]
+pub struct FleetRow {
+    /// `pattern/variant`, or a measured peak.
+    pub name: String,
+    /// The size, as text.
+    pub size: String,
+    /// What bounds it on the first board that has it.
+    pub part: Part,
+    /// The median over the boards, milliseconds.
+    pub median_ms: f64,
+    /// The robust standard deviation over the boards, as a percentage of the median.
+    pub deviation_percent: f64,
+    /// The time of each node, milliseconds, as far as it has one.
+    pub times_ms: Vec<Option<f64>>,
+}
+
+/// Boards of one model.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    /// The model.
+    pub model: String,
+    /// Which nodes have such a board.
+    pub nodes: Vec<usize>,
+    /// What they all ran.
+    pub rows: Vec<FleetRow>,
+    /// Each node's figures, in the order of [`Fleet::nodes`].
+    pub scores: Vec<BTreeMap<Part, Score>>,
+    /// The slowest first.
+    pub outliers: Vec<Outlier>,
+}
+
+/// The fleets among nodes, one per model of GPU. One with fewer than [`LEAST_BOARDS`] boards has no outliers.
+pub fn fleets(nodes: &[Node]) -> Vec<Fleet> {
+    let mut models: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        let model = node.results.environment.device.model();
+        match models.iter_mut().find(|(name, _)| name == model) {
+            Some((_, all)) => all.push(index),
+            None => models.push((model.to_owned(), vec![index])),
+        }
+    }
+    models.into_iter().map(|(model, members)| fleet(nodes, model, members)).collect()
+}
+
+fn fleet(nodes: &[Node], model: String, members: Vec<usize>) -> Fleet {
+    let rows = rows(nodes, &members);
+    let mut scores: Vec<BTreeMap<Part, Score>> = vec![BTreeMap::new(); members.len()];
+    for part in Part::ALL {
+        let of_part: Vec<&FleetRow> = rows.iter().filter(|row| row.part == part).collect();
+        let ratios: Vec<Option<(f64, usize)>> = (0..members.len())
+            .map(|place| {
+                let ratios =
+                    of_part.iter().filter_map(|row| Some(row.times_ms[place]? / row.median_ms));
+                let ratios: Vec<f64> = ratios.collect();
+                (!ratios.is_empty()).then(|| (median(ratios.clone()), ratios.len()))
+            })
+            .collect();
+        let known: Vec<f64> = ratios.iter().flatten().map(|(ratio, _)| *ratio).collect();
+        if known.is_empty() {
+            continue;
+        }
+        let (middle, deviation) = robust(&known);
+        let deviation = deviation.max(LEAST_DEVIATION_PERCENT / 100.0 * middle);
+        for (scores, ratio) in scores.iter_mut().zip(&ratios) {
+            let Some((ratio, rows)) = *ratio else { continue };
+            let deviations = (ratio - middle) / deviation;
+            scores.insert(part, Score { ratio: ratio / middle, deviations, rows });
+        }
+    }
+    let mut outliers = Vec::new();
+    if members.len() >= LEAST_BOARDS {
+        for (node, scores) in members.iter().zip(&scores) {
+            let slow =
+                scores.iter().filter(|(part, score)| part.is_the_boards() && score.is_slow());
+            outliers.extend(slow.map(|(part, score)| Outlier {
+                node: *node,
+                part: *part,
+                score: *score,
+            }));
+        }
+    }
+    outliers.sort_by(|a, b| b.score.ratio.total_cmp(&a.score.ratio));
+    Fleet { model, nodes: members, rows, scores, outliers }
+}
+
+/// The rows and the measured peaks that at least [`LEAST_BOARDS`] boards have, or all if there are fewer boards.
+fn rows(nodes: &[Node], members: &[usize]) -> Vec<FleetRow> {
+    type Key = (String, String, String);
+    let mut order: Vec<(Key, Part)> = Vec::new();
+    let mut times: BTreeMap<Key, Vec<Option<f64>>> = BTreeMap::new();
+    for (place, node) in members.iter().enumerate() {
+        let results = &nodes[*node].results;
+        let peaks = results.measured_peaks.iter().map(|peak| {
+            let name = format!("peak of {}", peak.resource.name());
+            let key = (name, format!("{} {}", peak.amount, peak.resource.unit()), String::new());
+            (key, Part::of_resource(peak.resource), peak.time_ms.min)
+        });
+        let rows = results.rows.iter().filter(|row| !row.peer).filter_map(|row| {
+            let key = (row.name(), row.show_size(), row.sweep.clone().unwrap_or_default());
+            Some((key, Part::of_row(row), row.measured()?.time_ms.median))
+        });
+        for (key, part, time_ms) in peaks.chain(rows) {
+            let of_key = times.entry(key.clone()).or_insert_with(|| {
+                order.push((key, part));
+                vec![None; members.len()]
+            });
+            of_key[place] = Some(time_ms);
+        }
+    }
+    let rows = order.into_iter().filter_map(|(key, part)| {
+        let times_ms = times.remove(&key)?;
+        let known: Vec<f64> = times_ms.iter().flatten().copied().collect();
+        if known.len() < LEAST_BOARDS.min(members.len()) {
+            return None;
+        }
+        let (median_ms, deviation) = robust(&known);
+        let deviation_percent = 100.0 * deviation / median_ms;
+        Some(FleetRow { name: key.0, size: key.1, part, median_ms, deviation_percent, times_ms })
+    });
+    rows.collect()
+}
+
+/// The median, and the standard deviation that the median absolute deviation stands for.
+fn robust(values: &[f64]) -> (f64, f64) {
+    let middle = median(values.to_vec());
+    let distances = values.iter().map(|value| (value - middle).abs()).collect();
+    (middle, OF_NORMAL * median(distances))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        even if even % 2 == 0 => (values[half - 1] + values[half]) / 2.0,
+        _ => values[half],
+    }
+}
+
+/// What a person looks at first beside a slow board: driver, clocks, ECC, the link, the temperature. Names and values.
+pub fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("ECC", if environment.device.ecc { "on" } else { "off" }.to_owned())];
+    facts.push(("highest clock", format!("{} MHz", environment.device.clock_khz / 1000)));
+    let Some(board) = &environment.board else { return facts };
+    facts.insert(0, ("driver", board.driver.clone()));
+    let mut add = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
+    let link = board.pcie_generation.zip(board.pcie_lanes);
+    let best =
+        board.max_pcie_generation.zip(board.max_pcie_lanes).filter(|best| Some(*best) != link);
+    let best = best
+        .map_or_else(String::new, |(generation, lanes)| format!(" of PCIe {generation} x{lanes}"));
+    add("link", link.map(|(generation, lanes)| format!("PCIe {generation} x{lanes}{best}")));
+    add("power limit", board.power_limit_w.map(|watts| format!("{watts:.0} W")));
+    add("temperature", board.temperature_c.map(|degrees| format!("{degrees} °C")));
+    let reasons = board.throttle_reasons.join(", ");
+    add("throttled by", (!reasons.is_empty()).then_some(reasons));
+    add("board", board.id.clone());
+    facts
+}
+
+/// The facts of a board that most boards of its fleet do not share, in words; those that differ anyway are left out.
+pub fn odd_facts(nodes: &[Node], fleet: &Fleet, node: usize) -> Vec<String> {
+    let of = |node: usize| facts(&nodes[node].results.environment);
+    let of_all: Vec<_> = fleet.nodes.iter().map(|node| of(*node)).collect();
+    let mut odd = Vec::new();
+    for (name, value) in of(node) {
+        if matches!(name, "temperature" | "board") {
+            continue;
+        }
+        let alike = of_all.iter().filter(|facts| facts.contains(&(name, value.clone()))).count();
+        if 2 * alike >= of_all.len() {
+            continue;
+        }
+        let mut values: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, value) in of_all.iter().flatten().filter(|(of, _)| *of == name) {
+            *values.entry(value).or_default() += 1;
+        }
+        let most = values.into_iter().max_by_key(|(_, count)| *count);
+        let most = most.filter(|(_, count)| 2 * count > of_all.len());
+        let most = most.map_or_else(String::new, |(value, _)| format!(", most have {value}"));
+        odd.push(format!("{name} {value}{most}"));
+    }
+    odd
+}
+
+#[cfg(test)]
+#[path = "fleet_tests.rs"]
+mod tests;
