@@ -21,8 +21,29 @@ pub struct Link {
     pub name: String,
 }
 
+/// What a page has besides what all pages have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Additions<'a> {
+    /// Follows the style of all pages.
+    pub style: &'a str,
+    /// Follows the script of all pages.
+    pub script: &'a str,
+    /// Sources that its policy allows besides, such as `'wasm-unsafe-eval'` for scripts; never a network.
+    pub policy: &'a str,
+}
+
 /// A whole page. `links` go before and after its content.
 pub fn page(title: &str, links: &[(&str, Link)], content: &Markup) -> String {
+    page_with(title, links, content, Additions::default())
+}
+
+/// A whole page with additions.
+pub fn page_with(
+    title: &str,
+    links: &[(&str, Link)],
+    content: &Markup,
+    additions: Additions<'_>,
+) -> String {
     let navigation = html! {
         @if !links.is_empty() {
             p.links {
@@ -41,15 +62,15 @@ pub fn page(title: &str, links: &[(&str, Link)], content: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 (PreEscaped(GENERATOR))
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content={ (POLICY) (additions.policy) };
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(additions.style)) }
             }
             body {
                 nav aria-label="pages" { (navigation) }
                 main { (content) }
                 footer { (navigation) }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(SCRIPT)) (PreEscaped(additions.script)) }
             }
         }
     };

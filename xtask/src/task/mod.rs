@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bless;
+pub mod book;
 pub mod build;
 pub mod dist;
 pub mod doctor;
