@@ -106,7 +106,10 @@ pub fn inline(
             in_words(value.with_context(|| format!("`{variant}` has no {count}"))?)
         }
         ("measured", [variant]) => format!("{} ms", time_in_words(sources.time_ms(variant)?)),
-        ("times", [slow, fast]) => in_words(sources.time_ms(slow)? / sources.time_ms(fast)?),
+        ("times", [slow, fast]) => {
+            let ratio = sources.time_ms(slow)? / sources.time_ms(fast)?;
+            in_words((10.0 * ratio).round() / 10.0)
+        }
         ("peak", [variant]) => {
             let minimum = sources.row(variant)?.measured().and_then(|one| one.minimum_time);
             format!(

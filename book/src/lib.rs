@@ -86,8 +86,9 @@ fn contents(playground: bool) -> Markup {
     html! {
         ol.chapters {
             @for chapter in &CHAPTERS[1..] {
-                li value=[chapter.number.parse::<u32>().ok()] {
-                    @if chapter.number.parse::<u32>().is_err() { "Appendix " (chapter.number) ": " }
+                @let number = chapter.number.parse::<u32>().ok();
+                li value=[number] class=[number.is_none().then_some("appendix")] {
+                    @if number.is_none() { "Appendix " (chapter.number) ": " }
                     a href=(chapter.file()) { (chapter.title()) }
                 }
             }

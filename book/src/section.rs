@@ -36,7 +36,7 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
         (introduction)
         @for section in &sections { (section) }
         @if is_measured {
-            p.lead { "Times were measured on one " (sources.device()) ". Counts are the executor's, of commit " (sources.counts.commit) ", and the same on every machine." }
+            p.origin { "Times were measured on one " (sources.device()) ". Counts are the executor's, of commit " (sources.counts.commit) ", and the same on every machine." }
         }
     })
 }
