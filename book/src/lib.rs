@@ -10,6 +10,7 @@ pub mod chapter;
 pub mod check;
 mod directive;
 pub mod figure;
+pub mod pairs;
 mod playground;
 mod section;
 mod sources;
@@ -19,6 +20,7 @@ mod widget;
 
 pub use directive::Places;
 pub use playground::page as playground;
+pub use section::blocks as render;
 pub use sources::Sources;
 
 use anyhow::{Result, bail};

@@ -17,10 +17,10 @@ struct Arguments {
     #[arg(long)]
     target: PathBuf,
     /// Counts of the catalogue: a file of `coalesce count`, or of `coalesce bench`.
-    #[arg(long, required_unless_present = "playground_only")]
+    #[arg(long, required_unless_present_any = ["playground_only", "fixtures"])]
     counts: Option<PathBuf>,
     /// The measurement whose times the book has.
-    #[arg(long, required_unless_present = "playground_only")]
+    #[arg(long, required_unless_present_any = ["playground_only", "fixtures"])]
     measured: Option<PathBuf>,
     /// The executor for a page, a WebAssembly module.
     #[arg(long)]
@@ -28,12 +28,21 @@ struct Arguments {
     /// Write the page of the executor and nothing else.
     #[arg(long, requires = "wasm")]
     playground_only: bool,
-    /// The folder of the pages.
+    /// Write requests of the executor's fixtures with their answers, and nothing else.
+    #[arg(long)]
+    fixtures: Option<PathBuf>,
+    /// The folder of the pages, or the file of requests.
     #[arg(short, long)]
     output: PathBuf,
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(fixtures) = &arguments.fixtures {
+        let pairs = book::pairs::pairs(fixtures)?;
+        let output = &arguments.output;
+        return std::fs::write(output, pairs)
+            .with_context(|| format!("cannot write {}", output.display()));
+    }
     let playground = match &arguments.wasm {
         Some(path) => {
             let module =

@@ -41,8 +41,11 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
     })
 }
 
-/// Markdown with its blocks in place.
-fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
+/// Markdown with what its directives name in their place.
+///
+/// # Errors
+/// A directive with an unknown name.
+pub fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
     let (mut out, mut open) = (String::new(), String::new());
     for piece in pieces(text) {
         match piece {

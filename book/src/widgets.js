@@ -4,8 +4,13 @@
   const count = (text, index) => LETTERS.indexOf(text[index]);
   const of = (number, noun) => number + " " + noun + (number === 1 ? "" : "s");
   const lanes = [...Array(32).keys()];
-  // Neighbouring lanes have similar colours; both ends can be told apart on light and dark paper.
-  const colour = (lane) => `hsl(${Math.round((lane * 300) / 31)} 65% 50%)`;
+  // The colours of the pictures: from blue over green and yellow to magenta.
+  const STOPS = [[86, 137, 232], [60, 178, 186], [112, 186, 84], [226, 164, 60], [222, 96, 150]];
+  const colour = (lane) => {
+    const place = (lane / 31) * 4;
+    const stop = Math.min(Math.floor(place), 3);
+    return `rgb(${STOPS[stop].map((from, channel) => Math.round(from + (STOPS[stop + 1][channel] - from) * (place - stop))).join()})`;
+  };
   const svg = (width, height, name) => {
     const parts = [];
     const at = (x, y, w, h) => `x="${x}" y="${y}" width="${w}" height="${h}"`;

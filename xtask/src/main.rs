@@ -33,6 +33,8 @@ enum Command {
     Learn(task::learn::Arguments),
     /// Write the book: chapters, tasks and widgets, with every figure from this checkout.
     Book(task::book::Arguments),
+    /// Write the executor as one page: any address and any PTX, counted in a browser without a network.
+    Playground(task::playground::Arguments),
     /// Measure how long one changed line takes to a verified result.
     LoopTimes(task::loop_times::Arguments),
     /// Measure how fast the executor is, without and with its checks, beside earlier commits.
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Watch(arguments) => task::watch::run(&arguments),
         Command::Learn(arguments) => task::learn::run(&arguments),
         Command::Book(arguments) => task::book::run(&arguments),
+        Command::Playground(arguments) => task::playground::run(&arguments),
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
         Command::Samples(arguments) => task::samples::run(&arguments),

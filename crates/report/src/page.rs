@@ -28,7 +28,7 @@ pub struct Additions<'a> {
     pub style: &'a str,
     /// Follows the script of all pages.
     pub script: &'a str,
-    /// Sources that its policy allows besides, such as `'wasm-unsafe-eval'` for scripts; never a network.
+    /// Appended to its policy, whose last directive is that of scripts; never a network.
     pub policy: &'a str,
 }
 

@@ -5,7 +5,7 @@
 //! Nothing else is needed: no generated bindings, no network. Requests are in `request`, and each answer is JSON.
 
 mod expression;
-mod json;
+pub mod json;
 mod probe;
 mod request;
 

@@ -15,6 +15,9 @@ pub struct Arguments {
     /// A file with counts of this commit, such as one of `bench`: without it the kernels are executed.
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
+    /// Build the executor for the browser, too, and put its page beside the others.
+    #[arg(long)]
+    playground: bool,
     /// Open each page in Chromium, narrow and wide, light and dark: fail on messages, requests, and what does not fit.
     #[arg(long)]
     check_in_browser: bool,
@@ -30,6 +33,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut book = program()?;
     book.arg("--counts").arg(counts).arg("--measured").arg(root.join(COMMITTED));
     book.arg("--output").arg(&output);
+    if arguments.playground {
+        book.arg("--wasm").arg(super::playground::module()?);
+    }
     workspace::succeed(&mut book)?;
     println!("open {}", output.join("index.html").display());
     if arguments.check_in_browser {

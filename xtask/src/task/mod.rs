@@ -11,6 +11,7 @@ pub mod learn;
 pub mod loop_times;
 pub mod new;
 pub mod new_project;
+pub mod playground;
 pub mod prove;
 pub mod ptx;
 pub mod report;
