@@ -111,7 +111,7 @@ fn the_executor_answers_a_page() {
         |index: &str| simt_page::answer(&format!("address\nbytes 4\nactive 1\nindex {index}"));
     for (index, sectors, wavefronts) in [
         ("lane", 4, 1),
-        ("33*(lane%8) + lane/8", 16, 1),
+        ("33*(lane%8) + lane/8", 11, 4),
         ("32 * lane", 32, 32),
         ("lane ^ 0x15", 4, 1),
         ("(lane & 1) << 5 | lane >> 1", 4, 2),

@@ -1,6 +1,6 @@
 //! Directives: what stands between `{{` and `}}`.
 
-use crate::chapter::Chapter;
+use crate::chapter::{CHAPTERS, Chapter};
 use crate::figure;
 use crate::sources::Sources;
 use anyhow::{Context, Result, bail};
@@ -151,6 +151,6 @@ pub fn inline(
 }
 
 fn chapter_title(stem: &str) -> Result<String> {
-    let found = crate::CHAPTERS.iter().find(|chapter| chapter.stem == stem);
+    let found = CHAPTERS.iter().find(|chapter| chapter.stem == stem);
     found.map(Chapter::title).with_context(|| format!("there is no chapter `{stem}`"))
 }

@@ -25,7 +25,7 @@ pub use sources::Sources;
 
 use anyhow::{Result, bail};
 use chapter::{CHAPTERS, Chapter};
-use maud::{Markup, html};
+use maud::Markup;
 use report::page::{Additions, Link, page_with};
 use report::publish::Page;
 use report::{glossary, lesson};
@@ -81,22 +81,4 @@ fn framed(index: usize, chapter: &Chapter, content: &Markup) -> String {
     let title = format!("{}: the book of Coalesce", chapter.title());
     let additions = Additions { style: STYLE, script: SCRIPT, policy: "" };
     page_with(&title, &links, content, additions)
-}
-
-/// The list of chapters.
-fn contents(playground: bool) -> Markup {
-    html! {
-        ol.chapters {
-            @for chapter in &CHAPTERS[1..] {
-                @let number = chapter.number.parse::<u32>().ok();
-                li value=[number] class=[number.is_none().then_some("appendix")] {
-                    @if number.is_none() { "Appendix " (chapter.number) ": " }
-                    a href=(chapter.file()) { (chapter.title()) }
-                }
-            }
-        }
-        @if playground {
-            p { a href="playground.html" { "The playground" } ": the executor in this page, for any address and any PTX." }
-        }
-    }
 }

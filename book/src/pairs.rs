@@ -67,7 +67,8 @@ fn launch(
                 format!("buffer {} count", 8 * count.parse::<u64>().unwrap_or(1024))
             }
             [_, bytes] if bytes.parse::<u64>().is_ok() => format!("buffer {bytes} zeros"),
-            _ => "buffer 65536 count".to_owned(),
+            // Mostly byte offsets: a multiple of the widest access.
+            _ => "buffer 65536 count 16".to_owned(),
         });
     }
     lines.push("text".to_owned());

@@ -8,9 +8,11 @@
       instance ??= new WebAssembly.Instance(new WebAssembly.Module(bytes), {}).exports;
       try {
         const text = new TextEncoder().encode(request);
-        new Uint8Array(instance.memory.buffer, instance.alloc(text.length), text.length).set(text);
-        const length = instance.run();
-        return new TextDecoder().decode(new Uint8Array(instance.memory.buffer, instance.result(), length));
+        // Memory may grow in a call, and then has another buffer: it is asked for last.
+        const place = instance.alloc(text.length);
+        new Uint8Array(instance.memory.buffer, place, text.length).set(text);
+        const [length, result] = [instance.run(), instance.result()];
+        return new TextDecoder().decode(new Uint8Array(instance.memory.buffer, result, length));
       } catch (error) {
         instance = null;
         return JSON.stringify({ error: "the executor stopped: " + error + "; it begins anew with the next run" });

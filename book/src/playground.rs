@@ -1,11 +1,11 @@
 //! The page of the executor: addresses and PTX that anyone types, counted in the browser.
 
-use crate::STYLE;
 use crate::chapter::CHAPTERS;
 use maud::{PreEscaped, html};
 use report::page::{Additions, Link, page_with};
 use report::publish::Page;
 
+const STYLE: &str = include_str!("book.css");
 const SCRIPT: &str = include_str!("playground.js");
 const PTX: &str = include_str!("playground.ptx");
 

@@ -1,9 +1,9 @@
 //! A chapter as HTML: its text, and in it what its directives name.
 
-use crate::chapter::{Chapter, Section};
+use crate::chapter::{CHAPTERS, Chapter, Section};
 use crate::directive::{Directive, Piece, Places, inline, pieces};
 use crate::sources::Sources;
-use crate::{contents, table, task, widget};
+use crate::{table, task, widget};
 use anyhow::{Context, Result, bail};
 use maud::{Markup, PreEscaped, html};
 use report::glossary::{self, anchor};
@@ -126,4 +126,22 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
         },
         _ => bail!("there is no directive `{name}` with {} words: see book/README.md", words.len()),
     })
+}
+
+/// The list of chapters.
+fn contents(playground: bool) -> Markup {
+    html! {
+        ol.chapters {
+            @for chapter in &CHAPTERS[1..] {
+                @let number = chapter.number.parse::<u32>().ok();
+                li value=[number] class=[number.is_none().then_some("appendix")] {
+                    @if number.is_none() { "Appendix " (chapter.number) ": " }
+                    a href=(chapter.file()) { (chapter.title()) }
+                }
+            }
+        }
+        @if playground {
+            p { a href="playground.html" { "The playground" } ": the executor in this page, for any address and any PTX." }
+        }
+    }
 }

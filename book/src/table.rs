@@ -1,6 +1,6 @@
 //! Tables and texts that come from data.
 
-use crate::figure::{COUNTS, count};
+use crate::figure::{COUNTS, Count, count};
 use crate::sources::Sources;
 use anyhow::{Context, Result};
 use maud::{Markup, html};
@@ -22,7 +22,7 @@ pub fn ladder(sources: &Sources, pattern: &str, words: &[&str]) -> Result<Markup
         names.into_iter().map(find).collect::<Result<_>>()?
     };
     let columns = if columns.is_empty() {
-        let differs = |one: &&crate::figure::Count| {
+        let differs = |one: &&Count| {
             let values: Vec<_> =
                 variants.iter().map(|variant| (one.of)(&variant.counters)).collect();
             let is_main =

@@ -4,6 +4,7 @@
 mod browser;
 mod kernels;
 mod task;
+mod wasm;
 mod workspace;
 
 use clap::{Parser, Subcommand};

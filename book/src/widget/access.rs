@@ -1,6 +1,6 @@
 //! Widgets about one access of one warp.
 
-use super::{Control, Widget, letter};
+use super::parts::{Control, Widget, letter};
 use anyhow::{Result, anyhow, bail};
 use maud::{Markup, PreEscaped, html};
 use report::picture::access::{DrawnRequest, Requests, draw};

@@ -1,6 +1,6 @@
 //! A widget about the levels of a reduction.
 
-use super::{Control, Widget};
+use super::parts::{Control, Widget};
 use anyhow::{Result, anyhow, bail};
 use maud::html;
 use simt_page::{Access, Probe, Space};

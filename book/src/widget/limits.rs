@@ -1,6 +1,6 @@
 //! Widgets about what bounds a kernel: occupancy, and the roofline.
 
-use super::{Control, Widget, letter};
+use super::parts::{Control, Widget, letter};
 use crate::sources::Sources;
 use anyhow::{Context, Result};
 use maud::{PreEscaped, html};

@@ -6,33 +6,13 @@
 mod access;
 mod kernel;
 mod limits;
+mod parts;
 
 use crate::sources::Sources;
 use anyhow::{Context, Result, bail};
 use maud::{Markup, PreEscaped, html};
+use parts::{Control, Widget};
 use report::picture;
-
-/// A control of a widget.
-enum Control {
-    /// A slider from the first to the second number, in steps, at first at the last number.
-    Range(&'static str, &'static str, [u32; 4]),
-    /// A choice.
-    Choice(&'static str, &'static str, Vec<String>),
-}
-
-/// What every widget consists of.
-struct Widget {
-    /// Names it for the script.
-    name: &'static str,
-    title: &'static str,
-    /// What it shows, in a sentence.
-    about: &'static str,
-    controls: Vec<Control>,
-    /// Attributes for the script.
-    data: Vec<(&'static str, String)>,
-    /// What is shown without the script, and printed.
-    states: Markup,
-}
 
 /// The widget of a name.
 ///
@@ -89,16 +69,6 @@ fn html_of(widget: &Widget) -> Markup {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
-}
-
-/// A count as one letter, so that thousands of states are a few kilobytes.
-fn letter(count: u64) -> Result<char> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let index = usize::try_from(count).unwrap_or(usize::MAX);
-    LETTERS
-        .get(index)
-        .map(|letter| char::from(*letter))
-        .with_context(|| format!("{count} has no letter"))
 }
 
 /// The timelines of some ways to overlap; the script shows one at a time.

@@ -14,9 +14,6 @@ pub use request::answer;
 
 use std::sync::Mutex;
 
-/// Device memory that a request may have: a page commits all of it.
-pub const MEMORY_BYTES: u64 = 64 << 20;
-
 /// What the page wrote, and what it reads.
 static REQUEST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static RESULT: Mutex<Vec<u8>> = Mutex::new(Vec::new());

@@ -1,6 +1,5 @@
 //! One access of one warp, at addresses that an expression gives: a kernel of a dozen instructions, executed.
 
-use crate::MEMORY_BYTES;
 use crate::expression::Compiler;
 use simt::{Checks, Launch, Memory, Module, Options, Report, Watched};
 use std::fmt::Write;
@@ -36,6 +35,8 @@ pub struct Probe {
     base: u64,
 }
 
+/// Device memory that a request may have: a page commits all of it.
+pub const MEMORY_BYTES: u64 = 64 << 20;
 const GLOBAL_BYTES: u64 = MEMORY_BYTES / 2;
 const SHARED_BYTES: u32 = 48 << 10;
 /// Far more than a dozen instructions of 32 warps.

@@ -12,9 +12,8 @@
 //!                              .version 8.0 ... to the end
 //! ```
 
-use crate::MEMORY_BYTES;
 use crate::json::{list, object, string};
-use crate::probe::{Access, Probe, Space};
+use crate::probe::{Access, MEMORY_BYTES, Probe, Space};
 use simt::{
     Checks, Counters, Launch, Memory, Module, Options, Report, RequestRecord, Traffic, Watched,
 };
@@ -127,12 +126,18 @@ fn ptx(request: &str) -> Result<String, String> {
     ]))
 }
 
-/// A buffer of so many bytes: 32-bit whole numbers or floats that count up, zeros, or nothing.
+/// A buffer of so many bytes: 32-bit whole numbers that count up in steps, floats that count up, zeros, or nothing.
 fn allocate(memory: &mut Memory, bytes: u64, fill: &str) -> Result<(u64, u64), String> {
     let address = memory.allocate(bytes).map_err(|error| error.to_string())?;
     let words = bytes / 4;
+    let (fill, step) = match fill.split_once(' ') {
+        Some((fill, step)) => (fill, number::<u32>(step)?),
+        None => (fill, 1),
+    };
     let data: Vec<u8> = match fill {
-        "count" => (0..words).flat_map(|one| (one as u32).to_le_bytes()).collect(),
+        "count" => {
+            (0..words).flat_map(|one| (one as u32).wrapping_mul(step).to_le_bytes()).collect()
+        }
         "floats" => (0..words).flat_map(|one| (one as f32).to_le_bytes()).collect(),
         "zeros" => vec![0; bytes as usize],
         "unwritten" => Vec::new(),

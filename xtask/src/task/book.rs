@@ -2,7 +2,7 @@
 
 use super::build;
 use super::report::COMMITTED;
-use crate::{browser, workspace};
+use crate::{browser, wasm, workspace};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     book.arg("--counts").arg(counts).arg("--measured").arg(root.join(COMMITTED));
     book.arg("--output").arg(&output);
     if arguments.playground {
-        book.arg("--wasm").arg(super::playground::module()?);
+        book.arg("--wasm").arg(wasm::module()?);
     }
     workspace::succeed(&mut book)?;
     println!("open {}", output.join("index.html").display());
