@@ -65,8 +65,10 @@
   const box = (x, y, w, h, fill, kind) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" class="${kind}" ${fill ? `fill="${fill}"` : ""}/>`;
   const text = (x, y, words) => `<text x="${x}" y="${y}">${words}</text>`;
 
-  // The sectors that a request of global memory touches.
-  const sectors = (one) => {
+  // The sectors that a request of global memory touches, counted from its first cache line if nobody knows where its
+  // array begins.
+  const sectors = (one, known) => {
+    const base = known ? 0 : Math.floor(Math.min(...one.lanes.filter((lane) => lane !== null)) / 128) * 128;
     const pieces = new Map();
     one.lanes.forEach((first, lane) => {
       for (let at = first; first !== null && at < first + one.bytes; at += 32 - (at % 32)) {
@@ -79,7 +81,7 @@
     const sorted = [...pieces].sort(([a], [b]) => a - b);
     sorted.forEach(([sector, used], place) => {
       const [x, y] = [2 + 90 * (place % 4), 12 + 26 * Math.floor(place / 4)];
-      parts.push(text(x, y - 3, "byte " + 32 * sector), box(x, y, 80, 12, "", "faint"));
+      parts.push(text(x, y - 3, (known ? "byte " : "byte +") + (32 * sector - base)), box(x, y, 80, 12, "", "faint"));
       for (const [at, bytes, lane] of used) parts.push(box(x + 2.5 * at, y, Math.max(2.5 * bytes - 0.5, 1.5), 12, colour(lane), ""));
       parts.push(box(x, y, 80, 12, "", "quiet"));
     });
@@ -95,7 +97,7 @@
     });
     return drawing(360, 18 + 9 * one.passes.length, "wavefronts of the banks", parts);
   };
-  const picture = (one) => (one.passes.length > 0 ? wavefronts(one) : sectors(one));
+  const picture = (one, known) => (one.passes.length > 0 ? wavefronts(one) : sectors(one, known));
   const put = (parent, tag, words, kind) => {
     const element = document.createElement(tag);
     if (words !== undefined) element.textContent = words;
@@ -125,7 +127,7 @@
       else if (typeof one === "string") sentences.push(space + " memory: " + one + ".");
       else {
         sentences.push(say(one));
-        put(drawn, "div").innerHTML = picture(one);
+        put(drawn, "div").innerHTML = picture(one, true);
       }
     }
     said.textContent = sentences.join(" ");
@@ -170,7 +172,7 @@
     }
     for (const one of answer.instructions.filter((one) => one.requests.length > 0).slice(0, 12)) {
       put(shown, "h3", `Line ${one.line}: ${one.text}`);
-      for (const request of one.requests) put(shown, "div").innerHTML = picture(request);
+      for (const request of one.requests) put(shown, "div").innerHTML = picture(request, false);
     }
     answer.buffers.forEach((words, index) => put(shown, "p", `Buffer ${index + 1} begins: ${words.join(" ")}`));
     if (answer.printed) put(shown, "pre", answer.printed);
