@@ -10,6 +10,7 @@ mod accuracy;
 mod advice;
 mod alignment;
 mod assembled;
+mod book;
 mod calibrate;
 mod catalogue;
 mod device;

@@ -8,7 +8,7 @@ use results::Results;
 use std::collections::BTreeSet;
 
 /// The folders that hold our sources.
-pub const SOURCES: [&str; 6] = ["kernels", "host", "course", "xtask", "tests", "crates"];
+pub const SOURCES: [&str; 7] = ["kernels", "host", "course", "book", "xtask", "tests", "crates"];
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))

@@ -1,4 +1,4 @@
-//! Checks a report in a browser: what only a browser knows is whether things fit.
+//! Checks pages in a browser, of a report or of the book: what only a browser knows is whether things fit.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -46,13 +46,14 @@ const AXE_PAGES: [&str; 6] = [
 pub fn check(report: &Path) -> Result<()> {
     let browser = BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
         format!(
-            "the report was not checked in a browser: there is none of {} on PATH, install the package chromium",
+            "the pages were not checked in a browser: there is none of {} on PATH, install the package chromium",
             BROWSERS.join(", ")
         )
     })?;
     let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
     let pages = instrumented(report, workplace.path())?;
-    let shots = workspace::target_dir().join("report-screenshots");
+    let name = report.file_name().unwrap_or_default().to_string_lossy();
+    let shots = workspace::target_dir().join(format!("{name}-screenshots"));
     std::fs::create_dir_all(&shots).with_context(|| format!("cannot write {}", shots.display()))?;
     let mut problems = Vec::new();
     let axe = std::fs::read_to_string(workspace::target_dir().join(AXE)).ok();

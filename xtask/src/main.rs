@@ -4,6 +4,7 @@
 mod browser;
 mod kernels;
 mod task;
+mod wasm;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +32,10 @@ enum Command {
     Watch(task::watch::Arguments),
     /// Learn what memory does: tasks that are graded by exact counts and hazards, without a GPU.
     Learn(task::learn::Arguments),
+    /// Write the book: chapters, tasks and widgets, with every figure from this checkout.
+    Book(task::book::Arguments),
+    /// Write the executor as one page: any address and any PTX, counted in a browser without a network.
+    Playground(task::playground::Arguments),
     /// Measure how long one changed line takes to a verified result.
     LoopTimes(task::loop_times::Arguments),
     /// Measure how fast the executor is, without and with its checks, beside earlier commits.
@@ -67,6 +72,8 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => task::verify::run(&arguments),
         Command::Watch(arguments) => task::watch::run(&arguments),
         Command::Learn(arguments) => task::learn::run(&arguments),
+        Command::Book(arguments) => task::book::run(&arguments),
+        Command::Playground(arguments) => task::playground::run(&arguments),
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
         Command::Samples(arguments) => task::samples::run(&arguments),

@@ -48,8 +48,20 @@ const REPORT: &[&str] = &[
 const ON_A_GPU: &[&str] =
     &["crates", "host", "kernels", "tests/device.rs", "tests/measurement.rs", "Cargo.lock"];
 
+/// What a page's executor is made of, and what it is compared with.
+const PAGE: &[&str] = &["crates/simt", "crates/simt_page", "book/src/pairs.rs"];
+
 /// All long proofs.
 pub const PROOFS: &[Proof] = &[
+    Proof {
+        name: "page",
+        shows: "the executor in WebAssembly answers every launch of the fixtures as the program does, counter by counter",
+        command: &["xtask", "playground", "--check"],
+        environment: &[],
+        inputs: PAGE,
+        figure: " answers in WebAssembly equal",
+        sample: "the same requests, answered by the program: a dozen addresses and launches",
+    },
     Proof {
         name: "fuzz",
         shows: "no text makes the parser, the decoder or the executor panic or take much memory or time: 10^8 texts, 10^6 kernels",

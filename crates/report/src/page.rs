@@ -23,9 +23,30 @@ pub struct Link {
     pub name: String,
 }
 
+/// What a page has besides what all pages have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Additions<'a> {
+    /// Follows the style of all pages.
+    pub style: &'a str,
+    /// Follows the script of all pages.
+    pub script: &'a str,
+    /// Appended to its policy, whose last directive is that of scripts; never a network.
+    pub policy: &'a str,
+}
+
 /// A whole page. `links` go before and after its content. Its parts, the headings of the second level that have an id,
 /// are listed beside it, and each has a link to itself.
 pub fn page(title: &str, links: &[(&str, Link)], content: &Markup) -> String {
+    page_with(title, links, content, Additions::default())
+}
+
+/// A whole page with additions.
+pub fn page_with(
+    title: &str,
+    links: &[(&str, Link)],
+    content: &Markup,
+    additions: Additions<'_>,
+) -> String {
     let navigation = html! {
         @for (relation, link) in links {
             a href=(link.file) { (relation) (link.name) }
@@ -43,9 +64,9 @@ pub fn page(title: &str, links: &[(&str, Link)], content: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 (PreEscaped(GENERATOR))
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content={ (POLICY) (additions.policy) };
                 title { (title) }
-                style { (PreEscaped(STYLE)) @if has_pictures { (PreEscaped(picture::style())) } }
+                style { (PreEscaped(STYLE)) @if has_pictures { (PreEscaped(picture::style())) } (PreEscaped(additions.style)) }
             }
             body {
                 a.skip href="#content" { "Skip to the content" }
@@ -59,7 +80,7 @@ pub fn page(title: &str, links: &[(&str, Link)], content: &Markup) -> String {
                 }
                 main id="content" { (PreEscaped(content)) }
                 @if !links.is_empty() { footer { p.links { (navigation) } } }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(SCRIPT)) (PreEscaped(additions.script)) }
             }
         }
     };

@@ -53,6 +53,14 @@ fn items(source: &str) -> Vec<Item<'_>> {
     items
 }
 
+/// The text of a function of a source file, with its attributes and without its documentation.
+pub fn function(source: &str, name: &str) -> Option<String> {
+    let signature = format!("fn {name}(");
+    let mut items = items(source).into_iter();
+    let item = items.find(|item| item.lines.iter().any(|line| line.contains(&signature)))?;
+    Some(item.lines.join("\n"))
+}
+
 /// The kernel's function, then the other items of its file that cause traffic.
 fn shown_items<'a>(source: &'a str, kernel: &str, costs: &BTreeMap<u32, Cost>) -> Vec<Item<'a>> {
     let signature = format!("fn {kernel}(");

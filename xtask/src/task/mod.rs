@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bless;
+pub mod book;
 pub mod build;
 pub mod dist;
 pub mod doctor;
@@ -10,6 +11,7 @@ pub mod learn;
 pub mod loop_times;
 pub mod new;
 pub mod new_project;
+pub mod playground;
 pub mod prove;
 pub mod ptx;
 pub mod report;

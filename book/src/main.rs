@@ -1,0 +1,76 @@
+//! Writes the book: `cargo xtask book` gives it what it is made of.
+#![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
+
+use anyhow::{Context, Result};
+use book::{Sources, answers::Answers};
+use clap::Parser;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Writes the book, or the page of the executor alone.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The checkout.
+    #[arg(long)]
+    root: PathBuf,
+    /// What builds leave behind.
+    #[arg(long)]
+    target: PathBuf,
+    /// Counts of the catalogue: a file of `coalesce count`, or of `coalesce bench`.
+    #[arg(long, required_unless_present_any = ["playground_only", "fixtures"])]
+    counts: Option<PathBuf>,
+    /// The measurement whose times the book has.
+    #[arg(long, required_unless_present_any = ["playground_only", "fixtures"])]
+    measured: Option<PathBuf>,
+    /// The executor for a page, a WebAssembly module.
+    #[arg(long)]
+    wasm: Option<PathBuf>,
+    /// Write the page of the executor and nothing else.
+    #[arg(long, requires = "wasm")]
+    playground_only: bool,
+    /// Write requests of the executor's fixtures with their answers, and nothing else.
+    #[arg(long)]
+    fixtures: Option<PathBuf>,
+    /// The folder of the pages, or the file of requests.
+    #[arg(short, long)]
+    output: PathBuf,
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(fixtures) = &arguments.fixtures {
+        let pairs = book::pairs::pairs(fixtures)?;
+        let output = &arguments.output;
+        return std::fs::write(output, pairs)
+            .with_context(|| format!("cannot write {}", output.display()));
+    }
+    let playground = match &arguments.wasm {
+        Some(path) => {
+            let module =
+                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Some(book::playground(&module, !arguments.playground_only))
+        }
+        None => None,
+    };
+    let pages = match (&arguments.counts, &arguments.measured) {
+        (Some(counts), Some(measured)) if !arguments.playground_only => {
+            let answers = Answers::compute(&arguments.root, &arguments.target)?;
+            let sources = Sources::load(&arguments.root, counts, measured, answers)?;
+            book::pages(&sources, playground)?
+        }
+        _ => playground.into_iter().collect(),
+    };
+    report::publish::publish(&arguments.output, &pages)?;
+    let bytes: usize = pages.iter().map(|page| page.text.len()).sum();
+    println!("{} pages, {} KiB, in {}", pages.len(), bytes / 1024, arguments.output.display());
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A chapter as HTML: its text, and in it what its directives name.
+
+use crate::chapter::{CHAPTERS, Chapter, Section};
+use crate::directive::{Directive, Piece, Places, inline, pieces};
+use crate::sources::Sources;
+use crate::{table, task, widget};
+use anyhow::{Context, Result, bail};
+use maud::{Markup, PreEscaped, html};
+use report::glossary::{self, anchor};
+use report::{markdown, picture, source};
+
+/// The content of a chapter's page.
+///
+/// # Errors
+/// A directive with an unknown name.
+pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<Markup> {
+    let (introduction, sections) = chapter.parts();
+    let is_measured = ["{{measured ", "{{times ", "{{ladder ", "{{peak "]
+        .iter()
+        .any(|name| chapter.text.contains(name));
+    let introduction = blocks(sources, places, introduction)?;
+    let sections = sections
+        .into_iter()
+        .map(|Section { title, text }| {
+            let body = blocks(sources, places, text).with_context(|| format!("`{title}`"))?;
+            Ok(html! {
+                section {
+                    h2 id=(anchor(title)) { (markdown::sentence(title)) }
+                    (body)
+                }
+            })
+        })
+        .collect::<Result<Vec<Markup>>>()?;
+    Ok(html! {
+        h1 { @if chapter.number != "0" { span.number { (chapter.number) } " " } (chapter.title()) }
+        (introduction)
+        @for section in &sections { (section) }
+        @if is_measured {
+            p.origin { "Times were measured on one " (sources.device()) ". Counts are the executor's, of commit " (sources.counts.commit) ", and the same on every machine." }
+        }
+    })
+}
+
+/// Markdown with what its directives name in their place.
+///
+/// # Errors
+/// A directive with an unknown name.
+pub fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
+    let (mut out, mut open) = (String::new(), String::new());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) => open.push_str(text),
+            Piece::Directive(directive) => match inline(sources, places, directive)? {
+                Some(text) => open.push_str(&text),
+                None => {
+                    flush(&mut open, &mut out);
+                    out.push_str(&block(sources, places, directive)?.into_string());
+                }
+            },
+        }
+    }
+    flush(&mut open, &mut out);
+    Ok(PreEscaped(out))
+}
+
+/// Renders what has come together, with links to the glossary.
+fn flush(open: &mut String, out: &mut String) {
+    if !open.trim().is_empty() {
+        let terms = glossary::terms(glossary::TEXT);
+        let links = terms.iter().map(|term| {
+            let anchor = term.anchor();
+            format!("[{}]: {}{anchor}\n", term.name, glossary::TARGET)
+        });
+        let text = format!("{open}\n\n{}", links.collect::<String>());
+        out.push_str("<div class=\"prose\">");
+        out.push_str(&markdown::body(&text).into_string());
+        out.push_str("</div>");
+    }
+    open.clear();
+}
+
+fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result<Markup> {
+    let Directive { name, argument } = directive;
+    let words: Vec<&str> = argument.split_whitespace().collect();
+    Ok(match (name, &words[..]) {
+        ("doc", [pattern]) => {
+            let pattern = sources.pattern(pattern)?;
+            let doc = markdown::doc(&pattern.doc);
+            html! {
+                details.lesson id=(format!("pattern-{}", pattern.name)) {
+                    summary { "The whole lesson: " (doc.title) }
+                    div.prose { (doc.body) }
+                    p { "Source: " code { (pattern.file) } ". In the terminal: " code { "coalesce explain " (pattern.name) } }
+                }
+            }
+        }
+        ("kernel", [variant]) => {
+            let (pattern, found) = sources.variant(variant)?;
+            let kernel =
+                found.kernels.first().with_context(|| format!("`{variant}` has no kernel"))?;
+            let text = source::function(&pattern.source, &kernel.name);
+            let text =
+                text.with_context(|| format!("{} has no `fn {}`", pattern.file, kernel.name))?;
+            html! { figure.code { pre tabindex="0" { code { (text) } } figcaption { code { (variant) } ", from " code { (pattern.file) } } } }
+        }
+        ("ladder", [pattern, variants @ ..]) => table::ladder(sources, pattern, variants)?,
+        ("picture", [variant]) => {
+            let (pattern, found) = sources.variant(variant)?;
+            let picture = picture::of(pattern, found);
+            let picture = picture.with_context(|| format!("`{variant}` has no picture"))?;
+            html! { figure.scroll tabindex="0" { (PreEscaped(picture)) } }
+        }
+        ("task", [id]) => task::task(sources, id)?,
+        ("myth", _) => table::myth(sources, argument)?,
+        ("myths", []) => table::myths(sources),
+        ("widget", [name]) => widget::widget(sources, name)?,
+        ("counters", []) => table::counters(),
+        ("wrong", []) => table::wrong(sources)?,
+        ("accuracy", []) => table::accuracy(sources)?,
+        ("contents", []) => contents(places.has_playground),
+        ("playground", []) if places.has_playground => html! {
+            p { a href="playground.html" { "Open the playground" } ": type an address and see its sectors and banks at once, or paste any PTX." }
+        },
+        ("playground", []) => html! {
+            p { "The playground was not built with this copy: " code { "cargo xtask playground" } " makes it where a linker for WebAssembly is installed." }
+        },
+        _ => bail!("there is no directive `{name}` with {} words: see book/README.md", words.len()),
+    })
+}
+
+/// The list of chapters.
+fn contents(playground: bool) -> Markup {
+    html! {
+        ol.chapters {
+            @for chapter in &CHAPTERS[1..] {
+                @let number = chapter.number.parse::<u32>().ok();
+                li value=[number] class=[number.is_none().then_some("appendix")] {
+                    @if number.is_none() { "Appendix " (chapter.number) ": " }
+                    a href=(chapter.file()) { (chapter.title()) }
+                }
+            }
+        }
+        @if playground {
+            p { a href="playground.html" { "The playground" } ": the executor in this page, for any address and any PTX." }
+        }
+    }
+}
