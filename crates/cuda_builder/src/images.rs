@@ -58,6 +58,10 @@ pub struct Images {
 /// The variable that leaves PTX out of programs, see [`Images::or_at_run_time`].
 pub const AT_RUN_TIME_VARIABLE: &str = "COALESCE_PTX_AT_RUN_TIME";
 
+/// The variable that leaves kernels out of programs for good: what is installed on a machine without a compiler of
+/// kernels then does all that needs none, and says so of the rest.
+pub const WITHOUT_KERNELS_VARIABLE: &str = "COALESCE_WITHOUT_KERNELS";
+
 impl Images {
     /// The kernels of the crate in folder `path`, relative to the folder of the build script's own manifest, for
     /// `compute_70`, `compute_80` and `compute_90`.
@@ -123,6 +127,11 @@ impl Images {
     #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
     fn write_into(self, folder: &Path) -> Result<PathBuf, CudaBuilderError> {
         let path = folder.join("images.rs");
+        println!("cargo::rerun-if-env-changed={WITHOUT_KERNELS_VARIABLE}");
+        if std::env::var_os(WITHOUT_KERNELS_VARIABLE).is_some() {
+            files::write_changed(&path, b"&[]\n")?;
+            return Ok(path);
+        }
         if self.at_run_time {
             println!("cargo::rerun-if-env-changed={AT_RUN_TIME_VARIABLE}");
             if std::env::var_os(AT_RUN_TIME_VARIABLE).is_some() {

@@ -51,6 +51,6 @@ mod unsupported;
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;
 pub use error::CudaBuilderError;
-pub use images::{AT_RUN_TIME_VARIABLE, Images};
+pub use images::{AT_RUN_TIME_VARIABLE, Images, WITHOUT_KERNELS_VARIABLE};
 pub use load_caching::LoadCaching;
 pub use options::{DebugInfo, PanicStrategy};
