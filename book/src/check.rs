@@ -129,6 +129,16 @@ pub fn links(pages: &[Page]) -> Vec<String> {
     faults
 }
 
+/// Brackets of a rendered text that became no link: `[sektor]`.
+pub fn brackets(html: &str) -> Vec<String> {
+    let outside = html
+        .split("<code>")
+        .map(|part| part.split_once("</code>").map_or(part, |(_, after)| after));
+    let text: String = outside.collect();
+    let found = text.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0.to_owned()));
+    found.collect()
+}
+
 /// What stands in quotes behind each of these.
 fn values<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next())
