@@ -54,7 +54,8 @@ pub fn typed(text: &str) -> Vec<String> {
 /// What every section with a task has.
 const PARTS: [&str; 3] = ["**Your bet.**", "**The rule.**", "**Where it is not true.**"];
 /// Where a count or a hazard is found with NVIDIA's tools.
-const TOOLS: [&str; 2] = ["**In ncu.**", "**In compute-sanitizer.**"];
+const TOOLS: [&str; 3] =
+    ["**In ncu.**", "**In compute-sanitizer.**", "**In Nsight Systems.**"];
 
 /// The faults of a chapter's text.
 pub fn chapter(chapter: &Chapter) -> Vec<String> {
