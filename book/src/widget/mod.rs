@@ -61,7 +61,7 @@ fn html_of(widget: &Widget) -> Markup {
             }
         }
         p.said aria-live="polite" {}
-        div.drawing {}
+        div.drawing.scroll tabindex="0" {}
         div.states { (widget.states) }
         (PreEscaped("</div>"))
     }
