@@ -91,6 +91,7 @@ fn an_unknown_name_is_refused_in_one_sentence() {
         ("{{ncu beauty}}", "there is no counter `beauty`"),
         ("{{link task fly}}", "nothing in the book is called `task fly`"),
         ("{{sing}}", "there is no directive `sing`"),
+        ("A [sektor].", "`[sektor]` is no term of docs/glossary.md"),
     ] {
         let error = render(text).expect_err(text).to_string();
         assert!(error.starts_with(why), "{text}: {error}");

@@ -24,7 +24,7 @@ impl Answers {
     pub fn compute(root: &Path, target: &Path) -> Result<Answers> {
         let asked = || TASKS.iter().copied().filter(|task| !task.before.is_empty());
         let tasks: Vec<&'static Task> =
-            asked().filter(|task| task.solved.contains(&format!("fn {}(", task.id))).collect();
+            asked().filter(|task| task.solved.contains("#[kernel]")).collect();
         let ptx = compile(root, target, &tasks)?;
         let mut answers = BTreeMap::new();
         for task in tasks {

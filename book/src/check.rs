@@ -54,7 +54,8 @@ pub fn typed(text: &str) -> Vec<String> {
 /// What every section with a task has.
 const PARTS: [&str; 3] = ["**Your bet.**", "**The rule.**", "**Where it is not true.**"];
 /// Where a count or a hazard is found with NVIDIA's tools.
-const TOOLS: [&str; 2] = ["**In ncu.**", "**In compute-sanitizer.**"];
+const TOOLS: [&str; 3] =
+    ["**In ncu.**", "**In compute-sanitizer.**", "**In Nsight Systems.**"];
 
 /// The faults of a chapter's text.
 pub fn chapter(chapter: &Chapter) -> Vec<String> {
@@ -127,6 +128,16 @@ pub fn links(pages: &[Page]) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Brackets of a rendered text that became no link: `[sektor]`.
+pub fn brackets(html: &str) -> Vec<String> {
+    let outside = html
+        .split("<code>")
+        .map(|part| part.split_once("</code>").map_or(part, |(_, after)| after));
+    let text: String = outside.collect();
+    let found = text.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0.to_owned()));
+    found.collect()
 }
 
 /// What stands in quotes behind each of these.

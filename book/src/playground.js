@@ -89,7 +89,7 @@
   };
   // The wavefronts of a request of shared memory, a row each, over the banks.
   const wavefronts = (one) => {
-    const parts = [text(2, 9, "banks 0 to 31, a row for each wavefront")];
+    const parts = [text(2, 11, "banks 0 to 31, a row for each wavefront")];
     one.passes.forEach((words, row) => {
       const y = 14 + 9 * row;
       for (let bank = 0; bank < 32; bank += 1) parts.push(box(4 + 11 * bank, y, 10, 8, "", "faint"));

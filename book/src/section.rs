@@ -3,7 +3,7 @@
 use crate::chapter::{CHAPTERS, Chapter, Section};
 use crate::directive::{Directive, Piece, Places, inline, pieces};
 use crate::sources::Sources;
-use crate::{table, task, widget};
+use crate::{check, table, task, widget};
 use anyhow::{Context, Result, bail};
 use maud::{Markup, PreEscaped, html};
 use report::glossary::{self, anchor};
@@ -53,18 +53,18 @@ pub fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> 
             Piece::Directive(directive) => match inline(sources, places, directive)? {
                 Some(text) => open.push_str(&text),
                 None => {
-                    flush(&mut open, &mut out);
+                    flush(&mut open, &mut out)?;
                     out.push_str(&block(sources, places, directive)?.into_string());
                 }
             },
         }
     }
-    flush(&mut open, &mut out);
+    flush(&mut open, &mut out)?;
     Ok(PreEscaped(out))
 }
 
 /// Renders what has come together, with links to the glossary.
-fn flush(open: &mut String, out: &mut String) {
+fn flush(open: &mut String, out: &mut String) -> Result<()> {
     if !open.trim().is_empty() {
         let terms = glossary::terms(glossary::TEXT);
         let links = terms.iter().map(|term| {
@@ -73,10 +73,15 @@ fn flush(open: &mut String, out: &mut String) {
         });
         let text = format!("{open}\n\n{}", links.collect::<String>());
         out.push_str("<div class=\"prose\">");
-        out.push_str(&markdown::body(&text).into_string());
+        let html = markdown::body(&text).into_string();
+        if let Some(name) = check::brackets(&html).first() {
+            bail!("`[{name}]` is no term of docs/glossary.md");
+        }
+        out.push_str(&html);
         out.push_str("</div>");
     }
     open.clear();
+    Ok(())
 }
 
 fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result<Markup> {

@@ -40,7 +40,7 @@
       const touched = [...new Set(firsts.map((first) => Math.floor(first / 32)))].sort((a, b) => a - b);
       const rows = Math.ceil(touched.length / 4);
       const picture = svg(360, 40 + 26 * rows, "sectors that a warp touches");
-      picture.text(2, 9, "lanes");
+      picture.text(2, 11, "lanes");
       for (const lane of lanes) picture.box(38 + 10 * lane, 2, 9, 9, colour(lane));
       touched.forEach((sector, place) => {
         const [x, y] = [2 + 90 * (place % 4), 34 + 26 * Math.floor(place / 4)];
@@ -72,7 +72,7 @@
       const highest = Math.max(...columns.map((column) => column.size));
       const step = Math.min(9, 200 / highest);
       const picture = svg(360, 34 + step * highest, "words of each bank");
-      picture.text(2, 9, "banks 0 to 31: the words that the lanes want from each");
+      picture.text(2, 11, "banks 0 to 31: the words that the lanes want from each");
       columns.forEach((column, bank) => {
         [...column.values()].forEach((lane, place) => {
           picture.box(4 + 11 * bank, 14 + step * (highest - 1 - place), 10, step - 0.5, colour(lane));
@@ -147,7 +147,7 @@
       picture.line(`${x(0.05)},${y(0.05 * bandwidth)} ${x(ridge)},${y(rate)} ${x(3000)},${y(rate)}`, "currentColor");
       picture.text(x(0.05) + 8, y(0.05 * bandwidth) - 14, slope);
       picture.text(350, y(rate) - 6, level, "end");
-      picture.text(350, 212, "operations per byte, from left to right", "end");
+      picture.text(350, 208, "operations per byte, from left to right", "end");
       points.forEach(([, intensity, reached], index) => {
         const is = index === at.variant.index;
         picture.dot(x(intensity), y(reached), is ? 6 : 3, is ? "var(--series-1)" : "var(--series-0)");

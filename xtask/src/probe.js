@@ -16,6 +16,8 @@ addEventListener("load", () => {
   }
   for (const plot of document.querySelectorAll("svg")) {
     const frame = plot.getBoundingClientRect();
+    // What is only shown without a script, and printed.
+    if (frame.width === 0) continue;
     const texts = [...plot.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
     texts.forEach(([text, box], index) => {
       if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) {

@@ -18,7 +18,7 @@ const WAYS: [(&str, &str, &str); 3] = [
 /// Whether a thread works, as the script draws it.
 fn works(way: usize, d: u32, thread: u32) -> bool {
     match way {
-        0 => thread % (2 * d) == 0,
+        0 => thread.is_multiple_of(2 * d),
         1 => 2 * d * thread < THREADS,
         _ => thread < d,
     }

@@ -61,7 +61,7 @@ fn html_of(widget: &Widget) -> Markup {
             }
         }
         p.said aria-live="polite" {}
-        div.drawing {}
+        div.drawing.scroll tabindex="0" {}
         div.states { (widget.states) }
         (PreEscaped("</div>"))
     }
@@ -83,7 +83,7 @@ fn timeline(sources: &Sources) -> Result<Widget> {
         let timeline = timeline.with_context(|| format!("overlap/{name} has no timeline"))?;
         let svg = picture::of(pattern, variant).context("a timeline has a picture")?;
         let said =
-            format!("{}: {:.0} µs by the model. {}.", name, timeline.length_us, variant.summary);
+            format!("{}, {:.0} µs by the model: {}.", name, timeline.length_us, variant.summary);
         figures.push((svg, said));
         choices.push(name.to_owned());
     }
