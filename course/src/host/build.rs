@@ -5,7 +5,7 @@ use super::judge::Seen;
 use crate::compile::{Compiled, Places, compile, write_changed};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 
 /// What a host file may use, besides the standard library.
 const LIBRARIES: [&str; 5] = ["course", "cuda_host", "cust", "cust_ext", "anyhow"];
-/// How long a program may run: a hundred times what any solution needs.
-const MAX_RUN: Duration = Duration::from_secs(10);
-/// The most memory that it may ask for; the virtual GPU itself needs a twentieth of it.
-const MAX_BYTES: u64 = 4 << 30;
+/// How long a program may compute, seconds of a processor: ten times what any solution needs.
+const MAX_SECONDS: u64 = 2;
+/// How long a program may take that waits and does not compute.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+/// The most memory that it may ask for; the virtual GPU itself needs a fifth of it.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A file of a program.
 pub struct Source<'a> {
@@ -51,15 +53,21 @@ impl Program {
         let mut command = Command::new(&self.program);
         command.arg(name).arg(&self.ptx).args(runs);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // SAFETY: between fork and exec only one system call is made, which is allowed there and touches no memory of
-        // the parent's.
+        // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
+        // parent's.
         unsafe {
             command.pre_exec(|| {
-                let most = libc::rlimit { rlim_cur: MAX_BYTES, rlim_max: MAX_BYTES };
-                match libc::setrlimit(libc::RLIMIT_DATA, &most) {
-                    0 => Ok(()),
-                    _ => Err(std::io::Error::last_os_error()),
+                for (resource, most) in [
+                    (libc::RLIMIT_DATA, MAX_BYTES),
+                    (libc::RLIMIT_CPU, MAX_SECONDS),
+                    (libc::RLIMIT_CORE, 0),
+                ] {
+                    let most = libc::rlimit { rlim_cur: most, rlim_max: most };
+                    if libc::setrlimit(resource, &most) != 0 {
+                        return Err(std::io::Error::last_os_error());
+                    }
                 }
+                Ok(())
             });
         }
         let shown = self.program.display();
@@ -74,7 +82,7 @@ impl Program {
         let status = loop {
             match child.try_wait().context("cannot wait for the program")? {
                 Some(status) => break Some(status),
-                None if begin.elapsed() > MAX_RUN => {
+                None if begin.elapsed() > MAX_WAIT => {
                     child.kill().context("cannot end the program")?;
                     child.wait().context("cannot wait for the program")?;
                     break None;
@@ -88,6 +96,9 @@ impl Program {
         let ended = match status {
             None => Ended::Late,
             Some(status) if status.success() => Ended::Well,
+            Some(status) if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => {
+                Ended::Late
+            }
             Some(status) => {
                 let said = errors.lines().find(|line| !line.trim().is_empty());
                 Ended::Badly(said.map_or_else(|| status.to_string(), |line| line.trim().to_owned()))

@@ -114,13 +114,13 @@ fn stopped(task: &Task, size: &Size, ended: &Ended) -> Failure {
     let (because, message, next) = match ended {
         Ended::Late => (
             Because::Hangs,
-            "the file did not end in ten seconds".to_owned(),
+            "the file did not end within its time".to_owned(),
             "which condition ends the loop, and who makes it true?",
         ),
         Ended::Badly(why) => (
             Because::Stopped,
             format!("the file ended the program: {why}"),
-            "read the message from its beginning; memory is limited to 4 GiB",
+            "read the message from its beginning; memory is limited to 1 GiB",
         ),
         Ended::Well => (
             Because::Stopped,

@@ -25,7 +25,7 @@ const PITCH: usize = 64;
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     let rows = source.len() / PITCH;
     // SAFETY: all rows are written before the kernel reads them.
-    let values = unsafe { DeviceBuffer::uninitialized(rows * WIDTH)? };
+    let values = unsafe { DeviceBuffer::<u32>::uninitialized(rows * WIDTH)? };
     // SAFETY: the source stays as it is, and both live, until the stream is waited for below.
     unsafe {
         // learn: your code

@@ -22,7 +22,7 @@ use cust_ext::stream::{non_blocking, wait_event};
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     let (copies, kernels) = (non_blocking(None)?, non_blocking(None)?);
     // SAFETY: the copy writes all of it.
-    let mut values = unsafe { DeviceBuffer::uninitialized(source.len())? };
+    let mut values = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };
     // SAFETY: all memory lives, and the host leaves it alone, until the stream is waited for below.
     unsafe {
         values.async_copy_from(source, &copies)?;

@@ -20,7 +20,7 @@ use cust_ext::host_memory::{HostBuffer, HostFlags};
 /// The driver's.
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     // SAFETY: each part is written before the kernel reads it.
-    let values = unsafe { DeviceBuffer::uninitialized(source.len())? };
+    let values = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };
     // learn: your code
     let pinned = HostBuffer::from_slice(source, HostFlags::PINNED)?;
     let source = &pinned[..];

@@ -20,7 +20,7 @@ pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     let values = DeviceBuffer::from_slice(source)?;
     // learn: your code
     // SAFETY: each step writes it before it reads it.
-    let between = unsafe { DeviceBuffer::uninitialized(source.len())? };
+    let between = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };
     // learn: instead
     // learn: end
     for number in 0..16 {
@@ -28,7 +28,7 @@ pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
         // learn: instead
         //| // TODO: does each step need other memory?
         //| // SAFETY: the first kernel writes it before the second reads it.
-        //| let between = unsafe { DeviceBuffer::uninitialized(source.len())? };
+        //| let between = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };
         // learn: end
         // SAFETY: the kernels follow each other on one stream; both arrays live until it is waited for.
         unsafe {

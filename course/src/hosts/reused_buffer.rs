@@ -21,7 +21,7 @@ use cust_ext::host_memory::{HostBuffer, HostFlags};
 /// The driver's.
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     // SAFETY: the copies write all of it before the kernel reads it.
-    let values = unsafe { DeviceBuffer::uninitialized(source.len())? };
+    let values = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };
     let length = source.len().div_ceil(8);
     // learn: your code
     let buffer = || HostBuffer::zeroed(length, HostFlags::PINNED);
