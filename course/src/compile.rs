@@ -104,7 +104,8 @@ pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Res
     Ok(())
 }
 
-fn write_changed(path: &Path, text: &str) -> Result<()> {
+/// Writes a file unless it has this text already: a newer file would be compiled again.
+pub(crate) fn write_changed(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! What a bound or a question counts.
 
+use crate::host::HostCounts;
 use coalesce::Counted;
 use results::{Counters, RequestKind};
 
@@ -44,6 +45,26 @@ pub enum Count {
     DivergentBranches,
     /// Static shared memory of a block, bytes.
     SharedBytes,
+    /// Copies between host and device.
+    Copies,
+    /// Bytes that they move.
+    BusBytes,
+    /// Calls that pin memory of the host.
+    Pins,
+    /// Calls that allocate device memory, other than from a pool.
+    Allocations,
+    /// Calls that launch a kernel or a graph, or record a kernel into a graph.
+    Launches,
+    /// Graphs that are instantiated.
+    Instantiations,
+    /// Calls in which the host waits for the device.
+    Waits,
+    /// Asynchronous copies of pageable memory that differ in their size.
+    PageableCopies,
+    /// Times at which kernels run, separated by times at which none does.
+    KernelGroups,
+    /// The share of the time in which the busiest engine does nothing, percent.
+    IdlePercent,
 }
 
 impl Count {
@@ -68,6 +89,16 @@ impl Count {
         Count::Barriers,
         Count::DivergentBranches,
         Count::SharedBytes,
+        Count::Copies,
+        Count::BusBytes,
+        Count::Pins,
+        Count::Allocations,
+        Count::Launches,
+        Count::Instantiations,
+        Count::Waits,
+        Count::PageableCopies,
+        Count::KernelGroups,
+        Count::IdlePercent,
     ];
 
     /// What it is, for people.
@@ -92,6 +123,16 @@ impl Count {
             Count::Barriers => "barriers, per warp",
             Count::DivergentBranches => "divergent branches",
             Count::SharedBytes => "bytes of shared memory",
+            Count::Copies => "copies between host and device",
+            Count::BusBytes => "bytes over the bus",
+            Count::Pins => "calls that pin memory",
+            Count::Allocations => "calls that allocate device memory",
+            Count::Launches => "launches",
+            Count::Instantiations => "graphs instantiated",
+            Count::Waits => "calls in which the host waits",
+            Count::PageableCopies => "sizes of asynchronous copies of pageable memory",
+            Count::KernelGroups => "groups of kernels, one after the other",
+            Count::IdlePercent => "percent of the time in which the busiest engine is idle",
         }
     }
 
@@ -131,6 +172,16 @@ impl Count {
             Count::Barriers => sum(&[c.barriers]),
             Count::DivergentBranches => sum(&[c.divergent_branches]),
             Count::SharedBytes => run.shared_bytes as f64,
+            Count::Copies => run.host.copies as f64,
+            Count::BusBytes => run.host.bus_bytes as f64,
+            Count::Pins => run.host.pins as f64,
+            Count::Allocations => run.host.allocations as f64,
+            Count::Launches => run.host.launches as f64,
+            Count::Instantiations => run.host.instantiations as f64,
+            Count::Waits => run.host.waits as f64,
+            Count::PageableCopies => run.host.pageable_copies as f64,
+            Count::KernelGroups => run.host.kernel_groups as f64,
+            Count::IdlePercent => run.host.idle_percent,
         }
     }
 
@@ -168,6 +219,8 @@ pub struct Run {
     pub counted: Counted,
     /// Static shared memory of a block, bytes.
     pub shared_bytes: usize,
+    /// What a host task asked of the driver.
+    pub host: HostCounts,
     /// The grid and the block of each launch.
     pub launches: Vec<([u32; 3], [u32; 3])>,
 }

@@ -412,7 +412,7 @@ fn run_in(
     }
     let launches = without_executing(&device, task, size)?;
     let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
-    Ok(Run { counted: ran.counted, shared_bytes, launches })
+    Ok(Run { counted: ran.counted, shared_bytes, launches, ..Run::default() })
 }
 
 /// The grid and the block of each launch of a task.

@@ -7,6 +7,7 @@ use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
 use cuda_host::Launcher;
 use simt::Hazard;
+use virtual_gpu::MisuseKind;
 
 /// One exercise.
 #[derive(Debug)]
@@ -42,6 +43,11 @@ pub enum Kind {
     Bug,
     /// Reads kernels and answers.
     Question,
+    /// Changes what the host asks of the driver; with memory of the host that is pinned or pageable.
+    Host {
+        /// Whether source and target are pinned.
+        pinned: bool,
+    },
 }
 
 impl Kind {
@@ -51,6 +57,7 @@ impl Kind {
             Kind::Kernel => "kernel",
             Kind::Bug => "bug",
             Kind::Question => "question",
+            Kind::Host { .. } => "host",
         }
     }
 }
@@ -85,6 +92,8 @@ pub enum Because {
     Stopped,
     /// A hazard, whatever came out.
     Hazard(Hazard),
+    /// A mistake of the host's in what it asks of the driver.
+    Misuse(MisuseKind),
     /// A count above its bound.
     Bound(Count),
     /// A question has no right answer yet.

@@ -5,14 +5,17 @@
 
 mod candidates;
 
-use candidates::build::{Candidate, compile, edited, solution};
-use candidates::{ACCEPTED, LOOSE, REJECTED};
+use candidates::build::{Candidate, compile, edited, places, solution, write};
+use candidates::{ACCEPTED, LOOSE, REJECTED, hosts};
 use course::format;
 use course::grade::{Subject, Verdict, grade};
-use course::question::Runs;
-use course::task::Because;
+use course::host::{self, Asked, Source};
+use course::question::{Execute, Question, Runs};
+use course::task::{Because, Kind, Task};
 use course::tasks::{TASKS, named};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn because(verdict: &Verdict) -> Option<Because> {
     verdict.failure.as_ref().map(|failure| failure.because)
@@ -22,7 +25,8 @@ fn because(verdict: &Verdict) -> Option<Because> {
 fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     let mut candidates = Vec::new();
     let mut expected: Vec<Option<Because>> = Vec::new();
-    for task in TASKS {
+    let kernels = || TASKS.iter().copied().filter(|task| !is_host(task));
+    for task in kernels() {
         candidates.push(Candidate::new(
             task,
             "shipped",
@@ -73,7 +77,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
             }
         }
     }
-    for task in TASKS {
+    for task in kernels() {
         assert!(expected.len() > 2 * TASKS.len(), "there are rejected and accepted kernels");
         let kernels = candidates.iter().zip(&submissions);
         let of = |name: &str| {
@@ -84,23 +88,10 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 .1
         };
         for (questions, kernel) in [(task.before, of("shipped")), (task.after, of("solved"))] {
-            for question in questions {
-                let right = (question.answer)(&Runs(&Subject { task, kernel }))
-                    .unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
-                for (miss, truth) in question.misses {
-                    if (miss - right).abs() < 1e-9 || truth.is_empty() {
-                        wrong.push(format!(
-                            "{}: the miss {miss} of `{}` is the answer, or has no text",
-                            task.id, question.text
-                        ));
-                    }
-                }
-                println!("{:20} {} = {right}", task.id, question.text);
-            }
+            wrong.extend(questioned(task, questions, &Subject { task, kernel }));
         }
     }
-    let bounds =
-        TASKS.iter().flat_map(|task| task.bounds.iter().map(move |bound| (task.id, bound)));
+    let bounds = kernels().flat_map(|task| task.bounds.iter().map(move |bound| (task.id, bound)));
     let whole = bounds.filter(|(id, bound)| !breaks.contains(&(*id, format!("{:?}", bound.count))));
     // A bound that nothing here breaks stands against what a learner may try instead: it is said, and is no fault.
     let unbroken: Vec<String> =
@@ -108,6 +99,115 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     println!("no kernel here breaks {}", unbroken.join(", "));
     assert!(wrong.is_empty(), "{} fault(s):\n  {}", wrong.len(), wrong.join("\n  "));
     println!("{} kernels, {} broken bounds", candidates.len(), breaks.len());
+}
+
+/// The same of host tasks: all their files are one program.
+#[test]
+fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
+    let places = places();
+    let folder = places.target.join("learn/host_candidates");
+    std::fs::create_dir_all(&folder).expect("a writable target folder");
+    let mut candidates = Vec::new();
+    for task in TASKS.iter().filter(|task| is_host(task)) {
+        let shipped = format::shipped(task.solved).expect("well-formed");
+        candidates.push((Candidate::new(task, "shipped", shipped), Some(task.fails_as_shipped)));
+        candidates.push((Candidate::new(task, "solved", solution(task)), None));
+    }
+    for (id, name, from, to, because) in hosts::EDITED {
+        let task = named(id).expect("a task");
+        candidates.push((Candidate::new(task, name, edited(task, from, to)), *because));
+    }
+    let paths: Vec<PathBuf> =
+        candidates.iter().map(|(one, _)| folder.join(format!("{}.rs", one.name))).collect();
+    for ((one, _), path) in candidates.iter().zip(&paths) {
+        // What is edited may be unused, or unsafe without need.
+        write(path, &one.source.replacen("#![allow(", "#![allow(warnings, ", 1));
+    }
+    let sources = candidates.iter().zip(&paths);
+    let sources: Vec<Source<'_>> =
+        sources.map(|((one, _), path)| Source { name: &one.name, id: one.task.id, path }).collect();
+    let program = host::build(&places, "host_proofs", &sources).expect("there is a compiler");
+    let program = program.expect("all candidates compile");
+    let verdicts = side_by_side(&candidates, |(one, _)| {
+        host::grade(one.task, (&program, &one.name, &one.source), 77).expect("it starts")
+    });
+    let mut wrong = Vec::new();
+    let mut breaks = BTreeSet::new();
+    for ((one, expected), verdict) in candidates.iter().zip(&verdicts) {
+        if because(verdict) != *expected {
+            wrong.push(format!("{}: expected {expected:?}, and {:?}", one.name, verdict.failure));
+        }
+        for (bound, value) in &verdict.counts {
+            let is_tight = (value - bound.at_most).abs() <= 0.02 * bound.at_most;
+            if one.name.ends_with("__solved") && !is_tight {
+                wrong.push(format!("{}: {} is {value}: not tight", one.name, bound.count.name()));
+            }
+            if *value > bound.at_most {
+                breaks.insert((one.task.id, format!("{:?}", bound.count)));
+            }
+        }
+    }
+    for task in TASKS.iter().filter(|task| is_host(task)) {
+        for bound in task.bounds {
+            if !breaks.contains(&(task.id, format!("{:?}", bound.count))) {
+                wrong.push(format!("{}: nothing breaks {}", task.id, bound.count.name()));
+            }
+        }
+        for (questions, name) in [(task.before, "shipped"), (task.after, "solved")] {
+            let name = format!("{}__{name}", task.id);
+            wrong.extend(questioned(
+                task,
+                questions,
+                &Asked { task, program: &program, name: &name },
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} fault(s):\n  {}", wrong.len(), wrong.join("\n  "));
+}
+
+/// What is wrong with questions: each has an answer, which none of its misses is.
+fn questioned(task: &Task, questions: &[Question], asked: &dyn Execute) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for question in questions {
+        let right = (question.answer)(&Runs(asked));
+        let right = right.unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        for (miss, truth) in question.misses {
+            if (miss - right).abs() < 1e-9 || truth.is_empty() {
+                wrong.push(format!(
+                    "{}: the miss {miss} of `{}` is the answer, or has no text",
+                    task.id, question.text
+                ));
+            }
+        }
+        println!("{:20} {} = {right}", task.id, question.text);
+    }
+    wrong
+}
+
+/// Maps on all processors.
+fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((index, one)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            all.get(index).map(|one| (index, one))
+        } {
+            done.push((index, map(one)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|one| one.join().expect("a worker ends")).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, one)| one).collect()
+}
+
+fn is_host(task: &Task) -> bool {
+    matches!(task.kind, Kind::Host { .. })
 }
 
 #[test]
@@ -123,9 +223,10 @@ fn tasks_are_well_formed() {
             task.id
         );
         assert!(format::doc(task.solved).starts_with("# "), "{}: its text has a heading", task.id);
+        let name = if is_host(task) { "run" } else { task.id };
         assert_eq!(
-            course::ptx::signature(&shipped, task.id).ok(),
-            course::ptx::signature(task.solved, task.id).ok()
+            course::ptx::signature(&shipped, name).expect("it has one"),
+            course::ptx::signature(task.solved, name).expect("it has one")
         );
         let solution = solution(task);
         let secret = solution

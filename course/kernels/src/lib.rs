@@ -22,6 +22,7 @@ pub mod first_warp;
 pub mod grid_stride;
 pub mod guard;
 pub mod half_and_half;
+pub mod host_step;
 pub mod line_or_sector;
 pub mod lockstep;
 pub mod lost_update;

@@ -2,11 +2,11 @@
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 use super::session::{Outcome, Session, hash};
+use super::work::Work;
 use super::{folder, screen};
-use crate::compile::{Compiled, compile};
 use crate::count::Count;
 use crate::format;
-use crate::grade::{Subject, grade, number, run_at};
+use crate::grade::number;
 use crate::picture;
 use crate::question::{Question, Reply, Runs};
 use crate::task::Task;
@@ -153,10 +153,11 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
     }
     let given = questions.iter().zip(answers);
     let given = given.map(|(question, text)| question.parse(text)).collect::<Result<Vec<f64>>>()?;
-    let kernel = session.kernel(task, own)?;
+    let work = session.work(task, own)?;
+    let asked = work.ask(task);
     let mut right = 0;
     for (question, given) in questions.iter().zip(&given) {
-        let reply = question.reply(&Runs(&Subject { task, kernel: &kernel }), *given)?;
+        let reply = question.reply(&Runs(&*asked), *given)?;
         right += usize::from(matches!(reply, Reply::Right(_)));
         println!("{}", show_reply(&reply));
     }
@@ -225,14 +226,16 @@ pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
 pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
     let task = session.task(Some(id))?;
     let size = size_of(task, set)?;
-    let kernel = session.kernel(task, true)?;
-    let run = run_at(task, &kernel, &size)?;
+    let run = session.work(task, true)?.ask(task).run(&size)?;
     println!("{} at {}", task.id, task.pattern.show_size(&size));
     for count in Count::ALL {
         let value = count.of(&run);
         if value > 0.0 {
             println!("  {:>10}  {}", number(value), count.name());
         }
+    }
+    for line in &run.host.timeline {
+        println!("  {line}");
     }
     let mut instructions: Vec<_> = run.counted.instructions.values().collect();
     instructions.sort_by_key(|one| one.source.as_ref().map_or(0, |source| source.line));
@@ -294,11 +297,11 @@ pub fn times(session: &Session) -> Result<ExitCode> {
         );
         std::fs::write(&file, moved).with_context(|| format!("cannot write {}", file.display()))?;
         let begin = Instant::now();
-        let Compiled::Ptx(submission) = compile(&session.places, task.id, &file)? else {
+        let Some(work) = Work::build(&session.places, task, task.id, &file)? else {
             bail!("the solution of {} does not compile", task.id)
         };
         let compiled = begin.elapsed().as_secs_f64();
-        grade(task, &submission, 2)?;
+        work.grade(task, 2)?;
         let both = begin.elapsed().as_secs_f64();
         println!("  {compiled:7.2} {:6.2} {both:5.2}  {}", both - compiled, task.id);
         all.push(both);

@@ -7,8 +7,10 @@ mod screen;
 mod session;
 mod template;
 mod watch;
+mod work;
 
 pub use progress::Progress;
+pub(crate) use session::hash;
 
 use crate::compile::Places;
 use clap::{Parser, Subcommand};

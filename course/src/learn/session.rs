@@ -1,10 +1,11 @@
 //! A learner's folder in use: its places, its progress, and what a check does.
 
+use super::work::Work;
 use super::{Progress, folder};
-use crate::compile::{Compiled, Places, compile, read};
+use crate::compile::{Places, read};
 use crate::format;
 use crate::grade::{Submission, Verdict, grade};
-use crate::task::Task;
+use crate::task::{Kind, Task};
 use crate::tasks::{TASKS, named};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
@@ -70,9 +71,10 @@ impl Session {
     /// When it cannot be read or there is no compiler.
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
-        let outcome = match compile(&self.places, task.id, &folder::file(&self.places, task))? {
-            Compiled::Refused => Outcome::Refused,
-            Compiled::Ptx(submission) => Outcome::Graded(grade(task, &submission, fresh_seed())?),
+        let file = folder::file(&self.places, task);
+        let outcome = match Work::build(&self.places, task, task.id, &file)? {
+            None => Outcome::Refused,
+            Some(work) => Outcome::Graded(work.grade(task, fresh_seed())?),
         };
         self.note(task, &outcome)?;
         Ok((outcome, begin.elapsed()))
@@ -83,6 +85,9 @@ impl Session {
     /// # Errors
     /// When it cannot be read.
     pub fn check_ptx(&self, task: &'static Task, path: &Path) -> Result<Outcome> {
+        if matches!(task.kind, Kind::Host { .. }) {
+            bail!("`{}` is about calls of the host: it has no kernel of its own", task.id);
+        }
         let text = read(path)?;
         if !text.contains(".entry") {
             bail!(
@@ -112,11 +117,11 @@ impl Session {
         Ok(())
     }
 
-    /// A task's kernel as it was given to the learner, or, once it passes, as the learner has it.
+    /// A task's file as it was given to the learner, or, once it passes, as the learner has it.
     ///
     /// # Errors
     /// When it does not compile.
-    pub fn kernel(&self, task: &'static Task, own: bool) -> Result<Submission> {
+    pub fn work(&self, task: &'static Task, own: bool) -> Result<Work> {
         let file = folder::file(&self.places, task);
         let (id, file) = if own {
             (task.id.to_owned(), file)
@@ -133,12 +138,8 @@ impl Session {
             }
             (id, file)
         };
-        match compile(&self.places, &id, &file)? {
-            Compiled::Ptx(submission) => Ok(submission),
-            Compiled::Refused => {
-                bail!("{} does not compile; the messages are above", file.display())
-            }
-        }
+        let work = Work::build(&self.places, task, &id, &file)?;
+        work.with_context(|| format!("{} does not compile; the messages are above", file.display()))
     }
 }
 

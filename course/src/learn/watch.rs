@@ -5,7 +5,6 @@ use super::commands::{self, place};
 use super::session::{Outcome, Session};
 use super::{folder, screen};
 use crate::format;
-use crate::grade::Subject;
 use crate::question::Runs;
 use crate::task::{Kind, Task};
 use crate::tasks::TASKS;
@@ -116,8 +115,8 @@ fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str)
     let question = &questions[questions.len() - open];
     let reply = || -> Result<(f64, String)> {
         let given = question.parse(text)?;
-        let kernel = session.kernel(task, own)?;
-        let reply = question.reply(&Runs(&Subject { task, kernel: &kernel }), given)?;
+        let work = session.work(task, own)?;
+        let reply = question.reply(&Runs(&*work.ask(task)), given)?;
         Ok((given, commands::show_reply(&reply)))
     };
     match reply() {

@@ -3,6 +3,7 @@
 
 mod any_order;
 mod barrier_in_branch;
+mod batch;
 mod bins_private;
 mod boss_capitals;
 mod boss_classes;
@@ -13,23 +14,30 @@ mod boss_row_sums;
 mod boss_table;
 mod constant_walk;
 mod copy_not_awaited;
+mod default_stream;
 mod doubles_turned;
 mod every_third;
 mod first_warp;
+mod graph;
 mod grid_stride;
 mod guard;
 mod half_and_half;
 mod line_or_sector;
 mod lockstep;
+mod lost_order;
 mod lost_update;
 mod matmul_tile;
 mod missing_barrier;
 mod offset_load;
 mod one_counter;
 mod one_field;
+mod overlap;
 mod pad_the_tile;
+mod pinned;
+mod pool;
 mod prelude;
 mod read_only_lie;
+mod reused_buffer;
 mod rows_to_lanes;
 mod spilled;
 mod stride_banks;
@@ -80,6 +88,14 @@ pub const TASKS: &[&Task] = &[
     &read_only_lie::TASK,
     &spilled::TASK,
     &half_and_half::TASK,
+    &pinned::TASK,
+    &batch::TASK,
+    &overlap::TASK,
+    &lost_order::TASK,
+    &reused_buffer::TASK,
+    &default_stream::TASK,
+    &pool::TASK,
+    &graph::TASK,
     &boss_row_sums::TASK,
     &boss_complex::TASK,
     &boss_capitals::TASK,

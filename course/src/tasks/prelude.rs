@@ -1,6 +1,7 @@
 //! What every task's file uses: types, and sizes that many share.
 
 pub use crate::count::Count;
+pub use crate::host::stepped;
 pub use crate::question::{Answers, Question};
 pub use crate::task::{Because, Bound, Kind, Sizes, Task, launched, pattern};
 pub use anyhow::Result;
@@ -26,4 +27,17 @@ pub const PIXELS: &[&[usize]] =
 /// Blocks that cover `n` elements.
 pub fn blocks(n: usize, per_block: usize) -> u32 {
     n.div_ceil(per_block) as u32
+}
+
+/// Sizes of a host task: lengths that no part divides, and where its bounds hold.
+pub const fn host_sizes(count: &'static [usize]) -> Sizes {
+    Sizes { dimensions: N, verify: &[&[1], &[31], &[257], &[1000], &[4096]], count }
+}
+
+/// The case of a host task that makes one value of each.
+pub fn stepped_case(size: &Size, random: &mut Random, value: impl Fn(u32) -> u32) -> Case {
+    let [n] = size.get();
+    let source = random.u32s(n);
+    let target = source.iter().map(|one| value(*one)).collect();
+    Case { inputs: vec![Data::U32(source)], outputs: vec![Output::exact(Data::U32(target))] }
 }

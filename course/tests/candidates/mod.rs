@@ -1,6 +1,7 @@
 //! Wrong and other right kernels, as edits of solutions.
 
 pub mod build;
+pub mod hosts;
 mod mutants;
 
 use course::count::Count;

@@ -1,0 +1,193 @@
+//! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
+//! so that nothing but the file itself is compiled, without optimization.
+
+use super::judge::Seen;
+use crate::compile::{Compiled, Places, compile, write_changed};
+use anyhow::{Context, Result, bail};
+use std::fmt::Write;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// What a host file may use, besides the standard library.
+const LIBRARIES: [&str; 5] = ["course", "cuda_host", "cust", "cust_ext", "anyhow"];
+/// How long a program may compute, seconds of a processor: ten times what any solution needs.
+const MAX_SECONDS: u64 = 2;
+/// How long a program may take that waits and does not compute.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+/// The most memory that it may ask for; the virtual GPU itself needs a fifth of it.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// A file of a program.
+pub struct Source<'a> {
+    /// Its name in the program.
+    pub name: &'a str,
+    /// Its task.
+    pub id: &'a str,
+    /// Where it is.
+    pub path: &'a Path,
+}
+
+/// A program that runs host files.
+#[derive(Clone, Debug)]
+pub struct Program {
+    program: PathBuf,
+    ptx: PathBuf,
+}
+
+/// What a program's end says.
+pub enum Ended {
+    /// By itself.
+    Well,
+    /// It ran too long.
+    Late,
+    /// With an error: its last words.
+    Badly(String),
+}
+
+impl Program {
+    /// Runs one of the files: each run is a seed and a size.
+    pub(super) fn run(&self, name: &str, runs: &[String]) -> Result<(Vec<Seen>, Ended)> {
+        let mut command = Command::new(&self.program);
+        command.arg(name).arg(&self.ptx).args(runs);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
+        // parent's.
+        unsafe {
+            command.pre_exec(|| {
+                for (resource, most) in [
+                    (libc::RLIMIT_DATA, MAX_BYTES),
+                    (libc::RLIMIT_CPU, MAX_SECONDS),
+                    (libc::RLIMIT_CORE, 0),
+                ] {
+                    let most = libc::rlimit { rlim_cur: most, rlim_max: most };
+                    if libc::setrlimit(resource, &most) != 0 {
+                        return Err(std::io::Error::last_os_error());
+                    }
+                }
+                Ok(())
+            });
+        }
+        let shown = self.program.display();
+        let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
+        let begin = Instant::now();
+        // What it prints is more than a pipe holds.
+        let read = |stream: Box<dyn std::io::Read + Send>| {
+            std::thread::spawn(move || std::io::read_to_string(stream).unwrap_or_default())
+        };
+        let output = read(Box::new(child.stdout.take().context("it is piped")?));
+        let errors = read(Box::new(child.stderr.take().context("it is piped")?));
+        let status = loop {
+            match child.try_wait().context("cannot wait for the program")? {
+                Some(status) => break Some(status),
+                None if begin.elapsed() > MAX_WAIT => {
+                    child.kill().context("cannot end the program")?;
+                    child.wait().context("cannot wait for the program")?;
+                    break None;
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let output = output.join().unwrap_or_default();
+        let errors = errors.join().unwrap_or_default();
+        let lines = output.lines().map_while(|line| serde_json::from_str(line).ok());
+        let ended = match status {
+            None => Ended::Late,
+            Some(status) if status.success() => Ended::Well,
+            Some(status) if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => {
+                Ended::Late
+            }
+            Some(status) => {
+                let said = errors.lines().find(|line| !line.trim().is_empty());
+                Ended::Badly(said.map_or_else(|| status.to_string(), |line| line.trim().to_owned()))
+            }
+        };
+        Ok((lines.collect(), ended))
+    }
+}
+
+/// Links files to one program, in a folder of its own below the target folder; `None` when the compiler refuses them, and
+/// has said why.
+///
+/// # Errors
+/// When there is no compiler, or a folder cannot be written.
+pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
+    let folder = places.target.join("learn").join(folder);
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot create {}: is the disk full?", folder.display()))?;
+    let mut main = "//! Written by `cargo xtask learn`.\n#![allow(dead_code)]\n".to_owned();
+    let mut table = String::new();
+    for (index, file) in files.iter().enumerate() {
+        let path = file.path.canonicalize();
+        let path = path.with_context(|| format!("cannot find {}", file.path.display()))?;
+        // The path as a literal of Rust.
+        writeln!(main, "#[path = {:?}]\nmod file_{index};", path.display().to_string())?;
+        writeln!(table, "        ({:?}, {:?}, file_{index}::run),", file.name, file.id)?;
+    }
+    writeln!(
+        main,
+        "fn main() -> std::process::ExitCode {{\n    course::host::main(&[\n{table}    ])\n}}"
+    )?;
+    let root = folder.join("main.rs");
+    write_changed(&root, &main)?;
+    let program = folder.join("program");
+    let mut rustc = Command::new("rustc");
+    rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
+    rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
+    rustc.args(libraries(places)?);
+    if !rustc.status().context("cannot start rustc")?.success() {
+        return Ok(None);
+    }
+    Ok(Some(Program { program, ptx: kernel(places)? }))
+}
+
+/// The compiler's arguments that name the libraries, asked of Cargo once.
+fn libraries(places: &Places) -> Result<&'static [String]> {
+    static LIBRARY_ARGUMENTS: OnceLock<Vec<String>> = OnceLock::new();
+    if let Some(arguments) = LIBRARY_ARGUMENTS.get() {
+        return Ok(arguments);
+    }
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(&places.root).env("CARGO_TARGET_DIR", &places.target);
+    cargo.args(["build", "--release", "--quiet", "--bin", "learn", "--message-format=json"]);
+    let output = cargo.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("the course does not build: the messages are above");
+    }
+    let mut arguments = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let message: serde_json::Value = serde_json::from_str(line)?;
+        for path in message["linked_paths"].as_array().into_iter().flatten() {
+            arguments.push(format!("-L{}", path.as_str().unwrap_or_default()));
+        }
+        let name = message["target"]["name"].as_str().unwrap_or_default();
+        let files = message["filenames"].as_array().into_iter().flatten();
+        let files = files.filter_map(|file| file.as_str());
+        if let Some(file) = files.clone().find(|file| file.ends_with(".rlib"))
+            && LIBRARIES.contains(&name)
+        {
+            arguments.push(format!("--extern={name}={file}"));
+            let folder = Path::new(file).parent().unwrap_or(Path::new("."));
+            arguments.push(format!("-Ldependency={}", folder.display()));
+        }
+    }
+    Ok(LIBRARY_ARGUMENTS.get_or_init(|| arguments))
+}
+
+/// The kernel that host files launch, as PTX: compiled once, and again when it changes.
+fn kernel(places: &Places) -> Result<PathBuf> {
+    let source = places.root.join("course/kernels/src/host_step.rs");
+    let folder = places.target.join("learn/host_step");
+    let name = crate::learn::hash(&crate::compile::read(&source)?);
+    let ptx = folder.join(format!("{name}.ptx"));
+    if !ptx.exists() {
+        let Compiled::Ptx(submission) = compile(places, "host_step", &source)? else {
+            bail!("{} does not compile: the messages are above", source.display())
+        };
+        results::write(&ptx, submission.ptx.as_bytes())
+            .with_context(|| format!("cannot write {}: is the disk full?", ptx.display()))?;
+    }
+    Ok(ptx)
+}

@@ -1,0 +1,41 @@
+//! # Lost order: two streams and one array
+//!
+//! A stream copies an array to the device, another runs the kernel on it. Nothing says that the kernel
+//! comes after the copy. Often it does, because the copy was called first; the virtual GPU runs work as
+//! late as it may, so that here it does not.
+//!
+//! Order the two, without holding up the host: it waits once, at the end. Both arrays of the host are
+//! pinned.
+
+#![allow(unused_imports)]
+use anyhow::Result;
+use course::host::step;
+use cuda_host::Gpu;
+use cust::event::{Event, EventFlags};
+use cust::memory::{AsyncCopyDestination, DeviceBuffer};
+use cust_ext::stream::{non_blocking, wait_event};
+
+/// The work of this task. Keep its signature.
+///
+/// # Errors
+/// The driver's.
+pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
+    let (copies, kernels) = (non_blocking(None)?, non_blocking(None)?);
+    // SAFETY: the copy writes all of it.
+    let mut values = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };
+    // SAFETY: all memory lives, and the host leaves it alone, until the stream is waited for below.
+    unsafe {
+        values.async_copy_from(source, &copies)?;
+        // learn: your code
+        let copied = Event::new(EventFlags::DISABLE_TIMING)?;
+        copied.record(&copies)?;
+        wait_event(&kernels, &copied)?;
+        // learn: instead
+        //| // TODO: what tells the other stream that the copy has ended?
+        // learn: end
+        step(gpu, &kernels, (&values, &values), 1, 1)?;
+        values.async_copy_to(target, &kernels)?;
+    }
+    kernels.synchronize()?;
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The rest of `batch`. The solved file and the task's text: `course/src/hosts/batch.rs`.
+
+use super::prelude::*;
+
+pub const TASK: Task = Task {
+    id: "batch",
+    lesson: "batching",
+    kind: Kind::Host { pinned: true },
+    solved: SOLVED,
+    pattern: pattern(
+        "batch",
+        SOLVED,
+        Sizes {
+            dimensions: &[Dimension::extent("rows", "rows of 64 words", 1)],
+            verify: &[&[1], &[2], &[33], &[100]],
+            count: &[1024],
+        },
+        case,
+        &[],
+    ),
+    before: &[Question {
+        text: "1000 rows: how many copies does the file ask for as it stands, the one back included?",
+        answers: Answers::Number(0.0),
+        answer: |runs| runs.count(Count::Copies, &[1000]),
+        misses: &[
+            (1000.0, "Each row is one, and the result is brought back by one more."),
+            (2.0, "That is the goal: as it stands each row is a call."),
+        ],
+        why: "One for each row and one back.",
+    }],
+    after: &[Question {
+        text: "Your file, 1000 rows: how many bytes go over the bus in both directions together?",
+        answers: Answers::Number(0.0),
+        answer: |runs| runs.count(Count::BusBytes, &[1000]),
+        misses: &[
+            (384000.0, "That counts the other half of each row, too: nobody wants it."),
+            (128000.0, "That is one direction."),
+        ],
+        why: "1000 rows of 128 bytes, there and back.",
+    }],
+    fails_as_shipped: Because::Bound(Count::Copies),
+    bounds: &[
+        Bound { count: Count::Copies, at_most: 2.0, because: "one there, one back" },
+        Bound {
+            count: Count::BusBytes,
+            at_most: 262_144.0,
+            because: "1024 rows x 128 B in each direction",
+        },
+    ],
+    hints: [
+        "The bus is not what takes the time: count the calls.",
+        "The driver copies rows of equal width that lie equally far apart in one call.",
+        "`upload_rows` takes both arrays with the width and the distance of their rows, and the number of rows.",
+    ],
+};
+
+const SOLVED: &str = include_str!("../hosts/batch.rs");
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    let [rows] = size.get();
+    let source = random.u32s(64 * rows);
+    let wanted = source.chunks(64).flat_map(|row| &row[..32]);
+    let target = wanted.map(|value| stepped(*value, 1, 1)).collect();
+    Case { inputs: vec![Data::U32(source)], outputs: vec![Output::exact(Data::U32(target))] }
+}

@@ -1,0 +1,41 @@
+//! The rest of `default_stream`. The solved file and the task's text: `course/src/hosts/default_stream.rs`.
+
+use super::prelude::*;
+
+pub const TASK: Task = Task {
+    id: "default_stream",
+    lesson: "stream_semantics",
+    kind: Kind::Host { pinned: true },
+    solved: SOLVED,
+    pattern: pattern("default_stream", SOLVED, host_sizes(&[1280]), case, &[]),
+    before: &[Question {
+        text: "In how many groups, one after the other, do the five kernels run as the file stands?",
+        answers: Answers::Number(0.0),
+        answer: |runs| runs.count(Count::KernelGroups, &[1280]),
+        misses: &[
+            (
+                2.0,
+                "The kernel on the default stream waits for those before it, and those behind wait for it.",
+            ),
+            (5.0, "The two before it are on streams of their own: they run at the same time."),
+        ],
+        why: "Two kernels, then the one on the default stream, then two.",
+    }],
+    after: &[],
+    fails_as_shipped: Because::Bound(Count::KernelGroups),
+    bounds: &[
+        Bound { count: Count::KernelGroups, at_most: 1.0, because: "all five at the same time" },
+        Bound { count: Count::Launches, at_most: 5.0, because: "one for each part" },
+    ],
+    hints: [
+        "Which of the five kernels is not on a stream that the file made?",
+        "The legacy default stream waits for all blocking streams, and they for it.",
+        "Give the kernel in the middle the stream that was made for it.",
+    ],
+};
+
+const SOLVED: &str = include_str!("../hosts/default_stream.rs");
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    stepped_case(size, random, |value| stepped(value, 1, 20_000))
+}

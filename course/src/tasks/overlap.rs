@@ -1,0 +1,44 @@
+//! The rest of `overlap`. The solved file and the task's text: `course/src/hosts/overlap.rs`.
+
+use super::prelude::*;
+
+pub const TASK: Task = Task {
+    id: "overlap",
+    lesson: "overlap",
+    kind: Kind::Host { pinned: true },
+    solved: SOLVED,
+    pattern: pattern("overlap", SOLVED, host_sizes(&[1_048_576]), case, &[]),
+    before: &[Question {
+        text: "How many copies does the file ask for as it stands?",
+        answers: Answers::Number(0.0),
+        answer: |runs| runs.count(Count::Copies, &[1_048_576]),
+        misses: &[(8.0, "Each piece is copied there and back.")],
+        why: "Eight pieces, there and back.",
+    }],
+    after: &[],
+    fails_as_shipped: Because::Bound(Count::IdlePercent),
+    bounds: &[
+        Bound {
+            count: Count::IdlePercent,
+            at_most: 21.0,
+            because: "the first piece fills the engines, the last empties them: 2 of 10 steps, and calls",
+        },
+        Bound {
+            count: Count::BusBytes,
+            at_most: 8_388_608.0,
+            because: "1048576 x 4 B in each direction",
+        },
+        Bound { count: Count::Waits, at_most: 8.0, because: "one for each stream" },
+    ],
+    hints: [
+        "Draw the timeline of two pieces on one stream. Which engine waits for which?",
+        "Work on different streams may run at the same time.",
+        "As many streams as pieces, made before the loop.",
+    ],
+};
+
+const SOLVED: &str = include_str!("../hosts/overlap.rs");
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    stepped_case(size, random, |value| stepped(value, 1, 1))
+}

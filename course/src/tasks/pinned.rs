@@ -1,0 +1,38 @@
+//! The rest of `pinned`. The solved file and the task's text: `course/src/hosts/pinned.rs`.
+
+use super::prelude::*;
+
+pub const TASK: Task = Task {
+    id: "pinned",
+    lesson: "pinned_memory",
+    kind: Kind::Host { pinned: false },
+    solved: SOLVED,
+    pattern: pattern("pinned", SOLVED, host_sizes(&[65_536]), case, &[]),
+    before: &[],
+    after: &[],
+    fails_as_shipped: Because::Bound(Count::PageableCopies),
+    bounds: &[
+        Bound {
+            count: Count::PageableCopies,
+            at_most: 0.0,
+            because: "every copy is of pinned memory",
+        },
+        Bound { count: Count::Pins, at_most: 1.0, because: "one array" },
+        Bound {
+            count: Count::BusBytes,
+            at_most: 524_288.0,
+            because: "65536 x 4 B in each direction",
+        },
+    ],
+    hints: [
+        "Which memory does `source` lie in?",
+        "`HostBuffer::from_slice` with `HostFlags::PINNED` is a pinned copy of an array.",
+        "One pinned copy of all of `source`, made before the loop, under the name `source`.",
+    ],
+};
+
+const SOLVED: &str = include_str!("../hosts/pinned.rs");
+
+fn case(size: &Size, random: &mut Random) -> Case {
+    stepped_case(size, random, |value| stepped(value, 1, 1))
+}
