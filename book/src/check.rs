@@ -54,8 +54,7 @@ pub fn typed(text: &str) -> Vec<String> {
 /// What every section with a task has.
 const PARTS: [&str; 3] = ["**Your bet.**", "**The rule.**", "**Where it is not true.**"];
 /// Where a count or a hazard is found with NVIDIA's tools.
-const TOOLS: [&str; 3] =
-    ["**In ncu.**", "**In compute-sanitizer.**", "**In Nsight Systems.**"];
+const TOOLS: [&str; 3] = ["**In ncu.**", "**In compute-sanitizer.**", "**In Nsight Systems.**"];
 
 /// The faults of a chapter's text.
 pub fn chapter(chapter: &Chapter) -> Vec<String> {

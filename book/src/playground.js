@@ -80,12 +80,12 @@
     const parts = [];
     const sorted = [...pieces].sort(([a], [b]) => a - b);
     sorted.forEach(([sector, used], place) => {
-      const [x, y] = [2 + 90 * (place % 4), 12 + 26 * Math.floor(place / 4)];
+      const [x, y] = [2 + 90 * (place % 4), 14 + 26 * Math.floor(place / 4)];
       parts.push(text(x, y - 3, (known ? "byte " : "byte +") + (32 * sector - base)), box(x, y, 80, 12, "", "faint"));
       for (const [at, bytes, lane] of used) parts.push(box(x + 2.5 * at, y, Math.max(2.5 * bytes - 0.5, 1.5), 12, colour(lane), ""));
       parts.push(box(x, y, 80, 12, "", "quiet"));
     });
-    return drawing(360, 16 + 26 * Math.ceil(sorted.length / 4), "sectors that the warp touches", parts);
+    return drawing(360, 18 + 26 * Math.ceil(sorted.length / 4), "sectors that the warp touches", parts);
   };
   // The wavefronts of a request of shared memory, a row each, over the banks.
   const wavefronts = (one) => {
