@@ -3,7 +3,7 @@
 use crate::count::{Count, Run};
 use crate::picture;
 use crate::ptx;
-use crate::question::{Execute, Reply, Runs, written};
+use crate::question::{Execute, Found, Reply, Runs, written};
 use crate::task::{Because, Bound, Kind, Task};
 use anyhow::{Result, bail};
 use coalesce::Counted;
@@ -11,7 +11,7 @@ use coalesce::count::COUNTING_DEVICE;
 use coalesce::pattern::{Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
 use cuda_host::{Checks, Gpu, Image, Schedule, VirtualDevice, VirtualOptions};
-use simt::{Finding, Hazard};
+use simt::{Finding, Hazard, Place};
 use std::path::Path;
 
 /// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
@@ -113,11 +113,21 @@ impl Execute for Subject<'_> {
         run_at(self.task, self.kernel, size)
     }
 
-    fn hazards(&self, size: &Size) -> Result<Vec<Hazard>> {
+    fn findings(&self) -> Result<Vec<Found>> {
         let images = self.kernel.image(self.task.id);
         let device = Device::open(images, Checks::all(), Schedule::Forward)?;
-        let ran = device.run(self.task, size, 1);
-        Ok(ran.counted.findings.iter().map(|finding| finding.hazard).collect())
+        let largest = self.task.pattern.verify_sizes.last().copied().unwrap_or_default();
+        let ran = device.run(self.task, &Size::new(largest), 1);
+        let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
+        let found = |finding: &Finding| {
+            let places = [Some(&finding.place), finding.other.as_ref()];
+            let mut lines: Vec<u32> = places.into_iter().flatten().filter_map(line).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            Found { hazard: finding.hazard, lines }
+        };
+        let findings = ran.counted.findings.iter();
+        Ok(findings.filter(|finding| finding.hazard != Hazard::SameValue).map(found).collect())
     }
 }
 

@@ -27,7 +27,80 @@ pub enum Answers {
     Number(f64),
     /// With the number of one of these, from 1.
     Choice(&'static [&'static str]),
+    /// With the numbers of one line or two.
+    Lines,
 }
+
+/// A hazard that a run showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its kind.
+    pub hazard: Hazard,
+    /// The line of the access, and that of the other; ascending, and each once.
+    pub lines: Vec<u32>,
+}
+
+impl Found {
+    /// The lines as one number, which is how answers are kept: five digits for each.
+    fn code(&self) -> f64 {
+        self.lines.iter().fold(0.0, |code, line| 1e5 * code + f64::from(*line))
+    }
+}
+
+/// What can be wrong with a kernel, as the first question about a bug offers it.
+const HAZARDS: &[(&str, &[Hazard])] = {
+    use Hazard::*;
+    &[
+        (
+            "threads use the same bytes, one of them writes, and nothing orders them",
+            &[SharedRace, SharedRaceInWarp, GlobalRace, GlobalRaceInWarp],
+        ),
+        ("lanes of one store write different values to the same bytes", &[ConflictingStore]),
+        (
+            "bytes are read that nobody wrote",
+            &[UninitializedShared, UninitializedLocal, UninitializedGlobal, UninitializedRegister],
+        ),
+        ("lanes of one warp wait at different barriers", &[DivergentBarrier]),
+        ("a mask names other lanes than those that take part", &[MemberMask, InactiveSource]),
+        ("an asynchronous copy is used before anyone waited for it", &[AsyncCopyNotAwaited]),
+        ("a read-only load of bytes that this launch writes", &[ReadOnlyWritten]),
+    ]
+};
+const HAZARD_NAMES: &[&str] = &{
+    let mut names = [""; HAZARDS.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = HAZARDS[index].0;
+        index += 1;
+    }
+    names
+};
+
+/// Asked of every kernel with a hazard before anything else: which, and where. The executor's report is the answer.
+pub const DIAGNOSIS: [&Question; 2] = [
+    &Question {
+        text: "What is wrong with this kernel?",
+        answers: Answers::Choice(HAZARD_NAMES),
+        answer: |runs| {
+            let found = runs.0.findings()?;
+            let first = found.first().context("the kernel shows no hazard")?;
+            let kind = HAZARDS.iter().position(|(_, kinds)| kinds.contains(&first.hazard));
+            Ok(1.0 + kind.with_context(|| format!("{:?} is not among them", first.hazard))? as f64)
+        },
+        misses: &[],
+        why: "That is what the executor reports.",
+    },
+    &Question {
+        text: "In which line, or between which two lines? Answer with their numbers, such as `31 34`.",
+        answers: Answers::Lines,
+        answer: |runs| {
+            let found = runs.0.findings()?;
+            Ok(found.first().context("the kernel shows no hazard")?.code())
+        },
+        misses: &[],
+        why: "That is where the executor sees it.",
+    },
+];
 
 /// A kernel that can be executed at any size.
 pub trait Execute {
@@ -37,11 +110,11 @@ pub trait Execute {
     /// When it does not run.
     fn run(&self, size: &Size) -> Result<Run>;
 
-    /// The hazards of a run.
+    /// The hazards of a run at the largest size at which results are checked.
     ///
     /// # Errors
     /// When the virtual device does not start.
-    fn hazards(&self, size: &Size) -> Result<Vec<Hazard>>;
+    fn findings(&self) -> Result<Vec<Found>>;
 }
 
 /// What a question may run: the kernel that it is about.
@@ -107,9 +180,9 @@ impl Runs<'_> {
     ///
     /// # Errors
     /// When the virtual device does not start.
-    pub fn choice(&self, hazard: Hazard, size: &[usize], yes: u8, no: u8) -> Result<f64> {
-        let found = self.0.hazards(&Size::new(size))?;
-        Ok(f64::from(if found.contains(&hazard) { yes } else { no }))
+    pub fn choice(&self, hazard: Hazard, yes: u8, no: u8) -> Result<f64> {
+        let found = self.0.findings()?;
+        Ok(f64::from(if found.iter().any(|one| one.hazard == hazard) { yes } else { no }))
     }
 
     /// One count of it.
@@ -145,7 +218,7 @@ impl Question {
     /// The question as it is printed.
     pub fn show(&self) -> String {
         match self.answers {
-            Answers::Number(_) => self.text.to_owned(),
+            Answers::Number(_) | Answers::Lines => self.text.to_owned(),
             Answers::Choice(choices) => {
                 let lines = choices.iter().enumerate();
                 let lines = lines.map(|(index, choice)| format!("\n     {}  {choice}", index + 1));
@@ -159,10 +232,23 @@ impl Question {
     /// # Errors
     /// A sentence, when it is none.
     pub fn parse(&self, text: &str) -> Result<f64> {
+        if let Answers::Lines = self.answers {
+            let lines = text.split([' ', ',']).filter(|one| !one.is_empty());
+            let lines: Option<Vec<u32>> = lines.map(|one| one.parse().ok()).collect();
+            let mut lines = lines.unwrap_or_default();
+            lines.sort_unstable();
+            lines.dedup();
+            if lines.is_empty() || lines.len() > 2 || lines.iter().any(|line| *line >= 100_000) {
+                bail!("`{}` is not one line or two: answer with their numbers", text.trim());
+            }
+            return Ok(Found { hazard: Hazard::SameValue, lines }.code());
+        }
         let number: Option<f64> = text.trim().parse().ok().filter(|one: &f64| one.is_finite());
         match (self.answers, number) {
-            (Answers::Number(_), Some(number)) => Ok(number),
-            (Answers::Number(_), None) => bail!("`{}` is no number: answer with one", text.trim()),
+            (Answers::Number(_) | Answers::Lines, Some(number)) => Ok(number),
+            (Answers::Number(_) | Answers::Lines, None) => {
+                bail!("`{}` is no number: answer with one", text.trim())
+            }
             (Answers::Choice(choices), Some(number))
                 if number.fract() == 0.0 && (1.0..=choices.len() as f64).contains(&number) =>
             {
@@ -184,9 +270,14 @@ impl Question {
     /// When the kernel does not run.
     pub fn reply(&self, runs: &Runs<'_>, given: f64) -> Result<Reply> {
         let right = (self.answer)(runs)?;
+        if let Answers::Lines = self.answers
+            && runs.0.findings()?.iter().any(|found| found.code() == given)
+        {
+            return Ok(Reply::Right(self.why.to_owned()));
+        }
         let slack = match self.answers {
             Answers::Number(share) => share * right.abs() + 1e-9,
-            Answers::Choice(_) => 1e-9,
+            Answers::Choice(_) | Answers::Lines => 1e-9,
         };
         if (given - right).abs() <= slack {
             return Ok(Reply::Right(self.why.to_owned()));

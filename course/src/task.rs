@@ -1,7 +1,7 @@
 //! What a task is: data, so that the grader, the proofs and the terminal can iterate all of them.
 
 use crate::count::Count;
-use crate::question::Question;
+use crate::question::{DIAGNOSIS, Question};
 use coalesce::arrays::Arrays;
 use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
@@ -150,6 +150,12 @@ impl Task {
     pub fn title(&self) -> &'static str {
         let first = self.solved.lines().next().unwrap_or_default();
         first.trim_start_matches("//!").trim().trim_start_matches('#').trim()
+    }
+
+    /// What is asked before the first run: of a kernel with a hazard, what and where it is.
+    pub fn questions_before(&self) -> Vec<&'static Question> {
+        let has_hazard = matches!(self.fails_as_shipped, Because::Hazard(_));
+        DIAGNOSIS.into_iter().filter(|_| has_hazard).chain(self.before).collect()
     }
 
     /// The size at which bounds hold.

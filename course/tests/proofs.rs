@@ -87,8 +87,10 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 .expect("it was compiled")
                 .1
         };
-        for (questions, kernel) in [(task.before, of("shipped")), (task.after, of("solved"))] {
-            wrong.extend(questioned(task, questions, &Subject { task, kernel }));
+        for (questions, kernel) in
+            [(task.questions_before(), of("shipped")), (task.after.iter().collect(), of("solved"))]
+        {
+            wrong.extend(questioned(task, &questions, &Subject { task, kernel }));
         }
     }
     let bounds = kernels().flat_map(|task| task.bounds.iter().map(move |bound| (task.id, bound)));
@@ -153,11 +155,13 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 wrong.push(format!("{}: nothing breaks {}", task.id, bound.count.name()));
             }
         }
-        for (questions, name) in [(task.before, "shipped"), (task.after, "solved")] {
+        for (questions, name) in
+            [(task.questions_before(), "shipped"), (task.after.iter().collect(), "solved")]
+        {
             let name = format!("{}__{name}", task.id);
             wrong.extend(questioned(
                 task,
-                questions,
+                &questions,
                 &Asked { task, program: &program, name: &name },
             ));
         }
@@ -166,7 +170,7 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
 }
 
 /// What is wrong with questions: each has an answer, which none of its misses is.
-fn questioned(task: &Task, questions: &[Question], asked: &dyn Execute) -> Vec<String> {
+fn questioned(task: &Task, questions: &[&Question], asked: &dyn Execute) -> Vec<String> {
     let mut wrong = Vec::new();
     for question in questions {
         let right = (question.answer)(&Runs(asked));

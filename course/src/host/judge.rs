@@ -4,11 +4,10 @@ use super::build::{Ended, Program};
 use super::program::Seen as ProgramSeen;
 use crate::count::Run;
 use crate::grade::{Failure, Verdict, number};
-use crate::question::Execute;
+use crate::question::{Execute, Found};
 use crate::task::{Because, Bound, Task};
 use anyhow::{Result, bail};
 use coalesce::pattern::Size;
-use simt::Hazard;
 use virtual_gpu::MisuseKind;
 
 pub(super) type Seen = ProgramSeen;
@@ -41,7 +40,7 @@ impl Execute for Asked<'_> {
         run_at(self.task, self.program, self.name, size)
     }
 
-    fn hazards(&self, _size: &Size) -> Result<Vec<Hazard>> {
+    fn findings(&self) -> Result<Vec<Found>> {
         Ok(Vec::new())
     }
 }

@@ -127,8 +127,9 @@ pub fn hint(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
 }
 
 /// The questions that are open now, and whether they are about the learner's own kernel.
-pub fn questions(session: &Session, task: &'static Task) -> (&'static [Question], bool) {
-    if session.progress.is_done(task.id) { (task.after, true) } else { (task.before, false) }
+pub fn questions(session: &Session, task: &'static Task) -> (Vec<&'static Question>, bool) {
+    let is_done = session.progress.is_done(task.id);
+    (if is_done { task.after.iter().collect() } else { task.questions_before() }, is_done)
 }
 
 pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<ExitCode> {
@@ -139,7 +140,7 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
         return Ok(ExitCode::SUCCESS);
     }
     if answers.is_empty() {
-        for question in questions {
+        for question in &questions {
             println!("  {}", question.show());
         }
         return Ok(ExitCode::SUCCESS);

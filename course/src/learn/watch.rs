@@ -96,7 +96,8 @@ fn begin(session: &Session, task: &'static Task) -> Result<usize> {
     let is_done = session.progress.is_done(task.id);
     // The answers to a question task are in its file.
     let is_question = task.kind == Kind::Question;
-    let open = if has_guessed || is_done || is_question { 0 } else { task.before.len() };
+    let open =
+        if has_guessed || is_done || is_question { 0 } else { task.questions_before().len() };
     show_question(session, task, open);
     Ok(open)
 }
@@ -104,7 +105,7 @@ fn begin(session: &Session, task: &'static Task) -> Result<usize> {
 fn show_question(session: &Session, task: &'static Task, open: usize) {
     let (questions, _) = commands::questions(session, task);
     if open > 0 && open <= questions.len() {
-        let question = &questions[questions.len() - open];
+        let question = questions[questions.len() - open];
         println!("{} (Enter alone skips)", question.show());
     }
 }
@@ -112,7 +113,7 @@ fn show_question(session: &Session, task: &'static Task, open: usize) {
 /// Whether an answer was taken.
 fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str) -> bool {
     let (questions, own) = commands::questions(session, task);
-    let question = &questions[questions.len() - open];
+    let question = questions[questions.len() - open];
     let reply = || -> Result<(f64, String)> {
         let given = question.parse(text)?;
         let work = session.work(task, own)?;
@@ -152,7 +153,8 @@ fn after(session: &Session, task: &'static Task) -> usize {
     let Some(entry) = session.progress.tasks.get(task.id).filter(|entry| entry.done) else {
         return 0;
     };
-    let open = if entry.guesses.len() > task.before.len() { 0 } else { task.after.len() };
+    let open =
+        if entry.guesses.len() > task.questions_before().len() { 0 } else { task.after.len() };
     show_question(session, task, open);
     open
 }

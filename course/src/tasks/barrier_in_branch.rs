@@ -18,7 +18,7 @@ pub const TASK: Task = Task {
     before: &[Question {
         text: "At how many places do the lanes of one warp wait, as the kernel stands?",
         answers: Answers::Choice(&["one", "two", "thirty-two"]),
-        answer: |runs| runs.choice(Hazard::DivergentBarrier, &[1021], 2, 1),
+        answer: |runs| runs.choice(Hazard::DivergentBarrier, 2, 1),
         misses: &[(
             1.0,
             "There are two calls of sync_threads, and lanes of one warp reach each of them.",
