@@ -98,7 +98,8 @@ const TOP: [&str; 2] = ["host", "tests"];
 
 /// Crates of others that only these may name.
 const ONLY: &[(&str, &[&str])] = &[
-    ("cust", &["cust_ext", "cuda_host", "coalesce", "host", "tests"]),
+    // The host tasks of the course are programs of learners.
+    ("cust", &["cust_ext", "cuda_host", "coalesce", "course", "host", "tests"]),
     ("cust_raw", &["cuda_driver", "virtual_gpu"]),
     // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
     ("libloading", &["cuda_driver", "coalesce"]),
