@@ -28,15 +28,10 @@ const COLLECTOR: &str = "<pre id=\"told\"></pre><script>addEventListener(\"messa
 const AXE: &str = "axe-core/package/axe.min.js";
 /// Runs them and tells the frame around it.
 const AXE_PROBE: &str = include_str!("axe_probe.js");
-/// The pages that are checked by them: every kind of page is among them.
-const AXE_PAGES: [&str; 6] = [
-    "index.html",
-    "transpose.html",
-    "overlap.html",
-    "glossary.html",
-    "before_after.html",
-    "board-0.html",
-];
+/// The pages that are checked by them, with the first that has each of [`AXE_PARTS`]: every kind of page is among them.
+const AXE_PAGES: [&str; 4] = ["index.html", "glossary.html", "before_after.html", "board-0.html"];
+/// Parts of the pages of kernels, and of work of the host.
+const AXE_PARTS: [&str; 2] = ["id=\"steps\"", "id=\"timelines\""];
 
 /// Opens every page of a report at all widths, and takes screenshots in both colour schemes.
 ///
@@ -58,7 +53,7 @@ pub fn check(report: &Path) -> Result<()> {
     let mut problems = Vec::new();
     let axe = std::fs::read_to_string(workspace::target_dir().join(AXE)).ok();
     let checked = match &axe {
-        Some(axe) => with_axe(report, workplace.path(), axe)?,
+        Some(axe) => with_axe(report, &pages, workplace.path(), axe)?,
         None => Vec::new(),
     };
     for width in WIDTHS {
@@ -121,10 +116,14 @@ fn instrumented(report: &Path, folder: &Path) -> Result<Vec<String>> {
 }
 
 /// Copies the pages that are checked for accessibility, each with axe-core at its end; returns their names.
-fn with_axe(report: &Path, folder: &Path, axe: &str) -> Result<Vec<String>> {
+fn with_axe(report: &Path, all: &[String], folder: &Path, axe: &str) -> Result<Vec<String>> {
+    let text = |page: &str| std::fs::read_to_string(report.join(page)).ok();
+    let first =
+        |part: &&str| all.iter().find(|page| text(page).is_some_and(|text| text.contains(part)));
+    let with_parts = AXE_PARTS.iter().filter_map(|part| first(&part)).map(String::as_str);
     let mut pages = Vec::new();
-    for page in AXE_PAGES {
-        let Ok(text) = std::fs::read_to_string(report.join(page)) else { continue };
+    for page in AXE_PAGES.into_iter().chain(with_parts) {
+        let Some(text) = text(page) else { continue };
         let scripts = format!("<script>{axe}</script><script>{AXE_PROBE}</script></body>");
         let name = format!("axe-{page}");
         std::fs::write(folder.join(&name), text.replace("</body>", &scripts))

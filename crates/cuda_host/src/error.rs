@@ -34,7 +34,7 @@ pub enum GpuError {
     },
     /// The program carries no kernels.
     #[error(
-        "this program was built for development and carries no kernels: name a file with their PTX by COALESCE_PTX, or build it with --release"
+        "this program was built for development or without a compiler for kernels, and carries no kernels: name a file with their PTX by COALESCE_PTX, or build it with --release and without COALESCE_WITHOUT_KERNELS"
     )]
     NoImages,
     /// A file of PTX cannot be used.

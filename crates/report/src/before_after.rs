@@ -1,9 +1,9 @@
 //! Two results side by side: before and after a change, or two GPUs.
 
+use super::environment;
 use super::page::{self, fixed, headers, time};
 use super::runs::{Run, Runs};
 use super::step::changed_counters;
-use super::summary;
 use super::tabulate::factor;
 use maud::{Markup, html};
 use results::{Pair, Row, Verdict, differences, pairs};
@@ -61,7 +61,7 @@ pub fn content(runs: &Runs, other: &Run) -> Markup {
         h2 id="environments" { "Environments" }
         div.beside {
             @for run in [before, after] {
-                div { h3 { (run.file) } (summary::facts(&summary::of_environment(&run.results.environment))) }
+                div { h3 { (run.file) } (environment::facts(&environment::of_environment(&run.results.environment))) }
             }
         }
     }

@@ -254,7 +254,7 @@ fn of_board(nodes: &[Node], fleet: &Fleet, place: usize) -> Markup {
         @if !own.is_empty() { ul { @for outlier in own { li { (in_words(outlier)) "." } } } }
         @if !odd.is_empty() { p { "Unlike most boards: " (odd.join("; ")) "." } }
         h2 id="environment" { "Environment" }
-        (super::summary::facts(&super::summary::of_environment(&nodes[node].results.environment)))
+        (super::environment::facts(&super::environment::of_environment(&nodes[node].results.environment)))
         h2 id="rows" { "Rows against the median board" }
         (page::table(
             &format!("Rows of {}, the slowest first", nodes[node].name),

@@ -7,6 +7,7 @@
 mod before_after;
 pub mod chart;
 mod cost;
+mod environment;
 pub mod fleet;
 pub mod glossary;
 mod ladder;

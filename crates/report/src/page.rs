@@ -219,7 +219,7 @@ pub fn headers(names: &[&str]) -> Markup {
         @for name in names {
             @match explained(name) {
                 Some((_, term, meaning)) => th scope="col" title=(meaning) {
-                    a href=(format!("{}#{term}", glossary::PAGE)) { (name) }
+                    a href=(format!("{}#{}", glossary::PAGE, glossary::anchor(term))) { (name) }
                 },
                 None => th scope="col" { (name) },
             }
@@ -240,7 +240,7 @@ const EXPLAINED: [(&str, &str, &str); 16] = [
     ("registers", "register", "Registers per thread, as NVIDIA's assembler gave them."),
     (
         "occupancy, %",
-        "occupancy",
+        "Occupancy",
         "Warps that fit on a multiprocessor over those that it can hold.",
     ),
     ("sectors, load / store", "sector", "Sectors of 32 bytes per request of a warp."),
@@ -298,7 +298,7 @@ mod tests {
         let terms: Vec<String> =
             glossary::terms(glossary::TEXT).iter().map(|term| term.anchor()).collect();
         for (column, term, _) in EXPLAINED {
-            assert!(terms.iter().any(|known| known == term), "{column}: no term {term}");
+            assert!(terms.contains(&glossary::anchor(term)), "{column}: no term {term}");
         }
     }
 

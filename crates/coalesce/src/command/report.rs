@@ -105,6 +105,10 @@ fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>
             return Ok(None);
         }
     }
+    // Without kernels nothing can be counted: the report has the figures of the files.
+    if catalogue.images.is_empty() {
+        return Ok(None);
+    }
     let bar = progress(catalogue.patterns.len());
     let counts = count::count_all(catalogue, catalogue.patterns.iter().copied(), |pattern| {
         bar.set_message(pattern.name);
