@@ -3,6 +3,7 @@
 pub mod build;
 pub mod hosts;
 mod mutants;
+pub mod wasteful;
 
 use course::count::Count;
 use course::task::Because::{self, *};
@@ -101,6 +102,13 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
     ),
     ("one_field", "fifth", "3 * n + i", "4 * n + i", Wrong),
     ("wide_loads", "no_tail", "for i in first..n", "for i in first..first", Wrong),
+    (
+        "read_only_lie",
+        "stored_twice",
+        "let own = *at;",
+        "let own = core::ptr::read_volatile(at);",
+        Bound(Count::StoreSectors),
+    ),
     ("wide_loads", "no_guard", "first + 4 <= n", "first < n", OutOfBounds),
 ];
 
