@@ -10,6 +10,7 @@ pub mod compile;
 pub mod count;
 pub mod format;
 pub mod grade;
+mod hash;
 pub mod host;
 mod hosts;
 pub mod learn;

@@ -1,7 +1,7 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use super::judge::Seen;
+use super::program::Seen;
 use crate::compile::{Compiled, Places, compile, write_changed};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
@@ -180,7 +180,7 @@ fn libraries(places: &Places) -> Result<&'static [String]> {
 fn kernel(places: &Places) -> Result<PathBuf> {
     let source = places.root.join("course/kernels/src/host_step.rs");
     let folder = places.target.join("learn/host_step");
-    let name = crate::learn::hash(&crate::compile::read(&source)?);
+    let name = crate::hash::hash(&crate::compile::read(&source)?);
     let ptx = folder.join(format!("{name}.ptx"));
     if !ptx.exists() {
         let Compiled::Ptx(submission) = compile(places, "host_step", &source)? else {

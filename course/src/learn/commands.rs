@@ -1,12 +1,13 @@
 //! The commands that do one thing and end.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
-use super::session::{Outcome, Session, hash};
+use super::session::{Outcome, Session};
 use super::work::Work;
 use super::{folder, screen};
 use crate::count::Count;
 use crate::format;
 use crate::grade::number;
+use crate::hash::hash;
 use crate::picture;
 use crate::question::{Question, Reply, Runs};
 use crate::task::Task;
