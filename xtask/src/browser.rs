@@ -120,7 +120,7 @@ fn with_axe(report: &Path, all: &[String], folder: &Path, axe: &str) -> Result<V
     let text = |page: &str| std::fs::read_to_string(report.join(page)).ok();
     let first =
         |part: &&str| all.iter().find(|page| text(page).is_some_and(|text| text.contains(part)));
-    let with_parts = AXE_PARTS.iter().filter_map(|part| first(&part)).map(String::as_str);
+    let with_parts = AXE_PARTS.iter().filter_map(first).map(String::as_str);
     let mut pages = Vec::new();
     for page in AXE_PAGES.into_iter().chain(with_parts) {
         let Some(text) = text(page) else { continue };
