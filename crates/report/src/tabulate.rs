@@ -348,6 +348,32 @@ mod tests {
     }
 
     #[test]
+    fn a_row_above_its_peak_is_found_and_said() {
+        let mut results = committed();
+        let minimum = |row: &mut Row, percent: f64| match &mut row.outcome {
+            RowOutcome::Measured(measured) if measured.minimum_time.is_some() => {
+                measured.minimum_time.as_mut().expect("it is there").percent = percent;
+                true
+            }
+            _ => false,
+        };
+        for row in &mut results.rows {
+            minimum(row, 50.0);
+        }
+        let set = |results: &mut Results, percent: f64| {
+            let mut ladders =
+                results.rows.iter_mut().filter(|row| row.sweep.is_none() && !row.peer);
+            assert!(ladders.any(|row| minimum(row, percent)));
+        };
+        set(&mut results, 100.04);
+        assert_eq!(above_peak(&results), None);
+        set(&mut results, 100.06);
+        let sentence = above_peak(&results).expect("a row is above");
+        assert!(sentence.starts_with("! 1 of these rows are above 100 %"), "{sentence}");
+        assert_eq!(results.ladders().filter(|row| is_above_peak(row)).count(), 1);
+    }
+
+    #[test]
     fn markers_of_the_file_are_filled_and_no_others() {
         let results = committed();
         let all = "a\n<!-- BEGIN results: coalesce results x.json --splice R.md -->\nold\n<!-- END results -->\nb\n";

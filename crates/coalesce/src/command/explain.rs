@@ -1,14 +1,14 @@
 //! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
 
 use super::explain_ptx::{self, PtxArguments};
-use super::shared::WrongArgument;
+use super::shared::{WrongArgument, writable};
 use super::terminal::{table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::pattern::Size;
 use crate::{count, timeline};
 use ::report::glossary::{self, Term};
 use ::report::picture;
-use ::results::write;
+use ::results::{Counts, write};
 use anyhow::{Context, Result};
 use cuda_host::{Choice, Gpu, KernelFacts};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// and what a kernel of any PTX file does.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain my.ptx\n  PROGRAM explain my.ptx:scale --grid 4096 --block 256 --arg out:f32*1Mi --arg in:f32*1Mi=random --arg n=1Mi --check\n  PROGRAM explain --glossary \"bank conflict\""
+    after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures --json counts.json\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain my.ptx\n  PROGRAM explain my.ptx:scale --grid 4096 --block 256 --arg out:f32*1Mi --arg in:f32*1Mi=random --arg n=1Mi --check\n  PROGRAM explain --glossary \"bank conflict\""
 )]
 pub struct Arguments {
     /// The pattern, or one variant of it; or a PTX file and one of its kernels.
@@ -58,6 +58,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let selection = catalogue.select(selection)?;
     let pattern = selection.pattern;
+    if let Some(path) = &arguments.ptx.json {
+        writable(path)?;
+    }
     if let Some(folder) = &arguments.svg {
         std::fs::create_dir_all(folder).with_context(|| {
             format!("cannot make the folder {}, choose another folder", folder.display())
@@ -70,6 +73,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         print_kernels(catalogue, &selection)?;
     }
     println!("Sources: {}", pattern.sources());
+    if let Some(path) = &arguments.ptx.json {
+        selected_counts(catalogue, &selection)?.save(path)?;
+    }
     if let Some(folder) = &arguments.svg {
         write_pictures(catalogue, &selection, folder, &arguments.device)?;
     }
@@ -123,6 +129,16 @@ fn print_kernels(catalogue: &Catalogue, selection: &Selection) -> Result<()> {
     Ok(())
 }
 
+/// The counts of the selected variants.
+fn selected_counts(catalogue: &Catalogue, selection: &Selection) -> Result<Counts> {
+    let mut counts = count::count_all(catalogue, [selection.pattern], |_| {})?;
+    let is_selected = |name: &str| selection.variant.is_none_or(|variant| variant.name == name);
+    for pattern in &mut counts.patterns {
+        pattern.variants.retain(|variant| is_selected(&variant.name));
+    }
+    Ok(counts)
+}
+
 /// Writes a picture per selected variant and says where.
 fn write_pictures(
     catalogue: &Catalogue,
@@ -142,13 +158,8 @@ fn write_pictures(
             drawn.push((variant.name.to_owned(), picture::timeline::draw(&name, &recorded)));
         }
     } else {
-        let counts = count::count_all(catalogue, [pattern], |_| {})?;
-        for counted in &counts.patterns {
-            let selected = counted
-                .variants
-                .iter()
-                .filter(|one| selection.variant.is_none_or(|variant| variant.name == one.name));
-            drawn.extend(selected.filter_map(|variant| {
+        for counted in &selected_counts(catalogue, selection)?.patterns {
+            drawn.extend(counted.variants.iter().filter_map(|variant| {
                 Some((variant.name.clone(), picture::of(counted, variant)?))
             }));
         }

@@ -36,9 +36,9 @@ pub struct PtxArguments {
     /// Look for hazards: races, uninitialized reads, divergent barriers and more.
     #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
     check: Check,
-    /// Write the profile to this file.
+    /// Write the profile to this file, or the counts of a pattern's kernels.
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub json: Option<PathBuf>,
 }
 
 /// Whether hazards are looked for.
