@@ -340,11 +340,19 @@ fn an_interrupt_keeps_what_was_measured() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // Its first row appears when it measures.
+    // After three seconds of processor time, of forty, it has measured some rows, on any machine.
     let mut child = child;
+    let statistics = format!("/proc/{}/stat", child.id());
+    let computed = || {
+        let text = std::fs::read_to_string(&statistics).expect("it runs");
+        let after_name = text.rsplit(')').next().expect("fields");
+        after_name.split_whitespace().nth(11).and_then(|ticks| ticks.parse::<u64>().ok())
+    };
+    while computed().expect("a number of ticks") < 300 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let stderr = child.stderr.take().expect("piped");
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stderr));
-    lines.next().expect("a first row").expect("text");
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(stderr));
     // `timeout -s INT` interrupts the program and its group: once means twice.
     for _ in 0..2 {
         let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();

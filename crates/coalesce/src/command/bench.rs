@@ -165,7 +165,7 @@ impl Run<'_> {
         }
         let plan = plan.clone().on(gpu);
         let bar = progress(plan.row_count()?);
-        let heartbeat = Heartbeat::default();
+        let heartbeat = Heartbeat::new();
         let results = measure(gpu, catalogue, &plan, stop, |row| {
             bar.set_message(row.name());
             bar.inc(1);

@@ -208,17 +208,20 @@ fn timing_labels(variant: &str, counted: &Counted) -> Vec<String> {
     decisive.map(label).collect()
 }
 
-/// Tells a log how far a run is, at the first row and now and then, where nobody sees the bar. Each row is printed once,
-/// by the table.
-#[derive(Default)]
-pub struct Heartbeat(Mutex<Option<Instant>>);
+/// Tells a log how far a run is, now and then, where nobody sees the bar. Each row is printed once, by the table.
+pub struct Heartbeat(Mutex<Instant>);
 
 impl Heartbeat {
+    /// Of a run that begins now.
+    pub fn new() -> Heartbeat {
+        Heartbeat(Mutex::new(Instant::now()))
+    }
+
     /// After another row.
     pub fn beat(&self, bar: &ProgressBar) {
         let Ok(mut last) = self.0.lock() else { return };
-        if bar.is_hidden() && last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
-            *last = Some(Instant::now());
+        if bar.is_hidden() && last.elapsed() >= BETWEEN_LINES {
+            *last = Instant::now();
             let (done, all) = (bar.position(), bar.length().unwrap_or(0));
             eprintln!("{done} of {all} rows: {}", bar.message());
         }
