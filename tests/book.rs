@@ -7,12 +7,9 @@ use report::publish::Page;
 use results::Results;
 
 fn sources() -> Sources {
-    let pattern = host::patterns::ALL.iter().copied().filter(|one| one.name == "coalescing");
-    let _turn = cuda_host::testing::exclusive();
-    let counts = coalesce::count::count_all(&host::CATALOGUE, pattern, |_| ());
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("it is committed");
     Sources {
-        counts: counts.expect("the kernels run"),
+        counts: crate::executor::counts(),
         results: Results::load(&root().join("results/nvidia-h200/reference.json"), &[])
             .expect("it is committed"),
         architecture: read("ARCHITECTURE.md"),

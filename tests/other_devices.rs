@@ -85,7 +85,8 @@ fn a_virtual_v100_has_the_figures_of_the_guide() {
         // The rungs of a ladder have the Guide's order.
         assert!(name.ends_with("/naive") || rate > before, "{name}");
         before = rate;
-        let stays = blessing || (committed_rate / rate - 1.0).abs() < 1e-3;
+        // The file has a digit behind the point.
+        let stays = blessing || (committed_rate - rate).abs() < 0.06;
         assert!(stays, "{name}: {rate} GB/s, and v100_guide.csv has {committed_rate}");
         now += &format!("{name},{guide},{rate:.1}\n");
     }
