@@ -92,6 +92,24 @@ fn ptx_is_graded_as_it_is() {
     assert!(list.contains("0 of "), "PTX of others is not the learner's progress: {list}");
 }
 
+/// What nvcc 13.0 makes of CUDA C++ (`nvcc -ptx -lineinfo -arch=sm_80`, the paths of its line tables cut to the name).
+#[test]
+fn kernels_of_nvcc_are_graded_with_their_lines() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let nvcc = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/nvcc");
+    for (task, parts) in [
+        ("guard", &["outside the array"][..]),
+        ("rows_to_lanes", &["32 counted, at most 4", "line 12  `target[at] = 2.0f * source[at];`"]),
+    ] {
+        let ptx = |kind: &str| nvcc.join(format!("{task}_{kind}.ptx")).display().to_string();
+        for part in parts {
+            assert_fails(folder.path(), &["check", task, "--ptx", &ptx("shipped")], part);
+        }
+        let solved = learn(folder.path(), &["check", task, "--ptx", &ptx("solved")]);
+        assert!(text(&solved).contains(&format!("{task} passes.")), "{}", text(&solved));
+    }
+}
+
 /// Watching: a guess, a verdict, a hint, a save that passes, the next task.
 #[test]
 fn watch_grades_every_save() {
