@@ -92,6 +92,24 @@ fn ptx_is_graded_as_it_is() {
     assert!(list.contains("0 of "), "PTX of others is not the learner's progress: {list}");
 }
 
+/// What nvcc 13.0 makes of CUDA C++ (`nvcc -ptx -lineinfo -arch=sm_80`, the paths of its line tables cut to the name).
+#[test]
+fn kernels_of_nvcc_are_graded_with_their_lines() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let nvcc = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/nvcc");
+    for (task, parts) in [
+        ("guard", &["outside the array"][..]),
+        ("rows_to_lanes", &["32 counted, at most 4", "line 12  `target[at] = 2.0f * source[at];`"]),
+    ] {
+        let ptx = |kind: &str| nvcc.join(format!("{task}_{kind}.ptx")).display().to_string();
+        for part in parts {
+            assert_fails(folder.path(), &["check", task, "--ptx", &ptx("shipped")], part);
+        }
+        let solved = learn(folder.path(), &["check", task, "--ptx", &ptx("solved")]);
+        assert!(text(&solved).contains(&format!("{task} passes.")), "{}", text(&solved));
+    }
+}
+
 /// Watching: a guess, a verdict, a hint, a save that passes, the next task.
 #[test]
 fn watch_grades_every_save() {
@@ -169,4 +187,126 @@ fn bad_input_is_one_sentence_and_nothing_is_lost() {
     std::fs::write(folder.join("progress.toml"), "version = 9\n").expect("a writable folder");
     assert_fails(folder, &["list"], "newer course");
     assert_eq!(std::fs::read_to_string(folder.join("progress.toml")).unwrap(), "version = 9\n");
+}
+
+/// Writing fails as on a full disk: what is there stays as it was, and the verdict is shown all the same.
+#[cfg(unix)]
+#[test]
+fn on_a_full_disk_nothing_is_lost() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    assert!(learn(folder, &["hint", "guard"]).status.success());
+    let file = folder.join("guard.rs");
+    let progress = folder.join("progress.toml");
+    let earlier = "what the learner had before that";
+    std::fs::write(folder.join("guard.rs.bak"), earlier).expect("a writable folder");
+    let before = [&file, &progress].map(|path| std::fs::read(path).expect("it was written"));
+    // No file may grow, as on a disk without space; the signal that would end the program is ignored.
+    let full = |arguments: &[&str]| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]);
+        shell.arg(env!("CARGO_BIN_EXE_learn")).arg("--folder").arg(folder).args(arguments);
+        text(&shell.output().expect("there is a shell"))
+    };
+    for arguments in [&["hint", "guard"][..], &["reset", "guard"], &["guess", "guard", "255"]] {
+        let said = full(arguments);
+        assert!(said.contains("cannot write "), "{arguments:?}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    assert_eq!([&file, &progress].map(|path| std::fs::read(path).expect("it is there")), before);
+    assert_eq!(std::fs::read_to_string(folder.join("guard.rs.bak")).unwrap(), earlier);
+    let left = std::fs::read_dir(folder).expect("a folder").flatten();
+    let left = left.filter(|one| one.file_name().to_string_lossy().starts_with(".tmp"));
+    assert_eq!(left.count(), 0, "nothing half-written stays");
+}
+
+/// Two learners, or a learner and an editor's task, use one folder at the same time: neither writes over the other.
+#[test]
+fn learners_in_one_folder_do_not_lose_each_others_progress() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    learn(folder, &["list"]);
+    let tasks = ["guard", "tree", "spilled", "pinned", "graph", "lockstep", "wide_loads", "pool"];
+    let children = tasks.map(|task| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+        command.arg("--folder").arg(folder).args(["hint", task]).stdout(Stdio::null());
+        command.spawn().expect("the program starts")
+    });
+    for mut child in children {
+        assert!(child.wait().expect("it ends").success());
+    }
+    let progress = std::fs::read_to_string(folder.join("progress.toml")).expect("it was written");
+    for task in tasks {
+        assert!(progress.contains(&format!("[tasks.{task}]")), "{task} is lost: {progress}");
+    }
+}
+
+/// Ctrl-C while watching: the files are whole, and the folder is free again.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_the_folder_whole() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+    command.arg("--folder").arg(folder).args(["watch", "first_warp"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    let mut screen = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let keys = screen.find(|line| line.as_ref().is_ok_and(|line| line.contains("[h]int")));
+    assert!(keys.is_some(), "it watches");
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.expect("there is `kill`").success());
+    assert!(!child.wait().expect("it ends").success());
+    assert!(learn(folder, &["hint", "first_warp"]).status.success());
+    let text = std::fs::read_to_string(folder.join("first_warp.rs")).expect("it is there");
+    assert!(text.contains("fn first_warp("), "{text}");
+}
+
+/// A host task through the program: questions, hint, a verdict with the timeline, the solution, `try`.
+#[test]
+fn a_host_task_is_graded_like_any_other() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    assert_fails(folder, &["guess", "batch", "1000"], "the result is brought back");
+    assert_fails(folder, &["check", "batch"], "1025 counted, at most 2");
+    let file = folder.join("batch.rs");
+    let shipped = std::fs::read_to_string(&file).expect("it was written");
+    for (from, to, part) in [
+        ("pub fn run(", "fn other(", "keep the signature"),
+        ("source: &[u32]", "source: &[f32]", "the compiler's messages are above"),
+    ] {
+        std::fs::write(&file, shipped.replace(from, to)).expect("a writable folder");
+        assert_fails(folder, &["check", "batch"], part);
+    }
+    std::fs::write(&file, shipped).expect("a writable folder");
+    assert_fails(folder, &["check", "batch", "--ptx", "/dev/null"], "has no kernel of its own");
+    let tried = text(&learn(folder, &["try", "batch", "--set", "rows=10"]));
+    assert!(tried.contains("11  copies") && tried.contains("H2D  "), "{tried}");
+    assert_fails(folder, &["check", "batch"], "NOT YET");
+    let solution = learn(folder, &["show", "batch"]);
+    std::fs::write(&file, &solution.stdout).expect("a writable folder");
+    let passed = learn(folder, &["check", "batch"]);
+    assert!(text(&passed).contains("batch passes."), "{}", text(&passed));
+    assert!(text(&learn(folder, &["guess", "batch", "256000"])).contains("right."));
+}
+
+/// A bug is named before it is repaired: which hazard, which lines.
+#[test]
+fn a_bug_is_diagnosed_first() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let asked = text(&learn(folder, &["guess", "missing_barrier"]));
+    assert!(asked.starts_with("  What is wrong with this kernel?"), "{asked}");
+    let source =
+        std::fs::read_to_string(folder.join("missing_barrier.rs")).expect("it was written");
+    let line = |part: &str| {
+        1 + source.lines().position(|line| line.contains(part)).expect("the kernel has the line")
+    };
+    let (store, load) = (line("*tile.add(thread) = "), line("*tile.add(thread - 32)"));
+    let lines = format!("{load} {store}");
+    let right = text(&learn(folder, &["guess", "missing_barrier", "1", &lines, "8"]));
+    assert_eq!(right.matches("right.").count(), 3, "{right}");
+    let wrong = format!("{store} {}", load + 1);
+    assert_fails(folder, &["guess", "missing_barrier", "3", &wrong, "8"], "not that.");
+    assert_fails(folder, &["guess", "missing_barrier", "1", "here", "8"], "is not one line or two");
 }

@@ -123,7 +123,7 @@ pub fn hint(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
     let shown = entry.hints.min(task.hints.len() - 1);
     entry.hints = shown + 1;
     println!("hint {} of {}: {}", shown + 1, task.hints.len(), task.hints[shown]);
-    session.progress.write(&session.places.learn)?;
+    session.progress.write(&session.places.learn, task.id)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -164,7 +164,7 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
         println!("{}", show_reply(&reply));
     }
     session.progress.of(task.id).guesses.extend(given);
-    session.progress.write(&session.places.learn)?;
+    session.progress.write(&session.places.learn, task.id)?;
     Ok(if right == questions.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -220,7 +220,7 @@ pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
         bail!("{why}");
     }
     entry.solution_seen |= !entry.done;
-    session.progress.write(&session.places.learn)?;
+    session.progress.write(&session.places.learn, task.id)?;
     print!("{}", format::solution(task.solved)?);
     Ok(ExitCode::SUCCESS)
 }

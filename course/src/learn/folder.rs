@@ -25,15 +25,15 @@ pub fn complete(places: &Places) -> Result<usize> {
     for task in TASKS {
         let path = file(places, task);
         if !path.exists() {
-            write(&path, &format::shipped(task.solved)?)?;
+            write(&path, format::shipped(task.solved)?.as_bytes())?;
             new += 1;
         }
     }
     if new > 0 {
-        write(&learn.join("Cargo.toml"), &manifest(places))?;
+        write(&learn.join("Cargo.toml"), manifest(places).as_bytes())?;
         write(
             &learn.join("editor.rs"),
-            "//! Lets an editor read the tasks as one package. Nothing of it is run.\n",
+            b"//! Lets an editor read the tasks as one package. Nothing of it is run.\n",
         )?;
     }
     Ok(new)
@@ -48,26 +48,39 @@ pub fn reset(places: &Places, task: &Task) -> Result<Option<PathBuf>> {
     let mut kept = None;
     if path.exists() {
         let backup = path.with_extension("rs.bak");
-        std::fs::copy(&path, &backup)
-            .with_context(|| format!("cannot write {}: is the disk full?", backup.display()))?;
+        let text =
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        write(&backup, &text)?;
         kept = Some(backup);
     }
-    write(&path, &format::shipped(task.solved)?)?;
+    write(&path, format::shipped(task.solved)?.as_bytes())?;
     Ok(kept)
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    results::write(path, text.as_bytes())
+fn write(path: &Path, text: &[u8]) -> Result<()> {
+    results::write(path, text)
         .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
 }
 
 /// A package for editors: each task is an example of it. Cargo's target folder is its own, so that an editor's check
 /// never holds up a grade.
 fn manifest(places: &Places) -> String {
-    let mut text = format!(
+    let mut text = String::from(
         "# For your editor; `cargo xtask learn` builds each file by itself.\n[package]\nname = \"learn\"\nversion = \"0.1.0\"\n\
-         edition = \"2024\"\n\n[lib]\npath = \"editor.rs\"\n\n[workspace]\n\n[dependencies]\ncuda_std = {{ path = \"{}\" }}\n",
-        places.root.join("crates/cuda_std").display()
+         edition = \"2024\"\n\n[lib]\npath = \"editor.rs\"\n\n[workspace]\n\n[dependencies]\n",
+    );
+    // Host tasks use all but the first.
+    for (name, path) in [
+        ("cuda_std", "crates/cuda_std"),
+        ("cuda_host", "crates/cuda_host"),
+        ("cust_ext", "crates/cust_ext"),
+        ("course", "course"),
+    ] {
+        let path = places.root.join(path);
+        let _ = writeln!(text, "{name} = {{ path = {:?} }}", path.display().to_string());
+    }
+    text.push_str(
+        "anyhow = \"1\"\ncust = { version = \"0.3.2\", default-features = false, features = [\"bytemuck\"] }\n",
     );
     for task in TASKS {
         let _ = write!(

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The version of the file.
@@ -84,12 +85,20 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes what was done of a task into the file, whole or not at all; what others wrote of other tasks in the
+    /// meantime stays.
     ///
     /// # Errors
     /// When it cannot be written; the old one stays.
-    pub fn write(&self, learn: &Path) -> Result<()> {
+    pub fn write(&mut self, learn: &Path, id: &str) -> Result<()> {
         let path = Progress::path(learn);
+        let turn = learn.join(".progress.lock");
+        let turn =
+            File::create(&turn).with_context(|| format!("cannot write {}", turn.display()))?;
+        turn.lock().context("cannot wait for another `cargo xtask learn`")?;
+        let mut now = Progress::read(learn)?;
+        now.tasks.insert(id.to_owned(), self.of(id).clone());
+        *self = now;
         let text = format!("# Written by `cargo xtask learn`.\n{}", toml::to_string(self)?);
         results::write(&path, text.as_bytes())
             .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
@@ -115,8 +124,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut progress = Progress::read(folder.path()).unwrap();
         progress.of("of_a_later_course").done = true;
+        progress.write(folder.path(), "of_a_later_course").unwrap();
         progress.of("rows_to_lanes").guesses = vec![32.0];
-        progress.write(folder.path()).unwrap();
+        progress.write(folder.path(), "rows_to_lanes").unwrap();
         assert_eq!(Progress::read(folder.path()).unwrap(), progress);
     }
 

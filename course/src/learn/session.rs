@@ -76,7 +76,10 @@ impl Session {
             None => Outcome::Refused,
             Some(work) => Outcome::Graded(work.grade(task, fresh_seed())?),
         };
-        self.note(task, &outcome)?;
+        // The verdict is worth having though it cannot be noted.
+        if let Err(error) = self.note(task, &outcome) {
+            eprintln!("{error:#}");
+        }
         Ok((outcome, begin.elapsed()))
     }
 
@@ -112,7 +115,7 @@ impl Session {
             entry.attempts += 1;
         }
         if *entry != before {
-            self.progress.write(&self.places.learn)?;
+            self.progress.write(&self.places.learn, task.id)?;
         }
         Ok(())
     }

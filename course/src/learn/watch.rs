@@ -124,7 +124,7 @@ fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str)
         Ok((given, reply)) => {
             println!("{reply}");
             session.progress.of(task.id).guesses.push(given);
-            if let Err(error) = session.progress.write(&session.places.learn) {
+            if let Err(error) = session.progress.write(&session.places.learn, task.id) {
                 println!("{error:#}");
             }
             true
