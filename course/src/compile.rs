@@ -3,6 +3,7 @@
 use crate::grade::Submission;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
+use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -111,4 +112,9 @@ pub(crate) fn write_changed(path: &Path, text: &str) -> Result<()> {
     }
     std::fs::write(path, text)
         .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
+}
+
+/// The start of the SHA-256 of a text.
+pub fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -75,7 +75,7 @@ const TOP: [&str; 2] = ["host", "tests"];
 
 /// Crates of others that only these may name.
 const ONLY: &[(&str, &[&str])] = &[
-    ("cust", &["cust_ext", "cuda_host", "coalesce", "host", "tests"]),
+    ("cust", &["cust_ext", "cuda_host", "coalesce", "host", "course", "tests"]),
     ("cust_raw", &["cuda_driver", "virtual_gpu"]),
     // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
     ("libloading", &["cuda_driver", "coalesce"]),

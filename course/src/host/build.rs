@@ -1,8 +1,8 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use super::judge::Seen;
-use crate::compile::{Compiled, Places, compile, write_changed};
+use super::program::Seen;
+use crate::compile::{Compiled, Places, compile, hash, read, write_changed};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -74,11 +74,11 @@ impl Program {
         let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
         let begin = Instant::now();
         // What it prints is more than a pipe holds.
-        let read = |stream: Box<dyn std::io::Read + Send>| {
+        let drain = |stream: Box<dyn std::io::Read + Send>| {
             std::thread::spawn(move || std::io::read_to_string(stream).unwrap_or_default())
         };
-        let output = read(Box::new(child.stdout.take().context("it is piped")?));
-        let errors = read(Box::new(child.stderr.take().context("it is piped")?));
+        let output = drain(Box::new(child.stdout.take().context("it is piped")?));
+        let errors = drain(Box::new(child.stderr.take().context("it is piped")?));
         let status = loop {
             match child.try_wait().context("cannot wait for the program")? {
                 Some(status) => break Some(status),
@@ -180,7 +180,7 @@ fn libraries(places: &Places) -> Result<&'static [String]> {
 fn kernel(places: &Places) -> Result<PathBuf> {
     let source = places.root.join("course/kernels/src/host_step.rs");
     let folder = places.target.join("learn/host_step");
-    let name = crate::learn::hash(&crate::compile::read(&source)?);
+    let name = hash(&read(&source)?);
     let ptx = folder.join(format!("{name}.ptx"));
     if !ptx.exists() {
         let Compiled::Ptx(submission) = compile(places, "host_step", &source)? else {

@@ -1,7 +1,7 @@
 //! Judging what a host file did: results, mistakes of the host's, counts.
 
 use super::build::{Ended, Program};
-use super::program::Seen as ProgramSeen;
+use super::program::Seen;
 use crate::count::Run;
 use crate::grade::{Failure, Verdict, number};
 use crate::question::{Execute, Found};
@@ -9,8 +9,6 @@ use crate::task::{Because, Bound, Task};
 use anyhow::{Result, bail};
 use coalesce::pattern::Size;
 use virtual_gpu::MisuseKind;
-
-pub(super) type Seen = ProgramSeen;
 
 /// Mistakes that a host file is graded by.
 const MISTAKES: &[MisuseKind] = &[

@@ -1,9 +1,10 @@
 //! The commands that do one thing and end.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
-use super::session::{Outcome, Session, hash};
+use super::session::{Outcome, Session};
 use super::work::Work;
 use super::{folder, screen};
+use crate::compile::hash;
 use crate::count::Count;
 use crate::format;
 use crate::grade::number;

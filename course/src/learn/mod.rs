@@ -10,7 +10,6 @@ mod watch;
 mod work;
 
 pub use progress::Progress;
-pub(crate) use session::hash;
 
 use crate::compile::Places;
 use clap::{Parser, Subcommand};

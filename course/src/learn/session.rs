@@ -2,13 +2,12 @@
 
 use super::work::Work;
 use super::{Progress, folder};
-use crate::compile::{Places, read};
+use crate::compile::{Places, hash, read};
 use crate::format;
 use crate::grade::{Submission, Verdict, grade};
 use crate::task::{Kind, Task};
 use crate::tasks::{TASKS, named};
 use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -158,11 +157,6 @@ fn source_of(text: &str, path: &Path) -> Option<(String, String)> {
         source.contains("__global__").then(|| (file.to_owned(), source))
     });
     found.next()
-}
-
-/// The start of the SHA-256 of a text.
-pub fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A seed that was not used before; a verdict names it.
