@@ -19,7 +19,7 @@ const DESIGN: &[(&str, &[&str])] = &[
     ("0", &["or"]),
 ];
 
-/// Figures that somebody typed: each word of a text that begins with a digit and is no number of [`DESIGN`].
+/// Figures that somebody typed: each word of a text that begins with a digit and is no number of `DESIGN`.
 pub fn typed(text: &str) -> Vec<String> {
     let mut plain = String::new();
     for piece in pieces(text) {
