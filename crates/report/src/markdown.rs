@@ -14,7 +14,7 @@ pub struct Doc {
 }
 
 /// What docs cite that can be read on the network.
-const CITED: [(&str, &str); 6] = [
+pub const CITED: [(&str, &str); 6] = [
     ("CUDA C++ Best Practices Guide", "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/"),
     ("CUDA C++ Programming Guide", "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"),
     ("PTX ISA", "https://docs.nvidia.com/cuda/parallel-thread-execution/"),
