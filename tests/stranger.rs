@@ -62,8 +62,9 @@ impl Project {
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("COALESCE_DEVICE", "virtual")
-            // The project says it itself.
-            .env_remove("CUDA_LIBRARY_PATH")
+            // With the project's own folder, `cust` and all that uses it would be built anew, now and for this workspace
+            // afterwards. A proof of `cargo xtask prove` builds a project with its own.
+            .env("CUDA_LIBRARY_PATH", root().join("crates/cuda_driver/link_stub"))
             .output()
             .expect("cargo runs")
     }
@@ -115,6 +116,7 @@ fn a_project_of_somebody_else_has_every_command() {
     let project = Project::new(&["--source", &root().to_string_lossy()]);
     project.share_what_is_built();
     // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
+    assert!(project.root.join(".cargo/cuda/lib64").is_dir(), "what cust's build script asks for");
     let manifest = project.file("host/Cargo.toml");
     let bin = "\n[[bin]]\nname = \"coalesce-of-a-stranger\"\npath = \"src/bin/coalesce.rs\"\n\n[[bin]]\nname = \"saxpy_app\"\npath = \"src/main.rs\"\n";
     project.write(
