@@ -185,6 +185,27 @@ impl Count {
         }
     }
 
+    /// What to ask of a kernel that has too much of it.
+    pub fn next(self) -> &'static str {
+        match self {
+            Count::LoadSectors | Count::StoreSectors => {
+                "which bytes move here that nobody needs, or that were moved before?"
+            }
+            Count::LoadRequests | Count::StoreRequests | Count::SharedRequests => {
+                "could a lane move more bytes at once here, or keep what it has?"
+            }
+            Count::GlobalAtomics | Count::GlobalAtomicPasses | Count::SharedAtomicWavefronts => {
+                "which of these updates could lanes combine before they meet?"
+            }
+            Count::WavefrontsPerConstantLoad => "how many words do the lanes of a warp want here?",
+            Count::LocalRequests => "which array has an index that the compiler cannot know?",
+            Count::Barriers => "which two accesses does each barrier order?",
+            Count::DivergentBranches => "which lanes of a warp go which way here?",
+            Count::SharedBytes => "how many words of the tile are in use at the same time?",
+            _ => "look at the addresses of neighbouring lanes in this line",
+        }
+    }
+
     /// How much of it one instruction has, to find the one that has most.
     pub fn share(self, c: &Counters) -> f64 {
         let run = |counters| Counted { counters, ..Counted::default() };

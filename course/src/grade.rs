@@ -469,7 +469,7 @@ fn above_bound(submission: &Submission, bound: &Bound, value: f64, run: &Run) ->
         ),
         line,
         strip: request.map(picture::strip).unwrap_or_default(),
-        next: "look at the addresses of neighbouring lanes in this line".to_owned(),
+        next: bound.count.next().to_owned(),
     }
 }
 

@@ -43,9 +43,13 @@ fn sectors(request: &RequestRecord) -> Vec<String> {
     let rest = if touched.len() > SECTORS_DRAWN { " .." } else { "" };
     let traffic = &request.traffic;
     let share = 100.0 * traffic.bytes_distinct as f64 / (32 * traffic.sectors.max(1)) as f64;
+    let count = touched.len();
     vec![
         format!("lanes 0, 1, 2 .. touch sectors {} ..", shown.join(", ")),
-        format!("|{drawn}|{rest}  {} sectors, {share:.1} % of their bytes used", touched.len()),
+        format!(
+            "|{drawn}|{rest}  {count} sector{}, {share:.1} % of their bytes used",
+            plural(count as u64)
+        ),
     ]
 }
 
@@ -54,11 +58,15 @@ fn words(request: &RequestRecord, what: &str, of: impl Fn(u64) -> u64) -> Vec<St
     let lanes = request.lanes.iter().flatten().take(LANES_SHOWN);
     let shown: Vec<String> = lanes.map(|lane| of(*lane).to_string()).collect();
     let wavefronts = request.traffic.wavefronts;
-    let s = if wavefronts == 1 { "" } else { "s" };
+    let s = plural(wavefronts);
     vec![format!(
         "lanes 0, 1, 2 .. want {what}s {} ..: {wavefronts} wavefront{s}",
         shown.join(", ")
     )]
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 #[cfg(test)]

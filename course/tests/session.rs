@@ -307,6 +307,6 @@ fn a_bug_is_diagnosed_first() {
     let right = text(&learn(folder, &["guess", "missing_barrier", "1", &lines, "8"]));
     assert_eq!(right.matches("right.").count(), 3, "{right}");
     let wrong = format!("{store} {}", load + 1);
-    assert_fails(folder, &["guess", "missing_barrier", "3", &wrong, "8"], "not that.");
+    assert_fails(folder, &["guess", "missing_barrier", "3", &wrong, "8"], "not that;");
     assert_fails(folder, &["guess", "missing_barrier", "1", "here", "8"], "is not one line or two");
 }

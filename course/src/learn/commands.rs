@@ -172,7 +172,7 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
 pub fn show_reply(reply: &Reply) -> String {
     match reply {
         Reply::Right(why) => format!("right. {why}"),
-        Reply::Wrong(truth) if truth.is_empty() => "not that.".to_owned(),
+        Reply::Wrong(truth) if truth.is_empty() => "not that; a run shows it.".to_owned(),
         Reply::Wrong(truth) => format!("not that. {truth}"),
     }
 }

@@ -343,7 +343,8 @@ impl Machine {
         for race in self.concurrent.ran(id, ran) {
             self.report_concurrent(name, &race);
         }
-        for finding in &report.findings {
+        for finding in &mut report.findings {
+            finding.message = as_written(&finding.message);
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }
         if !self.options.times {
@@ -520,6 +521,15 @@ fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
     }
 }
 
+/// A message whose quoted names, such as those of shared variables, are as their authors wrote them.
+fn as_written(message: &str) -> String {
+    let parts = message.split('`').map(|part| match rustc_demangle::try_demangle(part) {
+        Ok(name) => format!("{name:#}"),
+        Err(_) => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -555,6 +565,13 @@ mod tests {
         assert_eq!((&waited.kind, waited.end_ns), (&OperationKind::Wait, filled.end_ns));
         assert!(waited.start_ns < waited.end_ns);
         assert_eq!(machine.clock.now, filled.end_ns);
+    }
+
+    #[test]
+    fn names_in_messages_are_as_they_were_written() {
+        let mangled =
+            "byte 4 of `_RNvNvCslM2NBSIMne8_17learn_every_third11every_third4TILE`, `tile`";
+        assert_eq!(as_written(mangled), "byte 4 of `learn_every_third::every_third::TILE`, `tile`");
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn missing_edge(
     if same_block && epoch.warp == order.warp {
         return plain(
             "only a warp barrier orders the lanes of a warp, and none lies between the two accesses",
-            "put bar.warp.sync (__syncwarp) between the two accesses",
+            "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too",
         );
     }
     if let Some(observed) = order.observed
