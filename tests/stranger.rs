@@ -63,7 +63,7 @@ impl Project {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("COALESCE_DEVICE", "virtual")
             // With the project's own folder, `cust` and all that uses it would be built anew, now and for this workspace
-            // afterwards. A proof of `cargo xtask prove` builds a project with its own.
+            // afterwards. So that folder is only looked for here, and not built with.
             .env("CUDA_LIBRARY_PATH", root().join("crates/cuda_driver/link_stub"))
             .output()
             .expect("cargo runs")
@@ -115,8 +115,8 @@ fn assert_says(text: &str, parts: &[&str]) {
 fn a_project_of_somebody_else_has_every_command() {
     let project = Project::new(&["--source", &root().to_string_lossy()]);
     project.share_what_is_built();
-    // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
     assert!(project.root.join(".cargo/cuda/lib64").is_dir(), "what cust's build script asks for");
+    // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
     let manifest = project.file("host/Cargo.toml");
     let bin = "\n[[bin]]\nname = \"coalesce-of-a-stranger\"\npath = \"src/bin/coalesce.rs\"\n\n[[bin]]\nname = \"saxpy_app\"\npath = \"src/main.rs\"\n";
     project.write(

@@ -90,6 +90,9 @@ mod tests {
                 "|x.x.x.x.|x.x.x.x.|x.x.x.x.|x.x.x.x.| ..  8 sectors, 50.0 % of their bytes used"
             ]
         );
+        let traffic = RequestCounts { sectors: 1, bytes_distinct: 4, ..RequestCounts::default() };
+        let one = strip(&request(RequestKind::GlobalLoad, 0, traffic));
+        assert_eq!(one[1], "|x.......|  1 sector, 12.5 % of their bytes used");
         let traffic = RequestCounts { wavefronts: 32, ..RequestCounts::default() };
         let shared = strip(&request(RequestKind::SharedLoad, 32, traffic));
         assert_eq!(shared, ["lanes 0, 1, 2 .. want banks 0, 0, 0, 0, 0, 0 ..: 32 wavefronts"]);

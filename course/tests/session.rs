@@ -310,3 +310,15 @@ fn a_bug_is_diagnosed_first() {
     assert_fails(folder, &["guess", "missing_barrier", "3", &wrong, "8"], "not that;");
     assert_fails(folder, &["guess", "missing_barrier", "1", "here", "8"], "is not one line or two");
 }
+
+/// What only a solution needs is imported without a warning, and what to ask next depends on what there is too much of.
+#[test]
+fn an_untouched_kernel_is_told_what_to_ask_and_not_what_it_imports() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    learn(folder, &["list"]);
+    let imports = text(&learn(folder, &["check", "every_third"]));
+    assert!(imports.contains("sectors per load") && !imports.contains("warning"), "{imports}");
+    let requests = text(&learn(folder, &["check", "wide_loads"]));
+    assert!(requests.contains("could a lane move more bytes at once here"), "{requests}");
+}

@@ -50,28 +50,35 @@ pub fn check(report: &Path) -> Result<()> {
     let name = report.file_name().unwrap_or_default().to_string_lossy();
     let shots = workspace::target_dir().join(format!("{name}-screenshots"));
     std::fs::create_dir_all(&shots).with_context(|| format!("cannot write {}", shots.display()))?;
+    let mut problems = Vec::new();
     let axe = std::fs::read_to_string(workspace::target_dir().join(AXE)).ok();
     let checked = match &axe {
         Some(axe) => with_axe(report, &pages, workplace.path(), axe)?,
         None => Vec::new(),
     };
-    let mut problems = Vec::new();
-    // A browser mostly waits for its own clock, so all widths are looked at at once.
-    std::thread::scope(|threads| {
-        let look = |width| Look { browser: &browser, folder: workplace.path(), width };
-        let looks: Vec<_> = WIDTHS
-            .map(|width| {
-                threads.spawn({
-                    let (look, pages, checked, shots) = (look(width), &pages, &checked, &shots);
-                    move || look.problems(pages, checked, shots)
-                })
-            })
-            .into();
-        for look in looks {
-            problems.extend(look.join().expect("it does not panic")?);
+    for width in WIDTHS {
+        for (scheme, number) in SCHEMES {
+            let visit =
+                Visit { browser: &browser, folder: workplace.path(), width, scheme: number };
+            // Nothing has another place or size in the dark; screenshots show its colours.
+            if scheme == SCHEMES[0].0 {
+                let found = visit.measure(&pages)?.into_iter();
+                problems.extend(found.map(|problem| format!("{width} px: {problem}")));
+            }
+            // Contrast depends on the colours.
+            if !checked.is_empty() {
+                let found = visit.measure(&checked)?.into_iter();
+                problems.extend(found.map(|problem| format!("{width} px, {scheme}: {problem}")));
+            }
+            // The first page, and one of a pattern.
+            let is_first = |page: &&String| page.as_str() == "index.html";
+            let (first, others): (Vec<_>, Vec<_>) = pages.iter().partition(is_first);
+            for page in first.into_iter().chain(others.into_iter().next()) {
+                let name = format!("{}-{width}-{scheme}.png", page.trim_end_matches(".html"));
+                visit.screenshot(page, &shots.join(name))?;
+            }
         }
-        anyhow::Ok(())
-    })?;
+    }
     if !problems.is_empty() {
         let first = &problems[..problems.len().min(PROBLEMS_SHOWN)];
         bail!("{} problems in the browser, such as:\n  {}", problems.len(), first.join("\n  "));
@@ -126,46 +133,11 @@ fn with_axe(report: &Path, all: &[String], folder: &Path, axe: &str) -> Result<V
     Ok(pages)
 }
 
-/// A browser at one width.
-struct Look<'a> {
+/// A browser at one width and in one colour scheme.
+struct Visit<'a> {
     browser: &'a Path,
     folder: &'a Path,
     width: u32,
-}
-
-impl Look<'_> {
-    /// What is wrong with the pages at this width, those with axe-core among them; takes the screenshots.
-    fn problems(&self, pages: &[String], checked: &[String], shots: &Path) -> Result<Vec<String>> {
-        let mut problems = Vec::new();
-        for (scheme, number) in SCHEMES {
-            let visit = Visit { look: self, scheme: number };
-            // Nothing has another place or size in the dark; screenshots show its colours.
-            if scheme == SCHEMES[0].0 {
-                let found = visit.measure(pages)?.into_iter();
-                problems.extend(found.map(|problem| format!("{} px: {problem}", self.width)));
-            }
-            // Contrast depends on the colours.
-            if !checked.is_empty() {
-                let found = visit.measure(checked)?.into_iter();
-                let place = format!("{} px, {scheme}", self.width);
-                problems.extend(found.map(|problem| format!("{place}: {problem}")));
-            }
-            // The first page, and one of a pattern.
-            let is_first = |page: &&String| page.as_str() == "index.html";
-            let (first, others): (Vec<_>, Vec<_>) = pages.iter().partition(is_first);
-            for page in first.into_iter().chain(others.into_iter().next()) {
-                let name =
-                    format!("{}-{}-{scheme}.png", page.trim_end_matches(".html"), self.width);
-                visit.screenshot(page, &shots.join(name))?;
-            }
-        }
-        Ok(problems)
-    }
-}
-
-/// A browser at one width and in one colour scheme.
-struct Visit<'a> {
-    look: &'a Look<'a>,
     scheme: u32,
 }
 
@@ -209,7 +181,7 @@ impl Visit<'_> {
 
     /// A page with the pages in frames.
     fn frames(&self, pages: &[String], height: u32) -> Result<PathBuf> {
-        let width = self.look.width;
+        let width = self.width;
         let frames = pages.iter().map(|page| {
             format!("<iframe src=\"{page}\" width=\"{width}\" height=\"{height}\" style=\"border:0;display:block\"></iframe>")
         });
@@ -217,15 +189,15 @@ impl Visit<'_> {
             "<!doctype html><html><body style=\"margin:0\">{COLLECTOR}{}</body></html>",
             frames.collect::<String>()
         );
-        let path = self.look.folder.join(format!("frames-{width}.htm"));
+        let path = self.folder.join("frames.htm");
         std::fs::write(&path, text).context("cannot write a temporary file")?;
         Ok(path)
     }
 
     /// What the browser writes to standard output and to standard error.
     fn open(&self, page: &Path, output: OsString) -> Result<(String, String)> {
-        let profile = self.look.folder.join(format!("profile-{}", self.look.width));
-        let done = Command::new(self.look.browser)
+        let profile = self.folder.join("profile");
+        let done = Command::new(self.browser)
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
             .args([
                 "--disable-background-networking",
@@ -234,19 +206,15 @@ impl Visit<'_> {
             ])
             .args(["--enable-logging=stderr", "--virtual-time-budget=10000"])
             .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(format!("--window-size={},3000", self.look.width.max(MIN_WINDOW_WIDTH)))
+            .arg(format!("--window-size={},3000", self.width.max(MIN_WINDOW_WIDTH)))
             .arg(format!("--blink-settings=preferredColorScheme={}", self.scheme))
             .arg(output)
             .arg(format!("file://{}", page.display()))
             .stdin(Stdio::null())
             .output()
-            .with_context(|| format!("cannot start {}", self.look.browser.display()))?;
+            .with_context(|| format!("cannot start {}", self.browser.display()))?;
         if !done.status.success() {
-            bail!(
-                "{} failed: {}",
-                self.look.browser.display(),
-                String::from_utf8_lossy(&done.stderr)
-            );
+            bail!("{} failed: {}", self.browser.display(), String::from_utf8_lossy(&done.stderr));
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok((text(&done.stdout), text(&done.stderr)))
