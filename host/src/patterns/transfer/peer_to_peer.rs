@@ -39,7 +39,9 @@
 //!    4 and 16 bytes per lane. Little's law says what the link needs: its rate times its [latency],
 //!    about a third of a megabyte in flight. A full H100 has 132 x 2048 threads, which have a whole
 //!    one in flight with 4 bytes each: enough, so 16 bytes per lane gain nothing. On two H100 both
-//!    have 0.94 of the rate of the copy engine.
+//!    have 0.94 of the rate of the copy engine, and that is what kernels get there: 72 other shapes
+//!    (more bytes in flight, other blocks, bulk copies) have 0.95 of it at the most
+//!    (`results/nvidia-h100-x2/link-shapes.txt`).
 //! 6. `write_words` and `write_vectorized` are the same kernels on the second device, which stores to
 //!    the first one's memory. A store waits for nothing, so latency matters even less.
 //! 7. `read_each` lets every device load from the next one at the same time.
