@@ -55,10 +55,6 @@ const LONGER: &[(&str, &str)] = &[
         "host/src/patterns/memory_management/managed_memory.rs",
         "a pattern is one file: ten variants, and the lesson with its measured table on top",
     ),
-    (
-        "crates/simt/src/execute/estimate.rs",
-        "one warp's clock: what each kind of request adds to it",
-    ),
     ("crates/virtual_gpu/src/executor.rs", "how one operation is executed and timed, by its kind"),
     ("crates/virtual_gpu/src/profile.rs", "the figures of a device, each with its source"),
     (

@@ -11,6 +11,8 @@ pub struct Dimension {
     pub meaning: &'static str,
     /// The kind of its values.
     pub values: Values,
+    /// The largest value at which a prediction executes it; that of the pattern's `count_size` when there is none.
+    pub predicted_at: Option<usize>,
 }
 
 /// The kinds of values of a [`Dimension`].
@@ -38,12 +40,12 @@ pub enum Values {
 impl Dimension {
     /// A length or a distance.
     pub const fn extent(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
-        Dimension { name, meaning, values: Values::Extent { least } }
+        Dimension { name, meaning, values: Values::Extent { least }, predicted_at: None }
     }
 
     /// An amount of something, or a number of repetitions.
     pub const fn amount(name: &'static str, meaning: &'static str, least: usize) -> Dimension {
-        Dimension { name, meaning, values: Values::Amount { least } }
+        Dimension { name, meaning, values: Values::Amount { least }, predicted_at: None }
     }
 
     /// A choice between several names.
@@ -52,12 +54,19 @@ impl Dimension {
         meaning: &'static str,
         names: &'static [&'static str],
     ) -> Dimension {
-        Dimension { name, meaning, values: Values::Choice(names) }
+        Dimension { name, meaning, values: Values::Choice(names), predicted_at: None }
     }
 
     /// A number from 0 to 1.
     pub const fn share(name: &'static str, meaning: &'static str, parts: usize) -> Dimension {
-        Dimension { name, meaning, values: Values::Share { parts } }
+        Dimension { name, meaning, values: Values::Share { parts }, predicted_at: None }
+    }
+
+    /// The same dimension, executed up to a larger value for a prediction: where what caches keep shows only then.
+    #[must_use]
+    pub const fn predicted_at(mut self, most: usize) -> Dimension {
+        self.predicted_at = Some(most);
+        self
     }
 
     /// A value as the number that people write.

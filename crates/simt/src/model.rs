@@ -8,8 +8,14 @@ use std::sync::Arc;
 /// What an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
-    /// From a load or atomic of global memory that leaves the multiprocessor to its result.
+    /// From a load or atomic of global memory that leaves the multiprocessor to its result, when many are under way.
     pub global: u32,
+    /// The same where L2 has the data.
+    pub l2: u32,
+    /// The same of the host's memory.
+    pub host: u32,
+    /// From a load of constant memory to its result, where a launch reads more of it than the first of its caches holds.
+    pub constant: u32,
     /// The same for shared memory, for what L1 has, and for exchange between lanes.
     pub shared: u32,
     /// From one instruction to another that needs its result.
@@ -20,6 +26,8 @@ pub struct Latencies {
     pub peer: u32,
     /// Lines of 128 bytes that L1 keeps.
     pub l1_lines: u32,
+    /// The share of each resident block.
+    pub l1_share_lines: u32,
 }
 
 /// What an [`Estimate`] assumes of the device's second cache.
@@ -73,11 +81,12 @@ impl Window {
 }
 
 /// Model: what a launch waits for, and what its memory traffic comes to behind the caches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// The cycles from start to end of each warp if it were alone, summed over warps.
     pub chain_cycles: u64,
-    /// Those of the warp that takes longest.
+    /// Those of the warp that takes longest; 0 where several blocks run and a loop waits for others, because it is the
+    /// executor's turns that it waits for.
     pub longest_chain_cycles: u64,
     /// Those of them before a block's first barrier and after its last, without loads of global memory: what a block
     /// does once, however much it works on.
@@ -86,9 +95,17 @@ pub struct Estimate {
     pub l1_missed_sectors: u64,
     /// Lines of loads of which L1 lacked a sector, each a request to L2.
     pub l1_missed_lines: u64,
+    /// Warp-instructions that multiply integers.
+    pub integer_multiplies: u64,
+    /// Cycles in which L1 finds the lines of loads of global memory.
+    pub tag_cycles: u64,
+    /// Which part of the sectors of such loads had a page of memory, 4 KiB, to itself in its request.
+    pub alone: f64,
     /// What the busiest part of L2 spends on atomics, in hundredths of the time that an atomic of one lane takes where all
     /// meet at one address.
     pub atomics_queue: u64,
+    /// Lanes of atomics on the shared memory of other blocks.
+    pub cluster_atomics: u64,
     /// Distinct sectors of near memory that atomics changed.
     pub atomic_sectors: u64,
     /// Bytes that L2 asked of memory, in the pieces of 64 bytes that memory hands out.

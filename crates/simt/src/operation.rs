@@ -66,6 +66,8 @@ pub(crate) struct Access {
     pub rows: Vec<Option<Row>>,
     /// `volatile`, or an ordered access: other threads may change or await the value.
     pub strong: bool,
+    /// L1 does not keep it: it is strong, or its cache operator says so.
+    pub past_l1: bool,
     pub semantics: Semantics,
     /// `ld.global.nc`: the data must not change during the launch.
     pub read_only: bool,

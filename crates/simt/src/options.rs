@@ -52,6 +52,8 @@ pub struct Options {
     pub watched: Option<Watched>,
     /// The device's second cache, for the estimate.
     pub l2: L2,
+    /// How many times as many bytes the launch stands for, for the estimate.
+    pub grown: f64,
     /// Report the bytes that the launch read and wrote; needs `checks.global_races`.
     pub footprint: bool,
 }
@@ -74,6 +76,7 @@ impl Default for Options {
             moving: Vec::new(),
             watched: None,
             l2: L2::default(),
+            grown: 1.0,
             footprint: false,
         }
     }

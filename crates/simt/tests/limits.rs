@@ -21,13 +21,13 @@ fn spent(start: Instant) -> Duration {
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
-/// What `work` gives, which must take less than a second.
+/// What `work` gives, which must take less than four seconds: a slow machine takes one.
 fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let before = spent(start);
     let result = work();
     let took = spent(start) - before;
-    assert!(took < Duration::from_secs(1), "{what} took {took:?}");
+    assert!(took < Duration::from_secs(4), "{what} took {took:?}");
     result
 }
 

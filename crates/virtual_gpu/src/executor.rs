@@ -281,6 +281,10 @@ impl Machine {
         let observes = self.options.checks.global_races && !self.skips_kernels;
         let beside = if observes { self.scheduler.beside(id) } else { BTreeSet::new() };
         let awaited = self.concurrent.awaits(id);
+        // Then a block that reads what another has read does so right behind it.
+        let blocks: f64 = kernel.launch.grid.iter().map(|extent| f64::from(*extent)).product();
+        let room = kernel.resident * self.device().profile.multiprocessors;
+        let all_at_once = blocks * self.larger.blocks <= f64::from(room);
         let options = simt::Options {
             checks: self.options.checks,
             fuel: self.options.fuel,
@@ -300,6 +304,7 @@ impl Machine {
                 self.device().profile.l2_bytes,
                 self.device().limits.persisting_l2_bytes as u64,
             ),
+            grown: if all_at_once { 1.0 } else { self.larger.bytes },
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -374,7 +379,7 @@ impl Machine {
             self.device().profile.kernel_minimum_ns
         };
         // A kernel that waits for pages does little else meanwhile.
-        let moves = self.memory.kernel_touches(&estimate.touched);
+        let moves = self.memory.kernel_touches(&estimate.touched, self.clock.now);
         let busy = model::links_busy(&load, kernel.device, &peers);
         let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
         self.remember(kernel, report, Predicted { parts, moves, model_ns });

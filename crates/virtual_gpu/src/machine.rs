@@ -159,7 +159,11 @@ impl Machine {
 
     /// The host uses memory of its own: pages of managed memory come to it first.
     pub(crate) fn host_touches(&mut self, address: u64, bytes: usize, writes: bool) {
-        let moves = self.memory.managed.host_touches(address..address + bytes as u64, writes);
+        let moves = self.memory.managed.host_touches(
+            address..address + bytes as u64,
+            writes,
+            self.clock.now,
+        );
         self.clock.advance(copy_model::moves_ns(&self.device().profile, &moves, self.larger.work));
     }
 

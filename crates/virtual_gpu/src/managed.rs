@@ -14,7 +14,9 @@
 //!
 //! # What does not
 //! A granule that prefers the host, or that lies there and is accessed by the device, is mapped: a kernel reaches it over
-//! the link, as it does pinned memory.
+//! the link, as it does pinned memory. So is one that goes to and fro: when a kernel has asked for it [`BOUNCES`] times
+//! within [`SOON_NS`] after the host took it, it stays with the host. NVIDIA's driver calls that thrashing, and
+//! `symbols/managed` shows it.
 //!
 //! The contents lie in host memory of this process all the time, so that only times depend on what is here.
 
@@ -30,6 +32,12 @@ const BLOCK: u64 = 2 << 20;
 pub(crate) fn alignment(bytes: usize) -> usize {
     if bytes as u64 >= BLOCK { BLOCK as usize } else { GRANULE as usize }
 }
+
+/// How soon a kernel has to ask for a granule after the host took it, and how often, so that it stays with the host when it
+/// comes there next: a lapse of 500 us and three moves (to the device, back, and there again), the parameters `uvm_perf_thrashing_lapse_usec` and
+/// `uvm_perf_thrashing_threshold` of NVIDIA's open kernel modules.
+const SOON_NS: f64 = 500_000.0;
+const BOUNCES: u8 = 1;
 
 /// A side of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +55,7 @@ pub(crate) enum Advice {
 }
 
 /// A granule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Granule {
     on_host: bool,
     on_device: bool,
@@ -56,12 +64,16 @@ struct Granule {
     accessed_by_host: bool,
     accessed_by_device: bool,
     prefetched: Option<Side>,
+    /// When the host took it from the device, and how often a kernel asked for it soon after.
+    taken_ns: Option<f64>,
+    bounces: u8,
 }
 
 impl Granule {
     /// A kernel reaches it over the link and does not move it.
     fn is_mapped(&self) -> bool {
-        let stays = self.preferred == Some(Side::Host) || self.accessed_by_device && self.on_host;
+        let stays = self.preferred == Some(Side::Host)
+            || self.on_host && (self.accessed_by_device || self.bounces >= BOUNCES);
         stays && !self.on_device && !self.read_mostly
     }
 
@@ -194,12 +206,12 @@ impl Managed {
             .filter(|at| self.look(*at).is_some_and(|granule| granule.on_device))
     }
 
-    /// A kernel touched granules, by address / 64 KiB with whether it wrote them; `room` bytes of the device are free for
+    /// A kernel touched granules, by address / 64 KiB with whether it wrote them, at `now_ns`; `room` bytes of the device are free for
     /// managed memory, and `is_zero` tells whether a granule that nobody touched still has its first contents.
     pub(crate) fn kernel_touches(
         &mut self,
         touched: &BTreeMap<u64, bool>,
-        room: u64,
+        (now_ns, room): (f64, u64),
         is_zero: impl Fn(Range<u64>) -> bool,
     ) -> PageMoves {
         let mut moves = PageMoves::default();
@@ -215,6 +227,11 @@ impl Managed {
                 continue;
             }
             if !granule.on_device {
+                if let Some(granule) = self.granule(at) {
+                    let is_soon = |taken: f64| now_ns - taken <= SOON_NS;
+                    let again = granule.taken_ns.take().is_some_and(is_soon);
+                    granule.bounces = if again { granule.bounces + 1 } else { 0 };
+                }
                 moves.faults += 1;
                 self.bring(at, room, &mut moves);
                 self.bring_neighbours(at, room, &is_zero, &mut moves);
@@ -361,7 +378,12 @@ impl Managed {
 
     /// The host used a range. It faults once for each block of which it needs something; the driver brings what is
     /// asked for of that block.
-    pub(crate) fn host_touches(&mut self, range: Range<u64>, writes: bool) -> PageMoves {
+    pub(crate) fn host_touches(
+        &mut self,
+        range: Range<u64>,
+        writes: bool,
+        now_ns: f64,
+    ) -> PageMoves {
         let mut moves = PageMoves::default();
         let mut faulted = None;
         for at in Managed::granules_of(range) {
@@ -372,6 +394,7 @@ impl Managed {
                 granule.on_host = true;
                 moves.to_host_bytes += GRANULE;
             } else if granule.on_device && (writes || !granule.read_mostly) {
+                granule.taken_ns = Some(now_ns);
                 self.send(at, &mut moves);
             } else {
                 granule.on_host = true;

@@ -274,10 +274,14 @@ impl Memories {
     }
 
     /// A kernel touched granules of managed memory.
-    pub(crate) fn kernel_touches(&mut self, touched: &BTreeMap<u64, bool>) -> PageMoves {
+    pub(crate) fn kernel_touches(
+        &mut self,
+        touched: &BTreeMap<u64, bool>,
+        now_ns: f64,
+    ) -> PageMoves {
         let room = self.room_for_managed();
         let device = &self.device;
-        self.managed.kernel_touches(touched, room, |range| is_zero(device, range))
+        self.managed.kernel_touches(touched, (now_ns, room), |range| is_zero(device, range))
     }
 
     /// What of a range is managed memory moves to a side.

@@ -7,14 +7,14 @@
 //! DRAM       bytes that L2 asks for, distinct bytes written, and the rest of sectors that are written in part / rate
 //! L2         sectors that L1 does not have, stored sectors and atomics x 32 / rate
 //! requests   lines that are asked of L2 or stored there x cycles / (multiprocessors x clock)
-//! L1         lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
+//! L1         passes for lines of global memory, wavefronts of shared memory / (multiprocessors x clock)
 //! constant   passes x cycles / (multiprocessors x clock)
 //! atomics    lines of requests / rate, requests x cycles / (multiprocessors x clock), or what the busiest part of
-//!            L2 spends: the lanes of a line take a pass together, those of one address wait for each other
+//!            L2 spends: the lanes of a line take a pass together, those of one address wait for each other;
+//!            lanes that reach for another block's shared memory x cycles / (multiprocessors x clock)
 //! start      warps x cycles / (multiprocessors x clock)
-//! issue      warp-instructions / (multiprocessors x issue slots x clock)
-//! waiting    cycles that each warp waits, summed / (resident warps x clock), or, where one
-//!            block runs, those of the warp that waits longest
+//! issue      warp-instructions / (multiprocessors x issue slots x clock), or twice those that multiply integers
+//! waiting    cycles that each warp waits, summed / (resident warps x clock), or those of the warp that waits longest
 //! zero-copy  sectors of mapped host memory that L1 does not have x 32 / rate of the bus, or their lines / rate
 //!            of requests: each line that a warp reaches for is a packet on the link, whatever it carries;
 //!            and the same for stored ones. L2 keeps none of them, so that a second read crosses the bus again
@@ -38,6 +38,15 @@ use simt::{Counters, Estimate, LinkTraffic};
 /// How long a multiprocessor takes for a request of atomics: 2^24 updates of 2^18 counters take 0.0446 ms on an H200
 /// (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms / 2^19 requests = 22.
 const ATOMIC_REQUEST_CYCLES: f64 = 22.0;
+
+/// How much longer memory takes for a granule far from the others of its request: 2^26 words at random in 256 MiB, each
+/// alone in 64 bytes, take 1.486 ms on an H200 (`bus_utilization/random_cg` in `results/nvidia-h200/reference.json`), and
+/// 2^32 bytes at the rate of copies take 2^32 / 4.27e12 = 1.006 ms.
+const ALONE: f64 = 0.48;
+
+/// How long a multiprocessor takes for a lane's atomic on the shared memory of another: 2^26 x 7/8 of them take 1.085 ms on
+/// an H200 (`distributed_shared/cluster`, in the same file), 132 x 1.98 GHz x 1.085 ms / (2^26 x 7/8) = 4.83.
+const CLUSTER_ATOMIC_CYCLES: f64 = 4.83;
 
 /// The exponent of the norm that joins the parts: with 4, two equal parts take 1.19 times one of them.
 const TOGETHER: f64 = 4.0;
@@ -196,9 +205,10 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let l2 = 32.0 * (work(estimate.l1_missed_sectors) + near_stores + local);
     let written =
         32 * (estimate.dram_whole_sectors_written + 2 * estimate.dram_partial_sectors_written);
-    let distinct = estimate.dram_read_bytes - estimate.dram_again_bytes + written;
-    let dram = larger.bytes * distinct as f64
-        + work(estimate.dram_again_bytes)
+    let scattered = 1.0 + ALONE * estimate.alone;
+    let first = scattered * (estimate.dram_read_bytes - estimate.dram_again_bytes) as f64;
+    let dram = larger.bytes * (first + written as f64)
+        + scattered * work(estimate.dram_again_bytes)
         + 64.0 * estimate.atomic_sectors as f64;
     let zero_copy = |sectors: u64, lines: u64, bytes_per_second: f64| {
         ns(work(32 * sectors), bytes_per_second)
@@ -208,6 +218,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let multiprocessors = f64::from(profile.multiprocessors);
     let blocks = load.blocks as f64 * larger.blocks;
     let cycles = blocks.clamp(1.0, multiprocessors) * profile.clock_hz;
+    let per_line = estimate.tag_cycles as f64 / counters.global_load.lines.max(1) as f64;
     let l1 = |c: &Counters| {
         let shared = c.shared_load.wavefronts
             + c.shared_store.wavefronts
@@ -217,7 +228,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
             + c.async_copy_shared.wavefronts;
         // A texture unit takes a quad of lanes per cycle.
         let texture = c.texture_load.lines.max(c.texture_load.lanes.div_ceil(4));
-        let tags = c.global_load.lines + c.global_store.lines;
+        let tags = (per_line * c.global_load.lines as f64) as u64 + c.global_store.lines;
         shared + texture + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
     };
     let stored_lines = of(&|c| c.global_store.lines) - beyond(&|link| link.lines_written);
@@ -230,6 +241,10 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let hottest = estimate.atomics_queue as f64 / 100.0;
     let hottest = grown(hottest, if is_once { hottest } else { 0.0 });
     let slots = cycles * f64::from(profile.issue_slots_per_clock);
+    let instructions = of(&|c| c.warp_instructions);
+    // One of two pipes multiplies integers, so that they take two slots each.
+    let multiplies = 2.0 * estimate.integer_multiplies as f64 * instructions
+        / counters.warp_instructions.max(1) as f64;
 
     let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
     let room = f64::from(load.resident.max(1)) * multiprocessors;
@@ -237,9 +252,12 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     // The last wave of blocks takes as long as a full one.
     let waves = (blocks / room).ceil().max(1.0) / (blocks / room).max(1.0);
     let waiting = grown(estimate.chain_cycles as f64, estimate.once_cycles as f64);
-    // A launch of one block ends with the warp that takes longest; among many, others run meanwhile.
-    let longest =
-        if blocks > 1.0 { 0.0 } else { larger.work * estimate.longest_chain_cycles as f64 };
+    // No launch ends before the warp that takes longest, which takes longer where blocks have more to work on: as much as
+    // warps take for their work in the mean, because what makes it the longest may be done once.
+    let per_block = (larger.work / larger.blocks).max(1.0);
+    let body = (estimate.chain_cycles - estimate.once_cycles) as f64 / load.warps.max(1) as f64;
+    let longest = estimate.longest_chain_cycles as f64 + (per_block - 1.0) * body;
+    let longest = if estimate.longest_chain_cycles > 0 { longest } else { 0.0 };
     Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
         l2_ns: ns(l2, profile.l2_bytes_per_second),
@@ -251,9 +269,10 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
             profile.atomics_per_second,
         )
         .max(ns(of(&atomic_requests) * ATOMIC_REQUEST_CYCLES, cycles))
+        .max(ns(work(estimate.cluster_atomics) * CLUSTER_ATOMIC_CYCLES, cycles))
         .max(ns(hottest, profile.atomics_per_second_of_one_address)),
         start_ns: ns(larger.blocks * load.warps as f64 * profile.warp_start_cycles, cycles),
-        issue_ns: ns(of(&|c| c.warp_instructions), slots),
+        issue_ns: ns(instructions.max(multiplies), slots),
         waiting_ns: (waves * ns(waiting, resident_warps * profile.clock_hz))
             .max(ns(longest, profile.clock_hz)),
         zero_copy_read_ns: zero_copy(

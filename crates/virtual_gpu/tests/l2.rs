@@ -36,7 +36,7 @@ const PTX: &str = r#"
     and.b32 %r10, %r5, %r1;
     mul.wide.u32 %rd6, %r10, 4;
     add.s64 %rd6, %rd5, %rd6;
-    ld.global.u32 %r11, [%rd6];
+    ld.global.cg.u32 %r11, [%rd6];
     add.s32 %r12, %r11, %r6;
     setp.ne.u32 %p1, %r12, 0;
     @%p1 st.global.u32 [%rd4], %r12;

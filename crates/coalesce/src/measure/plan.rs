@@ -90,8 +90,9 @@ impl Plan {
         let executed = |size: &Size| {
             let mut executed = size.clone();
             for (dimension, count) in pattern.count_size.iter().enumerate() {
-                if self.predicts && pattern.bench_size[dimension] > *count {
-                    executed = executed.with(dimension, size.values()[dimension].min(*count));
+                let most = pattern.dimensions[dimension].predicted_at.unwrap_or(*count);
+                if self.predicts && pattern.bench_size[dimension] > most {
+                    executed = executed.with(dimension, size.values()[dimension].min(most));
                 }
             }
             executed

@@ -101,10 +101,11 @@ impl Bench<'_> {
             });
             if entry.variant.is_host_work() {
                 entry.attempt(|entry| self.first_run(entry));
-                entry.attempt(|entry| self.round(entry, &rule, 1));
+                // Before the samples: checking the first run moved pages, which this run moves back.
                 if point.sweep.is_none() {
                     entry.attempt(|entry| self.watch(entry));
                 }
+                entry.attempt(|entry| self.round(entry, &rule, 1));
                 // It has its own memory, of which there is not enough for all.
                 entry.ready = None;
             } else if device.is_none() {

@@ -120,6 +120,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let space = take_space(modifiers);
         let space = self.resolve_space(space, address);
         let read_only = modifiers.take("nc");
+        let says_past_l1 = modifiers.take_any(&["cg", "cv", "L1::no_allocate"]).is_some();
         modifiers.take_where(|m| is_hint(m) || is_scope(m));
         if t.bytes() as usize * elements > 32 {
             return Ok(None);
@@ -134,6 +135,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             signed: t.is_signed(),
             rows: Vec::new(),
             strong,
+            past_l1: strong || says_past_l1,
             semantics,
             read_only,
         };

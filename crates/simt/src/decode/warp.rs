@@ -259,6 +259,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             signed: false,
             rows,
             strong: false,
+            past_l1: false,
             semantics: Semantics::default(),
             read_only: false,
         });

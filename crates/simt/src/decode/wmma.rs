@@ -110,6 +110,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             signed: false,
             rows: vec![Some(value)],
             strong: false,
+            past_l1: false,
             semantics: Semantics::default(),
             read_only: false,
         };

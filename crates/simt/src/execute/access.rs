@@ -81,10 +81,12 @@ impl Machine<'_> {
                 if self.observers.counting {
                     self.observers.count_global(request, space == Space::Constant);
                 }
-                if let Some(estimator) = &mut self.observers.estimator
-                    && space != Space::Constant
-                {
-                    estimator.read(request, !access.strong);
+                if let Some(estimator) = &mut self.observers.estimator {
+                    if space == Space::Constant {
+                        estimator.read_constant(request);
+                    } else {
+                        estimator.load(request, !access.past_l1);
+                    }
                 }
                 if self.observers.checking {
                     self.check_global_read(block, warp, request, access.read_only);

@@ -54,7 +54,7 @@ impl Machine<'_> {
             if reads != 0 {
                 self.observers.count_global(from, false);
                 if let Some(estimator) = &mut self.observers.estimator {
-                    estimator.read(from, false);
+                    estimator.fetch(from, false);
                 }
             }
             let each = copy.passes_each();

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::operation::{Atomic, AtomicOperation, Row, Space};
 use crate::registers::LANES;
 use crate::types::{Bf16, F16, Type};
+use crate::windows::CLUSTER_SHIFT;
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(
@@ -131,6 +132,12 @@ impl Machine<'_> {
         let bytes = atomic.t.bytes();
         let request = Request::new(pc, mask, all, bytes * elements);
         if space == Space::Shared && self.reaches_blocks(request) {
+            if let Some(estimator) = &mut self.observers.estimator {
+                let own = [0, 1 + u64::from(block.rank)];
+                let others =
+                    lanes(mask).filter(|lane| !own.contains(&(all[*lane] >> CLUSTER_SHIFT)));
+                estimator.cluster_atomics += others.count() as u64;
+            }
             return self.in_blocks(block, warp, request, |machine, block, warp, request| {
                 machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
             });

@@ -2,77 +2,27 @@
 //!
 //! Each warp has a clock of its own: an instruction starts when the registers it reads are there, and
 //! its result is there after a latency. Nobody competes for anything, so the clock at a warp's end is
-//! the time that it takes on an idle multiprocessor. The blocks take turns at two L1
-//! caches: on a device, neighbours seldom share one, and blocks that come later do.
-//!
-//! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since
-//! as it holds, C:
-//!
-//! ```text
-//! bytes from memory = 64 x (distinct pieces + pieces asked for again after more than C bytes)
-//! ```
-//!
-//! A window of addresses may have a part S of L2 to itself. A part r of the window's pieces, chosen by a
-//! hash of their addresses, is kept there; it ages by what the window asks for, and everything else by
-//! the rest. With w bytes in the window and all of them used in turn, again and again, r w bytes are
-//! chosen, and of these
-//!
-//! ```text
-//! r w <= S   none comes from memory again, in this launch or the next
-//! r w >  S   all come from memory each time: the window evicts itself
-//! ```
-//!
-//! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else.
+//! the time that it takes on an idle multiprocessor. How far its loads go says a model of the caches (`caches.rs`).
 //!
 //! What is kept depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
 //! on every machine.
 
+use super::caches::{
+    ByAddress, FirstCache, Reached, SecondCache, alone, granule_bytes, tag_cycles,
+};
 use super::clocks::Clocks;
+use super::lanes::lanes;
 use super::request::Request;
 use crate::hash::spread;
 use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
 use crate::program::{Detail, Instruction};
 use crate::registers::LANES;
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// What DRAM hands out at once, as a power of two: 64 bytes.
-const GRANULE_SHIFT: u32 = 6;
 /// What memory whose pages move does it in, as a power of two: 64 KiB.
 const MOVING_SHIFT: u32 = 16;
-
-/// Hashes addresses, which nobody chooses to collide, with one multiplication.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        // The table takes its index from the low bits, the product has its best bits on top.
-        self.0.rotate_left(32)
-    }
-
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("only addresses are hashed");
-    }
-
-    fn write_u64(&mut self, address: u64) {
-        self.0 = spread(address);
-    }
-}
-
-/// By line, page or sector.
-type ByAddress<T> = HashMap<u64, T, BuildHasherDefault<AddressHasher>>;
-
-/// 4 KiB of memory that were read.
-#[derive(Debug)]
-struct Page {
-    /// A bit per granule.
-    granules: u64,
-    /// When each was last asked for, in sectors that were asked for before.
-    asked: [u32; 64],
-}
 
 /// The time of atomics in the part of L2 that has most of it. Many counters are spread evenly: then no part has more
 /// than others, and only the busiest 256 bytes count.
@@ -104,45 +54,49 @@ const SUM_LANE: u64 = 100;
 const FLOAT_LANE: u64 = 240;
 /// 256 bytes, as a power of two.
 const SUMMED_SHIFT: u32 = 8;
+/// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
+const CONSTANT_LINES: usize = 32;
 /// Parts of L2 over which they are spread without order, each of which does its atomics one after another: with fewer
 /// than this many counters the busiest part of an H200 took two to four times the mean.
 const L2_PARTS: u64 = 48;
+
+/// What a link leads to.
+fn beyond(link: usize) -> Reached {
+    if link == 0 { Reached::Host } else { Reached::Peer }
+}
 
 /// What a launch did, as far as the estimate needs it.
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
-    l2: L2,
     /// Addresses behind a slower link: the host's, and those of each other device.
     far: Vec<Range<u64>>,
     peers: Vec<Range<u64>>,
     /// What went to and from the host, and each other device.
     links: Vec<LinkTraffic>,
-    /// The L1 cache: sectors by line, and the lines from oldest to youngest.
-    lines: ByAddress<u8>,
-    order: VecDeque<u64>,
-    /// The other L1 cache, which the next block has.
-    resting_lines: ByAddress<u8>,
-    resting_order: VecDeque<u64>,
-    /// What was read.
-    read: ByAddress<Box<Page>>,
-    /// Sectors asked of the part of L2 for everything, and of the window's.
-    asked: [u32; 2],
-    /// Granules that were read before and had left L2.
-    read_again: u64,
+    l1: FirstCache,
+    l2: SecondCache,
+    /// The blocks that have started.
+    blocks: u32,
+    /// Lines of constant memory, of 64 bytes, that were read.
+    constants: HashSet<u64>,
     /// Bytes written, by sector.
     written: ByAddress<u32>,
     /// Atomics, by 256 bytes.
     atomics: ByAddress<Summed>,
-    /// The last load had to leave the multiprocessor.
-    missed: bool,
-    /// The last load or atomic went to another device.
-    left_device: bool,
+    /// How far the last load or atomic had to go.
+    reached: Reached,
     /// When the last warp came to each barrier of the block that runs. No warp goes on before all have come.
     barriers: Vec<u32>,
     /// When the bulk copies of the block that runs have landed.
     bulk: u32,
+    /// Lanes of atomics on shared memory of other blocks.
+    pub cluster_atomics: u64,
     l1_misses: u64,
+    tag_cycles: u64,
+    /// Sectors that loads reached for, and those of them that had a page to themselves in their request.
+    asked: u64,
+    asked_alone: u64,
     l1_missed_lines: u64,
     chain_cycles: u64,
     longest_chain_cycles: u64,
@@ -156,29 +110,28 @@ impl Estimator {
     pub fn new(
         latencies: Latencies,
         [far, peers]: [Vec<Range<u64>>; 2],
-        l2: L2,
+        (l2, grown): (L2, f64),
         instructions: usize,
     ) -> Estimator {
         Estimator {
             latencies,
-            l2,
             links: vec![LinkTraffic::default(); 1 + peers.len()],
             far,
             peers,
-            lines: ByAddress::default(),
-            order: VecDeque::new(),
-            resting_lines: ByAddress::default(),
-            resting_order: VecDeque::new(),
-            read: ByAddress::default(),
-            asked: [0; 2],
-            read_again: 0,
+            l1: FirstCache::new(latencies.l1_lines, latencies.l1_share_lines),
+            l2: SecondCache::new(l2, grown),
+            blocks: 0,
+            constants: HashSet::new(),
             written: ByAddress::default(),
             atomics: ByAddress::default(),
-            missed: false,
-            left_device: false,
+            reached: Reached::L1,
             barriers: Vec::new(),
             bulk: 0,
+            cluster_atomics: 0,
             l1_misses: 0,
+            tag_cycles: 0,
+            asked: 0,
+            asked_alone: 0,
             l1_missed_lines: 0,
             chain_cycles: 0,
             longest_chain_cycles: 0,
@@ -198,14 +151,14 @@ impl Estimator {
     pub fn start_block(&mut self) {
         self.barriers.clear();
         self.bulk = 0;
-        std::mem::swap(&mut self.lines, &mut self.resting_lines);
-        std::mem::swap(&mut self.order, &mut self.resting_order);
+        self.blocks += 1;
+        self.l1.start_block();
     }
 
     pub fn end_warp(&mut self, clocks: &mut Clocks) {
         self.chain_cycles += u64::from(clocks.now);
-        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(clocks.now));
         self.end_phase(clocks, clocks.barriers == 0);
+        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(clocks.now));
     }
 
     /// A warp comes to a barrier or its end. What it ran since the last is done once per block, unless it is the
@@ -223,8 +176,17 @@ impl Estimator {
         clocks.since = clocks.now;
     }
 
-    /// A global load reaches for its sectors; `cached` when L1 may keep them.
-    pub fn read(&mut self, request: Request<'_>, cached: bool) {
+    /// A load of global memory reaches for its sectors; `cached` when L1 may keep them.
+    pub fn load(&mut self, request: Request<'_>, cached: bool) {
+        self.reach(request, cached, true);
+    }
+
+    /// As [`Estimator::load`], for an asynchronous copy or a texture, whose requests take no time of L1's tags.
+    pub fn fetch(&mut self, request: Request<'_>, cached: bool) {
+        self.reach(request, cached, false);
+    }
+
+    fn reach(&mut self, request: Request<'_>, cached: bool, is_load: bool) {
         let mut sectors = [0u64; LANES];
         let mut count = 0;
         for (lane, address) in request.all.iter().enumerate() {
@@ -234,6 +196,17 @@ impl Estimator {
                 count += 1;
             }
         }
+        let is_one_piece = sectors[..count].is_sorted_by(|a, b| a + 1 == *b);
+        let (lines, lonely) = if is_one_piece && count > 1 {
+            (1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2), 0)
+        } else {
+            let mut sorted = sectors;
+            sorted[..count].sort_unstable();
+            (tag_cycles(&sorted[..count]), alone(&sorted[..count]))
+        };
+        self.tag_cycles += if is_load { lines } else { 0 };
+        self.asked_alone += lonely;
+        self.asked += count as u64;
         let mut missed_line = None;
         for sector in &sectors[..count] {
             let line = Some(sector >> 2);
@@ -261,55 +234,32 @@ impl Estimator {
     /// Whether the sector had to come from beyond L1.
     fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
-        if cached && self.lines.get(&line).is_some_and(|mask| mask & bit != 0) {
+        if cached && self.l1.has(line, bit) {
             return false;
         }
-        self.missed = true;
-        match self.link(sector << 5) {
+        let (reached, by_many) = match self.link(sector << 5) {
             Some(link) => {
                 self.links[link].sectors_read += 1;
-                self.left_device |= link > 0;
+                (beyond(link), false)
             }
             None => {
                 self.l1_misses += 1;
-                self.read_from_l2(sector);
+                let asked = self.l2.ask(sector, self.blocks);
+                (asked.reached, asked.by_many)
             }
-        }
-        if !cached {
-            return true;
-        }
-        if let Some(mask) = self.lines.get_mut(&line) {
-            *mask |= bit;
-            return true;
-        }
-        self.lines.insert(line, bit);
-        self.order.push_back(line);
-        if self.order.len() > self.latencies.l1_lines as usize
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.lines.remove(&oldest);
+        };
+        self.reached = self.reached.max(reached);
+        if cached {
+            self.l1.add(line, bit, by_many);
         }
         true
     }
 
-    /// L2 is asked for a sector, and asks memory for its granule when it does not have it.
-    fn read_from_l2(&mut self, sector: u64) {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let in_window = self.l2.window.as_ref().filter(|window| window.keeps(granule));
-        let (class, bytes) = match in_window {
-            Some(window) => (1, window.room()),
-            None => (0, self.l2.bytes),
-        };
-        let now = self.asked[class];
-        self.asked[class] = now.wrapping_add(1);
-        let empty = || Box::new(Page { granules: 0, asked: [0; 64] });
-        let page = self.read.entry(granule >> 6).or_insert_with(empty);
-        let (bit, asked) = (1u64 << (granule & 63), &mut page.asked[(granule & 63) as usize]);
-        let since = 32 * u64::from(now.wrapping_sub(*asked));
-        *asked = now;
-        let was_read = page.granules & bit != 0;
-        page.granules |= bit;
-        self.read_again += u64::from(was_read && since > bytes);
+    /// A load of constant memory; a parameter with an index is one.
+    pub fn read_constant(&mut self, request: Request<'_>) {
+        if self.constants.len() <= CONSTANT_LINES {
+            self.constants.extend(lanes(request.mask).map(|lane| request.all[lane] >> 6));
+        }
     }
 
     /// A global atomic changes its bytes.
@@ -322,7 +272,7 @@ impl Estimator {
                 continue;
             }
             if let Some(link) = self.link(*address) {
-                self.left_device |= link > 0;
+                self.reached = self.reached.max(beyond(link));
                 let link = &mut self.links[link];
                 link.sectors_written += 1;
                 link.lines_written += 1;
@@ -364,9 +314,8 @@ impl Estimator {
                 *self.written.entry(of_sector).or_default() |= std::mem::take(&mut written);
             }
             (written, of_sector) = (written | bits << (address & 31), address >> 5);
-            let granule = address >> GRANULE_SHIFT;
-            if sector && self.l2.window.as_ref().is_none_or(|window| !window.keeps(granule)) {
-                self.asked[0] = self.asked[0].wrapping_add(1);
+            if sector {
+                self.l2.store(address >> 5);
             }
         }
         if written != 0 {
@@ -408,17 +357,23 @@ impl Estimator {
         for row in &detail.reads {
             start = start.max(*clocks.ready(*row));
         }
-        let mut latencies = self.latencies;
-        if std::mem::take(&mut self.left_device) {
-            latencies.global = latencies.peer;
-        }
+        let latencies = self.latencies;
+        let reached = std::mem::take(&mut self.reached);
+        let far = match reached {
+            Reached::L1 => latencies.shared,
+            Reached::L2 => latencies.l2,
+            Reached::Memory => latencies.global,
+            Reached::Host => latencies.host,
+            Reached::Peer => latencies.peer,
+        };
+        let left = reached > Reached::L1;
         let latency = match &instruction.operation {
             Operation::Load(access) => match access.space {
-                Space::Global | Space::Generic if self.missed => {
-                    clocks.has_loaded = true;
-                    latencies.global
+                Space::Global | Space::Generic | Space::Local => {
+                    clocks.has_loaded |= left && access.space != Space::Local;
+                    far
                 }
-                Space::Local if self.missed => latencies.global,
+                Space::Constant if self.constants.len() > CONSTANT_LINES => latencies.constant,
                 Space::Parameter | Space::Constant => latencies.arithmetic,
                 _ => latencies.shared,
             },
@@ -426,7 +381,7 @@ impl Estimator {
                 if atomic.space == Space::Shared {
                     2 * latencies.shared
                 } else {
-                    latencies.global
+                    far.max(latencies.global)
                 }
             }
             Operation::Shuffle { .. }
@@ -439,17 +394,19 @@ impl Estimator {
             | Operation::Wmma(_) => latencies.shared,
             // A hit takes longer than that of a load.
             Operation::Image(_) => {
-                clocks.has_loaded |= self.missed;
-                if self.missed { latencies.global } else { 2 * latencies.shared }
+                clocks.has_loaded |= left;
+                far.max(3 * latencies.shared)
             }
             Operation::AsyncCopy(_) => {
                 clocks.has_loaded = true;
-                clocks.copies = start + latencies.global;
+                clocks.copies = start + far;
                 1
             }
             Operation::BulkCopy(_) | Operation::TensorCopy(_) => {
                 clocks.has_loaded = true;
-                self.bulk = self.bulk.max(start + latencies.global);
+                // One that stores waits for L2 as long as one that loads.
+                let landed = start + if left { far } else { latencies.global };
+                self.bulk = self.bulk.max(landed);
                 1
             }
             Operation::AsyncWait { .. } => {
@@ -473,7 +430,6 @@ impl Estimator {
             _ if detail.approximate => latencies.shared,
             _ => latencies.arithmetic,
         };
-        self.missed = false;
         clocks.now = start + 1;
         for row in &detail.writes {
             *clocks.ready(*row) = start + latency;
@@ -482,16 +438,7 @@ impl Estimator {
 
     /// The estimate of the launch, and the instructions of blocks' bodies, a bit each.
     pub fn end(mut self, moving: &[Range<u64>]) -> (Estimate, Vec<u64>) {
-        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
-        let first = |(page, granules): (u64, u64)| {
-            let there = self.l2.there.get(&page).copied().unwrap_or(0);
-            u64::from((granules & !there).count_ones())
-        };
-        let granules = pages.clone().map(first).sum::<u64>() + self.read_again;
-        let kept = self.l2.window.as_ref().map_or_else(BTreeMap::new, |window| {
-            let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
-            kept.filter(|(_, granules)| *granules != 0).collect()
-        });
+        let again = self.l2.again();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         let estimate = Estimate {
             chain_cycles: self.chain_cycles,
@@ -499,19 +446,23 @@ impl Estimator {
             once_cycles: self.once_cycles,
             l1_missed_sectors: self.l1_misses,
             l1_missed_lines: self.l1_missed_lines,
+            integer_multiplies: 0,
+            tag_cycles: self.tag_cycles,
+            cluster_atomics: self.cluster_atomics,
+            alone: self.asked_alone as f64 / self.asked.max(1) as f64,
             atomics_queue: busiest_part(&self.atomics),
             atomic_sectors: self
                 .atomics
                 .values()
                 .map(|line| u64::from(line.sectors.count_ones()))
                 .sum(),
-            dram_read_bytes: granules << GRANULE_SHIFT,
-            dram_again_bytes: self.read_again << GRANULE_SHIFT,
+            dram_read_bytes: granule_bytes(self.l2.first() + again),
+            dram_again_bytes: granule_bytes(again),
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: self.written.len() as u64 - whole,
             far: self.links[0],
             peers: self.links.split_off(1),
-            kept,
+            kept: self.l2.kept(),
             touched: self.touched(moving),
         };
         (estimate, self.body)
@@ -521,7 +472,7 @@ impl Estimator {
     fn touched(&self, moving: &[Range<u64>]) -> BTreeMap<u64, bool> {
         let mut touched = BTreeMap::new();
         // By the first address of a 4 KiB page, a sector or 256 bytes.
-        let read = self.read.keys().map(|page| (page << 12, false));
+        let read = self.l2.pages().map(|page| (page, false));
         let written = self.written.keys().map(|sector| (sector << 5, true));
         let atomics = self.atomics.keys().map(|bytes| (bytes << SUMMED_SHIFT, true));
         let all = read.chain(written).chain(atomics).filter(|_| !moving.is_empty());

@@ -8,6 +8,7 @@ mod block;
 mod bounds;
 mod builtin;
 mod bytes;
+mod caches;
 mod clocks;
 mod cluster;
 mod count;

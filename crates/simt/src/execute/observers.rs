@@ -72,7 +72,8 @@ impl<'r> Observers<'r> {
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
             estimator: run.options.estimate.map(|figures| {
                 let links = [run.options.far.clone(), run.options.peers.clone()];
-                Box::new(Estimator::new(figures, links, run.options.l2.clone(), count))
+                let l2 = (run.options.l2.clone(), run.options.grown);
+                Box::new(Estimator::new(figures, links, l2, count))
             }),
             watching: false,
             recorded: Vec::new(),

@@ -40,6 +40,12 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     recorded.sort_by_key(|(pc, _)| *pc);
     let (estimate, body) = estimator.map(|estimator| estimator.end(&options.moving)).unzip();
     report.estimate = estimate;
+    if let Some(estimate) = &mut report.estimate
+        && report.blocks > 1
+        && !program.decisive.is_empty()
+    {
+        estimate.longest_chain_cycles = 0;
+    }
     let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
     printed.sort_by_key(|(block, _)| *block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
@@ -66,6 +72,11 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
             tally,
         );
         report.counters += counters;
+        if let Some(estimate) = &mut report.estimate
+            && multiplies_integers(&program.texts[detail.text as usize])
+        {
+            estimate.integer_multiplies += tally.warps;
+        }
         if !is_body(pc) {
             report.once += counters;
         }
@@ -90,6 +101,14 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     }
     report.instructions.sort_by_key(|instruction| instruction.ptx_line);
     report
+}
+
+/// Whether an instruction multiplies integers, which takes a multiprocessor twice as long as other arithmetic.
+fn multiplies_integers(text: &str) -> bool {
+    let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
+    let mut parts = words.next().unwrap_or_default().split('.');
+    matches!(parts.next(), Some("mul" | "mad"))
+        && matches!(parts.next(), Some("lo" | "hi" | "wide"))
 }
 
 impl Tally {

@@ -151,6 +151,7 @@ impl Machine<'_> {
                 signed: false,
                 rows: access.rows.iter().copied().map(Some).collect(),
                 strong: false,
+                past_l1: false,
                 semantics: Semantics::default(),
                 read_only: false,
             };

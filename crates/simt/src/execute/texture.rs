@@ -202,7 +202,7 @@ impl<'r> Machine<'r> {
     ) -> Result<(), Error> {
         let window = self.window(block, warp, request, false)?;
         if let Some(estimator) = &mut self.observers.estimator {
-            estimator.read(request, true);
+            estimator.fetch(request, true);
         }
         if self.observers.checking {
             self.check_global_read(block, warp, request, true);

@@ -4,17 +4,19 @@ use super::*;
 
 const START: u64 = 64 * BLOCK;
 const ROOM: u64 = 1 << 40;
+/// Long after the host touched anything, at 0.
+const LATER_NS: f64 = 1e9;
 
 fn written_by_host(blocks: u64) -> Managed {
     let mut managed = Managed::default();
     managed.add(START, blocks * BLOCK);
-    managed.host_touches(START..START + blocks * BLOCK, true);
+    managed.host_touches(START..START + blocks * BLOCK, true, 0.0);
     managed
 }
 
 fn kernel(managed: &mut Managed, range: Range<u64>, writes: bool, room: u64) -> PageMoves {
     let touched = Managed::granules_of(range).map(|at| (at / GRANULE, writes)).collect();
-    managed.kernel_touches(&touched, room, |_| true)
+    managed.kernel_touches(&touched, (LATER_NS, room), |_| true)
 }
 
 #[test]
@@ -25,7 +27,7 @@ fn a_kernel_that_reads_all_of_a_block_faults_six_times_and_then_no_more() {
     assert_eq!((first.faults, first.to_device_bytes), (12, 2 * BLOCK));
     assert_eq!(kernel(&mut managed, all.clone(), true, ROOM), PageMoves::default());
     assert_eq!(managed.device_bytes(), 2 * BLOCK);
-    let back = managed.host_touches(all.clone(), false);
+    let back = managed.host_touches(all.clone(), false, 0.0);
     assert_eq!((back.faults, back.to_host_bytes), (2, 2 * BLOCK));
     assert_eq!(kernel(&mut managed, START..START + 1, false, ROOM).to_device_bytes, GRANULE);
     managed.remove(START);
@@ -37,10 +39,10 @@ fn the_first_touch_by_the_device_moves_nothing_unless_the_host_had_written() {
     let mut managed = Managed::default();
     managed.add(START, BLOCK);
     let touched: BTreeMap<u64, bool> = [(START / GRANULE, true)].into();
-    let moves = managed.kernel_touches(&touched, ROOM, |_| true);
+    let moves = managed.kernel_touches(&touched, (LATER_NS, ROOM), |_| true);
     assert_eq!((moves.faults, moves.to_device_bytes), (1, 0));
     let next: BTreeMap<u64, bool> = [(START / GRANULE + 4, false)].into();
-    let moves = managed.kernel_touches(&next, ROOM, |_| false);
+    let moves = managed.kernel_touches(&next, (LATER_NS, ROOM), |_| false);
     assert_eq!((moves.faults, moves.to_device_bytes), (1, GRANULE));
 }
 
@@ -53,7 +55,7 @@ fn what_was_prefetched_does_not_fault() {
     assert_eq!(kernel(&mut managed, all.clone(), true, ROOM), PageMoves::default());
     let moves = managed.move_to(Side::Host, all.clone(), ROOM, |_| true);
     assert_eq!(moves.to_host_bytes, BLOCK);
-    assert_eq!(managed.host_touches(all, true), PageMoves::default());
+    assert_eq!(managed.host_touches(all, true, 0.0), PageMoves::default());
 }
 
 #[test]
@@ -62,14 +64,14 @@ fn read_mostly_memory_is_on_both_sides_until_somebody_writes() {
     let all = START..START + BLOCK;
     managed.advise(all.clone(), Advice::ReadMostly(true));
     assert_eq!(kernel(&mut managed, all.clone(), false, ROOM).to_device_bytes, BLOCK);
-    assert_eq!(managed.host_touches(all.clone(), false), PageMoves::default());
+    assert_eq!(managed.host_touches(all.clone(), false, 0.0), PageMoves::default());
     assert_eq!(kernel(&mut managed, all.clone(), true, ROOM), PageMoves::default());
     assert_eq!(
-        managed.host_touches(all.clone(), false).to_host_bytes,
+        managed.host_touches(all.clone(), false, 0.0).to_host_bytes,
         BLOCK,
         "the host's copy was out of date"
     );
-    managed.host_touches(all.clone(), true);
+    managed.host_touches(all.clone(), true, 0.0);
     assert_eq!(
         kernel(&mut managed, all, false, ROOM).to_device_bytes,
         BLOCK,
@@ -121,4 +123,21 @@ fn a_range_has_what_all_of_it_has() {
     assert_eq!(managed.preferred(both.clone()), Some(Side::Device));
     assert_eq!((managed.prefetched(one), managed.prefetched(both)), (Some(Side::Device), None));
     assert!(managed.holds(START, 2 * BLOCK) && !managed.holds(START, 2 * BLOCK + 1));
+}
+
+#[test]
+fn a_granule_that_goes_to_and_fro_stays_with_the_host() {
+    let touched = BTreeMap::from([(START / GRANULE, true)]);
+    let bounce = |every_ns: f64| -> Vec<u64> {
+        let mut managed = written_by_host(1);
+        let turns = (1..=6).map(|turn| {
+            let now_ns = f64::from(turn) * every_ns;
+            let moves = managed.kernel_touches(&touched, (now_ns, ROOM), |_| false);
+            managed.host_touches(START..START + 4, true, now_ns + 1e3);
+            moves.faults
+        });
+        turns.collect()
+    };
+    assert_eq!(bounce(1e5), [1, 1, 0, 0, 0, 0]);
+    assert_eq!(bounce(1e6), [1; 6], "a millisecond apart is not thrashing");
 }

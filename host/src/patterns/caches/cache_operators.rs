@@ -25,7 +25,8 @@ pub const PATTERN: Pattern = Pattern {
     group: "caches",
     doc_source: include_str!("../../../../kernels/src/caches/cache_operators.rs"),
     dimensions: &[
-        Dimension::extent("n", "keys looked up", 1),
+        // So many that most of the words that they look up have been looked up before.
+        Dimension::extent("n", "keys looked up", 1).predicted_at(1 << 19),
         Dimension::amount("words", "of the table, a power of two", 1),
     ],
     verify_sizes: &[

@@ -47,8 +47,9 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../../kernels/src/caches/memory_hierarchy.rs"),
     dimensions: &[
         Dimension::extent("words", "words of data", 1),
-        Dimension::amount("accesses", "steps of a chain, and 256 for each load of a reader", 1),
-        Dimension::amount("blocks", "blocks that read, or bring data into L2", 1),
+        Dimension::amount("accesses", "steps of a chain, and 256 for each load of a reader", 1)
+            .predicted_at(1 << 16),
+        Dimension::amount("blocks", "blocks that read, or bring data into L2", 1).predicted_at(264),
     ],
     verify_sizes: &[
         &[1, 1, 1],

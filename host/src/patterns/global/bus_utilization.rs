@@ -19,7 +19,8 @@ pub const PATTERN: Pattern = Pattern {
     name: "bus_utilization",
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/bus_utilization.rs"),
-    dimensions: &[Dimension::extent("n", "elements loaded", 1)],
+    // So many that L1 does not hold them.
+    dimensions: &[Dimension::extent("n", "elements loaded", 1).predicted_at(1 << 20)],
     verify_sizes: &[
         &[1],
         &[31],

@@ -59,7 +59,7 @@
 //! `address_kept`. A page fault takes tens of microseconds, and `managed` (20.19 us) would have one for
 //! the table and one for the result on each side. But the pages stay on the host, as above. So it
 //! takes a launch, a wait and 32 KiB over PCIe, and has no fixed time of copies. So does
-//! `managed_part` (18.27 us). The model of the virtual device predicts one run, with its faults.
+//! `managed_part` (18.27 us). On the virtual device pages that go to and fro stay on the host, too.
 //!
 //! Common misconception: "constant memory cannot be written". Kernels cannot write it. The host can,
 //! between two launches, by name.

@@ -40,7 +40,7 @@
 //!    about a third of a megabyte in flight. A full H100 has 132 x 2048 threads, which have a whole
 //!    one in flight with 4 bytes each: enough, so 16 bytes per lane gain nothing. On two H100 both
 //!    have 0.94 of the rate of the copy engine, and that is what kernels get there: 72 other shapes
-//!    (more bytes in flight, other blocks, bulk copies) have 0.95 of it at the most
+//!    (more loads at once, other blocks, bulk copies) have 0.95 of it at the most
 //!    (`results/nvidia-h100-x2/link-shapes.txt`).
 //! 6. `write_words` and `write_vectorized` are the same kernels on the second device, which stores to
 //!    the first one's memory. A store waits for nothing, so latency matters even less.

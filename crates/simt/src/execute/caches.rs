@@ -1,0 +1,344 @@
+//! The caches of the estimate: what they hold, and how far an access has to go.
+//!
+//! The blocks take turns at two L1 caches: on a device, neighbours seldom share one, and blocks that come later do. What
+//! a block alone reads has the block's share of L1. A line that many blocks have asked for is everybody's: all that run
+//! on a multiprocessor read the same copy, so it has the whole of L1. For such lines the blocks take turns at more caches,
+//! so that one does not find what its neighbour, on another multiprocessor, has just read.
+//!
+//! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since as it holds, C:
+//!
+//! ```text
+//! bytes from memory = 64 x (distinct pieces + pieces asked for again after more than C bytes)
+//! ```
+//!
+//! A launch may stand for one of g times as many bytes. A piece that is asked for again after a large part of all that is
+//! asked for, as by random access or in a second pass, is then asked for after g times as many bytes; one that is asked
+//! for again soon stays near.
+//!
+//! A window of addresses may have a part S of L2 to itself. A part r of the window's pieces, chosen by a
+//! hash of their addresses, is kept there; it ages by what the window asks for, and everything else by
+//! the rest. With w bytes in the window and all of them used in turn, again and again, r w bytes are
+//! chosen, and of these
+//!
+//! ```text
+//! r w <= S   none comes from memory again, in this launch or the next
+//! r w >  S   all come from memory each time: the window evicts itself
+//! ```
+//!
+//! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else.
+
+use crate::hash::spread;
+use crate::model::{L2, Pieces};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// What DRAM hands out at once, as a power of two: 64 bytes.
+const GRANULE_SHIFT: u32 = 6;
+/// A line that so many blocks lacked is read by all.
+const MANY_BLOCKS: u32 = 8;
+/// Caches for such lines.
+const CACHES: usize = 8;
+/// A distance is large if it is at least such a part of all bytes that are asked of L2.
+const LARGE_PART: u64 = 32;
+
+/// Hashes addresses, which nobody chooses to collide, with one multiplication.
+#[derive(Default)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        // The table takes its index from the low bits, the product has its best bits on top.
+        self.0.rotate_left(32)
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only addresses are hashed");
+    }
+
+    fn write_u64(&mut self, address: u64) {
+        self.0 = spread(address);
+    }
+}
+
+/// By line, page or sector.
+pub type ByAddress<T> = HashMap<u64, T, BuildHasherDefault<AddressHasher>>;
+
+/// How far an access had to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reached {
+    /// No farther than L1.
+    #[default]
+    L1,
+    L2,
+    Memory,
+    /// Memory of the host.
+    Host,
+    /// Memory of another device.
+    Peer,
+}
+
+/// Lines, from oldest to youngest, with a bit for each sector that is there.
+#[derive(Debug, Default)]
+struct Lines {
+    sectors: ByAddress<u8>,
+    order: VecDeque<u64>,
+}
+
+impl Lines {
+    fn has(&self, line: u64, bit: u8) -> bool {
+        self.sectors.get(&line).is_some_and(|sectors| sectors & bit != 0)
+    }
+
+    /// Adds a sector; the oldest line leaves when there are more than `most`.
+    fn add(&mut self, line: u64, bit: u8, most: u32) {
+        if let Some(sectors) = self.sectors.get_mut(&line) {
+            *sectors |= bit;
+            return;
+        }
+        self.sectors.insert(line, bit);
+        self.order.push_back(line);
+        if self.order.len() > most as usize
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.sectors.remove(&oldest);
+        }
+    }
+}
+
+/// The L1 caches.
+#[derive(Debug)]
+pub struct FirstCache {
+    /// The one that the running block has, and the one that the next has.
+    own: [Lines; 2],
+    everybodys: [Lines; CACHES],
+    lines: u32,
+    share_lines: u32,
+}
+
+impl FirstCache {
+    /// Of so many lines, and so many for each resident block.
+    pub fn new(lines: u32, share_lines: u32) -> FirstCache {
+        FirstCache { own: Default::default(), everybodys: Default::default(), lines, share_lines }
+    }
+
+    pub fn start_block(&mut self) {
+        self.own.swap(0, 1);
+        self.everybodys.rotate_left(1);
+    }
+
+    pub fn has(&self, line: u64, bit: u8) -> bool {
+        self.own[0].has(line, bit) || self.everybodys[0].has(line, bit)
+    }
+
+    pub fn add(&mut self, line: u64, bit: u8, is_everybodys: bool) {
+        if is_everybodys {
+            self.everybodys[0].add(line, bit, self.lines);
+        } else {
+            self.own[0].add(line, bit, self.share_lines);
+        }
+    }
+}
+
+/// 4 KiB of memory that were read.
+#[derive(Debug)]
+struct Page {
+    /// A bit per granule.
+    granules: u64,
+    /// When each was last asked for, in sectors that were asked for before.
+    asked: [u32; 64],
+    /// The last block that asked for each line, without its upper bits, and in the lowest byte how often that was another
+    /// than the time before.
+    blocks: [u32; 32],
+}
+
+/// What asking L2 for a sector came to.
+pub struct Asked {
+    pub reached: Reached,
+    /// Many blocks have asked for its line.
+    pub by_many: bool,
+}
+
+/// L2, and what was asked of it.
+#[derive(Debug)]
+pub struct SecondCache {
+    l2: L2,
+    /// How many times as many bytes the launch stands for.
+    grown: f64,
+    /// What was read.
+    read: ByAddress<Box<Page>>,
+    /// Sectors asked of the part of L2 for everything, and of the window's.
+    asked: [u32; 2],
+    /// Granules that were read before and had left L2.
+    again: u64,
+    /// Those that were read before and had not, by the logarithm of the sectors asked for since.
+    found: [u64; 32],
+}
+
+impl SecondCache {
+    pub fn new(l2: L2, grown: f64) -> SecondCache {
+        SecondCache {
+            l2,
+            grown,
+            read: ByAddress::default(),
+            asked: [0; 2],
+            again: 0,
+            found: [0; 32],
+        }
+    }
+
+    /// A block asks for a sector; L2 asks memory for its granule when it does not have it.
+    pub fn ask(&mut self, sector: u64, block: u32) -> Asked {
+        let granule = sector >> (GRANULE_SHIFT - 5);
+        let in_window = self.l2.window.as_ref().filter(|window| window.keeps(granule));
+        let (class, bytes) = match in_window {
+            Some(window) => (1, window.room()),
+            None => (0, self.l2.bytes),
+        };
+        let now = self.asked[class];
+        self.asked[class] = now.wrapping_add(1);
+        let empty = || Box::new(Page { granules: 0, asked: [0; 64], blocks: [0; 32] });
+        let page = self.read.entry(granule >> 6).or_insert_with(empty);
+        let seen = &mut page.blocks[(sector >> 2 & 31) as usize];
+        if *seen >> 8 != block & 0xff_ffff {
+            *seen = block << 8 | ((*seen & 0xff) + 1).min(0xff);
+        }
+        let by_many = *seen & 0xff >= MANY_BLOCKS;
+        let (bit, asked) = (1u64 << (granule & 63), &mut page.asked[(granule & 63) as usize]);
+        let since = now.wrapping_sub(*asked);
+        *asked = now;
+        let was_read = page.granules & bit != 0;
+        page.granules |= bit;
+        let is_there = was_read && 32 * u64::from(since) <= bytes;
+        self.again += u64::from(was_read && !is_there);
+        if is_there && class == 0 {
+            self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
+        }
+        Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+    }
+
+    /// A sector is stored.
+    pub fn store(&mut self, sector: u64) {
+        let granule = sector >> (GRANULE_SHIFT - 5);
+        if self.l2.window.as_ref().is_none_or(|window| !window.keeps(granule)) {
+            self.asked[0] = self.asked[0].wrapping_add(1);
+        }
+    }
+
+    /// Granules that memory is asked for the first time, unless L2 has them from an earlier launch.
+    pub fn first(&self) -> u64 {
+        let first = |(page, read): (&u64, &Box<Page>)| {
+            let there = self.l2.there.get(page).copied().unwrap_or(0);
+            u64::from((read.granules & !there).count_ones())
+        };
+        self.read.iter().map(first).sum()
+    }
+
+    /// Granules that memory is asked for again, in a launch as large as the one that this stands for.
+    pub fn again(&self) -> u64 {
+        let all = u64::from(self.asked[0]);
+        let leaves = |(logarithm, _): &(usize, &u64)| {
+            // The middle of those with this logarithm.
+            let since = 3 << logarithm >> 1;
+            let is_large = since >= all / LARGE_PART;
+            is_large && 32.0 * self.grown * since as f64 > self.l2.bytes as f64
+        };
+        let later: u64 = self.found.iter().enumerate().filter(leaves).map(|(_, found)| found).sum();
+        self.again + later
+    }
+
+    /// Pieces of the window that were read and are kept.
+    pub fn kept(&self) -> Pieces {
+        let Some(window) = &self.l2.window else { return BTreeMap::new() };
+        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
+        let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
+        kept.filter(|(_, granules)| *granules != 0).collect()
+    }
+
+    /// The first addresses of the 4 KiB pages that were read.
+    pub fn pages(&self) -> impl Iterator<Item = u64> {
+        self.read.keys().map(|page| page << 12)
+    }
+}
+
+/// How many of the sectors, in ascending order, have the 4 KiB page of memory around them to themselves.
+pub fn alone(sectors: &[u64]) -> u64 {
+    sectors.chunk_by(|a, b| a >> 7 == b >> 7).filter(|page| page.len() == 1).count() as u64
+}
+
+/// The cycles in which L1 finds the lines of these sectors, in ascending order: it has four banks of tags, each of which
+/// looks up one line at a time. Lines at equal distances are taken to meet in one bank: in a larger array, whose rows are
+/// longer, they do.
+pub fn tag_cycles(sectors: &[u64]) -> u64 {
+    let (mut banks, mut lines) = ([0; 4], 0);
+    let (mut last, mut distance, mut is_even) = (None, None, true);
+    for line in sectors.chunk_by(|a, b| a >> 2 == b >> 2).map(|line| line[0] >> 2) {
+        banks[(line & 3) as usize] += 1;
+        lines += 1;
+        let from_last = last.replace(line).map(|last| line - last);
+        is_even &= distance.is_none() || distance == from_last;
+        distance = from_last;
+    }
+    if is_even { lines } else { banks.into_iter().max().unwrap_or(0) }
+}
+
+/// Bytes of so many granules.
+pub fn granule_bytes(granules: u64) -> u64 {
+    granules << GRANULE_SHIFT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first sectors of lines.
+    fn of_lines(lines: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        lines.into_iter().map(|line| 4 * line).collect()
+    }
+
+    #[test]
+    fn lines_at_equal_distances_meet_and_others_share_the_banks() {
+        assert_eq!(tag_cycles(&[8, 9, 10, 11]), 1, "one line");
+        assert_eq!(tag_cycles(&of_lines((0..32).map(|line| 64 * line))), 32);
+        assert_eq!(tag_cycles(&of_lines([0, 1, 2, 7, 8])), 2, "lines 0 and 8 are in one bank");
+        assert_eq!(tag_cycles(&[]), 0);
+    }
+
+    #[test]
+    fn a_sector_is_alone_when_its_page_has_no_other() {
+        assert_eq!(alone(&[0, 127, 128, 300]), 2);
+    }
+
+    #[test]
+    fn what_many_blocks_ask_for_is_everybodys() {
+        let mut cache = SecondCache::new(L2::default(), 1.0);
+        let asked: Vec<bool> = (1..10).map(|block| cache.ask(5, block).by_many).collect();
+        assert_eq!(asked.iter().position(|by_many| *by_many), Some(7), "{asked:?}");
+        assert!(!cache.ask(9, 10).by_many, "another line");
+    }
+
+    #[test]
+    fn what_is_asked_for_again_after_all_else_leaves_a_cache_that_grows_too_small() {
+        let twice = |sectors: u64, grown: f64| {
+            let l2 = L2 { bytes: 32 * 4096, ..L2::default() };
+            let mut cache = SecondCache::new(l2, grown);
+            for sector in (0..sectors).chain(0..sectors) {
+                cache.ask(2 * sector, 1);
+            }
+            (cache.first(), cache.again())
+        };
+        assert_eq!(twice(1024, 1.0), (1024, 0), "all of it fits");
+        assert_eq!(twice(1024, 16.0), (1024, 1024), "16 times as much does not");
+        assert_eq!(twice(8192, 1.0), (8192, 8192), "nor does this");
+    }
+
+    #[test]
+    fn what_is_asked_for_again_at_once_stays_near() {
+        let l2 = L2 { bytes: 32 * 4096, ..L2::default() };
+        let mut cache = SecondCache::new(l2, 1e6);
+        for sector in 0..4096 {
+            cache.ask(2 * sector, 1);
+            cache.ask(2 * sector, 1);
+        }
+        assert_eq!(cache.again(), 0);
+    }
+}
