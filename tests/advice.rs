@@ -131,6 +131,14 @@ fn what_is_taught_is_in_the_catalogue() {
     for (kind, name) in CATALOGUE.teaches {
         let selection = CATALOGUE.select(name).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
         assert!(selection.variant.is_some(), "{kind:?}: {name} names no variant");
-        assert_eq!(CATALOGUE.taught(*kind), Some(*name), "{kind:?} is there twice");
+        let taught = CATALOGUE.taught(*kind).expect("it is in the list");
+        assert!(taught.starts_with(name), "{kind:?} is there twice: {taught}");
+    }
+    for (kind, task) in CATALOGUE.exercises {
+        let taught = CATALOGUE.taught(*kind).expect("an exercise belongs to a variant");
+        assert!(taught.ends_with(&format!(". Exercise of the course: {task}")), "{taught}");
+        let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../course/src/tasks");
+        let file = format!("{files}/{task}.rs");
+        assert!(std::path::Path::new(&file).exists(), "{kind:?}: the course has no task `{task}`");
     }
 }

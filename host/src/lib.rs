@@ -18,5 +18,6 @@ pub static CATALOGUE: Catalogue = Catalogue {
     accuracy: include_str!("../../results/nvidia-h200/accuracy.csv"),
     myths: include_str!("../../docs/myths.md"),
     teaches: patterns::TEACHES,
+    exercises: patterns::EXERCISES,
     ..Catalogue::new("coalesce", patterns::ALL, IMAGES)
 };

@@ -155,7 +155,7 @@ fn a_run_that_cannot_be_is_one_sentence() {
     fails(&["run", "--", "/none/program"], 1, "cannot start `/none/program`");
     fails(&["run", "--json", "/none/a.json", "--", "true"], 2, "cannot write /none/a.json");
     fails(&["run", "--report", "/none/a", "--", "true"], 2, "cannot write /none/a");
-    fails(&["run", "--device", "gpu", "--", "true"], 2, "a GPU counts nothing");
+    fails(&["run", "--device", "gpu", "--", "true"], 2, "needs no wrapper: start `true` by itself");
     let mut unknown = program(&["run", "--", "true"]);
     unknown.env("COALESCE_VIRTUAL_LIBCUDA", "/none/libcuda.so.1");
     assert_program_fails(&mut unknown, 2, "COALESCE_VIRTUAL_LIBCUDA names /none/libcuda.so.1");
@@ -197,7 +197,8 @@ fn a_kernel_of_any_compiler_is_explained() {
         "ld.shared.f32      2048                                             65536           63488",
         "Promised: sectors per request from 32 to 4.",
         "pad each row of 32 words by 1: the request then takes 1",
-        "Measured in: ",
+        "Measured in: transpose/padded. Exercise of the course: rows_to_lanes.",
+        "Measured in: transpose/padded. Exercise of the course: pad_the_tile.",
         "Checked for hazards: none.",
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -234,6 +235,22 @@ fn kernels_are_listed_and_only_the_one_that_cannot_run_is_refused() {
     let gpu = [&COLUMN_LAUNCH[..], &["--arg", "n=5", "--device", "gpu"]].concat();
     fails(":column", &gpu, "a GPU counts nothing");
     assert_fails(&["explain", "/none/my.ptx"], 2, "cannot read /none/my.ptx");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("a new file");
+        path.to_str().expect("plain").to_owned()
+    };
+    for (odd, reason) in [
+        ("/dev/null", "/dev/null is a device of the system"),
+        ("/dev", "/dev is a folder"),
+        (&file("empty.ptx", b""), "has no line with `.version`"),
+        (&file("notes", b"a note\n"), "has no line with `.version`"),
+        (&file("cubin.ptx", b"\x7fELF\xff"), "is no text"),
+    ] {
+        let [message, _] = assert_program_fails(&mut program(&["explain", odd]), 2, reason);
+        assert_eq!(message.trim_end().lines().count(), 1, "{message}");
+    }
     assert_fails(&["explain", "transpose", "--grid", "1", "--block", "1"], 2, "is no PTX file");
 }
 

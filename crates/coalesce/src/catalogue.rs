@@ -33,6 +33,8 @@ pub struct Catalogue {
     pub myths: &'static str,
     /// Where the cure of an advice was measured: the variant that has it, such as `transpose/padded`.
     pub teaches: &'static [(AdviceKind, &'static str)],
+    /// Where the cure of an advice can be practised: the task of a course that has it, such as `pad_the_tile`.
+    pub exercises: &'static [(AdviceKind, &'static str)],
 }
 
 /// A name that is not in the catalogue.
@@ -88,6 +90,7 @@ impl Catalogue {
             accuracy: "",
             myths: "",
             teaches: &[],
+            exercises: &[],
         }
     }
 
@@ -101,9 +104,16 @@ impl Catalogue {
         self.patterns.iter().copied().find(|pattern| pattern.name == name)
     }
 
-    /// The variant in which the cure of such an advice was measured.
-    pub fn taught(&self, advice: AdviceKind) -> Option<&'static str> {
-        self.teaches.iter().find(|(kind, _)| *kind == advice).map(|(_, variant)| *variant)
+    /// The variant in which the cure of such an advice was measured, with the exercise where there is one.
+    pub fn taught(&self, advice: AdviceKind) -> Option<String> {
+        let named = |list: &[(AdviceKind, &'static str)]| {
+            list.iter().find(|(kind, _)| *kind == advice).map(|(_, name)| *name)
+        };
+        let variant = named(self.teaches)?;
+        Some(match named(self.exercises) {
+            Some(task) => format!("{variant}. Exercise of the course: {task}"),
+            None => variant.to_owned(),
+        })
     }
 
     /// The pattern that a kernel belongs to: the one with the longest name that the kernel's begins with.

@@ -708,11 +708,17 @@ fn half_precision_is_computed_by_the_hardware() {
             ("atomic_f16x2", &["atom.relaxed.gpu.global.add.noftz.f16x2"]),
             ("atomic_f16x2", &["atom.relaxed.cta.global.add.noftz.f16x2"]),
             ("atomic_f16x2", &["atom.acq_rel.sys.global.add.noftz.f16x2"]),
+            ("atomic_f16", &["atom.relaxed.gpu.global.add.noftz.f16 "]),
+            ("atomic_f16", &["atom.relaxed.cta.global.add.noftz.f16 "]),
+            ("atomic_f16", &["atom.acq_rel.sys.global.add.noftz.f16 "]),
+            ("atomic_f16", &["ld.relaxed.gpu.global.b16 ", "atom.relaxed.gpu.global.cas.b16 "]),
         ],
     );
     for scope in ["relaxed.gpu", "relaxed.cta", "acq_rel.sys"] {
         let pattern = format!("atom.{scope}.global.add.noftz.bf16x2");
         contain(&SM_90, &[("atomic_bf16x2", &[&pattern])]);
+        let pattern = format!("atom.{scope}.global.add.noftz.bf16 ");
+        contain(&SM_90, &[("atomic_bf16", &[&pattern])]);
     }
     let is_half = |name: &str| name.starts_with("f16") || name.starts_with("bf16x2");
     for (name, text) in SM_80.iter().filter(|(name, _)| is_half(name)) {

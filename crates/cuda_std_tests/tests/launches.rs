@@ -77,17 +77,24 @@ fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>,
     Ok(digests)
 }
 
-/// Runs launches with the PTX of compute capability 9.0.
-fn run_all(launches: &[Launch]) -> Digests {
+/// Runs launches with the PTX of compute capability 9.0: the digests of each, or what is wrong.
+fn run_each(launches: &[Launch]) -> BTreeMap<String, Result<Vec<String>, String>> {
     let (_, _context) = cust_ext::device::open(0).expect("the first device opens");
     let ptx = codegen::ptx(90);
     let module = Module::from_ptx(&ptx, &[]).expect("the PTX loads");
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
-    let mut digests = Digests::new();
+    let one = |(index, launch): (usize, &Launch)| {
+        (format!("{index:03} {}", launch.kernel), run(&module, &stream, launch))
+    };
+    launches.iter().enumerate().map(one).collect()
+}
+
+/// The digests of launches that must all be right.
+fn run_all(launches: &[Launch]) -> Digests {
     let mut wrong = Vec::new();
-    for (index, launch) in launches.iter().enumerate() {
-        let name = format!("{index:03} {}", launch.kernel);
-        match run(&module, &stream, launch) {
+    let mut digests = Digests::new();
+    for (name, outcome) in run_each(launches) {
+        match outcome {
             Ok(buffers) => _ = digests.insert(name, buffers),
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
@@ -125,14 +132,24 @@ fn what_no_gpu_has_computed_yet_is_as_the_host_computes_it() {
     assert_eq!(run_all(&unmeasured()).len(), unmeasured().len());
 }
 
-/// Writes the digests to the file that `COALESCE_FUNCTIONS_JSON` names.
+/// Prints a line for each launch, and writes the digests to the file that `COALESCE_FUNCTIONS_JSON` names:
+/// `cargo test --release -p cuda_std_tests --test it -- on_a_gpu --ignored --nocapture`.
 #[test]
 #[ignore = "needs a GPU"]
 fn on_a_gpu() {
     cuda_driver::select(Backend::Native).expect("a driver");
-    let digests = run_all(&all());
-    let more = run_all(&unmeasured());
-    println!("{} launches correct", digests.len() + more.len());
+    let (known, new) = (run_each(&all()), run_each(&unmeasured()));
+    let mut wrong = 0;
+    for (list, outcomes) in [("all", &known), ("unmeasured", &new)] {
+        for (name, outcome) in outcomes {
+            wrong += usize::from(outcome.is_err());
+            println!("{list} {name}: {}", outcome.as_ref().err().map_or("right", |error| error));
+        }
+    }
+    println!("{} launches, {wrong} of them wrong", known.len() + new.len());
+    assert_eq!(wrong, 0, "the lines above say which launches are wrong, and where");
+    let digests: Digests =
+        known.into_iter().filter_map(|(name, one)| Some((name, one.ok()?))).collect();
     if let Some(path) = std::env::var_os("COALESCE_FUNCTIONS_JSON") {
         let text = serde_json::to_string_pretty(&digests).expect("a map of strings");
         std::fs::write(path, text + "\n").expect("the file can be written");

@@ -76,6 +76,22 @@ pub const TEACHES: &[(AdviceKind, &str)] = &[
     (AdviceKind::MissingOverlap, "overlap/breadth_first"),
 ];
 
+/// The task of the course that practises the cure of each kind of advice.
+pub const EXERCISES: &[(AdviceKind, &str)] = &[
+    (AdviceKind::StridedAccess, "rows_to_lanes"),
+    (AdviceKind::ScatteredAccess, "boss_table"),
+    (AdviceKind::MisalignedAccess, "offset_load"),
+    (AdviceKind::NarrowAccess, "wide_loads"),
+    (AdviceKind::BankConflict, "pad_the_tile"),
+    (AdviceKind::ContendedAtomic, "one_counter"),
+    (AdviceKind::DivergentConstant, "constant_walk"),
+    (AdviceKind::LocalMemory, "spilled"),
+    (AdviceKind::Divergence, "half_and_half"),
+    (AdviceKind::PageableCopy, "pinned"),
+    (AdviceKind::SmallCopies, "batch"),
+    (AdviceKind::MissingOverlap, "overlap"),
+];
+
 /// What had another name in the measurements that are kept.
 pub const RENAMED: &[Renamed] = &[
     Renamed::new("bus_utilisation", "bus_utilization"),

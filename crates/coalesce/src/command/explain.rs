@@ -47,7 +47,11 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let selection = arguments.selection.as_deref().unwrap_or_default();
-    if let Some(named) = explain_ptx::of_file(selection) {
+    // A file of another name is meant where no pattern has the name.
+    let other = Path::new(selection);
+    let is_other = || catalogue.select(selection).is_err() && other.exists();
+    let named = explain_ptx::of_file(selection).or_else(|| is_other().then_some((other, None)));
+    if let Some(named) = named {
         let svg = arguments.svg.as_deref();
         return explain_ptx::run(catalogue, named, &arguments.ptx, &arguments.device, svg);
     }

@@ -55,9 +55,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         Choice::Virtual(name) => format!("virtual:{name}"),
         Choice::Auto => "virtual".to_owned(),
         Choice::Gpu(_) | Choice::AllGpus => {
-            let message =
-                "a GPU counts nothing: name a virtual device, such as --device virtual:a100"
-                    .to_owned();
+            let message = format!(
+                "a GPU counts nothing, and a program that is to run on it needs no wrapper: start `{}` by itself, or name a virtual device, such as --device virtual:a100",
+                arguments.program[0].to_string_lossy()
+            );
             return Err(WrongArgument(message).into());
         }
     };

@@ -14,6 +14,7 @@ use profiling::{Collector, demangled};
 use results::ProgramProfile;
 use simt::{Checks, Kernel};
 use std::ffi::c_void;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use virtual_gpu::{Options, Topology, VirtualGpu};
 
@@ -42,10 +43,28 @@ fn wrong(message: String) -> anyhow::Error {
 /// Reads and parses a PTX file.
 ///
 /// # Errors
-/// One sentence: the file cannot be read, or the place where it is no PTX.
+/// One sentence: the file cannot be read, is something else than a file of PTX, or the place where it is no PTX.
 pub fn read(path: &Path) -> Result<(String, simt::Module)> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| wrong(format!("cannot read {}: {error}", path.display())))?;
+    let cannot = |error| wrong(format!("cannot read {}: {error}", path.display()));
+    let facts = std::fs::metadata(path).map_err(cannot)?;
+    let no_ptx = |reason: &str| {
+        wrong(format!(
+            "{} {reason}: name a file of PTX text, as `nvcc --ptx` and `cuobjdump --dump-ptx` write it",
+            path.display()
+        ))
+    };
+    if facts.is_dir() {
+        return Err(no_ptx("is a folder"));
+    }
+    // Reading one may never end.
+    if facts.file_type().is_char_device() {
+        return Err(no_ptx("is a device of the system"));
+    }
+    let bytes = std::fs::read(path).map_err(cannot)?;
+    let text = String::from_utf8(bytes).map_err(|_| no_ptx("is no text"))?;
+    if !text.lines().any(|line| line.trim_start().starts_with(".version")) {
+        return Err(no_ptx("has no line with `.version`, so it is no PTX"));
+    }
     let module = simt::Module::parse(&text)
         .map_err(|error| wrong(format!("{} cannot be used: {error}", path.display())))?;
     Ok((text, module))

@@ -12,6 +12,7 @@ use core::ops::Neg;
 use core::sync::atomic::Ordering;
 
 use crate::capability::require;
+use crate::float::half::{bf16, f16};
 use crate::float::{Bf16x2, F16x2};
 #[cfg(target_arch = "nvptx64")]
 use crate::nvvm;
@@ -288,6 +289,7 @@ scopes! {
     }
     operations {
         words {
+            reg16 16 u16 load_16 store_16 compare_16;
             reg32 32 u32 load_32 store_32 compare_32;
             reg64 64 u64 load_64 store_64 compare_64;
         }
@@ -304,6 +306,12 @@ scopes! {
             add_64 reg64 u64 "add.u64" u64::wrapping_add;
             add_f32 reg32 f32 "add.f32" |old, value| old + value;
             add_f64 reg64 f64 "add.f64" |old, value| old + value;
+            add_f16 reg16 u16 "add.noftz.f16" |old, value| {
+                (f16::from_bits(old) + f16::from_bits(value)).to_bits()
+            };
+            add_bf16 reg16 u16 "add.noftz.bf16" |old, value| {
+                (bf16::from_bits(old) + bf16::from_bits(value)).to_bits()
+            };
             // The hardware adds both halves, each atomically by itself.
             add_f16x2 reg32 u32 "add.noftz.f16x2" |old, value| {
                 (F16x2::from_bits(old) + F16x2::from_bits(value)).to_bits()
@@ -330,8 +338,10 @@ scopes! {
 /// The operations on the host, by the atomics of `core`.
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
-    use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+    #[allow(non_camel_case_types)]
+    pub type u16 = AtomicU16;
     #[allow(non_camel_case_types)]
     pub type u32 = AtomicU32;
     #[allow(non_camel_case_types)]
@@ -376,9 +386,10 @@ mod host {
             }};
         }
         match size_of::<T>() {
+            2 => update_bits!(AtomicU16, core::primitive::u16),
             4 => update_bits!(AtomicU32, core::primitive::u32),
             8 => update_bits!(AtomicU64, core::primitive::u64),
-            _ => unreachable!("atomic numbers have 4 or 8 bytes"),
+            _ => unreachable!("atomic numbers have 2, 4 or 8 bytes"),
         }
     }
 }
@@ -398,12 +409,8 @@ fn strongest(success: Ordering, failure: Ordering) -> Ordering {
 pub trait Value: Copy {
     unsafe fn load<S: Scope>(pointer: *mut Self, ordering: Ordering) -> Self;
     unsafe fn store<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering);
-    unsafe fn swap<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
     unsafe fn add<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
     unsafe fn sub<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
-    unsafe fn and<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
-    unsafe fn or<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
-    unsafe fn xor<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
     /// The old value; its bits are those of `current` when it was replaced.
     unsafe fn compare_and_swap<S: Scope>(
         pointer: *mut Self,
@@ -418,6 +425,14 @@ pub trait Value: Copy {
         success: Ordering,
         failure: Ordering,
     ) -> Result<Self, Self>;
+}
+
+/// The numbers of 4 and 8 bytes, for which PTX has these operations.
+pub trait Word: Value {
+    unsafe fn swap<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
+    unsafe fn and<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
+    unsafe fn or<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
+    unsafe fn xor<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self;
 }
 
 /// The integers that can be atomic.
@@ -445,11 +460,12 @@ impl Counter for u32 {
     }
 }
 
-/// Implements [`Value`] by the operations of a scope on words of the same size.
+/// Implements [`Value`], and [`Word`] where its operations are named, by the operations of a scope on words of the same
+/// size.
 macro_rules! values {
     ($(
         $kind:ident as $word:ident, $to_word:expr, $of_word:expr;
-        $load:ident $store:ident $swap:ident $and:ident $or:ident $xor:ident $compare:ident,
+        $load:ident $store:ident $compare:ident $([$swap:ident $and:ident $or:ident $xor:ident])?,
         $add:ident($to_sum:expr, $of_sum:expr), $negate:expr;
     )*) => {
         $(
@@ -465,28 +481,12 @@ macro_rules! values {
                     unsafe { S::$store(pointer.cast(), $to_word(value), ordering) }
                 }
                 #[inline(always)]
-                unsafe fn swap<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
-                    $of_word(unsafe { S::$swap(pointer.cast(), $to_word(value), ordering) })
-                }
-                #[inline(always)]
                 unsafe fn add<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
                     $of_sum(unsafe { S::$add(pointer.cast(), $to_sum(value), ordering) })
                 }
                 #[inline(always)]
                 unsafe fn sub<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
                     unsafe { Self::add::<S>(pointer, $negate(value), ordering) }
-                }
-                #[inline(always)]
-                unsafe fn and<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
-                    $of_word(unsafe { S::$and(pointer.cast(), $to_word(value), ordering) })
-                }
-                #[inline(always)]
-                unsafe fn or<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
-                    $of_word(unsafe { S::$or(pointer.cast(), $to_word(value), ordering) })
-                }
-                #[inline(always)]
-                unsafe fn xor<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
-                    $of_word(unsafe { S::$xor(pointer.cast(), $to_word(value), ordering) })
                 }
                 #[inline(always)]
                 unsafe fn compare_and_swap<S: Scope>(
@@ -512,38 +512,74 @@ macro_rules! values {
                     if $to_word(old) == $to_word(current) { Ok(old) } else { Err(old) }
                 }
             }
+
+            $(
+                // SAFETY of all blocks: as above.
+                #[allow(clippy::undocumented_unsafe_blocks)]
+                impl Word for $kind {
+                    #[inline(always)]
+                    unsafe fn swap<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
+                        $of_word(unsafe { S::$swap(pointer.cast(), $to_word(value), ordering) })
+                    }
+                    #[inline(always)]
+                    unsafe fn and<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
+                        $of_word(unsafe { S::$and(pointer.cast(), $to_word(value), ordering) })
+                    }
+                    #[inline(always)]
+                    unsafe fn or<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
+                        $of_word(unsafe { S::$or(pointer.cast(), $to_word(value), ordering) })
+                    }
+                    #[inline(always)]
+                    unsafe fn xor<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering) -> Self {
+                        $of_word(unsafe { S::$xor(pointer.cast(), $to_word(value), ordering) })
+                    }
+                }
+            )?
         )*
     };
 }
 
 values! {
     u32 as u32, identity, identity;
-        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        load_32 store_32 compare_32 [swap_32 and_32 or_32 xor_32],
         add_32(identity, identity), u32::wrapping_neg;
     i32 as u32, i32::cast_unsigned, u32::cast_signed;
-        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        load_32 store_32 compare_32 [swap_32 and_32 or_32 xor_32],
         add_32(i32::cast_unsigned, u32::cast_signed), i32::wrapping_neg;
     f32 as u32, f32::to_bits, f32::from_bits;
-        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        load_32 store_32 compare_32 [swap_32 and_32 or_32 xor_32],
         add_f32(identity, identity), Neg::neg;
     u64 as u64, identity, identity;
-        load_64 store_64 swap_64 and_64 or_64 xor_64 compare_64,
+        load_64 store_64 compare_64 [swap_64 and_64 or_64 xor_64],
         add_64(identity, identity), u64::wrapping_neg;
     i64 as u64, i64::cast_unsigned, u64::cast_signed;
-        load_64 store_64 swap_64 and_64 or_64 xor_64 compare_64,
+        load_64 store_64 compare_64 [swap_64 and_64 or_64 xor_64],
         add_64(i64::cast_unsigned, u64::cast_signed), i64::wrapping_neg;
     f64 as u64, f64::to_bits, f64::from_bits;
-        load_64 store_64 swap_64 and_64 or_64 xor_64 compare_64,
+        load_64 store_64 compare_64 [swap_64 and_64 or_64 xor_64],
         add_f64(identity, identity), Neg::neg;
     F16x2 as u32, F16x2::to_bits, F16x2::from_bits;
-        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        load_32 store_32 compare_32 [swap_32 and_32 or_32 xor_32],
         add_f16x2(F16x2::to_bits, F16x2::from_bits), Neg::neg;
+    f16 as u16, |value: f16| value.to_bits(), f16::from_bits;
+        load_16 store_16 compare_16,
+        add_f16(|value: f16| value.to_bits(), f16::from_bits), Neg::neg;
+    bf16 as u16, |value: bf16| value.to_bits(), bf16::from_bits;
+        load_16 store_16 compare_16,
+        add_bf16(bf16_bits_since_90, bf16::from_bits), Neg::neg;
     Bf16x2 as u32, Bf16x2::to_bits, Bf16x2::from_bits;
-        load_32 store_32 swap_32 and_32 or_32 xor_32 compare_32,
+        load_32 store_32 compare_32 [swap_32 and_32 or_32 xor_32],
         add_bf16x2(bits_since_90, Bf16x2::from_bits), Neg::neg;
 }
 
 /// The bits of what is added: only compute capability 9.0 adds it atomically.
+#[inline(always)]
+fn bf16_bits_since_90(value: bf16) -> u16 {
+    require::<90>();
+    value.to_bits()
+}
+
+/// As [`bf16_bits_since_90`].
 #[inline(always)]
 fn bits_since_90(value: Bf16x2) -> u32 {
     require::<90>();

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::instruction::{Block, Counter, Device, Integer, Scope, System, Value};
+use super::instruction::{Block, Counter, Device, Integer, Scope, System, Value, Word};
 
 /// Orders memory accesses for the threads of the block. PTX: `fence.acq_rel.cta` or `fence.sc.cta`;
 /// nothing for `Relaxed`.

@@ -34,14 +34,15 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::Ordering;
 
+use crate::float::half::{bf16, f16};
 use crate::float::{Bf16x2, F16x2};
-use instruction::{Block, Counter, Device, Integer, System, Value};
+use instruction::{Block, Counter, Device, Integer, System, Value, Word};
 
 /// Defines one atomic type.
 macro_rules! atomic {
     ($(
         $(#[$documentation:meta])*
-        $name:ident($value:ident, $scope:ident, align $alignment:literal) $($safety:ident)?;
+        $name:ident($value:ident, $scope:ident, align $alignment:tt) $($safety:ident)?;
     )*) => {
         $(
             $(#[$documentation])*
@@ -97,23 +98,14 @@ macro_rules! atomic {
                 /// # Panics
                 /// When the ordering is `Acquire` or `AcqRel`.
                 store(value: $value) = store;
-                /// Replaces the value and returns the old one. PTX: `atom.exch`. Beyond rust-cuda.
-                swap(value: $value) -> $value = swap;
                 /// Adds to the value and returns the old one. PTX: `atom.add`.
                 fetch_add(value: $value) -> $value = add;
                 /// Subtracts from the value and returns the old one. PTX: `atom.add` of the
                 /// negative.
                 fetch_sub(value: $value) -> $value = sub;
-                /// Keeps the bits that are set in both, and returns the old value. PTX: `atom.and`.
-                fetch_and(value: $value) -> $value = and;
-                /// Sets the bits that are set in the argument, and returns the old value.
-                /// PTX: `atom.or`.
-                fetch_or(value: $value) -> $value = or;
-                /// Flips the bits that are set in the argument, and returns the old value.
-                /// PTX: `atom.xor`.
-                fetch_xor(value: $value) -> $value = xor;
             );
 
+            atomic!(@word $alignment $name $value $scope [$($safety)?]);
             atomic!(@compare $name $value $scope [$($safety)?]);
 
             impl Default for $name {
@@ -169,6 +161,22 @@ macro_rules! atomic {
                 }
             )*
         }
+    };
+    // PTX has these for 4 and 8 bytes only.
+    (@word 2 $name:ident $value:ident $scope:ident [$($safety:ident)?]) => {};
+    (@word $alignment:tt $name:ident $value:ident $scope:ident [$($safety:ident)?]) => {
+        atomic!(@methods $name $value $scope [$($safety)?]
+            /// Replaces the value and returns the old one. PTX: `atom.exch`. Beyond rust-cuda.
+            swap(value: $value) -> $value = swap;
+            /// Keeps the bits that are set in both, and returns the old value. PTX: `atom.and`.
+            fetch_and(value: $value) -> $value = and;
+            /// Sets the bits that are set in the argument, and returns the old value.
+            /// PTX: `atom.or`.
+            fetch_or(value: $value) -> $value = or;
+            /// Flips the bits that are set in the argument, and returns the old value.
+            /// PTX: `atom.xor`.
+            fetch_xor(value: $value) -> $value = xor;
+        );
     };
     (@compare $name:ident $value:ident $scope:ident []) => {
         impl $name {
@@ -287,6 +295,18 @@ atomic! {
     SystemAtomicU64(u64, System, align 8);
     /// An `i64` that is atomic for all devices and the host. Beyond rust-cuda.
     SystemAtomicI64(i64, System, align 8);
+    /// An [`f16`](struct@f16) that is atomic for the device. Beyond rust-cuda.
+    AtomicF16(f16, Device, align 2);
+    /// An [`f16`](struct@f16) that is atomic for the block. Beyond rust-cuda.
+    BlockAtomicF16(f16, Block, align 2) unsafe;
+    /// An [`f16`](struct@f16) that is atomic for all devices and the host. Beyond rust-cuda.
+    SystemAtomicF16(f16, System, align 2);
+    /// A [`bf16`] that is atomic for the device; sums need compute capability 9.0. Beyond rust-cuda.
+    AtomicBf16(bf16, Device, align 2);
+    /// A [`bf16`] that is atomic for the block; sums need compute capability 9.0. Beyond rust-cuda.
+    BlockAtomicBf16(bf16, Block, align 2) unsafe;
+    /// A [`bf16`] that is atomic for all devices and the host; sums need compute capability 9.0. Beyond rust-cuda.
+    SystemAtomicBf16(bf16, System, align 2);
     /// Two `f16` whose sums are atomic for the device, each half by itself. Beyond rust-cuda.
     AtomicF16x2(F16x2, Device, align 4);
     /// Two `f16` whose sums are atomic for the block, each half by itself. Beyond rust-cuda.

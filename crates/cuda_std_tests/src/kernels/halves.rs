@@ -1,8 +1,9 @@
-//! Kernels for `cuda_std::float::half`, and for the atomics of its pairs.
+//! Kernels for `cuda_std::float::half`, and for the atomics of its numbers and pairs.
 
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use cuda_std::atomic::{
-    AtomicBf16x2, AtomicF16x2, BlockAtomicBf16x2, BlockAtomicF16x2, SystemAtomicBf16x2,
+    AtomicBf16, AtomicBf16x2, AtomicF16, AtomicF16x2, BlockAtomicBf16, BlockAtomicBf16x2,
+    BlockAtomicF16, BlockAtomicF16x2, SystemAtomicBf16, SystemAtomicBf16x2, SystemAtomicF16,
     SystemAtomicF16x2,
 };
 use cuda_std::float::{Bf16x2, F16x2};
@@ -77,5 +78,41 @@ pub unsafe fn atomic_bf16x2(source: *const Bf16x2, sums: *mut Bf16x2) {
         BlockAtomicBf16x2::from_ptr(sums.add(1)).fetch_add(value, Relaxed);
         SystemAtomicBf16x2::from_ptr(sums.add(2)).fetch_add(value, AcqRel);
         AtomicBf16x2::from_ptr(sums.add(3)).fetch_sub(value, Relaxed);
+    }
+}
+
+/// Adds each thread's number to one of each scope, and then by compare-and-swap; one block, so that its scope is enough.
+#[kernel]
+pub unsafe fn atomic_f16(source: *const f16, sums: *mut f16) {
+    // SAFETY: the launch contract of the module; five sums.
+    unsafe {
+        let value = *source.add(thread::thread_idx_x() as usize);
+        AtomicF16::from_ptr(sums).fetch_add(value, Relaxed);
+        BlockAtomicF16::from_ptr(sums.add(1)).fetch_add(value, Relaxed);
+        SystemAtomicF16::from_ptr(sums.add(2)).fetch_add(value, AcqRel);
+        AtomicF16::from_ptr(sums.add(3)).fetch_sub(value, Relaxed);
+        let sum = AtomicF16::from_ptr(sums.add(4));
+        let mut old = sum.load(Relaxed);
+        while let Err(newer) = sum.compare_exchange(old, old + value, Relaxed, Relaxed) {
+            old = newer;
+        }
+    }
+}
+
+/// As [`atomic_f16`].
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn atomic_bf16(source: *const bf16, sums: *mut bf16) {
+    // SAFETY: as there.
+    unsafe {
+        let value = *source.add(thread::thread_idx_x() as usize);
+        AtomicBf16::from_ptr(sums).fetch_add(value, Relaxed);
+        BlockAtomicBf16::from_ptr(sums.add(1)).fetch_add(value, Relaxed);
+        SystemAtomicBf16::from_ptr(sums.add(2)).fetch_add(value, AcqRel);
+        AtomicBf16::from_ptr(sums.add(3)).fetch_sub(value, Relaxed);
+        let sum = AtomicBf16::from_ptr(sums.add(4));
+        let mut old = sum.load(Relaxed);
+        while let Err(newer) = sum.compare_exchange(old, old + value, Relaxed, Relaxed) {
+            old = newer;
+        }
     }
 }

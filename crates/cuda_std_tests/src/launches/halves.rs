@@ -45,13 +45,23 @@ fn two<F, T: Copy, R: NoUninit>(
     Launch::of(kernel).reads(&bytes(&left)).reads(&bytes(&right)).writes(&expected)
 }
 
+/// A launch that adds integers, which both formats add exactly in any order, to four numbers, and subtracts them from the
+/// fourth of five.
+fn sums<F>(kernel: Kernel<F>, integers: &[f32], bits: impl Fn(f32) -> u16) -> Launch {
+    let source: Vec<u16> = integers.iter().map(|&x| bits(x)).collect();
+    let sum: f32 = integers.iter().sum();
+    let results = [sum, sum, sum, -sum, sum].map(bits);
+    Launch::of(kernel).reads(&source).changes(&[0_u16; 5], &results)
+}
+
 pub(super) fn launches() -> Vec<Launch> {
     let half = |bits: u16, _: u16| f16::from_bits(bits);
     let brain = |bits: u16, _: u16| bf16::from_bits(bits);
     let halves2 = |x: u16, y: u16| F16x2::new(f16::from_bits(x), f16::from_bits(y));
     let brains2 = |x: u16, y: u16| Bf16x2::new(bf16::from_bits(x), bf16::from_bits(y));
-    let small = per_thread(|tid| f16::from_f32((tid % 5) as f32 - 1.0));
-    let pairs: Vec<F16x2> = small.iter().map(|&x| F16x2::new(x, f16::from_f32(0.5))).collect();
+    let integers = per_thread(|tid| (tid % 5) as f32 - 1.0);
+    let half_of = |&x: &f32| F16x2::new(f16::from_f32(x), f16::from_f32(0.5));
+    let pairs: Vec<F16x2> = integers.iter().map(half_of).collect();
     let one = bf16::ONE;
     let brain_pairs = vec![Bf16x2::new(one, -one); THREADS as usize];
     let (mut sum, mut difference) = (F16x2::default(), F16x2::default());
@@ -92,5 +102,7 @@ pub(super) fn launches() -> Vec<Launch> {
         Launch::of(halves::atomic_bf16x2)
             .reads(&brain_pairs)
             .changes(&[Bf16x2::default(); 4], &[brain_sum, brain_sum, brain_sum, brain_difference]),
+        sums(halves::atomic_f16, &integers, |sum| f16::from_f32(sum).to_bits()),
+        sums(halves::atomic_bf16, &integers, |sum| bf16::from_f32(sum).to_bits()),
     ]
 }

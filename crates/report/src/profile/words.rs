@@ -2,8 +2,8 @@
 
 use results::{Advice, Counters, ProfiledKernel, ProgramProfile, RequestCounts};
 
-/// Where a catalogue teaches the cure of an advice, if it does: such as `transpose/padded`.
-pub type Taught<'a> = dyn Fn(&Advice) -> Option<&'static str> + 'a;
+/// Where a catalogue teaches the cure of an advice, if it does: such as `transpose/padded`, and an exercise.
+pub type Taught<'a> = dyn Fn(&Advice) -> Option<String> + 'a;
 
 /// The kinds of requests, by the names that readers know.
 pub fn kinds(counters: &Counters) -> Vec<(&'static str, RequestCounts)> {
