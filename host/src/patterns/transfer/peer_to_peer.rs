@@ -365,6 +365,8 @@ fn of_chase(size: &Size) -> Bytes {
     Bytes { read: 4 * links(n).len(), written: 8 }
 }
 
-fn of_atomics(_: &Size) -> Bytes {
-    Bytes { read: 0, written: 4 * COUNTERS as usize }
+/// Each addition of a device changes a word.
+fn of_atomics(size: &Size) -> Bytes {
+    let [n, _] = size.get();
+    Bytes { read: 0, written: 4 * additions(n) }
 }
