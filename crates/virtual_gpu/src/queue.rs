@@ -180,8 +180,7 @@ impl Machine {
                 .collect()
         });
         for _ in 0..self.objects.settle_pools() {
-            let call_ns = self.device().profile.device_memory_call_ns;
-            self.clock.advance(call_ns);
+            self.clock.advance(self.device().profile.pool_memory_ns());
         }
     }
 

@@ -28,7 +28,7 @@ fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> CuRe
     pool.used_max = pool.used_max.max(pool.used);
     pool.reserved_max = pool.reserved_max.max(pool.reserved);
     if lacks {
-        machine.clock.advance(machine.device().profile.device_memory_call_ns);
+        machine.clock.advance(machine.device().profile.pool_memory_ns());
     }
     Ok(address)
 }
