@@ -166,8 +166,8 @@ fn a_pool_that_keeps_its_memory_is_eighty_times_faster() {
     let (_guard, gpu) = device();
     let time = times(&gpu, "allocation", &[]);
     assert!(time["each_step"] >= 80.0 * time["pool_in_order"], "{time:?}");
-    // A pool that keeps nothing has the costs of the device again; one that keeps all pays for the synchronization.
-    assert!((time["pool_released"] / time["each_step"] - 1.0).abs() < 0.1, "{time:?}");
+    // A pool that keeps nothing maps and unmaps, too, and slower; one that keeps all pays for the synchronization.
+    assert!((1.3..1.45).contains(&(time["pool_released"] / time["each_step"])), "{time:?}");
     assert!(time["pool_retained"] < 0.1 * time["pool_released"], "{time:?}");
     assert!(time["arena"] < 0.2 * time["pool_in_order"], "{time:?}");
     // One block per run is one allocation, however many steps there are, but it is mapped and unmapped.

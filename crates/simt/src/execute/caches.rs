@@ -226,11 +226,11 @@ impl SecondCache {
 
     /// Granules that memory is asked for the first time, unless L2 has them from an earlier launch.
     pub fn first(&self) -> u64 {
-        let first = |(page, read): (&u64, &Box<Page>)| {
+        let first = |(page, read): (&u64, &Page)| {
             let there = self.l2.there.get(page).copied().unwrap_or(0);
             u64::from((read.granules & !there).count_ones())
         };
-        self.read.iter().map(first).sum()
+        self.read.iter().map(|(page, read)| (page, &**read)).map(first).sum()
     }
 
     /// Granules that memory is asked for again, in a launch as large as the one that this stands for.
