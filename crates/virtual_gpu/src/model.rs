@@ -350,6 +350,42 @@ mod tests {
     }
 
     #[test]
+    fn no_launch_ends_before_its_longest_warp() {
+        let profile = Profile::named("h200").unwrap();
+        let counters = Counters::default();
+        let estimate = Estimate {
+            chain_cycles: 8 << 20,
+            longest_chain_cycles: 1_980_000,
+            ..Estimate::default()
+        };
+        let once = load(&counters, &estimate);
+        assert_eq!(parts(&profile, &once).waiting_ns, 1e6, "1.98 million cycles at 1.98 GHz");
+        // Blocks with three times the work: each warp waits one cycle in the mean, and two more then.
+        let larger = WorkScale { blocks: 1.0, ..WorkScale::all(3.0) };
+        let more = parts(&profile, &Load { larger, ..once }).waiting_ns - 1e6;
+        assert!((more * 1.98 - 2.0).abs() < 1e-3, "{more}");
+    }
+
+    #[test]
+    fn what_takes_longer_than_its_count_says() {
+        let profile = Profile::named("h200").unwrap();
+        let mut counters = Counters::default();
+        (counters.warp_instructions, counters.global_load.lines) = (1 << 30, 1 << 30);
+        let of = |estimate: Estimate| parts(&profile, &load(&counters, &estimate));
+        let tag_cycles = 1 << 30;
+        let read = Estimate { dram_read_bytes: 1 << 40, tag_cycles, ..Estimate::default() };
+        let plain = of(read.clone());
+        let alone = of(Estimate { alone: 1.0, ..read.clone() });
+        assert!((alone.dram_ns / plain.dram_ns - (1.0 + ALONE)).abs() < 1e-9);
+        let banked = of(Estimate { tag_cycles: tag_cycles / 4, ..read.clone() });
+        assert!((plain.l1_ns / banked.l1_ns - 4.0).abs() < 1e-9);
+        let all = of(Estimate { integer_multiplies: 1 << 30, ..read.clone() });
+        assert!((all.issue_ns / plain.issue_ns - 2.0).abs() < 1e-9);
+        let cluster = of(Estimate { cluster_atomics: 132 * 1_980_000, ..read });
+        assert!((cluster.atomics_ns / 1e6 - CLUSTER_ATOMIC_CYCLES).abs() < 1e-9);
+    }
+
+    #[test]
     fn bank_conflicts_bind_when_they_are_many() {
         let profile = Profile::named("h200").unwrap();
         let mut counters = Counters::default();

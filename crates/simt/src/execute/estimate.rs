@@ -370,7 +370,7 @@ impl Estimator {
         let latency = match &instruction.operation {
             Operation::Load(access) => match access.space {
                 Space::Global | Space::Generic | Space::Local => {
-                    clocks.has_loaded |= left && access.space != Space::Local;
+                    clocks.has_loaded |= left;
                     far
                 }
                 Space::Constant if self.constants.len() > CONSTANT_LINES => latencies.constant,

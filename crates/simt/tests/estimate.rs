@@ -1,0 +1,117 @@
+//! What an estimate says of kernels of a few instructions: how far a load goes, and what is counted beside traffic.
+
+use simt::{Estimate, Latencies, Launch, Memory, Module, Options, run};
+
+const LATENCIES: Latencies = Latencies {
+    global: 100_000,
+    l2: 10_000,
+    host: 1_000_000,
+    constant: 5_000,
+    shared: 30,
+    arithmetic: 4,
+    barrier: 60,
+    peer: 0,
+    l1_lines: 64,
+    l1_share_lines: 64,
+};
+
+/// The estimate of a kernel whose first parameter is 64 KiB of memory; with `far` that memory is the host's.
+fn estimate(text: &str, launch: &Launch, far: bool) -> Estimate {
+    let module = Module::parse(&format!(".version 8.0\n.target sm_90\n.address_size 64\n{text}"));
+    let module = module.expect("PTX");
+    let mut memory = Memory::default();
+    let start = memory.allocate(1 << 16).expect("room");
+    memory.fill(start, 0, 1 << 16).expect("allocated");
+    let launch = launch.clone().address(start);
+    let options = Options {
+        estimate: Some(LATENCIES),
+        far: if far { vec![start..start + (1 << 16)] } else { Vec::new() },
+        ..Options::default()
+    };
+    let report = run(&module, &mut memory, &launch, &options).expect("it runs");
+    report.estimate.expect("it was asked for")
+}
+
+/// A kernel with this body; `%rd1` is its memory, `%r1` the thread's index in its block.
+fn kernel(body: &str) -> String {
+    format!(
+        ".visible .entry k(.param .u64 data) {{
+         .reg .pred %p<5>; .reg .b32 %r<20>; .reg .b64 %rd<10>; .shared .align 4 .b32 tile[64];
+         ld.param.u64 %rd1, [data]; mov.u32 %r1, %tid.x;
+         {body}
+         ret; }}"
+    )
+}
+
+fn one_thread() -> Launch {
+    Launch::new("k", [1, 1, 1], [1, 1, 1])
+}
+
+/// The cycles of a thread that loads the same word twice, the second time when the first is there.
+fn twice(operator: &str, far: bool) -> u64 {
+    let body = format!(
+        "ld.global{operator}.u32 %r2, [%rd1]; cvt.u64.u32 %rd2, %r2; add.u64 %rd3, %rd1, %rd2;
+         ld.global{operator}.u32 %r3, [%rd3]; add.u32 %r4, %r3, 1;"
+    );
+    estimate(&kernel(&body), &one_thread(), far).longest_chain_cycles
+}
+
+#[test]
+fn a_load_takes_as_long_as_the_way_to_what_has_the_data() {
+    let near = |cycles: u64, expected: u32| {
+        let expected = u64::from(expected);
+        assert!((expected..expected + 100).contains(&cycles), "{cycles}, expected {expected}");
+    };
+    near(twice("", false), LATENCIES.global + LATENCIES.shared);
+    near(twice(".cg", false), LATENCIES.global + LATENCIES.l2);
+    near(twice(".L1::no_allocate", false), LATENCIES.global + LATENCIES.l2);
+    near(twice(".cg", true), 2 * LATENCIES.host);
+}
+
+#[test]
+fn constants_are_slow_when_there_are_more_than_the_first_cache_holds() {
+    let cycles = |lines: usize| {
+        let loads: String = (0..lines)
+            .map(|line| format!("ld.const.u32 %r2, [table+{}]; add.u32 %r3, %r2, 1;\n", 64 * line))
+            .collect();
+        let text = format!(".const .align 4 .b32 table[1024];\n{}", kernel(&loads));
+        estimate(&text, &one_thread(), false).longest_chain_cycles
+    };
+    assert!(cycles(32) < 1000, "{}", cycles(32));
+    let more = cycles(34) - cycles(32);
+    assert!((10_000..10_100).contains(&more), "{more}");
+}
+
+#[test]
+fn integer_multiplications_are_counted_and_others_are_not() {
+    let body = "mul.lo.u32 %r2, %r1, 3; mad.lo.s32 %r3, %r2, 5, 7; mul.wide.u32 %rd2, %r3, 4;
+        .reg .f32 %f<3>; cvt.rn.f32.u32 %f1, %r3; mul.f32 %f2, %f1, %f1; fma.rn.f32 %f2, %f1, %f1, %f2;
+        add.u32 %r4, %r3, 1; setp.eq.u32 %p1, %r1, 99; @%p1 mul.hi.u32 %r5, %r4, 9;";
+    let launch = Launch::new("k", [1, 1, 1], [64, 1, 1]);
+    // Two warps; a guarded instruction is issued, too.
+    assert_eq!(estimate(&kernel(body), &launch, false).integer_multiplies, 2 * 4);
+}
+
+#[test]
+fn atomics_that_reach_another_block_are_counted_by_lanes() {
+    // All lanes of both blocks add to the memory of the block of rank 0.
+    let body = "mov.u32 %r2, tile; mov.u32 %r5, 0; st.shared.u32 [%r2], %r5;
+        barrier.cluster.arrive; barrier.cluster.wait;
+        mapa.shared::cluster.u32 %r3, %r2, 0; red.shared::cluster.add.u32 [%r3], 1;
+        barrier.cluster.arrive; barrier.cluster.wait;";
+    let launch = Launch::new("k", [2, 1, 1], [32, 1, 1]).clusters([2, 1, 1]);
+    assert_eq!(estimate(&kernel(body), &launch, false).cluster_atomics, 32);
+}
+
+#[test]
+fn a_warp_that_waits_for_others_says_nothing_of_the_longest() {
+    let body =
+        "mov.u32 %r2, 1; WAIT: ld.relaxed.gpu.global.u32 %r3, [%rd1+4]; setp.ne.u32 %p1, %r3, 0;
+        @%p1 bra WAIT;";
+    let longest = |blocks| {
+        let launch = Launch::new("k", [blocks, 1, 1], [1, 1, 1]);
+        estimate(&kernel(body), &launch, false).longest_chain_cycles
+    };
+    assert!(longest(1) >= u64::from(LATENCIES.global));
+    assert_eq!(longest(2), 0);
+}
