@@ -25,7 +25,7 @@ fn estimate(text: &str, launch: &Launch, far: bool) -> Estimate {
     let launch = launch.clone().address(start);
     let options = Options {
         estimate: Some(LATENCIES),
-        far: if far { vec![start..start + (1 << 16)] } else { Vec::new() },
+        far: far.then_some(start..start + (1 << 16)).into_iter().collect(),
         ..Options::default()
     };
     let report = run(&module, &mut memory, &launch, &options).expect("it runs");

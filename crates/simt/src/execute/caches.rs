@@ -298,7 +298,11 @@ mod tests {
     #[test]
     fn lines_at_equal_distances_meet_and_others_share_the_banks() {
         assert_eq!(tag_cycles(&[8, 9, 10, 11]), 1, "one line");
-        assert_eq!(tag_cycles(&of_lines((0..32).map(|line| 64 * line))), 32);
+        assert_eq!(
+            tag_cycles(&of_lines((0..32).map(|line| 3 * line))),
+            32,
+            "as if rows were longer"
+        );
         assert_eq!(tag_cycles(&of_lines([0, 1, 2, 7, 8])), 2, "lines 0 and 8 are in one bank");
         assert_eq!(tag_cycles(&[]), 0);
     }
