@@ -84,6 +84,11 @@ pub enum Hazard {
 }
 
 impl Hazard {
+    /// Whether [`Checks::global_races`] looks for it.
+    pub fn is_by_global_races(self) -> bool {
+        matches!(self, Hazard::GlobalRace | Hazard::GlobalRaceInWarp | Hazard::ReadOnlyWritten)
+    }
+
     /// What would fix it.
     pub fn remedy(self) -> &'static str {
         match self {

@@ -1,5 +1,7 @@
 //! The bytes of device memory that a launch read and wrote, to compare launches that may run at the same time.
 
+use std::ops::Range;
+
 /// How each of 64 bytes was accessed: a bit per byte.
 ///
 /// Accesses are strong as the PTX memory model says, when their scope includes the device; all others are weak.
@@ -78,6 +80,21 @@ impl Footprint {
         })
     }
 
+    /// The first address of a range that the launch accessed, or that it wrote.
+    pub fn first_use(&self, range: Range<u64>, only_writes: bool) -> Option<u64> {
+        let first = self.lines.partition_point(|(line, _)| line * 64 + 63 < range.start);
+        let lines = self.lines[first..].iter().take_while(|(line, _)| line * 64 < range.end);
+        lines
+            .flat_map(|(line, accessed)| {
+                let writes = accessed.weak_write | accessed.strong_write;
+                let reads = accessed.weak_read | accessed.strong_read;
+                let used = if only_writes { writes } else { writes | reads };
+                let start = line * 64;
+                (0..64).filter(move |byte| used >> byte & 1 != 0).map(move |byte| start + byte)
+            })
+            .find(|address| range.contains(address))
+    }
+
     /// The first address at which two launches race that nothing orders; `None` when there is none, and when they may
     /// order themselves: both access a byte strongly, one of them writes it, and one releases where the other acquires.
     pub fn race_with(&self, other: &Footprint) -> Option<u64> {
@@ -131,6 +148,27 @@ mod tests {
                 assert_eq!(footprint(&[(2, *one)]).race_with(&footprint(&[(2, apart)])), None);
                 assert_eq!(footprint(&[(2, *one)]).race_with(&footprint(&[(3, *other)])), None);
             }
+        }
+    }
+
+    #[test]
+    fn what_was_used_of_a_range_is_found_byte_by_byte() {
+        let none = Accessed::default();
+        let launch = footprint(&[
+            (1, Accessed { weak_read: 0xf0, ..none }),
+            (3, Accessed { strong_write: 1 << 63, ..none }),
+        ]);
+        for (range, used, written) in [
+            (0..64, None, None),
+            (64..68, None, None),
+            (64..69, Some(68), None),
+            (70..4096, Some(70), Some(255)),
+            (72..255, None, None),
+            (255..256, Some(255), Some(255)),
+            (256..4096, None, None),
+        ] {
+            assert_eq!(launch.first_use(range.clone(), false), used, "{range:?}");
+            assert_eq!(launch.first_use(range.clone(), true), written, "{range:?}");
         }
     }
 

@@ -1,9 +1,13 @@
-//! Finds kernels on different streams that may run at the same time and race.
+//! Finds kernels on different streams that may run at the same time as other work and race with it.
 //!
 //! When a kernel runs, those that are still pending and do not follow it may run at the same time on a device. Its
 //! footprint is retained until the last of them has run, and each is compared with it: every pair once, in whatever order
 //! they run here. A program whose kernels are all ordered pays nothing.
+//!
+//! A copy or a fill that overtakes a pending kernel is retained until that has run: parts of one allocation may be used
+//! by both.
 
+use crate::order::Access;
 use simt::Footprint;
 use std::collections::BTreeSet;
 
@@ -17,10 +21,20 @@ pub(crate) struct Ran {
     pub(crate) beside: BTreeSet<usize>,
 }
 
-/// Kernels that ran, as long as others are pending that may run at the same time.
+/// A copy or a fill that ran before a kernel which was enqueued earlier.
+#[derive(Debug)]
+pub(crate) struct Overtook {
+    pub(crate) call: &'static str,
+    pub(crate) accesses: Vec<Access>,
+    /// The kernel, which is pending.
+    pub(crate) kernel: usize,
+}
+
+/// Work that ran, as long as kernels are pending that may run at the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Concurrent {
     ran: Vec<Ran>,
+    overtook: Vec<Overtook>,
 }
 
 /// A kernel that ran earlier and races with one that ran now.
@@ -35,6 +49,16 @@ impl Concurrent {
     /// Whether a kernel that ran has to be compared with kernel `id`.
     pub(crate) fn awaits(&self, id: usize) -> bool {
         self.ran.iter().any(|ran| ran.beside.contains(&id))
+    }
+
+    /// A copy or a fill ran before a kernel.
+    pub(crate) fn overtook(&mut self, work: Overtook) {
+        self.overtook.push(work);
+    }
+
+    /// Takes what overtook kernel `id`.
+    pub(crate) fn overtakers_of(&mut self, id: usize) -> Vec<Overtook> {
+        self.overtook.extract_if(.., |work| work.kernel == id).collect()
     }
 
     /// Kernel `id` ran, unless `now` is none: then it failed, or was not observed.

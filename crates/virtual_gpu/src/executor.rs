@@ -1,20 +1,19 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
-use crate::concurrent::{Race, Ran};
 use crate::copy_model::{self, Direction};
 use crate::link::Link;
 use crate::machine::Machine;
 use crate::managed::{PageMoves, Side};
 use crate::misuse::MisuseKind;
 use crate::model::{self, Load, Parts};
+use crate::notices::Suspects;
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::timeline::{Engine, Place};
 use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};
-use crate::{code, order, thread};
+use crate::{code, thread};
 use cuda_driver::{OperationKind, ReturnCode};
-use simt::Report;
-use std::collections::BTreeSet;
+use simt::{Checks, Report};
 use std::ffi::c_void;
 use std::io::Write;
 use std::ops::Range;
@@ -64,11 +63,11 @@ impl Machine {
         }
         let call = std::mem::replace(&mut self.recorder.call, operation.call);
         self.recorder.is_executing = true;
-        self.notice_overtaking(id, &operation.work);
+        let suspects = self.notice_before(id, &operation);
         let end = if self.device().fault.is_some() {
             ready
         } else {
-            let (kind, time) = self.perform(id, &operation, ready);
+            let (kind, time) = self.perform(id, &operation, suspects, ready);
             let end = time.end;
             if let Some(kind) = kind {
                 self.recorder.note(kind, Some(operation.stream), time);
@@ -110,6 +109,7 @@ impl Machine {
         &mut self,
         id: usize,
         operation: &QueuedOperation,
+        suspects: Suspects,
         ready: f64,
     ) -> (Option<OperationKind>, Range<f64>) {
         let at_once = |kind| (kind, ready..ready);
@@ -141,8 +141,7 @@ impl Machine {
                 )
             }
             QueuedWork::Kernel(kernel) => {
-                let changed = self.changed_under(operation);
-                let ran = self.kernel(id, operation.call, kernel, &changed);
+                let ran = self.kernel(id, operation.call, kernel, suspects);
                 let Some((duration, links)) = ran else {
                     return at_once(None);
                 };
@@ -247,29 +246,13 @@ impl Machine {
         Some(pages_ns + copy_model::fill_ns(&self.device().profile, bytes))
     }
 
-    /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
-    /// device's own work since then may have written them.
-    fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
-        if operation.host_lines.is_empty() {
-            return Vec::new();
-        }
-        let now = self.memory.host_lines(&operation.work);
-        let changed = operation.host_lines.iter().zip(&now).filter(|(before, now)| before != now);
-        let by_host = |line: &u64| {
-            // The first piece of an allocation may begin before it does.
-            let address = line * 64 + 63;
-            !self.memory.device_wrote_since(address, operation.executed)
-        };
-        changed.map(|((line, _), _)| *line).filter(by_host).collect()
-    }
-
     /// Runs a kernel; says how long it takes, and how long of that each end of a link is busy.
     fn kernel(
         &mut self,
         id: usize,
         call: &'static str,
         kernel: &KernelLaunch,
-        changed: &[u64],
+        suspects: Suspects,
     ) -> Option<(f64, Vec<(Place, f64)>)> {
         let (peers, peer_addresses): (Vec<_>, Vec<_>) = self.peers().into_iter().unzip();
         let links = |machine: &Machine| -> Vec<Link> {
@@ -278,15 +261,15 @@ impl Machine {
         };
         let links = links(self);
         let peer_cycles = links.iter().map(|link| link.load_latency_cycles).max().unwrap_or(0);
-        let observes = self.options.checks.global_races && !self.skips_kernels;
-        let beside = if observes { self.scheduler.beside(id) } else { BTreeSet::new() };
-        let awaited = self.concurrent.awaits(id);
         // Then a block that reads what another has read does so right behind it.
         let blocks: f64 = kernel.launch.grid.iter().map(|extent| f64::from(*extent)).product();
         let room = kernel.resident * self.device().profile.multiprocessors;
         let all_at_once = blocks * self.larger.blocks <= f64::from(room);
+        // What a kernel did is known from the check for races, which reports what was asked for.
+        let asked = self.options.checks;
+        let checks = Checks { global_races: asked.global_races || suspects.any(), ..asked };
         let options = simt::Options {
-            checks: self.options.checks,
+            checks,
             fuel: self.options.fuel,
             schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
@@ -298,7 +281,7 @@ impl Machine {
             peers: peer_addresses,
             moving: self.memory.managed.ranges(),
             watched: self.watched,
-            footprint: awaited || !beside.is_empty() || !changed.is_empty(),
+            footprint: suspects.any(),
             l2: self.device().l2.found_by(
                 kernel.window,
                 self.device().profile.l2_bytes,
@@ -335,18 +318,9 @@ impl Machine {
         {
             self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
         }
-        let footprint = report.footprint.take();
-        let used = footprint.as_ref().and_then(|footprint| footprint.weak_access_in(changed));
-        if let Some(address) = used {
-            let message = format!(
-                "the host changed mapped memory at {address:#x} while kernel `{name}`, which uses it, was pending; \
-                 synchronize the stream before touching the buffer"
-            );
-            self.report(MisuseKind::HostMemoryChanged, message);
-        }
-        let ran = footprint.map(|footprint| Ran { call, kernel: name.clone(), footprint, beside });
-        for race in self.concurrent.ran(id, ran) {
-            self.report_concurrent(name, &race);
+        self.notice_after(id, call, name, report.footprint.take(), suspects);
+        if !asked.global_races {
+            report.findings.retain(|found| !found.hazard.is_by_global_races());
         }
         for finding in &mut report.findings {
             finding.message = as_written(&finding.message);
@@ -446,56 +420,6 @@ impl Machine {
     fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
         self.device_mut().fault.get_or_insert(code);
-    }
-
-    /// Reports earlier work that is still pending and conflicts with operation `id`, whose work runs now.
-    fn notice_overtaking(&mut self, id: usize, work: &QueuedWork) {
-        let pending = self.scheduler.before(id);
-        let Some((earlier, address)) = order::overtaken(&self.memory.device, pending, work) else {
-            return;
-        };
-        let message = format!(
-            "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
-             orders the two streams; wait for an event, or synchronize between them"
-        );
-        self.report(MisuseKind::MissingOrder, message);
-    }
-
-    /// Reports two kernels that may run at the same time, one of which writes what the other uses.
-    fn report_concurrent(&mut self, kernel: &str, race: &Race) {
-        let Race { call, kernel: other, address } = race;
-        let place = self.memory.device.describe(*address);
-        let message = format!(
-            "kernel `{kernel}` may run at the same time as kernel `{other}` of another {call}, and one of them writes \
-             what the other uses at {address:#x} ({place}), because nothing orders the two; wait for an event, or \
-             synchronize between them"
-        );
-        self.report(MisuseKind::MissingOrder, message);
-    }
-
-    /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work
-    /// since then may have written it.
-    fn notice_changes(&mut self, operation: &QueuedOperation) {
-        let QueuedWork::Copy(copy) = &operation.work else { return };
-        let (Some(before), Some(now)) =
-            (operation.fingerprint, self.memory.fingerprint(&operation.work))
-        else {
-            return;
-        };
-        let sides = [copy.source, copy.target];
-        let device_wrote = sides
-            .iter()
-            .any(|side| self.memory.device_wrote_since(side.address, operation.executed));
-        if before != now && !device_wrote {
-            let bytes = copy.bytes();
-            self.report(
-                MisuseKind::HostMemoryChanged,
-                format!(
-                    "the host changed memory while a copy of {bytes} bytes that uses it was pending; synchronize the \
-                     stream before touching the buffer"
-                ),
-            );
-        }
     }
 }
 

@@ -53,6 +53,7 @@ mod managed;
 mod memories;
 mod misuse;
 mod model;
+mod notices;
 mod objects;
 mod occupancy;
 mod options;

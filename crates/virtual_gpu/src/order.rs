@@ -1,17 +1,21 @@
 //! Finds work that overtakes earlier work on the same memory because nothing orders the two.
 //!
 //! Work runs late here, so that an operation which the program forgot to order is still pending when a later one on
-//! another stream runs. What the later one touches is compared with what the pending ones touch. Kernels are taken to
-//! touch every allocation that an argument points into. Two kernels are compared by what they did (`concurrent.rs`).
+//! another stream runs. What the later one touches is compared with what the pending ones touch. A kernel may touch every
+//! allocation that an argument points into; what it did touch shows when it has run, and only then is it accused. Two
+//! kernels are compared by what they did (`concurrent.rs`).
 
-use crate::work::{CopySide, QueuedOperation, QueuedWork};
-use simt::Memory;
+use crate::work::{CopySide, QueuedWork};
+use simt::{Footprint, Memory};
+use std::ops::Range;
 
-/// Device or page-locked memory that an operation touches.
+/// Device or page-locked memory that an operation touches: rows of `width` bytes that begin `pitch` bytes apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Access {
+pub(crate) struct Access {
     start: u64,
-    end: u64,
+    width: u64,
+    pitch: u64,
+    height: u64,
     how: How,
 }
 
@@ -24,67 +28,82 @@ enum How {
 }
 
 impl Access {
-    fn conflicts(self, other: Access) -> bool {
-        let overlap = self.start < other.end && other.start < self.end;
-        overlap && (self.how == How::Writes || other.how == How::Writes)
+    fn linear(start: u64, bytes: u64, how: How) -> Access {
+        Access { start, width: bytes, pitch: bytes, height: 1, how }
+    }
+
+    fn rows(self) -> impl Iterator<Item = Range<u64>> {
+        let start = move |row| self.start + row * self.pitch;
+        (0..self.height).map(move |row| start(row)..start(row) + self.width)
+    }
+
+    /// Whether a row begins before `range` ends and ends after it begins.
+    fn overlaps(self, range: &Range<u64>) -> bool {
+        let behind = (range.start + 1).saturating_sub(self.start + self.width);
+        let row = behind.div_ceil(self.pitch.max(1));
+        row < self.height && self.start + row * self.pitch < range.end
+    }
+
+    /// The first address that both use, if one of them writes.
+    fn conflict(self, other: Access) -> Option<u64> {
+        if self.how != How::Writes && other.how != How::Writes {
+            return None;
+        }
+        let row = self.rows().find(|row| other.overlaps(row))?;
+        Some(row.start.max(other.start))
+    }
+
+    /// The first address at which a kernel that did `footprint` conflicts.
+    fn conflict_with(self, footprint: &Footprint) -> Option<u64> {
+        let writes = self.how == How::Writes;
+        self.rows().find_map(|row| footprint.first_use(row, !writes))
     }
 }
 
-/// The call of earlier work, of what is `pending`, that conflicts with `work`, which runs now; and the first address that
-/// both use.
-pub(crate) fn overtaken<'pending>(
-    memory: &Memory,
-    mut pending: impl Iterator<Item = &'pending QueuedOperation>,
-    work: &QueuedWork,
-) -> Option<(&'static str, u64)> {
-    let mine = accesses(memory, work);
-    if mine.is_empty() {
-        return None;
-    }
-    pending.find_map(|earlier| {
-        let theirs = accesses(memory, &earlier.work);
-        let conflict = mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(*other)))?;
-        Some((earlier.call, conflict.start))
-    })
+/// The first address at which work conflicts that does `mine` and `theirs`.
+pub(crate) fn conflict(mine: &[Access], theirs: &[Access]) -> Option<u64> {
+    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other)))
+}
+
+/// The first address at which copies or fills that do `accesses` conflict with a kernel.
+pub(crate) fn conflict_with(accesses: &[Access], footprint: &Footprint) -> Option<u64> {
+    accesses.iter().find_map(|access| access.conflict_with(footprint))
 }
 
 /// What an operation touches.
-fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
+pub(crate) fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
     match work {
         QueuedWork::Copy(copy) => {
-            let range = |side: CopySide, how| {
-                let bytes = copy.height.saturating_sub(1) * side.pitch + copy.width;
-                Access { start: side.address, end: side.address + bytes as u64, how }
+            let (width, height) = (copy.width as u64, copy.height as u64);
+            let side = |side: CopySide, how| Access {
+                start: side.address,
+                width,
+                pitch: side.pitch as u64,
+                height,
+                how,
             };
-            let mut accesses = vec![range(copy.target, How::Writes)];
+            let mut accesses = vec![side(copy.target, How::Writes)];
             if copy.staged.is_none() {
-                accesses.push(range(copy.source, How::Reads));
+                accesses.push(side(copy.source, How::Reads));
             }
             accesses
         }
-        QueuedWork::Fill(fill) => {
-            let bytes = fill.height.saturating_sub(1) * fill.pitch + fill.width * fill.size;
-            vec![Access { start: fill.address, end: fill.address + bytes as u64, how: How::Writes }]
-        }
+        QueuedWork::Fill(fill) => vec![Access {
+            start: fill.address,
+            width: (fill.width * fill.size) as u64,
+            pitch: fill.pitch as u64,
+            height: fill.height as u64,
+            how: How::Writes,
+        }],
         QueuedWork::Kernel(kernel) => {
             let words =
                 kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
             let found = words.filter_map(|word| memory.allocation(u64::from_le_bytes(*word)));
-            found
-                .map(|one| Access {
-                    start: one.address,
-                    end: one.address + one.bytes,
-                    how: How::Touches,
-                })
-                .collect()
+            found.map(|one| Access::linear(one.address, one.bytes, How::Touches)).collect()
         }
         QueuedWork::Release(address) => {
             let found = memory.allocation(*address);
-            let found = found.map(|one| Access {
-                start: one.address,
-                end: one.address + one.bytes,
-                how: How::Writes,
-            });
+            let found = found.map(|one| Access::linear(one.address, one.bytes, How::Writes));
             found.into_iter().collect()
         }
         QueuedWork::Event
@@ -104,29 +123,24 @@ mod tests {
     fn work_on_the_same_memory_conflicts_when_one_writes_it() {
         let memory = Memory::new(1 << 20);
         let copy = |target, source| QueuedWork::Copy(Copy::linear(target, source, 16));
+        let rows = |address, height| {
+            QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 4, height })
+        };
+        let finds = |earlier: QueuedWork, now: QueuedWork| {
+            conflict(&accesses(&memory, &now), &accesses(&memory, &earlier))
+        };
         let fill = |address| {
             QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 16, height: 1 })
         };
-        let finds = |earlier: QueuedWork, now: QueuedWork| {
-            let call = "cuMemsetD8Async";
-            let earlier = QueuedOperation {
-                work: earlier,
-                dependencies: Vec::new(),
-                device: 0,
-                stream: 1,
-                enqueued: 0.0,
-                executed: 0,
-                call,
-                fingerprint: None,
-                host_lines: Vec::new(),
-            };
-            let found = overtaken(&memory, [&earlier].into_iter(), &now);
-            found.inspect(|(named, _)| assert_eq!(*named, call)).map(|(_, address)| address)
-        };
         assert_eq!(finds(fill(1000), copy(2000, 1008)), Some(1008));
         assert_eq!(finds(fill(1000), copy(2000, 1016)), None, "one begins where the other ends");
+        assert_eq!(finds(fill(1016), copy(2000, 1000)), None, "one ends where the other begins");
         assert_eq!(finds(copy(2000, 1000), copy(3000, 1000)), None, "both read");
         assert_eq!(finds(copy(2000, 1000), fill(1000)), Some(1000));
         assert_eq!(finds(fill(1000), QueuedWork::Wait), None);
+        assert_eq!(finds(rows(1000, 8), rows(1004, 8)), None, "columns of one array");
+        assert_eq!(finds(rows(1000, 8), rows(1034, 8)), Some(1034), "two bytes of each row");
+        assert_eq!(finds(rows(1000, 8), rows(1000 + 8 * 16, 1)), None, "the row behind the last");
+        assert_eq!(finds(rows(1000, 0), rows(1000, 8)), None, "no rows");
     }
 }

@@ -86,9 +86,9 @@ impl Scheduler {
         on_device.map(|(id, _)| *id).collect()
     }
 
-    /// The operations that are pending and were enqueued before `id`.
-    pub(crate) fn before(&self, id: usize) -> impl Iterator<Item = &QueuedOperation> {
-        self.pending.range(..id).map(|(_, operation)| &**operation)
+    /// The operations that are pending and were enqueued before `id`, with their numbers.
+    pub(crate) fn before(&self, id: usize) -> impl Iterator<Item = (usize, &QueuedOperation)> {
+        self.pending.range(..id).map(|(id, operation)| (*id, &**operation))
     }
 
     /// The kernels that are pending and do not follow operation `id`, which was taken out.

@@ -6,7 +6,7 @@ use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use cust::module::Module;
 use cust::prelude::{Event, EventFlags};
 use cust_ext::stream::{non_blocking, wait_event};
-use virtual_gpu::{MisuseKind, Options, Order, Profile, VirtualGpu, misuse};
+use virtual_gpu::{Misuse, MisuseKind, Options, Order, Profile, VirtualGpu, misuse};
 
 /// Adds one to 64 values.
 const PTX: &str = r#"
@@ -58,6 +58,32 @@ fn pipeline(ordered: bool) -> Vec<u32> {
     result
 }
 
+/// Parts of one buffer of 128 values on two streams: the copy of a part before the kernel's in the program, or behind it.
+fn parts(copied: usize, copy_first: bool) -> Vec<Misuse> {
+    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let increment = module.get_function("increment").unwrap();
+    let [one, other] = [(); 2].map(|()| non_blocking(None).unwrap());
+    let input = LockedBuffer::new(&41u32, 64).unwrap();
+    let device = DeviceBuffer::<u32>::zeroed(128).unwrap();
+    cust::context::CurrentContext::synchronize().unwrap();
+    // SAFETY: the kernel adds one to the first 64 values; all buffers outlive the synchronization below.
+    unsafe {
+        let copy = || device.index(copied..copied + 64).async_copy_from(&input, &one).unwrap();
+        if copy_first {
+            copy();
+        }
+        launch!(increment<<<1, 64, 0, other>>>(device.as_device_ptr())).unwrap();
+        if !copy_first {
+            copy();
+        }
+    }
+    // What the program does not order runs as late as possible: the later of the two goes first.
+    let last = if copy_first { &other } else { &one };
+    last.synchronize().unwrap();
+    cust::context::CurrentContext::synchronize().unwrap();
+    misuse()
+}
+
 #[test]
 fn order_is_what_the_program_says() {
     let start = |order| {
@@ -86,6 +112,25 @@ fn order_is_what_the_program_says() {
             .to_string()
             .starts_with("cuLaunchKernel: this may run before an earlier cuMemcpyHtoDAsync_v2")
     );
+
+    for copy_first in [true, false] {
+        start(Order::Late);
+        assert_eq!(
+            parts(64, copy_first),
+            [],
+            "the kernel is given the buffer and uses the other part"
+        );
+        let found = parts(63, copy_first);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let (call, earlier) = if copy_first {
+            ("cuLaunchKernel", "cuMemcpyHtoDAsync_v2")
+        } else {
+            ("cuMemcpyHtoDAsync_v2", "cuLaunchKernel")
+        };
+        let message = found[0].to_string();
+        let start = format!("{call}: this may run before an earlier {earlier} that uses the same");
+        assert!(message.starts_with(&start), "{message}");
+    }
 
     let other = VirtualGpu::start(Profile::named("t4").unwrap(), Options::default()).unwrap_err();
     assert_eq!(

@@ -1,0 +1,182 @@
+//! What is noticed while the device's work is done: order that is missing, host memory that changed.
+
+use crate::concurrent::{Overtook, Race, Ran};
+use crate::machine::Machine;
+use crate::misuse::MisuseKind;
+use crate::order;
+use crate::work::{QueuedOperation, QueuedWork};
+use simt::Footprint;
+use std::collections::BTreeSet;
+
+/// What a kernel is compared with by what it does.
+#[derive(Debug, Default)]
+pub(crate) struct Suspects {
+    /// Pieces of 64 bytes of mapped memory that the host changed while it was pending.
+    changed: Vec<u64>,
+    /// Copies and fills that are pending and were enqueued earlier.
+    overtaken: Vec<Overtook>,
+    /// Copies and fills that were enqueued later and have run.
+    overtakers: Vec<Overtook>,
+    /// Kernels that are pending and may run at the same time.
+    beside: BTreeSet<usize>,
+    /// Whether kernels that ran have to be compared with it.
+    awaited: bool,
+}
+
+impl Suspects {
+    /// Whether there is anything to compare the kernel with.
+    pub(crate) fn any(&self) -> bool {
+        let Suspects { changed, overtaken, overtakers, beside, awaited } = self;
+        *awaited || [changed.len(), overtaken.len(), overtakers.len(), beside.len()] != [0; 4]
+    }
+}
+
+impl Machine {
+    /// Compares operation `id`, which runs now, with what is pending; what a kernel's accesses decide is returned.
+    pub(crate) fn notice_before(&mut self, id: usize, operation: &QueuedOperation) -> Suspects {
+        let overtaken = self.notice_overtaking(id, operation);
+        if !matches!(operation.work, QueuedWork::Kernel(_)) {
+            return Suspects::default();
+        }
+        let observes = self.options.checks.global_races && !self.skips_kernels;
+        Suspects {
+            changed: self.changed_under(operation),
+            overtaken,
+            overtakers: self.concurrent.overtakers_of(id),
+            beside: if observes { self.scheduler.beside(id) } else { BTreeSet::new() },
+            awaited: self.concurrent.awaits(id),
+        }
+    }
+
+    /// Compares what kernel `id` did with its suspects; there is no footprint when there are none.
+    pub(crate) fn notice_after(
+        &mut self,
+        id: usize,
+        call: &'static str,
+        kernel: &str,
+        footprint: Option<Footprint>,
+        suspects: Suspects,
+    ) {
+        let Some(footprint) = footprint else {
+            self.concurrent.ran(id, None);
+            return;
+        };
+        if let Some(address) = footprint.weak_access_in(&suspects.changed) {
+            let message = format!(
+                "the host changed mapped memory at {address:#x} while kernel `{kernel}`, which uses it, was pending; \
+                 synchronize the stream before touching the buffer"
+            );
+            self.report(MisuseKind::HostMemoryChanged, message);
+        }
+        let conflict = |work: &Overtook| order::conflict_with(&work.accesses, &footprint);
+        let earlier = suspects.overtaken.iter().find_map(|work| Some((work.call, conflict(work)?)));
+        if let Some((earlier, address)) = earlier {
+            self.report_overtaking(earlier, address);
+        }
+        for work in &suspects.overtakers {
+            if let Some(address) = conflict(work) {
+                self.recorder.call = work.call;
+                self.report_overtaking(call, address);
+                self.recorder.call = call;
+            }
+        }
+        let ran = Ran { call, kernel: kernel.to_owned(), footprint, beside: suspects.beside };
+        for race in self.concurrent.ran(id, Some(ran)) {
+            self.report_concurrent(kernel, &race);
+        }
+    }
+
+    /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
+    /// device's own work since then may have written them.
+    fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
+        if operation.host_lines.is_empty() {
+            return Vec::new();
+        }
+        let now = self.memory.host_lines(&operation.work);
+        let changed = operation.host_lines.iter().zip(&now).filter(|(before, now)| before != now);
+        let by_host = |line: &u64| {
+            // The first piece of an allocation may begin before it does.
+            let address = line * 64 + 63;
+            !self.memory.device_wrote_since(address, operation.executed)
+        };
+        changed.map(|((line, _), _)| *line).filter(by_host).collect()
+    }
+
+    /// Compares operation `id`, whose work runs now, with earlier work that is still pending: reports the first that
+    /// conflicts, and retains what a kernel decides, by what it does: copies and fills that overtake one (in
+    /// `concurrent`), and those that this one overtakes, which are returned.
+    fn notice_overtaking(&mut self, id: usize, operation: &QueuedOperation) -> Vec<Overtook> {
+        let mine = order::accesses(&self.memory.device, &operation.work);
+        if mine.is_empty() {
+            return Vec::new();
+        }
+        let (mut overtaken, mut found) = (Vec::new(), None);
+        for (other, earlier) in self.scheduler.before(id) {
+            let theirs = order::accesses(&self.memory.device, &earlier.work);
+            let Some(address) = order::conflict(&mine, &theirs) else { continue };
+            match (&operation.work, &earlier.work) {
+                (QueuedWork::Kernel(_), QueuedWork::Copy(_) | QueuedWork::Fill(_)) => {
+                    overtaken.push(Overtook { call: earlier.call, accesses: theirs, kernel: id });
+                }
+                (QueuedWork::Copy(_) | QueuedWork::Fill(_), QueuedWork::Kernel(_)) => {
+                    let (call, accesses) = (operation.call, mine.clone());
+                    self.concurrent.overtook(Overtook { call, accesses, kernel: other });
+                }
+                _ => {
+                    found = Some((earlier.call, address));
+                    break;
+                }
+            }
+        }
+        if let Some((earlier, address)) = found {
+            self.report_overtaking(earlier, address);
+        }
+        overtaken
+    }
+
+    /// Reports that the call that is executed now may run before an earlier one.
+    fn report_overtaking(&mut self, earlier: &str, address: u64) {
+        let message = format!(
+            "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
+             orders the two streams; wait for an event, or synchronize between them"
+        );
+        self.report(MisuseKind::MissingOrder, message);
+    }
+
+    /// Reports two kernels that may run at the same time, one of which writes what the other uses.
+    fn report_concurrent(&mut self, kernel: &str, race: &Race) {
+        let Race { call, kernel: other, address } = race;
+        let place = self.memory.device.describe(*address);
+        let message = format!(
+            "kernel `{kernel}` may run at the same time as kernel `{other}` of another {call}, and one of them writes \
+             what the other uses at {address:#x} ({place}), because nothing orders the two; wait for an event, or \
+             synchronize between them"
+        );
+        self.report(MisuseKind::MissingOrder, message);
+    }
+
+    /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work
+    /// since then may have written it.
+    pub(crate) fn notice_changes(&mut self, operation: &QueuedOperation) {
+        let QueuedWork::Copy(copy) = &operation.work else { return };
+        let (Some(before), Some(now)) =
+            (operation.fingerprint, self.memory.fingerprint(&operation.work))
+        else {
+            return;
+        };
+        let sides = [copy.source, copy.target];
+        let device_wrote = sides
+            .iter()
+            .any(|side| self.memory.device_wrote_since(side.address, operation.executed));
+        if before != now && !device_wrote {
+            let bytes = copy.bytes();
+            self.report(
+                MisuseKind::HostMemoryChanged,
+                format!(
+                    "the host changed memory while a copy of {bytes} bytes that uses it was pending; synchronize the \
+                     stream before touching the buffer"
+                ),
+            );
+        }
+    }
+}
