@@ -31,6 +31,7 @@ mod syntax;
 mod tensor_map;
 mod texture;
 mod timing;
+mod trace;
 mod types;
 mod windows;
 
@@ -53,3 +54,4 @@ pub use report::{InstructionReport, Report, SourceLocation};
 pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
+pub use trace::{Register, Step, Trace};

@@ -4,7 +4,9 @@ use crate::findings::Checks;
 use crate::launch::Limits;
 use crate::model::{L2, Latencies};
 use crate::requests::Watched;
+use crate::trace::Trace;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The order in which warps and blocks take turns where the program leaves it open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,6 +52,8 @@ pub struct Options {
     pub moving: Vec<Range<u64>>,
     /// Record the requests of this warp, if it runs; needs `counters`.
     pub watched: Option<Watched>,
+    /// Filled with the instructions of a warp.
+    pub trace: Option<Arc<Trace>>,
     /// The device's second cache, for the estimate.
     pub l2: L2,
     /// How many times as many bytes the launch stands for, for the estimate.
@@ -75,6 +79,7 @@ impl Default for Options {
             peers: Vec::new(),
             moving: Vec::new(),
             watched: None,
+            trace: None,
             l2: L2::default(),
             grown: 1.0,
             footprint: false,

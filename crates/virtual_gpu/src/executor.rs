@@ -281,6 +281,7 @@ impl Machine {
             peers: peer_addresses,
             moving: self.memory.managed.ranges(),
             watched: self.watched,
+            trace: self.trace.clone(),
             footprint: suspects.any(),
             l2: self.device().l2.found_by(
                 kernel.window,

@@ -81,6 +81,6 @@ pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
     assume_registers, extrapolate_to, forget_failure, host_reads, host_touches, host_writes,
-    launches, leaks, misuse, observe, operations, skip_kernels, watch,
+    launches, leaks, misuse, observe, operations, skip_kernels, trace, watch,
 };
 pub use topology::Topology;

@@ -16,9 +16,10 @@ use crate::thread;
 use crate::timeline::Timeline;
 use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
-use simt::Watched;
+use simt::{Trace, Watched};
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Bytes that the driver is taken to lock at once for small page-locked allocations, which are those of up to half of it.
 /// No document says so: on an H200 1 MiB cost a call where another allocation lived (pinned_memory/allocate_pinned), and
@@ -44,6 +45,7 @@ pub(crate) struct Machine {
     pub(crate) registers: HashMap<String, u32>,
     /// The warp of each launch whose requests are recorded.
     pub(crate) watched: Option<Watched>,
+    pub(crate) trace: Option<Arc<Trace>>,
     pub(crate) initialized: bool,
     pub(crate) objects: Objects,
     pub(crate) memory: Memories,
@@ -72,6 +74,7 @@ impl Machine {
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,
+            trace: None,
             initialized: false,
             scheduler: Scheduler::default(),
             last_copies: BTreeMap::new(),

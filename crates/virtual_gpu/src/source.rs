@@ -6,9 +6,10 @@ use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
 use crate::recorder::{LaunchRecord, Observer};
 use cuda_driver::{OperationRecord, SymbolSource};
-use simt::Watched;
+use simt::{Trace, Watched};
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 // SAFETY: every address that `exports` gives is a function whose type was compared with the driver table's entry of
 // that name when this was compiled; the functions live as long as the program.
@@ -116,6 +117,11 @@ pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
 /// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.
 pub fn watch(watched: Option<Watched>) {
     with(|machine| machine.watched = watched);
+}
+
+/// From here on, launches fill this trace; none with `None`.
+pub fn trace(trace: Option<Arc<Trace>>) {
+    with(|machine| machine.trace = trace);
 }
 
 /// What device and host did since the last call, in the order in which it was executed; of very much the last 65536

@@ -2,15 +2,16 @@
 
 use super::shared::{WrongArgument, writable};
 use crate::catalogue::Catalogue;
-use crate::foreign::{self, Argument, Launch, Shape};
+use crate::foreign::{self, Argument, Launch, Shape, TracedWarp};
 use ::report::profile;
 use ::results::{FailOn, ProgramProfile, write, write_json};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
 use profiling::demangled;
-use simt::Checks;
+use simt::{Checks, Trace};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use virtual_gpu::Topology;
 
 /// The exit code of `explain` and `run` when something was found that fails them.
@@ -36,6 +37,10 @@ pub struct PtxArguments {
     /// Look for hazards: races, uninitialized reads, divergent barriers and more.
     #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
     check: Check,
+    /// Print the instructions of a warp in the order in which it ran them, with the registers they wrote: warp=3 of the
+    /// first block, or block=2,warp=3.
+    #[arg(long, value_name = "WARP", requires = "grid")]
+    trace: Option<TracedWarp>,
     /// Write the profile to this file, or the counts of a pattern's kernels.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -104,15 +109,21 @@ pub fn run(
         writable(path)?;
     }
     let kernel = foreign::chosen_kernel(&module, kernel)?;
+    let trace = traced(arguments.trace, grid, block)?;
     let launch = Launch {
         grid,
         block,
         shared_bytes: arguments.shared,
         arguments: arguments.arguments.clone(),
         checks: arguments.check.checks(),
+        trace: trace.clone(),
     };
     let name = file.display().to_string();
     let profile = foreign::explain(&name, &text, kernel, &launch, machine(device)?)?;
+    if let (Some(trace), Some(TracedWarp(warp))) = (trace, arguments.trace) {
+        let listing = simt::listing(&text, &kernel.name);
+        println!("{}", foreign::trace_text(&trace.steps(), warp, &listing));
+    }
     print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind)));
     if let Some(path) = &arguments.json {
         write_json(path, &profile)?;
@@ -122,6 +133,26 @@ pub fn run(
     }
     let found = profile.findings(FailOn::Hazards);
     Ok(if found > 0 { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+/// The trace of the warp that is asked for, which the launch has to have.
+fn traced(
+    warp: Option<TracedWarp>,
+    Shape(grid): Shape,
+    Shape(block): Shape,
+) -> Result<Option<Arc<Trace>>> {
+    let Some(TracedWarp(warp)) = warp else { return Ok(None) };
+    let product = |shape: [u32; 3]| shape.iter().map(|extent| u64::from(*extent)).product::<u64>();
+    let (blocks, warps) = (product(grid), product(block).div_ceil(32));
+    if warp.block >= blocks || u64::from(warp.warp) >= warps {
+        let message = format!(
+            "the launch has blocks 0 to {} of warps 0 to {}: name one of them for --trace",
+            blocks - 1,
+            warps - 1
+        );
+        return Err(WrongArgument(message).into());
+    }
+    Ok(Some(Arc::new(Trace::new(warp, foreign::MOST_STEPS))))
 }
 
 /// The kernels of a file, so that one can be launched.

@@ -12,10 +12,11 @@ use cust::stream::{Stream, StreamFlags};
 use cust_ext::function::allow_dynamic_shared_bytes;
 use profiling::{Collector, demangled};
 use results::ProgramProfile;
-use simt::{Checks, Kernel};
+use simt::{Checks, Kernel, Trace};
 use std::ffi::c_void;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use virtual_gpu::{Options, Topology, VirtualGpu};
 
 /// Static and dynamic shared memory up to which a launch needs no permission, in bytes.
@@ -34,6 +35,8 @@ pub struct Launch {
     pub arguments: Vec<Argument>,
     /// Look for hazards.
     pub checks: Checks,
+    /// Filled with what a warp does.
+    pub trace: Option<Arc<Trace>>,
 }
 
 fn wrong(message: String) -> anyhow::Error {
@@ -151,7 +154,9 @@ pub fn explain(
     let mut collector =
         Collector::new(name.to_owned(), device.name()?, launch.checks.any(), String::new());
     virtual_gpu::watch(Some(simt::Watched::default()));
+    virtual_gpu::trace(launch.trace.clone());
     let outcome = run(text, kernel, launch, given);
+    virtual_gpu::trace(None);
     virtual_gpu::watch(None);
     virtual_gpu::launches().into_iter().for_each(|record| collector.launch(record));
     let mistakes = virtual_gpu::misuse();

@@ -38,6 +38,7 @@ mod surface;
 mod tensor;
 mod tensor_copy;
 mod texture;
+mod trace;
 mod traffic;
 mod turns;
 mod warp;

@@ -26,7 +26,10 @@ impl Machine<'_> {
         self.observers.watching =
             watched.is_some_and(|w| w.block == block.linear && w.warp == warp.index);
         let mut left = quantum;
-        let result = self.run_splits(block, warp, &mut left);
+        let result = match &self.run.options.trace {
+            Some(trace) => self.run_traced(trace, block, warp, &mut left),
+            None => self.run_splits(block, warp, &mut left),
+        };
         let used = quantum - left;
         self.steps += used;
         if !self.run.burn(used) {
@@ -74,7 +77,7 @@ impl Machine<'_> {
     }
 
     /// The inner loop with the widest instructions that the CPU has.
-    fn run_splits(
+    pub fn run_splits(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,

@@ -70,6 +70,7 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || (options.deterministic && ordered)
         || !Grain::of(program).divides(memory)
         || options.estimate.is_some()
+        || options.trace.is_some()
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);

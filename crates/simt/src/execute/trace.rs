@@ -1,0 +1,63 @@
+//! Runs a warp one instruction at a time, and notes each.
+
+use super::block::{Block, Stop};
+use super::machine::Machine;
+use super::warp::Warp;
+use crate::error::Error;
+use crate::registers::Registers;
+use crate::row::Row;
+use crate::trace::{Register, Step, Trace};
+
+impl Machine<'_> {
+    /// What [`Machine::run_splits`] does, with a note of each instruction.
+    pub fn run_traced(
+        &mut self,
+        trace: &Trace,
+        block: &mut Block,
+        warp: &mut Warp,
+        left: &mut u64,
+    ) -> Result<Stop, Error> {
+        while *left > 0 && trace.wants(block.linear, warp.index) {
+            // The lanes that are next: picking them again gives the same.
+            let Some(split) = warp.pick() else { return Ok(Stop::Blocked) };
+            let (pc, mask) = (split.pc as usize, split.mask);
+            warp.splits.push(split);
+            let instruction = &self.run.program.instructions[pc];
+            let guard = warp.registers.predicates[instruction.guard as usize];
+            let lanes = mask & (guard ^ instruction.negate);
+            let detail = &self.run.program.details[pc];
+            // An instruction that ends a lane, or the launch, leaves nothing to read afterwards.
+            let read = of_rows(&warp.registers, &detail.reads);
+            let mut one = 1;
+            let ran = self.run_splits(block, warp, &mut one);
+            *left -= 1 - one;
+            if !detail.synthetic {
+                let written = of_rows(&warp.registers, &detail.writes);
+                trace.push(Step {
+                    ptx_line: detail.position.line,
+                    source: self.run.location(pc),
+                    lanes,
+                    registers: if written.is_empty() { read } else { written },
+                });
+            }
+            if ran? == Stop::Blocked {
+                return Ok(Stop::Blocked);
+            }
+        }
+        self.run_splits(block, warp, left)
+    }
+}
+
+fn of_rows(registers: &Registers, rows: &[Row]) -> Vec<Register> {
+    let value = |row: &Row| match *row {
+        Row::Word(index) => {
+            Register { bits: 32, values: registers.words[index as usize].map(u64::from) }
+        }
+        Row::Long(index) => Register { bits: 64, values: registers.longs[index as usize] },
+        Row::Predicate(index) => {
+            let bits = u64::from(registers.predicates[index as usize]);
+            Register { bits: 1, values: std::array::from_fn(|lane| bits >> lane & 1) }
+        }
+    };
+    rows.iter().map(value).collect()
+}
