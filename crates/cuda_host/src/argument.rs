@@ -175,7 +175,7 @@ unsafe impl<T> Argument<Plane<T>> for (DevicePtr<'_, T>, [u32; 2]) {
 macro_rules! own_planes {
     ($($plane:ident)*) => {$(
         // SAFETY: as for `Plane`.
-        unsafe impl<T> Argument<$plane<T>> for (DevicePtrMut<'_, T>, [u32; 2]) {
+        unsafe impl<T, const ROWS: u32> Argument<$plane<T, ROWS>> for (DevicePtrMut<'_, T>, [u32; 2]) {
             const MOST_DIMENSIONS: usize = 2;
 
             fn append(&self, list: &mut ArgumentList) {
@@ -189,7 +189,7 @@ macro_rules! own_planes {
         }
 
         // SAFETY: as for the view; the buffer is borrowed for writing.
-        unsafe impl<T: DeviceCopy> Argument<$plane<T>> for (&mut DeviceBuffer<T>, [u32; 2]) {
+        unsafe impl<T: DeviceCopy, const ROWS: u32> Argument<$plane<T, ROWS>> for (&mut DeviceBuffer<T>, [u32; 2]) {
             const MOST_DIMENSIONS: usize = 2;
 
             fn append(&self, list: &mut ArgumentList) {
@@ -203,7 +203,7 @@ macro_rules! own_planes {
         }
 
         // SAFETY: the buffer is borrowed for writing.
-        unsafe impl<T: DeviceCopy> SafeArgument<$plane<T>> for (&mut DeviceBuffer<T>, [u32; 2]) {}
+        unsafe impl<T: DeviceCopy, const ROWS: u32> SafeArgument<$plane<T, ROWS>> for (&mut DeviceBuffer<T>, [u32; 2]) {}
     )*};
 }
 own_planes!(PlanePerThread TransposedPlanePerThread);

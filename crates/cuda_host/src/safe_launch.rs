@@ -5,6 +5,7 @@ use crate::error::GpuError;
 use crate::launch::Launcher;
 use anyhow::Result;
 use cuda_std::kernel::SafeKernel;
+use cuda_std::safe::MOST_ROWS;
 use cust::function::{BlockSize, GridSize};
 
 /// Threads along one axis whose indices in 32 bits all differ.
@@ -138,10 +139,17 @@ fn broken<F, A: Arguments<F>>(
             A::MOST_DIMENSIONS
         ));
     }
-    threads.iter().any(|threads| *threads > MOST_THREADS).then(|| {
+    let along = threads.into_iter().max().unwrap_or(0);
+    if along > MOST_THREADS {
+        return Some(format!(
+            "it has {along} threads along one axis, and indices of 32 bits count {MOST_THREADS}"
+        ));
+    }
+    // A transposed plane has its rows by the blocks along x and the threads along y.
+    let rows = u64::from(grid.x.max(grid.y)) * u64::from(block.x.max(block.y) * MOST_ROWS);
+    (A::MOST_DIMENSIONS == 2 && rows > MOST_THREADS).then(|| {
         format!(
-            "it has {} threads along one axis, and indices of 32 bits count {MOST_THREADS}",
-            threads.iter().max().unwrap_or(&0)
+            "its planes may have {rows} rows or columns, and indices of 32 bits count {MOST_THREADS}"
         )
     })
 }

@@ -104,6 +104,10 @@ fn a_launch_that_breaks_the_contract_is_refused_before_it_runs() {
         "{text}"
     );
 
+    let grid = GridSize::x(1 << 26);
+    let text = launcher.run(plane, grid, ((&mut values, [8, 8]),)).unwrap_err().to_string();
+    assert!(text.contains("its planes may have 8589934592 rows or columns"), "{text}");
+
     launcher.run(token("own"), 1, (&mut values,)).expect("the contract holds");
 }
 

@@ -158,46 +158,68 @@ impl<T> FromLaunch for Plane<T> {
     }
 }
 
-/// Rows of elements of which each thread of a launch in two dimensions may write the one at its own x and y index.
-pub struct PlanePerThread<T> {
+/// The most rows of a plane that a thread may have. `cuda_host` counts on it.
+pub const MOST_ROWS: u32 = 16;
+
+/// Rows of elements of which each thread of a launch in two dimensions may write the one at its own x and y index, or
+/// `ROWS` of them: then a block covers `ROWS` times as many rows as it has threads along y, and a thread has those that lie
+/// that many threads apart.
+pub struct PlanePerThread<T, const ROWS: u32 = 1> {
     first: NonNull<T>,
     extent: [u32; 2],
 }
 
 /// As [`PlanePerThread`], with rows and columns of blocks exchanged: a thread's element is where it would be if the block
 /// at (x, y) were the block at (y, x). So a block writes the transposed tile of the one it read, and still row by row.
-pub struct TransposedPlanePerThread<T> {
+pub struct TransposedPlanePerThread<T, const ROWS: u32 = 1> {
     first: NonNull<T>,
     extent: [u32; 2],
 }
 
 macro_rules! plane_per_thread {
-    ($plane:ident, $x:expr, $y:expr) => {
-        impl<T: ByValue> $plane<T> {
+    ($plane:ident, $x:expr, $block_y:expr) => {
+        impl<T: ByValue, const ROWS: u32> $plane<T, ROWS> {
             /// The elements of a row, and the rows.
             #[inline(always)]
             pub fn extent(&self) -> [u32; 2] {
                 self.extent
             }
 
-            /// The column and the row of the thread's element, which may lie beyond the plane.
+            /// The column and the row of the thread's first element, which may lie beyond the plane.
             #[inline(always)]
             pub fn index(&self) -> [u32; 2] {
-                [$x, $y]
+                self.index_of(0)
             }
 
-            /// The thread's own element, if there is one.
+            /// The column and the row of the thread's element `nth`, which may lie beyond the plane.
+            #[inline(always)]
+            pub fn index_of(&self, nth: u32) -> [u32; 2] {
+                const { assert!(ROWS <= MOST_ROWS, "a thread has at most 16 rows") };
+                let strip = $block_y.wrapping_mul(ROWS).wrapping_add(nth);
+                let y = strip.wrapping_mul(thread::block_dim_y());
+                [$x, y.wrapping_add(thread::thread_idx_y())]
+            }
+
+            /// The thread's own element, if there is one; its first, if it has several.
             #[inline(always)]
             pub fn mine(&mut self) -> Option<&mut T> {
-                let [x, y] = self.index();
-                let offset = offset(x, y, self.extent)?;
-                // SAFETY: the offset is within the plane. No other thread has it: a block's position and a thread's
-                // within it give one x and one y, the launch has two dimensions and at most 2^32 threads in each.
+                self.nth(0)
+            }
+
+            /// The thread's element `nth` of its `ROWS`, if there is one.
+            #[inline(always)]
+            pub fn nth(&mut self, nth: u32) -> Option<&mut T> {
+                let [x, y] = self.index_of(nth);
+                let offset = offset(x, y, self.extent).filter(|_| nth < ROWS)?;
+                // SAFETY: the offset is within the plane. No other thread has it, nor has this one by another number: a
+                // block's position and a thread's within it give one x, and with a number below `ROWS` one y, for the
+                // launch has two dimensions, and as many blocks along any as threads along any have at most 2^32 rows
+                // (the module's contract).
                 Some(unsafe { &mut *self.first.as_ptr().add(offset) })
             }
         }
 
-        impl<T> FromLaunch for $plane<T> {
+        impl<T, const ROWS: u32> FromLaunch for $plane<T, ROWS> {
             type Pointer = NonNull<T>;
             type Extent = [u32; 2];
 
@@ -208,15 +230,15 @@ macro_rules! plane_per_thread {
         }
     };
 }
-plane_per_thread!(PlanePerThread, thread::index_2d().x, thread::index_2d().y);
+plane_per_thread!(PlanePerThread, thread::index_2d().x, thread::block_idx_y());
 plane_per_thread!(
     TransposedPlanePerThread,
     thread::block_idx_y().wrapping_mul(thread::block_dim_x()).wrapping_add(thread::thread_idx_x()),
-    thread::block_idx_x().wrapping_mul(thread::block_dim_y()).wrapping_add(thread::thread_idx_y())
+    thread::block_idx_x()
 );
 
 /// `W x H` cells of shared memory, while each thread may write its own: that at column `thread_idx_x` of row
-/// `thread_idx_y`. [`Tile::sync`] ends that and gives all cells to all threads to read.
+/// `thread_idx_y`, and those below it at distances of the block's threads along y. [`Tile::sync`] ends that and gives all cells to all threads to read.
 ///
 /// A kernel takes it as a parameter, which no launch passes: the memory is the block's, and there is one of each.
 /// A cell that nobody wrote has any value.
@@ -278,9 +300,17 @@ impl<T: ByValue, const W: usize, const H: usize> Tile<T, W, H> {
     /// The thread's own cell, if the tile has one at its place in the block.
     #[inline(always)]
     pub fn mine(&mut self) -> Option<&mut T> {
-        let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-        // SAFETY: the cell is within the tile, and it is this thread's alone: a block has at most two dimensions, and
-        // until the barrier nobody reads.
+        self.nth(0)
+    }
+
+    /// The thread's cell `nth`, if the tile has one there: below its own by `nth` times the block's threads along y.
+    #[inline(always)]
+    pub fn nth(&mut self, nth: u32) -> Option<&mut T> {
+        let x = thread::thread_idx_x() as usize;
+        let strip = nth as usize * thread::block_dim_y() as usize;
+        let y = strip + thread::thread_idx_y() as usize;
+        // SAFETY: the cell is within the tile, and it is this thread's alone: a block has at most two dimensions, another
+        // thread's rows differ by less than the strips are apart, and until the barrier nobody reads.
         (x < W && y < H).then(|| unsafe { &mut (*self.cells)[y][x] })
     }
 

@@ -26,10 +26,8 @@ impl Machine<'_> {
         self.observers.watching =
             watched.is_some_and(|w| w.block == block.linear && w.warp == warp.index);
         let mut left = quantum;
-        let result = match &self.run.options.trace {
-            Some(trace) => self.run_traced(trace, block, warp, &mut left),
-            None => self.run_splits(block, warp, &mut left),
-        };
+        let trace = self.run.options.trace.as_deref();
+        let result = self.run_traced(trace, block, warp, &mut left);
         let used = quantum - left;
         self.steps += used;
         if !self.run.burn(used) {

@@ -9,15 +9,18 @@ use crate::row::Row;
 use crate::trace::{Register, Step, Trace};
 
 impl Machine<'_> {
-    /// What [`Machine::run_splits`] does, with a note of each instruction.
+    /// What [`Machine::run_splits`] does, with a note of each instruction when a trace wants it.
     pub fn run_traced(
         &mut self,
-        trace: &Trace,
+        trace: Option<&Trace>,
         block: &mut Block,
         warp: &mut Warp,
         left: &mut u64,
     ) -> Result<Stop, Error> {
-        while *left > 0 && trace.wants(block.linear, warp.index) {
+        while let Some(trace) = trace
+            && *left > 0
+            && trace.wants(block.linear, warp.index)
+        {
             // The lanes that are next: picking them again gives the same.
             let Some(split) = warp.pick() else { return Ok(Stop::Blocked) };
             let (pc, mask) = (split.pc as usize, split.mask);

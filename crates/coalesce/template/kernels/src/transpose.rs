@@ -10,32 +10,44 @@
 use cuda_std::prelude::*;
 use cuda_std::safe::{Plane, PlanePerThread, Tile, TransposedPlanePerThread};
 
-/// The width and height of a block and its tile.
+/// The width and height of the tile that a block transposes.
 pub const TILE: u32 = 32;
+/// Elements of a thread, which lie [`STRIP`] rows apart: so that each has several requests on their way at once.
+const EACH: u32 = 4;
+/// The rows of a block's threads.
+const STRIP: u32 = TILE / EACH;
 
-/// Naive: each thread writes its element of a row, and reads it from a column.
-#[kernel(block(TILE, TILE))]
-pub fn transpose_direct(source: Plane<f32>, mut target: PlanePerThread<f32>) {
-    let [x, y] = target.index();
-    if let (Some(target), Some(value)) = (target.mine(), source.get(y, x)) {
-        *target = value;
+/// Naive: each thread writes its elements of rows, and reads them from columns.
+#[kernel(block(TILE, STRIP))]
+pub fn transpose_direct(source: Plane<f32>, mut target: PlanePerThread<f32, EACH>) {
+    for nth in 0..EACH {
+        let [x, y] = target.index_of(nth);
+        if let (Some(target), Some(value)) = (target.nth(nth), source.get(y, x)) {
+            *target = value;
+        }
     }
 }
 
 /// Change from `direct`: a tile of shared memory is written by rows and read by columns. A cell more in each row puts
 /// the cells of a column into different banks.
-#[kernel(block(TILE, TILE))]
+#[kernel(block(TILE, STRIP))]
 pub fn transpose_tiled(
     source: Plane<f32>,
     mut tile: Tile<f32, 33, 32>,
-    mut target: TransposedPlanePerThread<f32>,
+    mut target: TransposedPlanePerThread<f32, EACH>,
 ) {
-    let at = thread::index_2d();
-    if let (Some(cell), Some(value)) = (tile.mine(), source.get(at.x, at.y)) {
-        *cell = value;
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let [column, row] = [thread::block_idx_x() * TILE + x, thread::block_idx_y() * TILE + y];
+    for nth in 0..EACH {
+        let value = source.get(column, row + nth * STRIP);
+        if let (Some(cell), Some(value)) = (tile.nth(nth), value) {
+            *cell = value;
+        }
     }
     let tile = tile.sync();
-    if let Some(target) = target.mine() {
-        *target = tile[(thread::thread_idx_x() as usize, thread::thread_idx_y() as usize)];
+    for nth in 0..EACH {
+        if let Some(target) = target.nth(nth) {
+            *target = tile[(x as usize, (y + nth * STRIP) as usize)];
+        }
     }
 }
