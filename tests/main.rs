@@ -2,8 +2,7 @@
 //!
 //! Tests that need something that may be missing are ignored and named for it: `assembled::` needs
 //! NVIDIA's `ptxas`, `device::` a GPU, `stranger::` minutes, `accuracy::` predictions. `cargo xtask test` runs those whose
-//! need is met and says
-//! which were not run.
+//! need is met and says which were not run; `revision::` is a long proof.
 #![allow(clippy::print_stdout, reason = "tests report what they compared")]
 
 mod accuracy;
@@ -33,6 +32,7 @@ mod race_runs;
 mod references;
 mod regressions;
 mod report;
+mod revision;
 mod snapshots;
 mod stranger;
 mod streams;

@@ -11,9 +11,9 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A project in a folder of its own.
-struct Project {
+pub(crate) struct Project {
     _folder: TempDir,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     target: PathBuf,
 }
 
@@ -32,7 +32,7 @@ fn new(folder: &Path, arguments: &[&str]) -> Output {
 
 impl Project {
     /// A project that takes the libraries from this source.
-    fn new(source: &[&str]) -> Project {
+    pub(crate) fn new(source: &[&str]) -> Project {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let written = new(folder.path(), &[&["saxpy-app"], source].concat());
         assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
@@ -93,18 +93,18 @@ impl Project {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn file(&self, path: &str) -> String {
+    pub(crate) fn file(&self, path: &str) -> String {
         std::fs::read_to_string(self.root.join(path))
             .unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         std::fs::write(self.root.join(path), text).expect("it can be written");
     }
 }
 
 /// Each part of a text is there.
-fn assert_says(text: &str, parts: &[&str]) {
+pub(crate) fn assert_says(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "`{part}` is missing:\n{text}");
     }

@@ -206,6 +206,24 @@ pub const PROOFS: &[Proof] = &[
         sample: "a looser bound, with one thread",
     },
     Proof {
+        name: "new-from-git",
+        shows: "a project by `coalesce new` from a revision of a repository passes its tests outside of the checkout",
+        command: &[
+            "test",
+            "--release",
+            "--test",
+            "integration",
+            "--",
+            "--ignored",
+            "--nocapture",
+            "revision::",
+        ],
+        environment: &[],
+        inputs: &["crates", "rust-toolchain.toml", "Cargo.lock"],
+        figure: "from a revision: tested after ",
+        sample: "the same project from this checkout, and what is written for a revision",
+    },
+    Proof {
         name: "report",
         shows: "every page of the report fits and asks for nothing in a browser",
         command: &[
