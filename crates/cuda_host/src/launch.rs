@@ -250,8 +250,10 @@ impl<'a> Launcher<'a> {
             dynamic_shared_bytes as usize,
         )?;
         let most = self.gpu.attribute(Attribute::MaxThreadsPerMultiprocessor)?;
+        let is_known = self.gpu.image().facts(kernel).is_some_and(|it| it.registers.is_some());
         Ok(Some(LaunchResources {
             registers: info.registers,
+            registers_are_estimated: self.gpu.virtual_device().is_some() && !is_known,
             shared_bytes: info.static_shared_bytes + dynamic_shared_bytes,
             local_bytes: info.local_bytes,
             block_threads: threads,
@@ -267,6 +269,8 @@ impl<'a> Launcher<'a> {
 pub struct LaunchResources {
     /// Registers per thread.
     pub registers: u32,
+    /// A virtual device estimated them, because NVIDIA's assembler has not seen the kernel.
+    pub registers_are_estimated: bool,
     /// Shared memory per block, bytes, dynamic included.
     pub shared_bytes: u32,
     /// Local memory per thread, bytes.

@@ -237,7 +237,11 @@ const EXPLAINED: [(&str, &str, &str); 16] = [
     ("bound by", "measured-peak", "The resource of the machine that bounds the time from below."),
     ("minimum time, ms", "minimum-time", "The time that the bytes take at the measured peak."),
     ("speed-up", "speed-up", "The time of the baseline over this one's."),
-    ("registers", "register", "Registers per thread, as NVIDIA's assembler gave them."),
+    (
+        "registers",
+        "register",
+        "Registers per thread, as NVIDIA's assembler gave them; with ~ an estimate.",
+    ),
     (
         "occupancy, %",
         "Occupancy",

@@ -59,7 +59,8 @@ pub fn cells(row: &Row, is_ranked: bool) -> [String; COLUMNS.len()] {
         RowOutcome::Wrong { reason } => cells[2] = format!("WRONG: {reason}"),
     }
     if let Some(resources) = &row.resources {
-        cells[10] = resources.registers.to_string();
+        let about = if resources.registers_are_estimated { "~" } else { "" };
+        cells[10] = format!("{about}{}", resources.registers);
         cells[11] = format!("{:.0} %", resources.occupancy_percent);
     }
     if let Some(traffic) = &row.traffic {

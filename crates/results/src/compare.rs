@@ -247,6 +247,7 @@ mod tests {
     fn row(pattern: &str, variant: &str) -> Row {
         let resources = Resources {
             registers: 10,
+            registers_are_estimated: false,
             shared_bytes: 0,
             local_bytes: 0,
             block_threads: 256,

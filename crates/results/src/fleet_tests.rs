@@ -128,24 +128,33 @@ fn committed_boards_accuse_nobody() {
         let results = Results::load(path.as_ref(), &[]).expect("it is committed");
         Node { name: name.to_owned(), results }
     };
-    let nodes = [
+    let names = [
         "nvidia-h200/reference.json",
         "nvidia-h200/repeat.json.gz",
         "nvidia-h200/after-the-move.json.gz",
+        "nvidia-h200/third.json.gz",
+        "nvidia-h200-x2/gpu0.json.gz",
+        "nvidia-h200-x2/gpu1.json.gz",
         "nvidia-h100/ladders.json.gz",
-    ]
-    .map(load);
+    ];
+    let mut nodes = names.map(load);
     let found = fleets(&nodes);
-    assert_eq!(found.iter().map(|fleet| fleet.nodes.len()).collect::<Vec<_>>(), [3, 1]);
-    // Three boards are too few to judge; even so none is beyond what an outlier would be in a part of the device
-    // that the same kernels measured.
-    let memory = |scores: &BTreeMap<Part, Score>| scores.get(&Part::Memory).map(Score::is_slow);
-    assert!(
-        found[0].scores.iter().all(|scores| memory(scores) != Some(true)),
-        "{:?}",
-        found[0].scores
-    );
-    assert!(found.iter().all(|fleet| fleet.outliers.is_empty()));
+    assert_eq!(found.iter().map(|fleet| fleet.nodes.len()).collect::<Vec<_>>(), [6, 1]);
+    assert!(found.iter().all(|fleet| fleet.outliers.is_empty()), "{:?}", found[0].outliers);
+
+    // One of them with slower memory is found, and it alone.
+    for planted in 0..6 {
+        let sound = nodes[planted].results.clone();
+        for row in &mut nodes[planted].results.rows {
+            if let RowOutcome::Measured(measured) = &mut row.outcome {
+                measured.time_ms = measured.time_ms.scaled(1.08);
+            }
+        }
+        let found = &fleets(&nodes)[0];
+        let accused: Vec<usize> = found.outliers.iter().map(|outlier| outlier.node).collect();
+        assert!(!accused.is_empty() && accused.iter().all(|node| *node == planted), "{accused:?}");
+        nodes[planted].results = sound;
+    }
 }
 
 #[test]

@@ -233,6 +233,9 @@ pub struct Row {
 pub struct Resources {
     /// Registers per thread.
     pub registers: u32,
+    /// Whether they are an estimate, without NVIDIA's assembler.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub registers_are_estimated: bool,
     /// Shared memory per block, bytes, dynamic included.
     pub shared_bytes: u32,
     /// Local memory per thread, bytes.

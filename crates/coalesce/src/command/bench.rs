@@ -138,7 +138,8 @@ impl Run<'_> {
         let is_virtual = gpu.virtual_device().is_some();
         if is_virtual {
             println!(
-                "Times are predictions of a model, from smaller sizes that were executed. Traffic is counted, and exact."
+                "Times are predictions of a model, from smaller sizes that were executed. Traffic is counted, and exact. \
+                 Registers with ~ are estimates, for kernels that NVIDIA's assembler has not seen."
             );
         }
         println!("device: {}", gpu.origin());

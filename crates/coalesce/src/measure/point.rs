@@ -385,6 +385,7 @@ impl Bench<'_> {
 fn resources(of: LaunchResources) -> Resources {
     Resources {
         registers: of.registers,
+        registers_are_estimated: of.registers_are_estimated,
         shared_bytes: of.shared_bytes,
         local_bytes: of.local_bytes,
         block_threads: of.block_threads,
