@@ -21,7 +21,7 @@ fn sweeps_equal_the_gpu() {
     let index = std::fs::read_to_string(format!("{folder}/mufu.json")).unwrap();
     let index: serde_json::Value = serde_json::from_str(&index).unwrap();
     let sweeps = index["sweeps"].as_array().unwrap();
-    assert_eq!(sweeps.len(), 23);
+    assert_eq!(sweeps.len(), 68);
     let mut memory = Memory::default();
     let out = memory.allocate(4 << 24).unwrap();
     let options = Options { counters: false, ..Options::default() };
