@@ -4,6 +4,7 @@ use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::l2::AccessWindow;
+use crate::thread;
 use crate::work::QueuedWork;
 use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use simt::Module;
@@ -11,12 +12,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::CString;
 use std::sync::Arc;
 
-/// The legacy default stream's key on the first device; the driver's handles 0 and 1 both mean it.
+/// The default stream that a call means which names none.
+pub(crate) const DEFAULT: usize = 0;
+/// The legacy default stream's key on the first device, and its handle.
 pub(crate) const LEGACY: usize = 1;
-/// The default stream of a thread, on the first device.
+/// The handle of a thread's default stream, and the key of the first thread's on the first device.
 const PER_THREAD: usize = 2;
-/// How far the keys of two devices' default streams are apart. Other streams have larger handles.
-const DEVICE_KEYS: usize = 16;
+/// How far the keys of two devices' default streams are apart; so many threads but two have one of their own. Other
+/// streams have larger handles.
+const DEVICE_KEYS: usize = 1 << 10;
 
 /// A context.
 #[derive(Debug, Default)]
@@ -226,8 +230,12 @@ impl Objects {
     /// The key under which a stream handle of the driver's is found: each device has default streams of its own.
     pub(crate) fn key(&self, stream: usize) -> usize {
         match stream {
-            0 | LEGACY => self.legacy(),
-            PER_THREAD => DEVICE_KEYS * self.device + PER_THREAD,
+            DEFAULT if thread::has_own_default() => self.key(PER_THREAD),
+            DEFAULT | LEGACY => self.legacy(),
+            PER_THREAD => {
+                let own = thread::number() % (DEVICE_KEYS - PER_THREAD);
+                DEVICE_KEYS * self.device + PER_THREAD + own
+            }
             other => other,
         }
     }
@@ -272,7 +280,8 @@ impl Objects {
             let others = self.streams.values();
             let others = others.filter(|it| it.device == device && !it.is_non_blocking());
             dependencies.extend(others.filter_map(|other| other.tail));
-            dependencies.extend(tail_of(of_device + PER_THREAD));
+            let of_threads = of_device + PER_THREAD..of_device + DEVICE_KEYS;
+            dependencies.extend(of_threads.filter_map(tail_of));
         } else if !is_non_blocking {
             dependencies.extend(tail_of(of_device + LEGACY));
         }

@@ -1,10 +1,16 @@
 //! What the driver knows of each thread of the program.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Threads that have asked for their default stream.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static CONTEXTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+    static HAS_OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
+    static NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The context that is current on this thread.
@@ -32,6 +38,24 @@ pub(crate) fn in_host_function(function: impl FnOnce()) {
     IN_HOST_FUNCTION.set(true);
     function();
     IN_HOST_FUNCTION.set(false);
+}
+
+/// A number of this thread, from 0.
+pub(crate) fn number() -> usize {
+    NUMBER.with(|number| *number)
+}
+
+/// Whether stream 0 means this thread's default stream in the call that is under way, and not the legacy one.
+pub(crate) fn has_own_default() -> bool {
+    HAS_OWN_DEFAULT.get()
+}
+
+/// Runs a driver function in which stream 0 means this thread's default stream.
+pub(crate) fn with_own_default<T>(function: impl FnOnce() -> T) -> T {
+    HAS_OWN_DEFAULT.set(true);
+    let returned = function();
+    HAS_OWN_DEFAULT.set(false);
+    returned
 }
 
 #[cfg(test)]

@@ -25,8 +25,25 @@ macro_rules! exports {
                 [$name, cuda_driver::api::$name];
         )*
 
+        /// The same functions for programs whose stream 0 is the calling thread's own.
+        mod per_thread {
+            #[allow(unused_imports)]
+            use super::*;
+
+            $(
+                #[allow(non_snake_case, clippy::too_many_arguments)]
+                pub(super) unsafe extern "C" fn $name($($argument: $type),*) -> cuda_driver::ReturnCode {
+                    // SAFETY: the contract is the same.
+                    $crate::thread::with_own_default(|| unsafe { super::$name($($argument),*) })
+                }
+            )*
+        }
+
         pub(super) fn table() -> $crate::exports::define::SymbolRows {
-            vec![$((stringify!($name), $name as *mut std::ffi::c_void)),*]
+            vec![$((
+                stringify!($name),
+                [$name as *mut std::ffi::c_void, per_thread::$name as *mut std::ffi::c_void],
+            )),*]
         }
     };
 }
@@ -43,5 +60,5 @@ macro_rules! cost {
 }
 pub(super) use cost;
 
-/// Names with addresses.
-pub(super) type SymbolRows = Vec<(&'static str, *mut c_void)>;
+/// Names with two addresses: stream 0 is the legacy default stream, or the calling thread's own.
+pub(super) type SymbolRows = Vec<(&'static str, [*mut c_void; 2])>;

@@ -9,6 +9,7 @@ use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
 use cust_raw::{CUdevice, CUuuid};
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr::NonNull;
 
 /// The CUDA version whose driver this stands in for.
 const VERSION: c_int = 13_000;
@@ -54,6 +55,8 @@ const DATED: [(&str, c_int); 3] = [
     ("cuCtxCreate_v3", 11_040),
 ];
 
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
+const PER_THREAD_DEFAULT_STREAM: u64 = 2;
 /// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`.
 const SYMBOL_NOT_FOUND: c_uint = 1;
 /// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`.
@@ -64,7 +67,7 @@ const VERSION_NOT_SUFFICIENT: c_uint = 2;
 ///
 /// # Errors
 /// The status that `cuGetProcAddress_v2` reports.
-fn newest(name: &str, version: c_int) -> Result<*mut c_void, c_uint> {
+fn newest(name: &str, version: c_int, flags: u64) -> Result<*mut c_void, c_uint> {
     // The header's `cuGraphInstantiate` has been another function since CUDA 12.0.
     let name = match name {
         "cuGraphInstantiate" if version >= 12_000 => "cuGraphInstantiateWithFlags",
@@ -80,7 +83,10 @@ fn newest(name: &str, version: c_int) -> Result<*mut c_void, c_uint> {
         let known = |symbol: &&Symbol| symbol.c_name().to_bytes() == name.as_bytes();
         if let Some(symbol) = Symbol::ALL.iter().find(known) {
             if since(*symbol, &name) <= version {
-                return Ok(symbol.address());
+                let per_thread = (flags & PER_THREAD_DEFAULT_STREAM != 0)
+                    .then(|| super::per_thread_symbol(&name))
+                    .flatten();
+                return Ok(per_thread.map_or(symbol.address(), NonNull::as_ptr));
             }
             status = VERSION_NOT_SUFFICIENT;
         }
@@ -89,15 +95,15 @@ fn newest(name: &str, version: c_int) -> Result<*mut c_void, c_uint> {
 }
 
 exports! {
-    fn cuGetProcAddress(_machine, name: *const c_char, address: *mut *mut c_void, version: c_int, _flags: u64) {
-        let found = newest(&text(name)?, version);
+    fn cuGetProcAddress(_machine, name: *const c_char, address: *mut *mut c_void, version: c_int, flags: u64) {
+        let found = newest(&text(name)?, version, flags);
         out(address, found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
     fn cuGetProcAddress_v2(
-        _machine, name: *const c_char, address: *mut *mut c_void, version: c_int, _flags: u64, status: *mut c_uint
+        _machine, name: *const c_char, address: *mut *mut c_void, version: c_int, flags: u64, status: *mut c_uint
     ) {
-        let found = newest(&text(name)?, version);
+        let found = newest(&text(name)?, version, flags);
         out_optional(status, found.err().unwrap_or(0));
         out(address, found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)

@@ -23,6 +23,15 @@ use std::ptr::NonNull;
 
 /// The function of that name.
 pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
+    both(name).and_then(|[legacy, _]| NonNull::new(legacy))
+}
+
+/// The function of that name whose stream 0 is the calling thread's default stream.
+pub(crate) fn per_thread_symbol(name: &str) -> Option<NonNull<c_void>> {
+    both(name).and_then(|[_, per_thread]| NonNull::new(per_thread))
+}
+
+fn both(name: &str) -> Option<[*mut c_void; 2]> {
     let tables = [
         array::table,
         context::table,
@@ -40,7 +49,7 @@ pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
         transfer::table,
     ];
     let mut rows = tables.into_iter().flat_map(|table| table());
-    rows.find(|(known, _)| *known == name).and_then(|(_, address)| NonNull::new(address))
+    rows.find(|(known, _)| *known == name).map(|(_, addresses)| addresses)
 }
 
 #[cfg(test)]

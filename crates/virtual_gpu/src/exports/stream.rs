@@ -5,7 +5,7 @@ use super::define::exports;
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::l2::AccessWindow;
 use crate::machine::Machine;
-use crate::objects::{EventState, LEGACY, StreamCapture, StreamState};
+use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
 use cuda_driver::ReturnCode;
@@ -205,7 +205,6 @@ exports! {
     fn cuStreamAttachMemAsync(
         machine, stream: CUstream, _pointer: cust_raw::CUdeviceptr, _bytes: usize, _flags: c_uint
     ) {
-        let key = if stream.is_null() { LEGACY } else { stream.addr() };
-        machine.objects.stream(key).map(|_| ())
+        machine.objects.stream(stream.addr()).map(|_| ())
     }
 }

@@ -7,7 +7,7 @@ use crate::copy_model::{self, Direction};
 use crate::machine::Machine;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
-use crate::objects::LEGACY;
+use crate::objects::DEFAULT;
 use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
@@ -85,10 +85,10 @@ fn copy(
     let Some(stream) = stream else {
         // The host is in this call until the copy is done and cannot change anything.
         let watches = std::mem::replace(&mut machine.options.watch_host_memory, false);
-        let submitted = machine.submit(LEGACY, QueuedWork::Copy(copy));
+        let submitted = machine.submit(DEFAULT, QueuedWork::Copy(copy));
         machine.options.watch_host_memory = watches;
         submitted?;
-        return machine.synchronize(LEGACY);
+        return machine.synchronize(DEFAULT);
     };
     let capturing = machine.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {
@@ -137,7 +137,7 @@ fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> CuResult {
     let side = CopySide { address: fill.address, pitch: fill.pitch };
     let row_bytes = fill.width.checked_mul(fill.size).ok_or(ReturnCode::INVALID_VALUE)?;
     check(machine, side, row_bytes, fill.height, Said::Device)?;
-    machine.submit(stream.unwrap_or(LEGACY), QueuedWork::Fill(fill))?;
+    machine.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
     // A fill returns before it is done, except on the host's memory.
     Ok(())
 }
@@ -211,7 +211,7 @@ unsafe fn plane(
 ) -> CuResult {
     // SAFETY: by the contract.
     if let Some(planned) = unsafe { array::planned(descriptor)? } {
-        if machine.objects.stream(stream.unwrap_or(LEGACY))?.capture.is_some() {
+        if machine.objects.stream(stream.unwrap_or(DEFAULT))?.capture.is_some() {
             return Err(machine.unsupported("capturing copies of arrays"));
         }
         return machine.copy_box(&planned);
