@@ -5,7 +5,7 @@ use crate::peers::OpenLibrary;
 use crate::unavailable::Unavailable;
 use anyhow::{Context, Result, bail};
 use cuda_host::Gpu;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 
 /// The variable that names the library's file.
 const VARIABLE: &str = "COALESCE_NCCL";
@@ -51,16 +51,8 @@ impl Nccl {
             bail!(Unavailable(why.to_owned()));
         }
         let file = std::env::var_os(VARIABLE).unwrap_or_else(|| NAME.into());
-        let missing = |error: anyhow::Error| {
-            let file = file.display();
-            Unavailable(format!(
-                "there is no {file}: install NCCL or name it by {VARIABLE} ({error})"
-            ))
-        };
-        // SAFETY: the file is NVIDIA's library by its name or by what the user says; loading it runs its initialization.
-        let library = unsafe { OpenLibrary::open(&file) }.map_err(missing)?;
-        let mut nccl = Nccl { library, communicators: Vec::new() };
-        nccl.check_version()?;
+        // SAFETY: the file is NVIDIA's library by its name or by what the user says.
+        let mut nccl = unsafe { Nccl::load(&file) }?;
         let devices: Vec<c_int> = gpus.iter().map(|gpu| gpu.device().as_raw()).collect();
         nccl.communicators = vec![std::ptr::null_mut(); devices.len()];
         // SAFETY: the function has this signature in version 2; there are as many places as devices.
@@ -71,6 +63,24 @@ impl Nccl {
         };
         gpus[0].make_current()?;
         nccl.check("connecting the devices", code)?;
+        Ok(nccl)
+    }
+
+    /// The library in this file, if it is of the version whose functions these are.
+    ///
+    /// # Safety
+    /// Loading the file runs its initialization.
+    unsafe fn load(file: &OsStr) -> Result<Nccl> {
+        let missing = |error: anyhow::Error| {
+            let file = file.display();
+            Unavailable(format!(
+                "there is no {file}: install NCCL or name it by {VARIABLE} ({error})"
+            ))
+        };
+        // SAFETY: by the contract.
+        let library = unsafe { OpenLibrary::open(file) }.map_err(missing)?;
+        let nccl = Nccl { library, communicators: Vec::new() };
+        nccl.check_version()?;
         Ok(nccl)
     }
 
@@ -150,5 +160,42 @@ impl Drop for Nccl {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn another_version_another_library_and_none_are_a_sentence_each() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let load = |name: &str, body: &str| {
+            let (source, library) = (folder.path().join("stub.rs"), folder.path().join(name));
+            std::fs::write(&source, body).expect("a writable folder");
+            let built = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+                .args(["--crate-type", "cdylib", "-C", "panic=abort", "-o"])
+                .args([&library, &source])
+                .status();
+            assert!(built.expect("rustc runs").success());
+            // SAFETY: the library was just made and does nothing when it is loaded.
+            unsafe { Nccl::load(library.as_os_str()) }.map(drop).map_err(|error| error.to_string())
+        };
+        let version = |number: u32| {
+            format!(
+                "#[unsafe(no_mangle)] pub unsafe extern \"C\" fn ncclGetVersion(version: *mut i32) -> i32 {{ \
+                 unsafe {{ *version = {number} }}; 0 }}"
+            )
+        };
+        assert_eq!(load("two.so", &version(22_803)), Ok(()));
+        assert_eq!(load("old_two.so", &version(2_708)), Ok(()));
+        let three = load("three.so", &version(30_100)).expect_err("it is another version");
+        assert_eq!(three, "this is NCCL 3, and the program knows version 2: install that one");
+        assert_eq!(load("other.so", "").expect_err("it is another library"), "this is not NCCL");
+        // SAFETY: there is nothing to load.
+        let none = unsafe { Nccl::load(OsStr::new("/nowhere/libnccl.so.2")) };
+        let none = none.map(drop).expect_err("there is none").to_string();
+        assert!(none.starts_with("there is no /nowhere/libnccl.so.2: install NCCL"), "{none}");
     }
 }
