@@ -3,7 +3,7 @@
 use simt::Module;
 
 /// Kernels of the corpus and the fixtures.
-const KERNELS: usize = 128;
+const KERNELS: usize = 135;
 
 #[test]
 fn corpus_is_supported() {
