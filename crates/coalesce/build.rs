@@ -1,5 +1,7 @@
 //! Compiles the instruments' kernels to PTX, which the library carries.
 
+#![allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
+
 use cuda_builder::NvvmArch;
 
 fn main() {
@@ -13,4 +15,12 @@ fn main() {
         .panic(cuda_builder::PanicStrategy::Trap)
         .registers("../measurement_kernels/resources.txt")
         .write_or_exit();
+    // Cargo builds the dependencies into one folder, three above that of a build script, and `virtual_libcuda` before this
+    // crate. Only the feature `bundled-libcuda` reads the file.
+    let deps = std::path::PathBuf::from(std::env::var("OUT_DIR").expect("cargo says it"))
+        .ancestors()
+        .nth(3)
+        .expect("a build script's folder is deep")
+        .join("deps/libvirtual_libcuda.so");
+    println!("cargo::rustc-env=COALESCE_BUILT_LIBCUDA={}", deps.display());
 }

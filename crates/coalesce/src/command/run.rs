@@ -16,6 +16,11 @@ const LIBRARY: &str = "libvirtual_libcuda.so";
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 /// The variable that names the library where it is not beside this program.
 const LIBRARY_VARIABLE: &str = "COALESCE_VIRTUAL_LIBCUDA";
+/// The library itself, in a program that was built to carry it: one that `cargo install` copies away from its folder.
+#[cfg(feature = "bundled-libcuda")]
+const BUNDLED: Option<&[u8]> = Some(include_bytes!(env!("COALESCE_BUILT_LIBCUDA")));
+#[cfg(not(feature = "bundled-libcuda"))]
+const BUNDLED: Option<&[u8]> = None;
 
 /// Run a program that uses the CUDA driver on the virtual GPU, and print what its kernels did: requests, sectors, bank
 /// conflicts, hazards with their lines, leaks, misuse of the driver, predicted times, and advice.
@@ -69,9 +74,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(folder) = &arguments.report {
         ::report::check_folder(folder).map_err(|error| WrongArgument(format!("{error:#}")))?;
     }
-    let library = library()?;
     let folder = tempfile::Builder::new().prefix("coalesce-run-").tempdir();
     let folder = folder.context("cannot make a temporary folder for the profile")?;
+    let library = library(folder.path())?;
     for name in NAMES {
         std::os::unix::fs::symlink(&library, folder.path().join(name))
             .with_context(|| format!("cannot put {name} in front of the program"))?;
@@ -159,8 +164,9 @@ fn collected(folder: &Path) -> Result<Option<ProgramProfile>> {
     Ok(joined)
 }
 
-/// Our `libcuda.so.1`: the file that the variable names, or the newest beside this program.
-fn library() -> Result<PathBuf> {
+/// Our `libcuda.so.1`: the file that the variable names, or the newest beside this program, or the one that it carries,
+/// written to the folder.
+fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
     if let Some(named) = std::env::var_os(LIBRARY_VARIABLE) {
         let path = PathBuf::from(named);
         let found = path.canonicalize();
@@ -179,12 +185,17 @@ fn library() -> Result<PathBuf> {
     let built = |path: &PathBuf| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
     let newest = places.into_iter().filter_map(|path| Some((built(&path)?, path))).max();
     let Some((_, path)) = newest else {
-        return Err(WrongArgument(format!(
-            "there is no {} beside {}: build it by `cargo build --release -p virtual_libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
-            NAMES[0],
-            program.display()
-        ))
-        .into());
+        let Some(bundled) = BUNDLED else {
+            return Err(WrongArgument(format!(
+                "there is no {} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p virtual_libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
+                NAMES[0],
+                program.display()
+            ))
+            .into());
+        };
+        let path = folder_of_this_run.join(LIBRARY);
+        write(&path, bundled)?;
+        return Ok(path);
     };
     path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
 }

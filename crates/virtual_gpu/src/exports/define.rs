@@ -1,6 +1,7 @@
 //! How a function of the driver API is written down here.
 
 use std::ffi::c_void;
+use std::sync::OnceLock;
 
 /// Defines driver functions on the virtual device.
 ///
@@ -62,3 +63,7 @@ pub(super) use cost;
 
 /// Names with two addresses: stream 0 is the legacy default stream, or the calling thread's own.
 pub(super) type SymbolRows = Vec<(&'static str, [*mut c_void; 2])>;
+
+/// Finds a row of all tables. Known since the first function was looked up, which comes before any call: there is no other
+/// way to one.
+pub(super) static FIND: OnceLock<fn(&str) -> Option<[*mut c_void; 2]>> = OnceLock::new();

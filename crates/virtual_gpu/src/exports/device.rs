@@ -2,14 +2,13 @@
 
 use super::arguments::{out, out_optional, text};
 use super::context::check_device;
-use super::define::exports;
+use super::define::{FIND, exports};
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
 use cust_raw::{CUdevice, CUuuid};
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::ptr::NonNull;
 
 /// The CUDA version whose driver this stands in for.
 const VERSION: c_int = 13_000;
@@ -83,10 +82,9 @@ fn newest(name: &str, version: c_int, flags: u64) -> Result<*mut c_void, c_uint>
         let known = |symbol: &&Symbol| symbol.c_name().to_bytes() == name.as_bytes();
         if let Some(symbol) = Symbol::ALL.iter().find(known) {
             if since(*symbol, &name) <= version {
-                let per_thread = (flags & PER_THREAD_DEFAULT_STREAM != 0)
-                    .then(|| super::per_thread_symbol(&name))
-                    .flatten();
-                return Ok(per_thread.map_or(symbol.address(), NonNull::as_ptr));
+                let own_default = flags & PER_THREAD_DEFAULT_STREAM != 0;
+                let row = FIND.get().filter(|_| own_default).and_then(|find| find(&name));
+                return Ok(row.map_or(symbol.address(), |[_, per_thread]| per_thread));
             }
             status = VERSION_NOT_SUFFICIENT;
         }

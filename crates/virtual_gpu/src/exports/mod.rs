@@ -23,12 +23,8 @@ use std::ptr::NonNull;
 
 /// The function of that name.
 pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
-    both(name).and_then(|[legacy, _]| NonNull::new(legacy))
-}
-
-/// The function of that name whose stream 0 is the calling thread's default stream.
-pub(crate) fn per_thread_symbol(name: &str) -> Option<NonNull<c_void>> {
-    both(name).and_then(|[_, per_thread]| NonNull::new(per_thread))
+    let find = define::FIND.get_or_init(|| both);
+    find(name).and_then(|[legacy, _]| NonNull::new(legacy))
 }
 
 fn both(name: &str) -> Option<[*mut c_void; 2]> {
