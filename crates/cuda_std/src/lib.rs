@@ -64,6 +64,11 @@ pub use cust_core::DeviceCopy;
 pub use float::half::{bf16, f16};
 pub use float::{FloatExt, GpuFloat, GpuHalf};
 pub use glam;
+#[cfg(feature = "vek")]
+#[deprecated(
+    note = "`glam` is what the rest of this crate uses; rust-cuda gives the same advice"
+)]
+pub use vek;
 
 /// The `half` crate; on the device with the [`f16`](struct@f16) and the [`bf16`](struct@bf16) of this one.
 pub mod half {

@@ -107,9 +107,11 @@ fn manifest(name: &str) -> String {
     )
 }
 
-/// A dependency on a library of this checkout.
+/// A dependency on a library of this checkout, with what upstream's has always.
 fn ours(library: &str) -> String {
-    format!("{{ path = \"{}\" }}", workspace::root().join("crates").join(library).display())
+    let features = if library == "cuda_std" { ", features = [\"vek\"]" } else { "" };
+    let path = workspace::root().join("crates").join(library);
+    format!("{{ path = \"{}\"{features} }}", path.display())
 }
 
 /// Whether a crate of kernels becomes PTX; what is wrong has been printed.
