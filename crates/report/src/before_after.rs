@@ -11,8 +11,17 @@ use results::{Pair, Row, Verdict, differences, pairs};
 /// The page's file.
 pub const PAGE: &str = "before_after.html";
 
-/// The columns of its tables, after those of the two times.
-const COLUMNS: [&str; 4] = ["after / before", "spread before, %", "spread after, %", "verdict"];
+/// The columns of its tables: what a narrow window shows comes first.
+const COLUMNS: [&str; 8] = [
+    "variant",
+    "verdict",
+    "after / before",
+    "before, ms",
+    "after, ms",
+    "size",
+    "spread before, %",
+    "spread after, %",
+];
 
 /// The content of the page.
 pub fn content(runs: &Runs, other: &Run) -> Markup {
@@ -86,28 +95,35 @@ fn verdict(found: &[Pair<'_>]) -> String {
     )
 }
 
+/// The variant's name, which a narrow window breaks between its words.
 fn name(row: &Row) -> Markup {
-    html! { th scope="row" { a href=(format!("{}.html", row.pattern)) { (row.name()) } } }
+    let name = row.name();
+    html! {
+        th scope="row" {
+            a href=(format!("{}.html", row.pattern)) {
+                @for word in name.split_inclusive(['/', '_']) { (word) wbr; }
+            }
+        }
+    }
 }
 
 fn table(caption: &str, rows: &[&Pair<'_>]) -> Markup {
-    let names = [&["variant", "size", "before, ms", "after, ms"], &COLUMNS[..]].concat();
     let body = html! {
         @for pair in rows {
             @let verdict = pair.verdict();
             tr class=[class(verdict)] {
                 (name(pair.row))
-                td.short { (pair.row.show_size()) }
+                td.verdict { (verdict.to_string().to_lowercase()) }
+                (fixed(Some(pair.ratio()), 3, ""))
                 (time(Some(pair.first.median)))
                 (time(Some(pair.second.median)))
-                (fixed(Some(pair.ratio()), 3, ""))
+                td.short { (pair.row.show_size()) }
                 (fixed(Some(pair.first.noise_percent()), 1, ""))
                 (fixed(Some(pair.second.noise_percent()), 1, ""))
-                td.verdict { (verdict.to_string().to_lowercase()) }
             }
         }
     };
-    page::table(caption, &headers(&names), &body)
+    page::table(caption, &headers(&COLUMNS), &body)
 }
 
 fn class(verdict: Verdict) -> Option<&'static str> {
