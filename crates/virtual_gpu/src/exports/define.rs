@@ -66,4 +66,7 @@ pub(super) type SymbolRows = Vec<(&'static str, [*mut c_void; 2])>;
 
 /// Finds a row of all tables. Known since the first function was looked up, which comes before any call: there is no other
 /// way to one.
-pub(super) static FIND: OnceLock<fn(&str) -> Option<[*mut c_void; 2]>> = OnceLock::new();
+pub(super) static FIND: OnceLock<Find> = OnceLock::new();
+
+/// Finds the two addresses of a name.
+pub(super) type Find = fn(&str) -> Option<[*mut c_void; 2]>;
