@@ -1,4 +1,4 @@
-//! Compiles the instruments' kernels to PTX, which the library carries.
+//! Compiles the instruments' kernels to PTX, which the library carries, and says where cargo builds `libcuda.so.1`.
 
 #![allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 

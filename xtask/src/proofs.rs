@@ -51,6 +51,13 @@ const ON_A_GPU: &[&str] =
 /// What a page's executor is made of, and what it is compared with.
 const PAGE: &[&str] = &["crates/simt", "crates/simt_page", "book/src/pairs.rs"];
 
+/// The integration tests of that name which only a proof runs.
+macro_rules! ignored_test {
+    ($name:literal) => {
+        &["test", "--release", "--test", "integration", "--", "--ignored", "--nocapture", $name]
+    };
+}
+
 /// All long proofs.
 pub const PROOFS: &[Proof] = &[
     Proof {
@@ -208,16 +215,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "new-from-git",
         shows: "a project by `coalesce new` from a revision of a repository passes its tests outside of the checkout",
-        command: &[
-            "test",
-            "--release",
-            "--test",
-            "integration",
-            "--",
-            "--ignored",
-            "--nocapture",
-            "revision::a_project",
-        ],
+        command: ignored_test!("revision::a_project"),
         environment: &[],
         inputs: &["crates", "rust-toolchain.toml", "Cargo.lock"],
         figure: "from a revision: tested after ",
@@ -226,16 +224,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "install",
         shows: "`cargo install --git` makes a program that works by itself, with and without a compiler for kernels",
-        command: &[
-            "test",
-            "--release",
-            "--test",
-            "integration",
-            "--",
-            "--ignored",
-            "--nocapture",
-            "revision::what_cargo_installs",
-        ],
+        command: ignored_test!("revision::what_cargo_installs"),
         environment: &[],
         inputs: &["crates", "host", "kernels", "rust-toolchain.toml", "Cargo.lock"],
         figure: "installed from a revision, ",
@@ -260,16 +249,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "gpu",
         shows: "every variant is correct at every size on a GPU, and measuring notices what is planted",
-        command: &[
-            "test",
-            "--release",
-            "--test",
-            "integration",
-            "--",
-            "--ignored",
-            "--nocapture",
-            "device::",
-        ],
+        command: ignored_test!("device::"),
         environment: &[],
         inputs: ON_A_GPU,
         figure: " correct, ",
