@@ -4,6 +4,7 @@ mod program;
 
 use program::*;
 use results::SCHEMA;
+use std::path::Path;
 use std::process::{Command, Output};
 
 #[test]
@@ -364,6 +365,27 @@ fn an_interrupt_keeps_what_was_measured() {
     let results = results::Results::load(&json, host::CATALOGUE.renamed).expect("it was saved");
     assert!(results.interrupted && !results.rows.is_empty());
     assert!(results.rows.iter().all(|row| row.measured().is_some()));
+}
+
+#[test]
+fn a_device_that_disappears_is_one_sentence_and_what_was_measured_is_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [machine, json] =
+        ["machine.json", "out.json"].map(|name| folder.path().join(name).display().to_string());
+    // The second device runs its first kernels; later ones find it gone.
+    let text = r#"{"devices": ["h100", "h100"], "lost": [{"device": 1, "after_kernels": 4}]}"#;
+    std::fs::write(&machine, text).expect("the folder is there");
+    let device = format!("virtual:{machine}");
+    let arguments = ["bench", "peer_to_peer", "--quick", "--no-sweeps", "--size", "n=2^16"];
+    let output = coalesce(&[&arguments[..], &["--device", &device, "--json", &json]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("if `nvidia-smi` no longer lists a GPU, it has disappeared"), "{text}");
+    let results = results::Results::load(Path::new(&json), host::CATALOGUE.renamed);
+    let rows = results.expect("it was saved").rows;
+    assert!(rows.first().is_some_and(|row| row.measured().is_some()), "{text}");
+    assert!(rows.last().is_some_and(|row| row.measured().is_none()), "{text}");
+    assert_fails(&["verify", "peer_to_peer", "--device", &device], 1, "device 1 has disappeared");
 }
 
 #[test]

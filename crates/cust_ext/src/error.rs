@@ -79,6 +79,9 @@ fn advice(code: ReturnCode) -> Option<&'static str> {
         712 => "unregister the memory first",
         900 | 906 => "do this outside the capture",
         912 => "use a smaller cluster",
+        999 => {
+            "if `nvidia-smi` no longer lists a GPU, it has disappeared: go on without it, in a new process"
+        }
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@ use cuda_driver::api::cuMemPoolDestroy;
 use cust::device::Device;
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::stream::Stream;
-use cust::sys::{CUmemPoolProps, CUmemoryPool};
+use cust::sys::{CUmemAccessDesc, CUmemPoolProps, CUmemoryPool};
 use std::ffi::c_uint;
 use std::mem::MaybeUninit;
 
@@ -89,6 +89,24 @@ impl Pool {
     pub fn trim(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool is alive.
         unsafe { call!(cuMemPoolTrimTo(self.raw, keep_bytes)) }
+    }
+
+    /// Lets kernels on `device` use what this pool allocates, or ends that: peer access between contexts does not reach
+    /// pools.
+    ///
+    /// # Errors
+    /// The driver's, when `device` cannot access the pool's device, or access is taken from the pool's own.
+    pub fn set_access(&self, device: &Device, may_use: bool) -> Result<()> {
+        let mut access = MaybeUninit::<CUmemAccessDesc>::zeroed();
+        // SAFETY: all three fields are set, to values that cust_raw lists: located on a device (1), and no access (0) or
+        // reading and writing (3). The pool is alive.
+        unsafe {
+            let pointer = access.as_mut_ptr();
+            (&raw mut (*pointer).location.type_).cast::<c_uint>().write(1);
+            (*pointer).location.id = device.as_raw();
+            (&raw mut (*pointer).flags).cast::<c_uint>().write(if may_use { 3 } else { 0 });
+            call!(cuMemPoolSetAccess(self.raw, pointer, 1))
+        }
     }
 
     /// What the pool holds.

@@ -13,6 +13,8 @@ pub(crate) const NOT_FOUND: ReturnCode = ReturnCode(500);
 pub(crate) const NOT_PERMITTED: ReturnCode = ReturnCode(800);
 pub(crate) const CAPTURE_UNSUPPORTED: ReturnCode = ReturnCode(900);
 pub(crate) const CAPTURE_IMPLICIT: ReturnCode = ReturnCode(906);
+/// `CUDA_ERROR_UNKNOWN`: what programs see when a GPU falls off the bus. NVIDIA documents no code of its own for that.
+pub(crate) const LOST: ReturnCode = ReturnCode(999);
 
 /// The driver's code for what stopped a kernel.
 pub(crate) fn of_kernel_error(error: &simt::Error) -> ReturnCode {

@@ -1,5 +1,6 @@
 //! What one device of a machine has of its own.
 
+use crate::code::LOST;
 use crate::l2::PersistingL2;
 use crate::limits::Limits;
 use crate::profile::Profile;
@@ -14,11 +15,31 @@ pub(crate) struct DeviceState {
     pub(crate) l2: PersistingL2,
     /// What every later call of its contexts returns.
     pub(crate) fault: Option<ReturnCode>,
+    /// After how many more of its kernels it disappears.
+    pub(crate) kernels_until_lost: Option<u64>,
+    /// It has disappeared; no reset brings it back.
+    pub(crate) lost: bool,
 }
 
 impl DeviceState {
     pub(crate) fn new(profile: Profile) -> DeviceState {
         let (limits, l2) = (Limits::default(), PersistingL2::default());
-        DeviceState { profile, limits, l2, fault: None }
+        let (fault, kernels_until_lost, lost) = (None, None, false);
+        DeviceState { profile, limits, l2, fault, kernels_until_lost, lost }
+    }
+
+    /// What a reset does: a fault is forgotten, unless the device is gone.
+    pub(crate) fn reset(&mut self) {
+        self.fault = self.lost.then_some(LOST);
+    }
+
+    /// A kernel is about to run; says whether the device has disappeared instead.
+    pub(crate) fn disappears(&mut self) -> bool {
+        match &mut self.kernels_until_lost {
+            Some(0) => self.lost = true,
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        self.lost
     }
 }

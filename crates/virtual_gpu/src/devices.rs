@@ -48,7 +48,7 @@ impl Machine {
     }
 
     /// Takes out of reach what kernels of the device that is meant may not access: other devices' memory without peer
-    /// access, and what came from their pools, which need an access of their own.
+    /// access, what came from pools that give it none, which is asked for by pool, and what was lost with its device.
     pub(crate) fn hide_inaccessible(&mut self) {
         if self.devices.len() == 1 {
             return;
@@ -56,13 +56,17 @@ impl Machine {
         let device = self.current();
         let open: Vec<bool> =
             (0..self.devices.len()).map(|other| self.has_access(device, other)).collect();
-        let pool_of = &self.objects.pool_of;
+        let lost: Vec<bool> = self.devices.iter().map(|device| device.lost).collect();
+        let objects = &self.objects;
         let owner = |address: u64| {
             (0..open.len()).find(|other| simt::Memory::addresses(*other).contains(&address))
         };
         let is_hidden = |address: u64| {
             let other = owner(address).filter(|other| *other != device);
-            other.is_some_and(|other| !open[other] || pool_of.contains_key(&address))
+            other.is_some_and(|other| match objects.pool_that_holds(address) {
+                Some(pool) => lost[other] || !pool.open_to.contains(&device),
+                None => lost[other] || !open[other],
+            })
         };
         self.memory.device.hide(is_hidden);
     }

@@ -1,5 +1,6 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
+use crate::code::LOST;
 use crate::copy_model::{self, Direction};
 use crate::link::Link;
 use crate::machine::Machine;
@@ -64,7 +65,7 @@ impl Machine {
         let call = std::mem::replace(&mut self.recorder.call, operation.call);
         self.recorder.is_executing = true;
         let suspects = self.notice_before(id, &operation);
-        let end = if self.device().fault.is_some() {
+        let end = if self.device().fault.is_some() || self.needs_lost_device(&operation.work) {
             ready
         } else {
             let (kind, time) = self.perform(id, &operation, suspects, ready);
@@ -415,6 +416,27 @@ impl Machine {
             );
         }
         Some(pages_ns + copy_model::copy_ns(&self.device().profile, direction, bytes))
+    }
+
+    /// Whether work cannot be done because a device that it needs has disappeared, which is a failure then.
+    fn needs_lost_device(&mut self, work: &QueuedWork) -> bool {
+        let lost = match work {
+            QueuedWork::Kernel(_) => self.device_mut().disappears().then_some(self.current()),
+            QueuedWork::Copy(copy) => match self.memory.direction(copy) {
+                Direction::Peer { from, to } => {
+                    [from, to].into_iter().find(|one| self.devices[*one].lost)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(device) = lost else { return false };
+        let message = format!(
+            "device {device} has disappeared, as the file of this machine says; a real one does when it falls off the bus: \
+             start the program again without it"
+        );
+        self.fail(MisuseKind::DeviceLost, LOST, message);
+        true
     }
 
     /// Notes a failure of asynchronous work; every later call of the context returns it.

@@ -82,6 +82,9 @@ impl Machine {
             clock: Clock::default(),
             recorder: Recorder::default(),
         };
+        for (ordinal, device) in machine.devices.iter_mut().enumerate() {
+            device.kernels_until_lost = machine.topology.kernels_until_lost(ordinal);
+        }
         machine.set_options(options);
         machine
     }

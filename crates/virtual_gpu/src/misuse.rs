@@ -26,6 +26,8 @@ pub enum MisuseKind {
     Unsupported,
     /// A kernel failed.
     KernelFault,
+    /// A device disappeared while work needed it.
+    DeviceLost,
     /// The executor found a hazard inside a kernel.
     KernelHazard,
     /// What a kernel computes depends on whether NVIDIA's assembler fuses a product and a sum of it.

@@ -116,6 +116,10 @@ pub(crate) struct LinkState {
 
 #[derive(Debug, Default)]
 pub(crate) struct PoolState {
+    /// The device whose memory it has.
+    pub(crate) device: usize,
+    /// The other devices whose kernels may use its memory.
+    pub(crate) open_to: BTreeSet<usize>,
     pub(crate) threshold: u64,
     pub(crate) used: u64,
     pub(crate) used_max: u64,
@@ -203,7 +207,9 @@ impl Objects {
     /// Those of a machine of so many devices, of which the first is meant.
     pub(crate) fn new(devices: usize) -> Objects {
         let mut pools = Handles::new(7);
-        let default_pools = (0..devices).map(|_| pools.add(PoolState::default())).collect();
+        let default_pools = (0..devices)
+            .map(|device| pools.add(PoolState { device, ..PoolState::default() }))
+            .collect();
         Objects {
             device: 0,
             contexts: Handles::new(1),
@@ -309,6 +315,11 @@ impl Objects {
     pub(crate) fn referenced(&self) -> BTreeSet<usize> {
         let events = self.events.values().filter_map(|event| event.recorded);
         self.tails().chain(events).collect()
+    }
+
+    /// The pool of an allocation, if it has one.
+    pub(crate) fn pool_that_holds(&self, address: u64) -> Option<&PoolState> {
+        self.pools.get(*self.pool_of.get(&address)?).ok()
     }
 
     /// The pool of an allocation has its bytes again.

@@ -1,5 +1,6 @@
 //! The virtual GPU as a source of driver functions, and what can be asked of it besides.
 
+use crate::device_state::DeviceState;
 use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
 use crate::model::WorkScale;
@@ -75,7 +76,7 @@ pub fn skip_kernels(skip: bool) {
 /// Forgets that a kernel failed, so that later work is done again; on a GPU the process has to end. For tests that make
 /// one failure after the other.
 pub fn forget_failure() {
-    with(|machine| machine.devices.iter_mut().for_each(|device| device.fault = None));
+    with(|machine| machine.devices.iter_mut().for_each(DeviceState::reset));
 }
 
 /// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows. Pages of

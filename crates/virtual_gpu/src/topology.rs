@@ -11,6 +11,9 @@
 //!
 //! Two devices of one profile are connected by the profile's link, other pairs are not, and `links` says otherwise for
 //! single directions: `null` takes peer access away. Without peer access copies go through the host.
+//!
+//! `"lost": [{"device": 1, "after_kernels": 10}]` takes a device away when its eleventh kernel begins, for tests of what a
+//! program does when a GPU falls off the bus.
 
 use crate::link::Link;
 use crate::profile::{Profile, ProfileError};
@@ -26,6 +29,8 @@ pub struct Topology {
     devices: Vec<Profile>,
     /// Row by row: from the device that accesses to the one whose memory it is. A device and itself have none.
     links: Vec<Option<Link>>,
+    /// After how many of its kernels each device disappears.
+    lost: Vec<Option<u64>>,
 }
 
 impl From<Profile> for Topology {
@@ -41,6 +46,8 @@ struct Described {
     devices: Vec<String>,
     #[serde(default)]
     links: Vec<DescribedLink>,
+    #[serde(default)]
+    lost: Vec<DescribedLoss>,
 }
 
 #[derive(Deserialize)]
@@ -49,6 +56,13 @@ struct DescribedLink {
     from: usize,
     to: usize,
     link: Option<Link>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DescribedLoss {
+    device: usize,
+    after_kernels: u64,
 }
 
 impl Topology {
@@ -64,7 +78,8 @@ impl Topology {
                 links.push((one != other).then(|| link(from, to)));
             }
         }
-        Topology { devices, links }
+        let lost = vec![None; devices.len()];
+        Topology { devices, links, lost }
     }
 
     /// The machine of a name: a profile that comes with this crate, and how many devices, such as `h100x2`.
@@ -125,6 +140,13 @@ impl Topology {
                 (own, _) => own,
             };
         }
+        for DescribedLoss { device, after_kernels } in described.lost {
+            let last = count - 1;
+            let place = topology.lost.get_mut(device).ok_or_else(|| {
+                wrong(format!("no device {device} can be lost: the devices are 0 to {last}"))
+            })?;
+            *place = Some(after_kernels);
+        }
         Ok(topology)
     }
 
@@ -136,6 +158,11 @@ impl Topology {
     /// How device `from` reaches the memory of device `to`; nothing for one and the same.
     pub fn link(&self, from: usize, to: usize) -> Option<&Link> {
         self.links[from * self.devices.len() + to].as_ref()
+    }
+
+    /// After how many of its kernels a device disappears, if it does.
+    pub(crate) fn kernels_until_lost(&self, device: usize) -> Option<u64> {
+        self.lost[device]
     }
 
     /// What the machine is called: its devices.
@@ -237,6 +264,10 @@ mod tests {
                 "no link from 0 to 2: the devices are 0 to 1",
             ),
             (with(r#"{"from": 1, "to": 1, "link": null}"#), "no link from 1 to 1"),
+            (
+                r#"{"devices": ["h100"], "lost": [{"device": 1, "after_kernels": 0}]}"#.to_owned(),
+                "no device 1 can be lost: the devices are 0 to 0",
+            ),
             (
                 with(&format!(r#"{{"from": 0, "to": 1, "link": {slow}}}"#)),
                 "read_bytes_per_second of a link cannot be -1",

@@ -9,6 +9,7 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::prelude::{Event, EventFlags, Stream};
 use cust_ext::peer::{self, PeerAccess};
+use cust_ext::pool::Pool;
 use cust_ext::stream::{non_blocking, wait_event};
 use simt::Checks;
 use virtual_gpu::{MisuseKind, Options, Topology, VirtualGpu, forget_failure, launches, misuse};
@@ -106,6 +107,7 @@ fn devices_of_a_machine_reach_each_other_as_its_links_say() {
         PeerAccess::enable(&one.context, &zero.context).unwrap(),
     ];
     kernels_on_remote_memory(&zero, &one);
+    memory_of_pools([&zero, &one, &two]);
     wrong_contexts(&zero, &one);
     hazards(&zero, &one);
     assert_eq!(misuse(), []);
@@ -333,6 +335,40 @@ fn kernels_on_remote_memory(zero: &Opened, one: &Opened) {
     };
     let [far, near] = [waits(zero, one), waits(zero, zero)];
     assert!(far > 1738 && far > near, "{far} {near}");
+}
+
+/// Peer access does not reach what a pool allocated; access to the pool does, until it is taken back.
+fn memory_of_pools([zero, one, two]: [&Opened; 3]) {
+    use cust::memory::CopyDestination;
+    zero.make_current();
+    let pool = Pool::new(&one.device).unwrap();
+    // SAFETY: 256 bytes, which are written before they are read.
+    let taken = unsafe { pool.allocate::<u32>(64, &one.stream) }.unwrap();
+    let address = taken.as_device_ptr().as_raw();
+    assert_eq!(cust_ext::pointer::info(address).unwrap().unwrap().device_ordinal, 1);
+    one.make_current();
+    one.stream.synchronize().unwrap();
+    let stores = || {
+        zero.launch("store", 1, address);
+        zero.stream.synchronize()
+    };
+    let is_refused = |result: Result<(), cust::error::CudaError>| {
+        assert_eq!(result.unwrap_err(), cust::error::CudaError::IllegalAddress);
+        assert_eq!(misuse().len(), 1);
+        forget_failure();
+    };
+    is_refused(stores());
+    pool.set_access(&zero.device, true).unwrap();
+    stores().unwrap();
+    let mut back = vec![0; 64];
+    taken.copy_to(&mut back).unwrap();
+    assert_eq!(back[..32], [1; 32]);
+    pool.set_access(&zero.device, false).unwrap();
+    is_refused(stores());
+    for (device, may_use) in [(&two.device, true), (&one.device, false)] {
+        let refused = pool.set_access(device, may_use).unwrap_err();
+        assert_eq!(refused.code(), Some(ReturnCode(101)));
+    }
 }
 
 fn wrong_contexts(zero: &Opened, one: &Opened) {

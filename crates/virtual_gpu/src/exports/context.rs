@@ -89,7 +89,7 @@ exports! {
     }
     fn cuDevicePrimaryCtxReset_v2(machine, device: CUdevice) {
         check_device(machine, device)?;
-        machine.device_mut().fault = None;
+        machine.device_mut().reset();
         Ok(())
     }
     fn cuCtxEnablePeerAccess(machine, peer: CUcontext, flags: c_uint) {

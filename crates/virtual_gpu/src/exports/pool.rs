@@ -3,13 +3,15 @@
 use super::arguments::{handle, out};
 use super::context::check_device;
 use super::define::exports;
-use crate::code::CuResult;
+use crate::code::{CuResult, INVALID_DEVICE};
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::objects::PoolState;
 use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
-use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
+use cust_raw::{
+    CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
+};
 use std::ffi::{c_uint, c_void};
 
 /// Takes memory from a pool. It has its address at once; the end of its life is ordered on a stream.
@@ -18,8 +20,11 @@ use std::ffi::{c_uint, c_void};
 /// the pool lacks is taken from the device, which holds up the host.
 fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> CuResult<u64> {
     machine.objects.stream(stream)?;
-    machine.objects.pools.get(pool)?;
-    let address = machine.allocate(bytes)?;
+    let device = machine.objects.pools.get(pool)?.device;
+    let selected = machine.select(device);
+    let allocated = machine.allocate(bytes);
+    machine.select(selected);
+    let address = allocated?;
     machine.objects.pool_of.insert(address, pool);
     let pool = machine.objects.pools.get_mut(pool)?;
     pool.used += bytes as u64;
@@ -31,6 +36,25 @@ fn take(machine: &mut Machine, pool: usize, bytes: usize, stream: usize) -> CuRe
         machine.clock.advance(machine.device().profile.pool_memory_ns());
     }
     Ok(address)
+}
+
+/// The values of `CUmemAccess_flags`, and the kind of `CUmemLocation` that is a device.
+const NO_ACCESS: c_uint = 0;
+const READ_AND_WRITE: c_uint = 3;
+const ON_DEVICE: c_uint = 1;
+
+/// The device that a location names.
+///
+/// # Safety
+/// The pointer is valid for reads.
+unsafe fn device_at(machine: &mut Machine, location: *const CUmemLocation) -> CuResult<usize> {
+    // SAFETY: the caller's contract; the kind is read as a number, since any may stand there.
+    let (kind, ordinal) =
+        unsafe { ((&raw const (*location).type_).cast::<c_uint>().read(), (*location).id) };
+    if kind != ON_DEVICE {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    check_device(machine, ordinal)
 }
 
 exports! {
@@ -74,7 +98,9 @@ exports! {
     }
     fn cuDeviceSetMemPool(machine, ordinal: CUdevice, pool: CUmemoryPool) {
         let device = check_device(machine, ordinal)?;
-        machine.objects.pools.get(pool.addr())?;
+        if machine.objects.pools.get(pool.addr())?.device != device {
+            return Err(INVALID_DEVICE);
+        }
         machine.objects.default_pools[device] = pool.addr();
         Ok(())
     }
@@ -83,11 +109,43 @@ exports! {
         if properties.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let created = machine.objects.pools.add(PoolState::default());
+        let device = device_at(machine, &raw const (*properties).location)?;
+        let created = machine.objects.pools.add(PoolState { device, ..PoolState::default() });
         out(pool, handle(created))
     }
     fn cuMemPoolDestroy(machine, pool: CUmemoryPool) {
         machine.objects.pools.remove(pool.addr()).map(|_| ())
+    }
+    fn cuMemPoolSetAccess(machine, pool: CUmemoryPool, access: *const CUmemAccessDesc, count: usize) {
+        let owner = machine.objects.pools.get(pool.addr())?.device;
+        if access.is_null() && count > 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let mut open_to = machine.objects.pools.get(pool.addr())?.open_to.clone();
+        for index in 0..count {
+            let asked = access.add(index);
+            let device = device_at(machine, &raw const (*asked).location)?;
+            let link = machine.topology.link(device, owner);
+            // The values of `CUmemAccess_flags`; access for reading alone is not offered for pools.
+            match (&raw const (*asked).flags).cast::<c_uint>().read() {
+                NO_ACCESS if device != owner => { open_to.remove(&device); }
+                READ_AND_WRITE if device == owner => {}
+                READ_AND_WRITE if link.is_some_and(|link| link.access) => { open_to.insert(device); }
+                NO_ACCESS | READ_AND_WRITE => return Err(INVALID_DEVICE),
+                _ => return Err(ReturnCode::INVALID_VALUE),
+            }
+        }
+        machine.objects.pools.get_mut(pool.addr())?.open_to = open_to;
+        Ok(())
+    }
+    fn cuMemPoolGetAccess(machine, flags: *mut c_uint, pool: CUmemoryPool, location: *mut CUmemLocation) {
+        if location.is_null() {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        let device = device_at(machine, location)?;
+        let pool = machine.objects.pools.get(pool.addr())?;
+        let has_access = device == pool.device || pool.open_to.contains(&device);
+        out(flags, if has_access { READ_AND_WRITE } else { NO_ACCESS })
     }
     fn cuMemPoolTrimTo(machine, pool: CUmemoryPool, keep: usize) {
         let pool = machine.objects.pools.get_mut(pool.addr())?;
