@@ -51,6 +51,8 @@ pub(crate) struct Semantics {
     pub sequential: bool,
     /// `.volatile`: relaxed at system scope.
     pub volatile: bool,
+    /// The scope is `.sys`.
+    pub system: bool,
 }
 
 /// A load or a store.

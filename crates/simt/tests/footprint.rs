@@ -42,8 +42,8 @@ fn race(one: &str, other: &str) -> Option<u64> {
     let start = Memory::default().allocate(BYTES).unwrap();
     let found = [1, 4].map(|threads| {
         let [one, other] = footprints([one, other], threads);
-        let race = one.race_with(&other);
-        assert_eq!(other.race_with(&one), race);
+        let race = one.race_with(&other, true);
+        assert_eq!(other.race_with(&one, true), race);
         race.map(|address| address - start)
     });
     assert_eq!(found[0], found[1], "{one} and {other}");

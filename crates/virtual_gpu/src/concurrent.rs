@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Ran {
     pub(crate) call: &'static str,
     pub(crate) kernel: String,
+    pub(crate) device: usize,
     pub(crate) footprint: Footprint,
     /// Kernels that are pending and may run at the same time.
     pub(crate) beside: BTreeSet<usize>,
@@ -65,7 +66,9 @@ impl Concurrent {
     pub(crate) fn ran(&mut self, id: usize, now: Option<Ran>) -> Vec<Race> {
         let mut races = Vec::new();
         for before in self.ran.iter_mut().filter_map(|ran| ran.beside.remove(&id).then_some(ran)) {
-            let race = now.as_ref().and_then(|now| before.footprint.race_with(&now.footprint));
+            let race = now.as_ref().and_then(|now| {
+                before.footprint.race_with(&now.footprint, before.device == now.device)
+            });
             races.extend(race.map(|address| Race {
                 call: before.call,
                 kernel: before.kernel.clone(),
@@ -87,6 +90,7 @@ mod tests {
         let ran = |beside: &[usize]| Ran {
             call: "cuLaunchKernel",
             kernel: String::new(),
+            device: 0,
             footprint: Footprint::default(),
             beside: beside.iter().copied().collect(),
         };

@@ -80,7 +80,8 @@ impl Machine {
                 self.recorder.call = call;
             }
         }
-        let ran = Ran { call, kernel: kernel.to_owned(), footprint, beside: suspects.beside };
+        let (kernel_name, device, beside) = (kernel.to_owned(), self.current(), suspects.beside);
+        let ran = Ran { call, kernel: kernel_name, device, footprint, beside };
         for race in self.concurrent.ran(id, Some(ran)) {
             self.report_concurrent(kernel, &race);
         }

@@ -17,10 +17,11 @@ use virtual_gpu::{MisuseKind, Options, Topology, VirtualGpu, forget_failure, lau
 /// Two linked devices, and one without a link that is smaller.
 const MACHINE: &str = r#"{"devices": ["h100", "h100", "t4"]}"#;
 
-const KERNELS: [(&str, &str); 5] = [
+const KERNELS: [(&str, &str); 6] = [
     ("store", "st.global.u32 [%rd3], %r1;"),
     ("load", "ld.global.u32 %r2, [%rd3];"),
     ("add", "red.sys.global.add.u32 [%rd3], %r1;"),
+    ("add_on_device", "red.global.add.u32 [%rd3], %r1;"),
     ("load_16", "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd4];"),
     (
         "chase",
@@ -405,7 +406,7 @@ fn hazards(zero: &Opened, one: &Opened) {
     let memory = one.address();
     let kernel = |on: &Opened, kernel: &'static str| on.launch(kernel, 1, memory);
     type Work<'a> = &'a dyn Fn();
-    let pairs: [(&str, Work<'_>, Work<'_>, bool); 5] = [
+    let pairs: [(&str, Work<'_>, Work<'_>, bool); 6] = [
         (
             "a store over the link and a load",
             &|| kernel(zero, "store"),
@@ -417,6 +418,12 @@ fn hazards(zero: &Opened, one: &Opened) {
             "a copy there and one back",
             &|| copy(0, one, zero, zero),
             &|| copy(0, zero, one, one),
+            true,
+        ),
+        (
+            "atomics of the device's scope",
+            &|| kernel(zero, "add_on_device"),
+            &|| kernel(one, "add"),
             true,
         ),
         ("a copy and a load", &|| copy(0, zero, one, zero), &|| kernel(one, "load"), true),

@@ -30,6 +30,7 @@ pub(super) fn take_scope(modifiers: &mut Modifiers<'_>, default: Scope) -> Scope
 pub(super) fn take_semantics(modifiers: &mut Modifiers<'_>, is_atomic: bool) -> Semantics {
     let volatile = modifiers.take_any(&["volatile", "mmio"]);
     let order = modifiers.take_any(&["relaxed", "acquire", "release", "acq_rel"]);
+    let system = volatile.is_some() || modifiers.has("sys");
     let scope = take_scope(modifiers, Scope::Device);
     let strong = match (volatile, order) {
         (Some(_), _) => Some(Scope::Device),
@@ -42,6 +43,7 @@ pub(super) fn take_semantics(modifiers: &mut Modifiers<'_>, is_atomic: bool) -> 
         release: matches!(order, Some("release" | "acq_rel")),
         sequential: false,
         volatile: volatile == Some("volatile"),
+        system,
     }
 }
 

@@ -30,12 +30,14 @@ impl<'a> Decoder<'_, '_, 'a> {
                 let (acquire, release) = (modifiers.has("acquire"), modifiers.has("release"));
                 // `membar` is `fence.sc`, and a fence without an order is `.acq_rel`.
                 let sequential = modifiers.take("sc") || instruction.opcode == "membar";
+                let system = modifiers.has("sys");
                 let semantics = Semantics {
                     strong: Some(take_scope(modifiers, Scope::Device)),
                     acquire: acquire || !release,
                     release: release || !acquire,
                     sequential,
                     volatile: false,
+                    system,
                 };
                 modifiers.take_where(|m| {
                     is_scope(m)

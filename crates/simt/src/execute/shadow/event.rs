@@ -170,8 +170,9 @@ pub(crate) fn scope_of(operation: &Operation) -> Scope {
 pub(crate) fn kinds(program: &Program) -> Vec<Kind> {
     let mut kinds: Vec<Kind> =
         program.instructions.iter().map(|instruction| Kind::of(&instruction.operation)).collect();
-    for pc in optimistic_loads(program) {
+    for (pc, system) in optimistic_loads(program) {
         kinds[pc].semantics.strong = Some(Scope::Device);
+        kinds[pc].semantics.system = system;
     }
     kinds
 }
@@ -181,8 +182,8 @@ pub(crate) fn kinds(program: &Program) -> Vec<Kind> {
 /// By the letter of the model such a load races with the swaps of others. What it reads is only a
 /// guess, which the swap confirms or replaces, so that no value of it can do harm, and it stands in
 /// NVIDIA's own guide. It is a load from the address of a compare-and-swap, by the same register
-/// and offset, whose expected value is not a constant.
-fn optimistic_loads(program: &Program) -> Vec<usize> {
+/// and offset, whose expected value is not a constant. With each comes whether the swap is of the system's scope.
+fn optimistic_loads(program: &Program) -> Vec<(usize, bool)> {
     let constants: std::collections::HashSet<_> =
         program.constants.iter().map(|(row, _)| *row).collect();
     let swaps: Vec<_> = program
@@ -192,19 +193,20 @@ fn optimistic_loads(program: &Program) -> Vec<usize> {
             Operation::Atomic(atomic)
                 if atomic.second.is_some() && !constants.contains(&atomic.source) =>
             {
-                Some((atomic.base, atomic.offset, atomic.t.bytes()))
+                let place = (atomic.base, atomic.offset, atomic.t.bytes());
+                Some((place, atomic.semantics.system))
             }
             _ => None,
         })
         .collect();
-    let is_optimistic = |operation: &Operation| match operation {
-        Operation::Load(access) => {
-            !access.strong
-                && access.rows.len() == 1
-                && swaps.contains(&(access.base, access.offset, access.bytes))
+    let swap_of = |operation: &Operation| match operation {
+        Operation::Load(access) if !access.strong && access.rows.len() == 1 => {
+            let place = (access.base, access.offset, access.bytes);
+            swaps.iter().find(|(swapped, _)| *swapped == place).map(|(_, system)| *system)
         }
-        _ => false,
+        _ => None,
     };
-    let pcs = 0..program.instructions.len();
-    pcs.filter(|pc| is_optimistic(&program.instructions[*pc].operation)).collect()
+    let instructions = program.instructions.iter().enumerate();
+    let loads = instructions.filter_map(|(pc, one)| Some((pc, swap_of(&one.operation)?)));
+    loads.collect()
 }

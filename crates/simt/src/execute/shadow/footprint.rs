@@ -4,7 +4,7 @@ use super::global::GlobalShadow;
 use super::lines::{Cell, LINE};
 use super::undo::CHUNK;
 use crate::execute::run::Run;
-use crate::footprint::{Accessed, Footprint};
+use crate::footprint::{Accessed, Footprint, Strength, Synchronization};
 use crate::operation::{Operation, Scope, Semantics};
 use crate::program::Program;
 
@@ -66,22 +66,22 @@ fn accessed(run: &Run<'_>, cell: &Cell, bits: u64) -> Accessed {
     if cell.is_none() {
         return accessed;
     }
-    let is_strong = |pc: usize| {
-        run.kinds.get(pc).is_some_and(|kind| kind.semantics.strong == Some(Scope::Device))
+    let strength = |pc: usize| match run.kinds.get(pc).map(|kind| kind.semantics) {
+        Some(Semantics { strong: Some(Scope::Device), system: true, .. }) => Strength::System,
+        Some(Semantics { strong: Some(Scope::Device), .. }) => Strength::Device,
+        _ => Strength::Weak,
     };
     for write in [cell.write, cell.earlier].into_iter().filter(|event| !event.is_none()) {
-        let strong = is_strong(write.pc());
-        *(if strong { &mut accessed.strong_write } else { &mut accessed.weak_write }) |= bits;
+        accessed.writes[strength(write.pc()) as usize] |= bits;
     }
     for read in cell.reads.into_iter().filter(|event| !event.is_none()) {
-        let strong = is_strong(read.pc());
-        *(if strong { &mut accessed.strong_read } else { &mut accessed.weak_read }) |= bits;
+        accessed.reads[strength(read.pc()) as usize] |= bits;
     }
     accessed
 }
 
-/// Whether a program releases and acquires where other launches can see it.
-fn synchronization(program: &Program) -> (bool, bool) {
+/// Whether a program releases and acquires where other launches can see it: those on its device, and on others.
+fn synchronization(program: &Program) -> [Synchronization; 2] {
     let all = program.instructions.iter().filter_map(|instruction| {
         let semantics: Semantics = match &instruction.operation {
             Operation::Load(access) | Operation::Store(access) => access.semantics,
@@ -91,7 +91,12 @@ fn synchronization(program: &Program) -> (bool, bool) {
         };
         (semantics.strong == Some(Scope::Device)).then_some(semantics)
     });
-    all.fold((false, false), |(releases, acquires), one| {
-        (releases | one.release, acquires | one.acquire)
-    })
+    let mut seen = [Synchronization::default(); 2];
+    for one in all {
+        for seen in &mut seen[..if one.system { 2 } else { 1 }] {
+            seen.releases |= one.release;
+            seen.acquires |= one.acquire;
+        }
+    }
+    seen
 }
