@@ -274,6 +274,13 @@ fn a_host_task_is_graded_like_any_other() {
     for (from, to, part) in [
         ("pub fn run(", "fn other(", "keep the signature"),
         ("source: &[u32]", "source: &[f32]", "the compiler's messages are above"),
+        // More memory than a program of a learner's may have, at once and bit by bit.
+        ("let rows = ", "drop(vec![1_u8; 1 << 40]);\n    let rows = ", "memory is limited to 1 GiB"),
+        (
+            "let rows = ",
+            "let mut all = Vec::new();\n    while all.len() < 1 << 40 { all.push(vec![1_u8; 1 << 20]) }\n    let rows = ",
+            "memory is limited to 1 GiB",
+        ),
     ] {
         std::fs::write(&file, shipped.replace(from, to)).expect("a writable folder");
         assert_fails(folder, &["check", "batch"], part);

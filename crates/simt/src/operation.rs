@@ -27,8 +27,7 @@ pub(crate) enum Base {
     Absolute,
 }
 
-/// The threads that a strong operation or a fence reaches. One device is all there is, so `.gpu`
-/// and `.sys` are the same.
+/// The threads of a launch that a strong operation or a fence reaches; a launch has one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Scope {
     /// `.cta`
