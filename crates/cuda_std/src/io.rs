@@ -8,13 +8,19 @@
 //! functions through pointers, of which the assembler knows neither the registers nor the stack: a
 //! kernel that uses it has 255 registers, and the host must raise the stack limit
 //! (`CU_LIMIT_STACK_SIZE`) from 1 KiB to at least 4 KiB, without which the launch fails with an illegal
-//! address. Its PTX is 50 KB, and 290 KB where a float is printed, because `core` formats floats exactly.
+//! address. Its PTX is 50 KB, and 150 KB where a float is printed, whose digits are exact.
 //! [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output".
 
+#[doc(hidden)]
+pub mod float;
+
 use core::ffi::{c_char, c_void};
 use core::fmt;
+
+#[doc(hidden)]
+pub use cuda_std_macros::formatted;
 
 #[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
@@ -125,7 +131,7 @@ pub fn print(arguments: fmt::Arguments<'_>) {
 #[macro_export]
 macro_rules! print {
     ($($argument:tt)*) => {
-        $crate::io::print(::core::format_args!($($argument)*))
+        $crate::io::formatted!($crate "" $($argument)*)
     };
 }
 
@@ -136,7 +142,7 @@ macro_rules! println {
         $crate::print!("\n")
     };
     ($($argument:tt)*) => {
-        $crate::io::print(::core::format_args!("{}\n", ::core::format_args!($($argument)*)))
+        $crate::io::formatted!($crate "\n" $($argument)*)
     };
 }
 

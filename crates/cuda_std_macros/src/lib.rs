@@ -9,6 +9,7 @@ mod contract;
 mod gpu_only;
 mod instances;
 mod kernel;
+mod print;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -117,4 +118,11 @@ pub fn externally_visible(arguments: TokenStream, item: TokenStream) -> TokenStr
     parse_macro_input!(arguments as gpu_only::NoArguments);
     let item = parse_macro_input!(item as ItemFn);
     gpu_only::check_visible(item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// What `cuda_std::print!` and `println!` become: see `cuda_std::io`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn formatted(input: TokenStream) -> TokenStream {
+    print::expand(parse_macro_input!(input as print::Print)).into()
 }

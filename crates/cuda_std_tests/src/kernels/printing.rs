@@ -19,12 +19,15 @@ pub unsafe fn print_line(count: u32) {
     println!("{count} threads");
 }
 
-/// Prints what `print!` must not get wrong: shortest floats, exact ones, and text around them.
+/// Prints what `print!` must not get wrong: shortest floats, exact ones, text around them, and every way to name an
+/// argument, a width and a precision.
 #[kernel]
 pub unsafe fn print_floats(source: *const f32) {
     // SAFETY: the launch contract of the module: four floats.
     let [a, b, c, d] = unsafe { *source.cast::<[f32; 4]>() };
     print!("{}|{:?}|{:.3}|{:>9.1}|", a, b, c, d);
+    let digits = 2;
+    println!("{a:e} {0:1$.digits$} {name} {{{}}}", b, 9, name = c);
 }
 
 /// Prints a line for each of the first `count` threads, as C formats it.
