@@ -77,5 +77,5 @@ fn any_bits_are_written_as_core_writes_them() {
 fn what_is_no_float_stays_what_it_is() {
     assert_eq!(format!("{:>3}", (&Shown(&7)).shown()), "  7");
     assert_eq!(format!("{}", (&Shown("text")).shown()), "text");
-    assert_eq!((&Shown(&1.5_f32)).shown().fraction_bits, 23);
+    assert_eq!(Shown(&1.5_f32).shown().fraction_bits, 23);
 }
