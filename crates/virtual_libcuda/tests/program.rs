@@ -274,6 +274,10 @@ fn a_first_name_answers_as_its_later_version() {
     let (mut address, nobody) = (0, SharedMemory([0; 64]));
     let code = call!(library, cuIpcOpenMemHandle(&mut address => *mut u64, nobody => SharedMemory, 1 => c_uint));
     assert_eq!(code, 801, "sharing between processes is not supported");
+    let code = call!(library, cuMemcpyDtoDAsync(
+        4 => c_uint, 8 => c_uint, 4 => c_uint, null_mut() => *mut c_void
+    ));
+    assert_eq!(code, 1, "no memory is at addresses of 32 bits");
 }
 
 /// Runs `inner`, an ignored test of this file, in a process with another choice of device; gives its standard error.

@@ -6,6 +6,7 @@
 
 mod advice;
 mod cases;
+mod nvcc;
 
 use super::prove::today;
 use crate::workspace;
@@ -57,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(nvcc) = arguments.nvcc.as_ref().filter(|_| arguments.advice) {
         let about =
             format!("cuda-samples {}, nvcc {}, {}", arguments.version, version(nvcc)?, today()?);
-        let (section, is_kept) = advice::section(arguments, &checkout, &about)?;
+        let (section, is_kept) = advice::section(nvcc, &arguments.include, &checkout, &about)?;
         write(arguments, &(ADVICE.to_owned() + &section), true)?;
         return Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
@@ -129,7 +130,7 @@ fn compile(
         let own = source.parent().unwrap_or(checkout);
         let output = target.join(name.replace(['/', '\\'], "__")).with_extension("ptx");
         let build = |relocatable: bool| {
-            let mut build = nvcc_command(nvcc, include, checkout, own);
+            let mut build = nvcc::command(nvcc, include, checkout, own);
             // Kernels that launch kernels need it; others are compiled as a program would.
             build.arg("-arch=sm_90a").args(relocatable.then_some("-rdc=true"));
             build.arg(&source).arg("-o").arg(&output).output()
@@ -148,17 +149,6 @@ fn compile(
         }
     }
     Ok((files, failed))
-}
-
-/// A compiler's command for a file of this folder; architecture and files are still missing.
-fn nvcc_command(nvcc: &Path, include: &[PathBuf], checkout: &Path, own: &Path) -> Command {
-    let mut build = Command::new(nvcc);
-    build.args(["-ptx", "-std=c++17", "-w"]);
-    let own = [checkout.join("Common"), own.to_owned(), own.join("inc"), own.join("../inc")];
-    for folder in include.iter().chain(&own) {
-        build.arg("-I").arg(folder);
-    }
-    build
 }
 
 /// The compiler's release.

@@ -1,8 +1,8 @@
 //! `cargo xtask samples CHECKOUT --advice`: the first advice on kernels of cuda-samples, applied by an edit of ours,
 //! compiled and run again: the counter has to fall to the number that the advice named.
 
-use super::cases::{CASES, Case, Edit};
-use super::{Arguments, nvcc_command};
+use super::cases::{Case, Edit, cases};
+use super::nvcc;
 use crate::workspace;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
@@ -73,8 +73,8 @@ struct Promise {
 
 /// An advice that was applied.
 struct Row {
-    kernel: &'static str,
-    change: &'static str,
+    kernel: String,
+    change: String,
     seen: String,
     promise: Promise,
     /// None where the line has no such instruction any more.
@@ -94,19 +94,22 @@ impl Source {
 }
 
 /// Applies the advice on every kernel; the section of the document, and whether every promise was kept.
-pub fn section(arguments: &Arguments, checkout: &Path, about: &str) -> Result<(String, bool)> {
-    let nvcc =
-        arguments.nvcc.as_ref().context("--advice compiles: name the compiler with --nvcc")?;
+pub fn section(
+    nvcc: &Path,
+    include: &[PathBuf],
+    checkout: &Path,
+    about: &str,
+) -> Result<(String, bool)> {
     let folder = tempfile::tempdir()?;
     let mut rows = Vec::new();
-    for (number, case) in CASES.iter().enumerate() {
+    for (number, case) in cases()?.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         let profile = |name: &str, edits: &[Edit]| {
             let own = place.join(name);
             copy_sample(checkout, case, &own, edits)?;
             let ptx = own.join("sample.ptx");
-            let mut build = nvcc_command(nvcc, &arguments.include, checkout, &own);
-            build.args(["-arch=sm_80", "-lineinfo"]).arg(own.join(case.unit)).arg("-o").arg(&ptx);
+            let mut build = nvcc::command(nvcc, include, checkout, &own);
+            build.args(["-arch=sm_80", "-lineinfo"]).arg(own.join(&case.unit)).arg("-o").arg(&ptx);
             let output = build.output().context("cannot start nvcc")?;
             if !output.status.success() {
                 let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -115,7 +118,7 @@ pub fn section(arguments: &Arguments, checkout: &Path, about: &str) -> Result<(S
             explain(case, &ptx, &own.join("profile.json"))
         };
         let row = profile("before", &[])
-            .and_then(|before| Ok((before, profile("after", case.edits)?)))
+            .and_then(|before| Ok((before, profile("after", &case.edits)?)))
             .and_then(|(before, after)| row(case, before, &after))
             .with_context(|| format!("the advice on `{}` cannot be tried", case.name))?;
         eprintln!("{}: {} {}", row.kernel, row.promise.counter, outcome(&row));
@@ -126,7 +129,7 @@ pub fn section(arguments: &Arguments, checkout: &Path, about: &str) -> Result<(S
 
 /// Copies the sources of a sample, with edits.
 fn copy_sample(checkout: &Path, case: &Case, target: &Path, edits: &[Edit]) -> Result<()> {
-    let folder = checkout.join("Samples").join(case.folder);
+    let folder = checkout.join("Samples").join(&case.folder);
     std::fs::create_dir_all(target)?;
     let entries = std::fs::read_dir(&folder)
         .with_context(|| format!("cannot read the sample {}", folder.display()))?;
@@ -140,7 +143,7 @@ fn copy_sample(checkout: &Path, case: &Case, target: &Path, edits: &[Edit]) -> R
                 .with_context(|| format!("cannot copy {}", path.display()))?;
         }
     }
-    let file = target.join(case.file);
+    let file = target.join(&case.file);
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("the sample {} has no {}", case.folder, case.file))?;
     let text = edited(&text, edits).with_context(|| format!("{}/{}", case.folder, case.file))?;
@@ -154,10 +157,10 @@ fn edited(text: &str, edits: &[Edit]) -> Result<String> {
         let missing = |what: &str| {
             anyhow!("`{what}` is not there: the edits are for cuda-samples of September 2025")
         };
-        let start = text.find(edit.after).ok_or_else(|| missing(edit.after))?;
-        let place = text[start..].find(edit.fragment).ok_or_else(|| missing(edit.fragment))?;
+        let start = text.find(&edit.after).ok_or_else(|| missing(&edit.after))?;
+        let place = text[start..].find(&edit.fragment).ok_or_else(|| missing(&edit.fragment))?;
         let place = start + place;
-        text.replace_range(place..place + edit.fragment.len(), edit.by);
+        text.replace_range(place..place + edit.fragment.len(), &edit.by);
     }
     Ok(text)
 }
@@ -218,7 +221,7 @@ fn row(case: &Case, before: Profile, after: &Profile) -> Result<Row> {
         Some(after) => promise.from > promise.to && (after - promise.to).abs() < TOLERANCE,
         None => advice.kind == "divergent_constant",
     };
-    let (kernel, change) = (case.name, case.change);
+    let (kernel, change) = (case.name.clone(), case.change.clone());
     Ok(Row { kernel, change, seen: advice.seen, promise, after, is_kept })
 }
 
@@ -271,16 +274,9 @@ fn table(about: &str, rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    const CASE: Case = Case {
-        folder: "one",
-        unit: "k.cu",
-        file: "k.cu",
-        name: "k",
-        kernel: "k",
-        launch: "--grid 1 --block 32",
-        change: "padded",
-        edits: &[],
-    };
+    fn case() -> Case {
+        cases().expect("they are read").swap_remove(0)
+    }
 
     /// A profile whose line 7 does so many requests of shared memory by so many wavefronts.
     fn profile(requests: u32, wavefronts: u32, advice: &str) -> Profile {
@@ -304,7 +300,7 @@ mod tests {
     #[test]
     fn a_promise_is_kept_by_the_count_of_its_line() {
         let before = || profile(10, 320, &advice("bank_conflict", "wavefronts per request", 32));
-        let tried = |after| row(&CASE, before(), &after).expect("a row");
+        let tried = |after| row(&case(), before(), &after).expect("a row");
         let kept = tried(profile(10, 10, ""));
         assert_eq!((kept.after, kept.is_kept), (Some(1.0), true));
         let broken = tried(profile(10, 20, ""));
@@ -320,36 +316,41 @@ mod tests {
     #[test]
     fn groups_of_requests_are_compared_and_constants_may_move() {
         let before = profile(40, 40, &advice("narrow_access", "requests of the group", 4));
-        assert!(row(&CASE, before, &profile(10, 10, "")).expect("a row").is_kept);
+        assert!(row(&case(), before, &profile(10, 10, "")).expect("a row").is_kept);
         let text = advice("divergent_constant", "words per request", 16);
-        let moved = row(&CASE, profile(10, 160, &text), &profile(0, 0, "")).expect("a row");
+        let moved = row(&case(), profile(10, 160, &text), &profile(0, 0, "")).expect("a row");
         assert_eq!((moved.after, moved.is_kept), (None, true));
     }
 
     #[test]
     fn a_kernel_without_advice_is_no_row() {
-        let error = row(&CASE, profile(1, 1, ""), &profile(1, 1, "")).err().expect("an error");
+        let error = row(&case(), profile(1, 1, ""), &profile(1, 1, "")).err().expect("an error");
         assert_eq!(error.to_string(), "there is no advice on it");
     }
 
     #[test]
     fn an_edit_finds_its_fragment_after_its_place_or_says_that_it_is_missing() {
-        const EDIT: Edit = Edit { after: "void two(", fragment: "[32]", by: "[33]" };
+        let edits = [Edit {
+            after: "void two(".to_owned(),
+            fragment: "[32]".to_owned(),
+            by: "[33]".to_owned(),
+        }];
         let source = "void one() { tile[32]; } void two() { tile[32]; }";
-        let text = edited(source, &[EDIT]).expect("it is there");
+        let text = edited(source, &edits).expect("it is there");
         assert_eq!(text, "void one() { tile[32]; } void two() { tile[33]; }");
-        let error = edited("void two() {}", &[EDIT]).expect_err("no fragment").to_string();
+        let error = edited("void two() {}", &edits).expect_err("no fragment").to_string();
         assert!(error.starts_with("`[32]` is not there"), "{error}");
-        let error = edited("tile[32]", &[EDIT]).expect_err("no such kernel").to_string();
+        let error = edited("tile[32]", &edits).expect_err("no such kernel").to_string();
         assert!(error.starts_with("`void two(` is not there"), "{error}");
     }
 
     #[test]
     fn edits_keep_the_lines() {
-        assert!(CASES.len() >= 10);
-        for edit in CASES.iter().flat_map(|case| case.edits) {
+        let cases = cases().expect("they are read");
+        assert!(cases.len() >= 10);
+        for edit in cases.iter().flat_map(|case| &case.edits) {
             let lines = |text: &str| text.matches('\n').count();
-            assert_eq!(lines(edit.by), lines(edit.fragment), "{}", edit.by);
+            assert_eq!(lines(&edit.by), lines(&edit.fragment), "{}", edit.by);
         }
     }
 }
