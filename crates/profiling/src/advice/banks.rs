@@ -136,7 +136,8 @@ fn best(own: &RequestRecord, all: &[&RequestRecord]) -> Option<Layout> {
     let shown = shown_rows(own).into_iter().map(|row| (row, false));
     let rows = shown.chain(ROWS.map(|row| (row, true))).filter(|(row, _)| *row > width);
     for (row, is_guessed) in rows {
-        let fits = |padding: &u64| padding % width == 0 && padding * LARGEST_PADDING <= row;
+        let fits =
+            |padding: &u64| padding.is_multiple_of(width) && padding * LARGEST_PADDING <= row;
         for padding in PADDINGS.into_iter().filter(fits) {
             let place = |word: u64| word + word / row * padding;
             let cost = (is_guessed, padding);
