@@ -1,5 +1,6 @@
 //! Types of the driver API that are newer than cust_raw's bindings (CUDA 11.4), laid out as in NVIDIA's `cuda.h`.
 
+pub use cust_raw::CUipcMemHandle;
 use cust_raw::CUstream;
 use std::ffi::{c_int, c_uint};
 

@@ -135,6 +135,19 @@ fn one_bank() {
 }
 
 #[test]
+fn two_rows_at_the_same_banks() {
+    // Lanes 0 to 15 read one row, the others the next.
+    let rows = |row: u32| {
+        format!(
+            "mov.u32 %r3, tile;\nand.b32 %r4, %r1, 31;\nshr.u32 %r5, %r4, 4;\nand.b32 %r4, %r4, 15;\nmad.lo.u32 %r6, %r5, {row}, %r3;\nmad.lo.u32 %r6, %r4, 4, %r6;\nld.shared.u32 %r7, [%r6];"
+        )
+    };
+    let advice = pair(AdviceKind::BankConflict, &rows(640), &rows(704));
+    assert_eq!(promised(&advice), ("wavefronts per request", 2.0, 1.0));
+    assert_eq!(advice.cure, "pad each row of 160 words by 16: the request then takes 1");
+}
+
+#[test]
 fn one_address_for_all_lanes() {
     let add = |index: &str| format!("{index}\n{ELEMENT}red.global.add.u32 [%rd3], 1;");
     let advice =

@@ -1,25 +1,36 @@
 """Runs clients of the CUDA driver API on the virtual GPU and writes the table of crates/virtual_gpu/README.md.
 
-    python3 -m venv clients && clients/bin/pip install numba-cuda cuda-python cuda-core filecheck cffi \
-        nvidia-cuda-nvcc nvidia-cuda-nvrtc nvidia-nvvm nvidia-nvjitlink
+    python3 -m venv clients && clients/bin/pip install numba-cuda cuda-python cuda-core filecheck cffi pytest \
+        nvidia-cuda-nvcc==13.0.* nvidia-cuda-nvrtc==13.0.* nvidia-nvvm==13.0.* nvidia-nvjitlink==13.0.* \
+        nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-cccl==13.0.* nvidia-cuda-profiler-api==13.0.*
     cargo build --release -p virtual_libcuda
     clients/bin/python crates/virtual_gpu/clients/table.py target/release/libvirtual_libcuda.so
 
-Needs no GPU. `--only TEXT` runs the rows whose name has the text.
+Needs no GPU, and fetches nothing. `--only TEXT` runs the rows whose client or name has the text; other rows of the table
+stay. More clients run where a folder of their sources is named:
+
+- `--pycuda FOLDER`: pycuda's source package, unpacked, from which pycuda was installed (`build_pycuda.sh` does it).
+- `--cudarc FOLDER`: the crate cudarc, unpacked, such as a copy of cargo's own.
+- `--samples FOLDER`: a checkout of https://github.com/NVIDIA/cuda-samples; needs a C++ compiler.
 """
 
 import argparse
+import concurrent.futures
 import datetime
 import importlib.metadata
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-LIMIT_SECONDS = 600
+README = HERE.parent / "README.md"
+LIMIT_SECONDS = 1200
+HEAD = "| client | what | passed | failed | skipped | date |\n|---|---|--:|--:|--:|---|\n"
+BEGIN, END = "<!-- clients -->\n", "<!-- /clients -->\n"
 # Modules of numba-cuda's tests, below `numba.cuda.tests`.
 NUMBA = [
     "cudapy.test_atomics",
@@ -40,17 +51,65 @@ NUMBA = [
     "cudadrv.test_events",
 ]
 PROGRAMS = [("cuda-core", "core.py"), ("cuda-bindings", "bindings.py")]
+PYCUDA = ["test_driver.py"]
+CUDARC_FEATURES = "std,driver,nvrtc,fallback-dynamic-loading,cuda-13000"
+# Examples of cudarc that need no library beside the driver and the run-time compiler.
+CUDARC_EXAMPLES = [
+    "01-allocate",
+    "02-copy",
+    "03-launch-kernel",
+    "04-streams",
+    "05-device-repr",
+    "06-threading",
+    "09-constant-memory",
+    "10-function-attributes",
+    "12-context-config",
+    "matmul-kernel",
+    "nvrtc-compile",
+]
+# Folders of cuda-samples below `Samples`, their sources, the kernel's file without its ending, and what nvcc makes of it.
+SAMPLES = [
+    ("0_Introduction/vectorAddDrv", ["vectorAddDrv.cpp"], "vectorAdd_kernel", "fatbin"),
+    ("0_Introduction/matrixMulDrv", ["matrixMulDrv.cpp"], "matrixMul_kernel", "fatbin"),
+    ("0_Introduction/simpleTextureDrv", ["simpleTextureDrv.cpp"], "simpleTexture_kernel", "fatbin"),
+    (
+        "0_Introduction/matrixMulDynlinkJIT",
+        [
+            "cuda_drvapi_dynlink.c",
+            "matrixMul_kernel_32_ptxdump.c",
+            "matrixMul_kernel_64_ptxdump.c",
+            "matrixMulDynlinkJIT.cpp",
+            "matrixMul_gold.cpp",
+        ],
+        None,
+        None,
+    ),
+    ("2_Concepts_and_Techniques/threadMigration", ["threadMigration.cpp"], "threadMigration_kernel", "fatbin"),
+    ("1_Utilities/deviceQueryDrv", ["deviceQueryDrv.cpp"], None, None),
+    ("0_Introduction/vectorAddMMAP", ["vectorAddMMAP.cpp", "multidevicealloc_memmap.cpp"], "vectorAdd_kernel", "fatbin"),
+    ("3_CUDA_Features/ptxjit", ["ptxjit.cpp"], "ptxjit_kernel", "ptx"),
+]
+# A sample ends so when the device lacks what it is about.
+WAIVED = 2
 
 
-def run(command, environment):
-    """The output of a command, and whether it ended well and in time."""
+def run(command, environment, folder=None):
+    """The output of a command, and its exit code; none where it did not end in time."""
     try:
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS
+            command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return f"no end within {LIMIT_SECONDS} s", False
-    return done.stdout + done.stderr, done.returncode == 0
+        return f"no end within {LIMIT_SECONDS} s", None
+    return done.stdout + done.stderr, done.returncode
+
+
+def needed(command, environment, folder=None):
+    """The output of a command without which there is no row."""
+    output, code = run(command, environment, folder)
+    if code != 0:
+        sys.exit(f"error: `{' '.join(map(str, command))}` failed:\n{output[-3000:]}")
+    return output
 
 
 def counts(output):
@@ -78,43 +137,192 @@ def alone(module, environment):
     return tuple(sums)
 
 
+class Table:
+    """Rows: those that were run, and those of the document that were not."""
+
+    def __init__(self, only):
+        self.only = only
+        self.rows = []
+
+    def wants(self, client, what):
+        return self.only in client or self.only in what
+
+    def add(self, client, what, result):
+        """Adds a row; `result` is numbers of tests that passed, failed and were skipped, or none where nothing ran."""
+        numbers = " | ".join(map(str, result)) if result else "stops | | "
+        row = f"| {client} | {what} | {numbers} | {datetime.date.today()} |"
+        print(row, flush=True)
+        self.rows.append(row)
+
+    def splice(self, text):
+        """A document with these rows; a row of the same client and name is exchanged, whatever the client's version."""
+        before, rest = text.split(BEGIN)
+        old, after = rest.split(END)
+        name = lambda row: tuple(cell.split(" ")[1] if at == 1 else cell for at, cell in enumerate(row.split("|")[:3]))
+        rows = {name(row): row for row in old.splitlines() if row.startswith("| ") and not row.startswith("| client")}
+        rows.update((name(row), row) for row in self.rows)
+        return before + BEGIN + "Written by `clients/table.py`.\n\n" + HEAD + "\n".join(rows.values()) + "\n" + END + after
+
+
+def programs(table, environment):
+    for package, program in PROGRAMS:
+        if not table.wants(package, program):
+            continue
+        output, code = run([sys.executable, str(HERE / program)], environment)
+        version = importlib.metadata.version(package)
+        table.add(f"{package} {version}", f"`clients/{program}`", (int(code == 0), int(code != 0), 0))
+        if code != 0:
+            print(output, file=sys.stderr)
+
+
+def numba(table, environment):
+    for module in NUMBA:
+        if not table.wants("numba-cuda", module):
+            continue
+        output, _ = run([sys.executable, "-m", "numba.runtests", f"numba.cuda.tests.{module}"], environment)
+        found = counts(output)
+        if found and found[1]:
+            found = alone(f"numba.cuda.tests.{module}", environment)
+        result = found and (found[0] - found[1] - found[2], found[1], found[2])
+        table.add(f"numba-cuda {importlib.metadata.version('numba-cuda')}", f"`{module}`", result)
+        if found is None or found[1]:
+            print(output[-6000:], file=sys.stderr)
+
+
+def pytest_counts(output):
+    """Tests that passed, that failed and that were skipped or expected to fail, as pytest says them."""
+    last = output.rstrip().splitlines()[-1] if output.strip() else ""
+    number = lambda name: sum(map(int, re.findall(rf"(\d+) {name}\b", last)))
+    found = number("passed"), number("failed") + number("errors?"), number("skipped") + number("xfailed")
+    return found if sum(found) else None
+
+
+def pycuda(table, environment, sources):
+    for file in PYCUDA:
+        if not table.wants("pycuda", file):
+            continue
+        test = sources.resolve() / "test" / file
+        if not test.exists():
+            sys.exit(f"error: there is no {test}: --pycuda names pycuda's source package, unpacked")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+        with tempfile.TemporaryDirectory() as cache:
+            output, _ = run(command, dict(environment, PYCUDA_CACHE_DIR=cache), test.parent)
+        table.add(f"pycuda {importlib.metadata.version('pycuda')}", f"`{file}`", pytest_counts(output))
+        print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
+
+
+def each_alone(program, tests, environment, options=()):
+    """The counts of a Rust test program's tests, each in a process of its own."""
+    def passes(test):
+        output, code = run([program, "--exact", *options, test], environment)
+        if code != 0:
+            print(f"failed: {test}\n{output[-1500:]}", file=sys.stderr)
+        return code == 0
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        passed = sum(pool.map(passes, tests))
+    return passed, len(tests) - passed, 0
+
+
+def cudarc(table, environment, sources):
+    if not table.wants("cudarc", "driver::"):
+        return
+    if not (sources / "Cargo.toml").exists():
+        sys.exit(f"error: there is no {sources / 'Cargo.toml'}: --cudarc names the crate, unpacked")
+    version = re.search(r'^version = "(.+)"', (sources / "Cargo.toml").read_text(), re.M)[1]
+    client = f"cudarc {version}"
+    features = ["--no-default-features", "--features", CUDARC_FEATURES]
+    with tempfile.TemporaryDirectory() as target:
+        build = dict(environment, CARGO_TARGET_DIR=target)
+        output = needed(["cargo", "test", "--release", "--lib", "--no-run", *features], build, sources)
+        program = re.search(r"Executable .*\((.+)\)", output)[1]
+        listed = lambda *options: re.findall(
+            r"^(driver::\S+): test", needed([program, "--list", *options, "driver::"], environment), re.M
+        )
+        special = listed("--ignored")
+        usual = [test for test in listed() if test not in special]
+        table.add(client, "`driver::`, each test alone", each_alone(program, usual, environment))
+        two = dict(environment, COALESCE_DEVICE="virtual:h100x2")
+        result = each_alone(program, special, two, ["--ignored"])
+        table.add(client, "`driver::`, tests for several GPUs or to be run alone, on `virtual:h100x2`", result)
+        examples = [(name, environment) for name in CUDARC_EXAMPLES] + [("13-copy-multi-gpu", two)]
+        passed = 0
+        for name, device in examples:
+            needed(["cargo", "build", "--release", "--example", name, *features], build, sources)
+            output, code = run([f"{target}/release/examples/{name}"], device, sources)
+            passed += code == 0
+            if code != 0:
+                print(f"failed: {name}\n{output[-1500:]}", file=sys.stderr)
+        what = "examples that need no library beside the driver, `13-copy-multi-gpu` on `virtual:h100x2`"
+        table.add(client, what, (passed, len(examples) - passed, 0))
+
+
+def samples(table, environment, checkout, library):
+    toolkit = pathlib.Path(environment.get("CUDA_HOME", ""))
+    for name, files, kernel, kind in SAMPLES:
+        sample = name.rsplit("/", 1)[1]
+        if not table.wants("cuda-samples", sample):
+            continue
+        source = checkout.resolve() / "Samples" / name
+        if not source.is_dir():
+            sys.exit(f"error: there is no {source}: --samples names a checkout of cuda-samples")
+        headers = ["-I", checkout.resolve() / "Common", "-I", toolkit / "include", "-I", source]
+        with tempfile.TemporaryDirectory() as parent:
+            folder = pathlib.Path(parent) / sample
+            shutil.copytree(source, folder)
+            if kernel:
+                architecture = ["-gencode", "arch=compute_80,code=compute_80"] if kind == "fatbin" else ["-arch=compute_80"]
+                target = ["-o", f"{kernel}64.{kind}"]
+                needed([toolkit / "bin/nvcc", f"-{kind}", *architecture, *headers, f"{kernel}.cu", *target], environment, folder)
+            objects = [f"{file}.o" for file in files]
+            for file, output in zip(files, objects):
+                compiler = ["cc"] if file.endswith(".c") else ["c++", "-std=c++17"]
+                needed([*compiler, "-w", "-c", *headers, file, "-o", output], environment, folder)
+            # Some samples call the CUDA runtime, too.
+            runtime = next(iter(sorted(toolkit.glob("lib*/libcudart.so*"))), "")
+            libraries = [library, str(runtime), "-ldl", "-lpthread"]
+            needed(["c++", *objects, *filter(None, libraries), "-o", "program"], environment, folder)
+            output, code = run(["./program"], environment, folder)
+            result = (int(code == 0), int(code not in (0, WAIVED)), int(code == WAIVED))
+            table.add("cuda-samples", f"`{sample}`", result)
+            if code != 0:
+                print(output[-1500:], file=sys.stderr)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library", type=pathlib.Path)
-    parser.add_argument("--only", default="")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", type=pathlib.Path, help="libvirtual_libcuda.so")
+    parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--pycuda", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--cudarc", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--samples", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--print", action="store_true", help="print the rows and leave the table as it is")
     arguments = parser.parse_args()
+    if not arguments.library.exists():
+        sys.exit(f"error: there is no {arguments.library}: build it by `cargo build --release -p virtual_libcuda`")
     toolkit = next(iter(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/cu*")), None)
+    table = Table(arguments.only)
     with tempfile.TemporaryDirectory() as folder:
         for name in ("libcuda.so", "libcuda.so.1"):
             (pathlib.Path(folder) / name).symlink_to(arguments.library.resolve())
         environment = dict(os.environ, LD_LIBRARY_PATH=folder, PYTHONPATH=str(HERE / "patches"))
         if toolkit:
-            environment["CUDA_HOME"] = str(toolkit)
-        print(f"Written by `clients/table.py` on {datetime.date.today()}.\n")
-        print("| client | what | passed | failed | skipped |\n|---|---|--:|--:|--:|")
-        for package, program in PROGRAMS:
-            if arguments.only not in program:
-                continue
-            output, is_good = run([sys.executable, str(HERE / program)], environment)
-            version = importlib.metadata.version(package)
-            print(f"| {package} {version} | `clients/{program}` | {int(is_good)} | {int(not is_good)} | 0 |", flush=True)
-            if not is_good:
-                print(output, file=sys.stderr)
-        version = importlib.metadata.version("numba-cuda")
-        for module in NUMBA:
-            if arguments.only not in module:
-                continue
-            output, _ = run([sys.executable, "-m", "numba.runtests", f"numba.cuda.tests.{module}"], environment)
-            found = counts(output)
-            if found and found[1]:
-                found = alone(f"numba.cuda.tests.{module}", environment)
-            if found is None:
-                print(f"| numba-cuda {version} | `{module}` | stops | | |", flush=True)
-            else:
-                ran, failed, skipped = found
-                print(f"| numba-cuda {version} | `{module}` | {ran - failed - skipped} | {failed} | {skipped} |", flush=True)
-            if found is None or found[1]:
-                print(output[-6000:], file=sys.stderr)
+            for library in toolkit.glob("lib*/libnvrtc.so.*"):
+                (pathlib.Path(folder) / "libnvrtc.so").symlink_to(library)
+                break
+            environment["CUDA_HOME"] = environment["CUDA_ROOT"] = str(toolkit)
+            environment["LD_LIBRARY_PATH"] = os.pathsep.join([folder, str(toolkit / "lib")])
+            environment["PATH"] = os.pathsep.join([str(toolkit / "bin"), os.environ.get("PATH", "")])
+        programs(table, environment)
+        numba(table, environment)
+        if arguments.pycuda:
+            pycuda(table, environment, arguments.pycuda)
+        if arguments.cudarc:
+            cudarc(table, environment, arguments.cudarc)
+        if arguments.samples:
+            samples(table, environment, arguments.samples, f"{folder}/libcuda.so.1")
+    if not arguments.print:
+        README.write_text(table.splice(README.read_text()))
 
 
 if __name__ == "__main__":

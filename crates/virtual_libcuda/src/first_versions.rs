@@ -1,8 +1,9 @@
 //! Names without a version that NVIDIA's library exports, too: programs that open it and ask for names use some of them.
 //!
-//! Only those whose first version takes what the later one takes. The first versions of most functions take addresses of
-//! 32 bits, and no program of today's means those.
+//! Only those whose first version takes what the later one takes, and one that programs look for and do not call: the
+//! first versions of most functions take addresses of 32 bits, and no program of today's means those.
 
+use cuda_driver::types::CUipcMemHandle;
 use cuda_driver::{ReturnCode, api};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -50,7 +51,20 @@ macro_rules! same {
     )*};
 }
 
-same!(c_uint c_int usize);
+same!(c_uint c_int usize CUipcMemHandle);
+
+/// An address or a number of bytes of 32 bits, as the first versions have them.
+macro_rules! widened {
+    ($($type:ty)*) => {$(
+        impl Argument<$type> for c_uint {
+            fn cast_handle(self) -> $type {
+                self as $type
+            }
+        }
+    )*};
+}
+
+widened!(u64 usize);
 
 first_versions! {
     cuCtxCreate = cuCtxCreate_v2(context: *mut *mut c_void, flags: c_uint, device: c_int);
@@ -63,6 +77,9 @@ first_versions! {
     cuDevicePrimaryCtxReset = cuDevicePrimaryCtxReset_v2(device: c_int);
     cuDevicePrimaryCtxSetFlags = cuDevicePrimaryCtxSetFlags_v2(device: c_int, flags: c_uint);
     cuMemHostRegister = cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint);
+    cuMemcpyDtoDAsync = cuMemcpyDtoDAsync_v2(target: c_uint, source: c_uint, bytes: c_uint, stream: *mut c_void);
+    cuGraphicsResourceSetMapFlags = cuGraphicsResourceSetMapFlags_v2(resource: *mut c_void, flags: c_uint);
+    cuIpcOpenMemHandle = cuIpcOpenMemHandle_v2(address: *mut u64, handle: CUipcMemHandle, flags: c_uint);
     cuLinkCreate = cuLinkCreate_v2(count: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: *mut *mut c_void);
     cuLinkAddData = cuLinkAddData_v2(state: *mut c_void, kind: c_uint, data: *mut c_void, bytes: usize, name: *const c_char, count: c_uint, options: *mut c_uint, values: *mut *mut c_void);
     cuLinkAddFile = cuLinkAddFile_v2(state: *mut c_void, kind: c_uint, path: *const c_char, count: c_uint, options: *mut c_uint, values: *mut *mut c_void);

@@ -262,6 +262,24 @@ fn a_library_of_a_fat_binary_and_a_linked_text_have_their_kernels() {
     done!(library, cuModuleUnload(module => *mut c_void));
 }
 
+/// What another process shares (`CUipcMemHandle`).
+#[repr(C)]
+struct SharedMemory([u8; 64]);
+
+#[test]
+fn a_first_name_answers_as_its_later_version() {
+    // Programs that ask for every function by its name refuse a library that lacks one.
+    let library = &open();
+    start(library);
+    let (mut address, nobody) = (0, SharedMemory([0; 64]));
+    let code = call!(library, cuIpcOpenMemHandle(&mut address => *mut u64, nobody => SharedMemory, 1 => c_uint));
+    assert_eq!(code, 801, "sharing between processes is not supported");
+    let code = call!(library, cuMemcpyDtoDAsync(
+        4 => c_uint, 8 => c_uint, 4 => c_uint, null_mut() => *mut c_void
+    ));
+    assert_eq!(code, 1, "no memory is at addresses of 32 bits");
+}
+
 /// Runs `inner`, an ignored test of this file, in a process with another choice of device; gives its standard error.
 fn elsewhere(inner: &str, device: &str) -> String {
     let output = Command::new(std::env::current_exe().expect("a test knows where it is"))

@@ -2,7 +2,11 @@
 //!
 //! Every `.cu` file of the checkout is compiled to PTX by nvcc; files `.ptx` of a folder without nvcc are taken as they
 //! are. A kernel can run when its module loads and all of its instructions are decoded
-//! (`crates/simt/examples/can_run.rs`).
+//! (`crates/simt/examples/can_run.rs`). With `--advice`, kernels with a waste are cured as `coalesce explain` advises.
+
+mod advice;
+mod cases;
+mod nvcc;
 
 use super::prove::today;
 use crate::workspace;
@@ -25,10 +29,16 @@ pub struct Arguments {
     /// What is said of the checkout in the table, such as its commit.
     #[arg(long, value_name = "TEXT", default_value = "an unnamed version")]
     version: String,
-    /// The file that the table is written to; printed without it.
+    /// Apply the advice on kernels of the checkout, run them again, and compare the counts with those promised.
+    #[arg(long, requires = "nvcc")]
+    advice: bool,
+    /// The file that the table is written to, beside the other table; printed without it.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
+
+/// Where the part of the document begins that `--advice` writes.
+const ADVICE: &str = "\n## The advice, applied\n";
 
 /// A source that did not compile, and the first error.
 type Failure = (String, String);
@@ -45,6 +55,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let checkout = arguments.checkout.canonicalize().with_context(|| {
         format!("there is no {}: name a checkout of cuda-samples", arguments.checkout.display())
     })?;
+    if let Some(nvcc) = arguments.nvcc.as_ref().filter(|_| arguments.advice) {
+        let about =
+            format!("cuda-samples {}, nvcc {}, {}", arguments.version, version(nvcc)?, today()?);
+        let (section, is_kept) = advice::section(nvcc, &arguments.include, &checkout, &about)?;
+        write(arguments, &(ADVICE.to_owned() + &section), true)?;
+        return Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let folder = tempfile::tempdir()?;
     let (files, failed, compiler) = match &arguments.nvcc {
         Some(nvcc) => {
@@ -58,13 +75,29 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let verdicts = ask(&files)?;
     let about = format!("cuda-samples {}, {compiler}, {}", arguments.version, today()?);
-    let table = table(&about, &verdicts, &failed);
-    match &arguments.output {
-        Some(file) => std::fs::write(file, table)
-            .with_context(|| format!("cannot write {}", file.display()))?,
-        None => print!("{table}"),
-    }
+    write(arguments, &table(&about, &verdicts, &failed), false)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a part of the document, or writes it to the file, which keeps its other part.
+fn write(arguments: &Arguments, part: &str, is_advice: bool) -> Result<()> {
+    let Some(file) = &arguments.output else {
+        print!("{part}");
+        return Ok(());
+    };
+    let known = match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        other => other.with_context(|| format!("cannot read {}", file.display()))?,
+    };
+    std::fs::write(file, spliced(&known, part, is_advice))
+        .with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// A document with one of its two parts exchanged.
+fn spliced(known: &str, part: &str, is_advice: bool) -> String {
+    let (kernels, advice) = known.split_at(known.find(ADVICE).unwrap_or(known.len()));
+    let (kernels, advice) = if is_advice { (kernels, part) } else { (part, advice) };
+    kernels.to_owned() + advice
 }
 
 /// All files of this kind below a folder, in order.
@@ -97,15 +130,9 @@ fn compile(
         let own = source.parent().unwrap_or(checkout);
         let output = target.join(name.replace(['/', '\\'], "__")).with_extension("ptx");
         let build = |relocatable: bool| {
-            let mut build = Command::new(nvcc);
-            build.args(["-ptx", "-arch=sm_90a", "-std=c++17", "-w"]);
+            let mut build = nvcc::command(nvcc, include, checkout, own);
             // Kernels that launch kernels need it; others are compiled as a program would.
-            build.args(relocatable.then_some("-rdc=true"));
-            let own =
-                [checkout.join("Common"), own.to_owned(), own.join("inc"), own.join("../inc")];
-            for folder in include.iter().chain(&own) {
-                build.arg("-I").arg(folder);
-            }
+            build.arg("-arch=sm_90a").args(relocatable.then_some("-rdc=true"));
             build.arg(&source).arg("-o").arg(&output).output()
         };
         let mut outcome = build(false).context("cannot start nvcc")?;
@@ -214,5 +241,15 @@ mod tests {
         assert!(text.contains("runs 1 of 3 kernels"), "{text}");
         assert!(text.contains("| `foo` is not supported | 2 | `x`: `b`, `x`: `c` |"), "{text}");
         assert!(text.contains("| no header | e.cu |"), "{text}");
+    }
+
+    #[test]
+    fn each_part_of_the_document_keeps_the_other() {
+        let advice = |text: &str| format!("{ADVICE}\n{text}\n");
+        let first = spliced("", "# Kernels\n", false);
+        let both = spliced(&first, &advice("one"), true);
+        assert_eq!(both, format!("# Kernels\n{ADVICE}\none\n"));
+        assert_eq!(spliced(&both, &advice("two"), true), format!("# Kernels\n{ADVICE}\ntwo\n"));
+        assert_eq!(spliced(&both, "# New\n", false), format!("# New\n{ADVICE}\none\n"));
     }
 }

@@ -22,6 +22,36 @@ fn add(machine: &mut Machine, state: CUlinkState, kind: c_uint, bytes: Vec<u8>) 
     Ok(())
 }
 
+/// `CU_JIT_INFO_LOG_BUFFER` and `CU_JIT_ERROR_LOG_BUFFER`; the option after each is the buffer's size, in which the driver
+/// says how much it wrote.
+const LOGS: [c_uint; 2] = [3, 5];
+
+/// Makes the logs of a linker empty texts: a caller reads them after any failure.
+///
+/// # Safety
+/// `options` and `values` are null or have `count` elements, and a log's buffer has the bytes that its size says.
+unsafe fn clear_logs(count: c_uint, options: *mut c_uint, values: *mut *mut c_void) {
+    if options.is_null() || values.is_null() {
+        return;
+    }
+    // SAFETY: the caller says that both have so many elements.
+    let (options, values) = unsafe {
+        (
+            std::slice::from_raw_parts(options, count as usize),
+            std::slice::from_raw_parts_mut(values, count as usize),
+        )
+    };
+    let place = |option: c_uint| options.iter().position(|one| *one == option);
+    for log in LOGS {
+        let (Some(buffer), Some(size)) = (place(log), place(log + 1)) else { continue };
+        if !values[buffer].is_null() && values[size].addr() > 0 {
+            // SAFETY: the buffer has a byte at least, as the caller says.
+            unsafe { values[buffer].cast::<u8>().write(0) };
+        }
+        values[size] = std::ptr::null_mut();
+    }
+}
+
 /// One text of several: the first with its head, the others without theirs.
 fn linked(texts: &[String]) -> Vec<u8> {
     let is_head = |line: &str| {
@@ -42,9 +72,10 @@ fn linked(texts: &[String]) -> Vec<u8> {
 
 exports! {
     fn cuLinkCreate_v2(
-        machine, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, state: *mut CUlinkState
+        machine, count: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: *mut CUlinkState
     ) {
         machine.context()?;
+        clear_logs(count, options, values);
         out(state, handle(machine.objects.links.add(LinkState::default())))
     }
     fn cuLinkAddData_v2(
@@ -80,6 +111,28 @@ exports! {
 
 #[cfg(test)]
 mod tests {
+    use std::ptr::null_mut;
+
+    #[test]
+    fn logs_begin_empty_in_whatever_order_their_options_come() {
+        let (mut info, mut error) = ([7u8; 4], [7u8; 4]);
+        let mut options = [5, 9, 6, 4, 3];
+        let size = std::ptr::without_provenance_mut(4);
+        let mut values = [
+            error.as_mut_ptr().cast(),
+            std::ptr::without_provenance_mut(1),
+            size,
+            size,
+            info.as_mut_ptr().cast(),
+        ];
+        // SAFETY: both arrays have five elements, and the buffers four bytes.
+        unsafe { super::clear_logs(5, options.as_mut_ptr(), values.as_mut_ptr()) };
+        assert_eq!((info, error), ([0, 7, 7, 7], [0, 7, 7, 7]));
+        assert_eq!(values.map(|value| value.addr())[1..4], [1, 0, 0]);
+        // SAFETY: null is allowed.
+        unsafe { super::clear_logs(0, null_mut(), null_mut()) };
+    }
+
     #[test]
     fn texts_become_one_with_one_head() {
         let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
