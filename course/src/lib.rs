@@ -8,6 +8,7 @@ extern crate self as course;
 
 pub mod compile;
 pub mod count;
+pub mod diagnosis;
 pub mod format;
 pub mod grade;
 mod hash;

@@ -1,7 +1,8 @@
 //! What a task is: data, so that the grader, the proofs and the terminal can iterate all of them.
 
 use crate::count::Count;
-use crate::question::{DIAGNOSIS, Question};
+use crate::diagnosis;
+use crate::question::Question;
 use coalesce::arrays::Arrays;
 use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
@@ -152,10 +153,10 @@ impl Task {
         first.trim_start_matches("//!").trim().trim_start_matches('#').trim()
     }
 
-    /// What is asked before the first run: of a kernel with a hazard, what and where it is.
+    /// What is asked before the first run: of a file with a mistake, which it is and where.
     pub fn questions_before(&self) -> Vec<&'static Question> {
-        let has_hazard = matches!(self.fails_as_shipped, Because::Hazard(_));
-        DIAGNOSIS.into_iter().filter(|_| has_hazard).chain(self.before).collect()
+        let diagnosis = diagnosis::questions(self.fails_as_shipped);
+        diagnosis.iter().copied().chain(self.before).collect()
     }
 
     /// The size at which bounds hold.
