@@ -1,34 +1,11 @@
 //! What is asked of a file with a mistake before anything else: which mistake it is, and where. What the executor and the
 //! virtual GPU report is the answer.
 
+use crate::mistake::{Because, Found};
 use crate::question::{Answers, Question};
-use crate::task::Because;
 use anyhow::{Context, Result};
 use simt::Hazard;
 use virtual_gpu::MisuseKind;
-
-/// A mistake that a run showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Its kind.
-    pub because: Because,
-    /// In a kernel: the line of the access, and that of the other; ascending, and each once.
-    pub lines: Vec<u32>,
-    /// In a file of the host: the driver's call whose work showed it.
-    pub call: String,
-}
-
-impl Found {
-    /// The lines as one number, which is how answers are kept.
-    pub fn code(&self) -> f64 {
-        code(&self.lines)
-    }
-}
-
-/// Lines as one number: five digits for each.
-pub fn code(lines: &[u32]) -> f64 {
-    lines.iter().fold(0.0, |code, line| 1e5 * code + f64::from(*line))
-}
 
 /// What can be wrong with a kernel.
 const HAZARDS: &[(&str, &[Because])] = {

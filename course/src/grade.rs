@@ -1,7 +1,7 @@
 //! Grading: signature, results, hazards in several schedules, counts. The first stage that fails is what is said.
 
 use crate::count::{Count, Run};
-use crate::diagnosis::Found;
+use crate::mistake::Found;
 use crate::picture;
 use crate::ptx;
 use crate::question::{Execute, Reply, Runs, written};

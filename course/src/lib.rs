@@ -15,6 +15,7 @@ mod hash;
 pub mod host;
 mod hosts;
 pub mod learn;
+pub mod mistake;
 pub mod picture;
 pub mod ptx;
 pub mod question;

@@ -1,8 +1,7 @@
 //! Questions: the answer is computed by executing kernels, never written down.
 
 use crate::count::{Count, Run};
-use crate::diagnosis::{Found, code};
-use crate::task::Because;
+use crate::mistake::{Because, Found, code};
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
 use simt::Hazard;

@@ -2,13 +2,12 @@
 
 use crate::count::Count;
 use crate::diagnosis;
+pub use crate::mistake::Because;
 use crate::question::Question;
 use coalesce::arrays::Arrays;
 use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
 use cuda_host::Launcher;
-use simt::Hazard;
-use virtual_gpu::MisuseKind;
 
 /// One exercise.
 #[derive(Debug)]
@@ -72,33 +71,6 @@ pub struct Bound {
     pub at_most: f64,
     /// The arithmetic behind the number.
     pub because: &'static str,
-}
-
-/// Why a file does not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// The compiler refuses it.
-    Compiler,
-    /// The entry has another name or other parameters.
-    Signature,
-    /// An output has a wrong element, or one that nobody wrote.
-    Wrong,
-    /// An access outside of an array.
-    OutOfBounds,
-    /// An address that its access is not aligned to.
-    Misaligned,
-    /// The kernel never ends, or its threads wait for each other.
-    Hangs,
-    /// Anything else that stops a kernel.
-    Stopped,
-    /// A hazard, whatever came out.
-    Hazard(Hazard),
-    /// A mistake of the host's in what it asks of the driver.
-    Misuse(MisuseKind),
-    /// A count above its bound.
-    Bound(Count),
-    /// A question has no right answer yet.
-    Unanswered,
 }
 
 /// The pattern of a task: one variant, which launches the kernel of the task's name.

@@ -3,8 +3,8 @@
 use super::build::{Ended, Program};
 use super::program::Seen;
 use crate::count::Run;
-use crate::diagnosis::Found;
 use crate::grade::{Failure, Verdict, number};
+use crate::mistake::Found;
 use crate::question::Execute;
 use crate::task::{Because, Bound, Task};
 use anyhow::{Result, bail};
