@@ -28,27 +28,26 @@ struct Arguments {
     /// Write the page of the executor and nothing else.
     #[arg(long, requires = "wasm")]
     playground_only: bool,
-    /// Write requests of the executor's fixtures with their answers, and nothing else.
-    #[arg(long)]
+    /// Write a page that asks the module what the executor's fixtures ask the program, and nothing else.
+    #[arg(long, requires = "wasm")]
     fixtures: Option<PathBuf>,
-    /// The folder of the pages, or the file of requests.
+    /// The folder of the pages, or the file of that page.
     #[arg(short, long)]
     output: PathBuf,
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    if let Some(fixtures) = &arguments.fixtures {
-        let pairs = book::pairs::pairs(fixtures)?;
+    let read = |path: &PathBuf| {
+        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    if let (Some(fixtures), Some(module)) = (&arguments.fixtures, &arguments.wasm) {
+        let page = book::pairs::page(fixtures, &read(module)?)?;
         let output = &arguments.output;
-        return std::fs::write(output, pairs)
+        return std::fs::write(output, page)
             .with_context(|| format!("cannot write {}", output.display()));
     }
     let playground = match &arguments.wasm {
-        Some(path) => {
-            let module =
-                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-            Some(book::playground(&module, !arguments.playground_only))
-        }
+        Some(path) => Some(book::playground(&read(path)?, !arguments.playground_only)),
         None => None,
     };
     let pages = match (&arguments.counts, &arguments.measured) {

@@ -1,9 +1,13 @@
 //! Requests with the answers of the program, for the page's executor to give the same: every launch of the executor's
 //! fixtures, and addresses.
 
+use crate::playground::base64;
 use anyhow::{Context, Result};
 use simt_page::json::{list, string};
 use std::path::Path;
+
+/// What compares the answers, in a page.
+const COMPARE: &str = include_str!("compare.js");
 
 /// Indices that are asked for at each width.
 const INDICES: [&str; 8] = [
@@ -16,6 +20,20 @@ const INDICES: [&str; 8] = [
     "lane - 1",
     "1 +",
 ];
+
+/// A page in which the module answers all requests, and says how many answers are those of the program.
+///
+/// # Errors
+/// As for [`pairs`].
+pub fn page(fixtures: &Path, module: &[u8]) -> Result<String> {
+    // In a script's text nothing may look like its end.
+    let (module, pairs) = (base64(module), pairs(fixtures)?.replace('<', "\\u003c"));
+    Ok(format!(
+        "<!doctype html><meta charset=\"utf-8\"><pre id=\"told\"></pre>\
+         <script id=\"module\" type=\"text/plain\">{module}</script>\
+         <script id=\"pairs\" type=\"application/json\">{pairs}</script><script>{COMPARE}</script>"
+    ))
+}
 
 /// All pairs as JSON: a list of lists of a request and its answer.
 ///

@@ -1,9 +1,10 @@
 //! Grading: signature, results, hazards in several schedules, counts. The first stage that fails is what is said.
 
 use crate::count::{Count, Run};
+use crate::mistake::Found;
 use crate::picture;
 use crate::ptx;
-use crate::question::{Execute, Found, Reply, Runs, written};
+use crate::question::{Execute, Reply, Runs, written};
 use crate::task::{Because, Bound, Kind, Task};
 use anyhow::{Result, bail};
 use coalesce::Counted;
@@ -116,18 +117,28 @@ impl Execute for Subject<'_> {
     fn findings(&self) -> Result<Vec<Found>> {
         let images = self.kernel.image(self.task.id);
         let device = Device::open(images, Checks::all(), Schedule::Forward)?;
-        let largest = self.task.pattern.verify_sizes.last().copied().unwrap_or_default();
-        let ran = device.run(self.task, &Size::new(largest), 1);
         let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
-        let found = |finding: &Finding| {
+        let found = |finding: &Finding, is_inside: bool| {
             let places = [Some(&finding.place), finding.other.as_ref()];
             let mut lines: Vec<u32> = places.into_iter().flatten().filter_map(line).collect();
             lines.sort_unstable();
             lines.dedup();
-            Found { hazard: finding.hazard, lines }
+            // What lies behind an array was written by nobody, which shows the line of the access.
+            let because =
+                if is_inside { Because::Hazard(finding.hazard) } else { Because::OutOfBounds };
+            Found { because, lines, call: String::new() }
         };
-        let findings = ran.counted.findings.iter();
-        Ok(findings.filter(|finding| finding.hazard != Hazard::SameValue).map(found).collect())
+        let mut all = Vec::new();
+        for size in self.task.pattern.verify_sizes.iter().rev() {
+            let ran = device.run(self.task, &Size::new(size), 1);
+            let is_inside = ran.is_inside();
+            let findings = ran.counted.findings.iter().filter(is_mistake);
+            all.extend(findings.map(|finding| found(finding, is_inside)));
+            if !all.is_empty() {
+                break;
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -177,6 +188,20 @@ struct Ran {
     outcome: Result<VerifyOutcome>,
     counted: Counted,
     misuse: Vec<String>,
+}
+
+impl Ran {
+    /// Whether every access was inside of its array, as far as the results show.
+    fn is_inside(&self) -> bool {
+        let is_outside = |fault: &Fault| matches!(fault, Fault::OutOfBounds { .. });
+        !matches!(&self.outcome, Ok(VerifyOutcome::Wrong(fault)) if is_outside(fault))
+            && self.outcome.is_ok()
+    }
+}
+
+/// Whether a finding is more than a note.
+fn is_mistake(finding: &&Finding) -> bool {
+    finding.hazard != Hazard::SameValue
 }
 
 /// Grades a kernel; `seed` decides the second set of inputs.
@@ -329,14 +354,9 @@ fn judged(
         strip: Vec::new(),
         next: next.to_owned(),
     };
-    let is_inside = |ran: &Ran| {
-        let is_outside = |fault: &Fault| matches!(fault, Fault::OutOfBounds { .. });
-        !matches!(&ran.outcome, Ok(VerifyOutcome::Wrong(fault)) if is_outside(fault))
-            && ran.outcome.is_ok()
-    };
-    let is_note = |finding: &&Finding| finding.hazard != Hazard::SameValue;
     // A wrong address explains whatever else is found.
-    if let Some(finding) = ran.counted.findings.iter().find(is_note).filter(|_| is_inside(&ran)) {
+    if let Some(finding) = ran.counted.findings.iter().find(is_mistake).filter(|_| ran.is_inside())
+    {
         return Some(failure(
             Because::Hazard(finding.hazard),
             hazard_in_words(submission, finding),

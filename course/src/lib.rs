@@ -8,12 +8,14 @@ extern crate self as course;
 
 pub mod compile;
 pub mod count;
+pub mod diagnosis;
 pub mod format;
 pub mod grade;
 mod hash;
 pub mod host;
 mod hosts;
 pub mod learn;
+pub mod mistake;
 pub mod picture;
 pub mod ptx;
 pub mod question;

@@ -1,6 +1,7 @@
 //! Questions: the answer is computed by executing kernels, never written down.
 
 use crate::count::{Count, Run};
+use crate::mistake::{Because, Found, code};
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
 use simt::Hazard;
@@ -31,77 +32,6 @@ pub enum Answers {
     Lines,
 }
 
-/// A hazard that a run showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Its kind.
-    pub hazard: Hazard,
-    /// The line of the access, and that of the other; ascending, and each once.
-    pub lines: Vec<u32>,
-}
-
-impl Found {
-    /// The lines as one number, which is how answers are kept: five digits for each.
-    fn code(&self) -> f64 {
-        self.lines.iter().fold(0.0, |code, line| 1e5 * code + f64::from(*line))
-    }
-}
-
-/// What can be wrong with a kernel, as the first question about a bug offers it.
-const HAZARDS: &[(&str, &[Hazard])] = {
-    use Hazard::*;
-    &[
-        (
-            "threads use the same bytes, one of them writes, and nothing orders them",
-            &[SharedRace, SharedRaceInWarp, GlobalRace, GlobalRaceInWarp],
-        ),
-        ("lanes of one store write different values to the same bytes", &[ConflictingStore]),
-        (
-            "bytes are read that nobody wrote",
-            &[UninitializedShared, UninitializedLocal, UninitializedGlobal, UninitializedRegister],
-        ),
-        ("lanes of one warp wait at different barriers", &[DivergentBarrier]),
-        ("a mask names other lanes than those that take part", &[MemberMask, InactiveSource]),
-        ("an asynchronous copy is used before anyone waited for it", &[AsyncCopyNotAwaited]),
-        ("a read-only load of bytes that this launch writes", &[ReadOnlyWritten]),
-    ]
-};
-const HAZARD_NAMES: &[&str] = &{
-    let mut names = [""; HAZARDS.len()];
-    let mut index = 0;
-    while index < names.len() {
-        names[index] = HAZARDS[index].0;
-        index += 1;
-    }
-    names
-};
-
-/// Asked of every kernel with a hazard before anything else: which, and where. The executor's report is the answer.
-pub const DIAGNOSIS: [&Question; 2] = [
-    &Question {
-        text: "What is wrong with this kernel?",
-        answers: Answers::Choice(HAZARD_NAMES),
-        answer: |runs| {
-            let found = runs.0.findings()?;
-            let first = found.first().context("the kernel shows no hazard")?;
-            let kind = HAZARDS.iter().position(|(_, kinds)| kinds.contains(&first.hazard));
-            Ok(1.0 + kind.with_context(|| format!("{:?} is not among them", first.hazard))? as f64)
-        },
-        misses: &[],
-        why: "That is what the executor reports.",
-    },
-    &Question {
-        text: "In which line, or between which two lines? Answer with their numbers, such as `31 34`.",
-        answers: Answers::Lines,
-        answer: |runs| {
-            let found = runs.0.findings()?;
-            Ok(found.first().context("the kernel shows no hazard")?.code())
-        },
-        misses: &[],
-        why: "That is where the executor sees it.",
-    },
-];
-
 /// A kernel that can be executed at any size.
 pub trait Execute {
     /// What a run counts.
@@ -110,7 +40,7 @@ pub trait Execute {
     /// When it does not run.
     fn run(&self, size: &Size) -> Result<Run>;
 
-    /// The hazards of a run at the largest size at which results are checked.
+    /// The mistakes of a run at the largest size at which there are some, of those at which results are checked.
     ///
     /// # Errors
     /// When the virtual device does not start.
@@ -176,13 +106,21 @@ impl Runs<'_> {
         run.launches.first().map(|(_, block)| f64::from(block[0])).context("nothing was launched")
     }
 
+    /// The first mistake that a run shows.
+    ///
+    /// # Errors
+    /// There is none, or the virtual device does not start.
+    pub fn mistake(&self) -> Result<Found> {
+        self.0.findings()?.into_iter().next().context("the run shows no mistake")
+    }
+
     /// One of two answers: whether the kernel has a hazard.
     ///
     /// # Errors
     /// When the virtual device does not start.
     pub fn choice(&self, hazard: Hazard, yes: u8, no: u8) -> Result<f64> {
-        let found = self.0.findings()?;
-        Ok(f64::from(if found.iter().any(|one| one.hazard == hazard) { yes } else { no }))
+        let (found, hazard) = (self.0.findings()?, Because::Hazard(hazard));
+        Ok(f64::from(if found.iter().any(|one| one.because == hazard) { yes } else { no }))
     }
 
     /// One count of it.
@@ -241,7 +179,7 @@ impl Question {
             if lines.is_empty() || lines.len() > 2 || lines.iter().any(|line| *line >= 100_000) {
                 bail!("`{}` is not one line or two: answer with their numbers", text.trim());
             }
-            return Ok(Found { hazard: Hazard::SameValue, lines }.code());
+            return Ok(code(&lines));
         }
         let number: Option<f64> = text.trim().parse().ok().filter(|one: &f64| one.is_finite());
         match (self.answers, number) {

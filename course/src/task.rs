@@ -1,13 +1,13 @@
 //! What a task is: data, so that the grader, the proofs and the terminal can iterate all of them.
 
 use crate::count::Count;
-use crate::question::{DIAGNOSIS, Question};
+use crate::diagnosis;
+pub use crate::mistake::Because;
+use crate::question::Question;
 use coalesce::arrays::Arrays;
 use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
 use cuda_host::Launcher;
-use simt::Hazard;
-use virtual_gpu::MisuseKind;
 
 /// One exercise.
 #[derive(Debug)]
@@ -73,33 +73,6 @@ pub struct Bound {
     pub because: &'static str,
 }
 
-/// Why a file does not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// The compiler refuses it.
-    Compiler,
-    /// The entry has another name or other parameters.
-    Signature,
-    /// An output has a wrong element, or one that nobody wrote.
-    Wrong,
-    /// An access outside of an array.
-    OutOfBounds,
-    /// An address that its access is not aligned to.
-    Misaligned,
-    /// The kernel never ends, or its threads wait for each other.
-    Hangs,
-    /// Anything else that stops a kernel.
-    Stopped,
-    /// A hazard, whatever came out.
-    Hazard(Hazard),
-    /// A mistake of the host's in what it asks of the driver.
-    Misuse(MisuseKind),
-    /// A count above its bound.
-    Bound(Count),
-    /// A question has no right answer yet.
-    Unanswered,
-}
-
 /// The pattern of a task: one variant, which launches the kernel of the task's name.
 pub const fn pattern(
     id: &'static str,
@@ -152,10 +125,10 @@ impl Task {
         first.trim_start_matches("//!").trim().trim_start_matches('#').trim()
     }
 
-    /// What is asked before the first run: of a kernel with a hazard, what and where it is.
+    /// What is asked before the first run: of a file with a mistake, which it is and where.
     pub fn questions_before(&self) -> Vec<&'static Question> {
-        let has_hazard = matches!(self.fails_as_shipped, Because::Hazard(_));
-        DIAGNOSIS.into_iter().filter(|_| has_hazard).chain(self.before).collect()
+        let diagnosis = diagnosis::questions(self.fails_as_shipped);
+        diagnosis.iter().copied().chain(self.before).collect()
     }
 
     /// The size at which bounds hold.

@@ -124,6 +124,10 @@ fn watch_grades_every_save() {
         let found = screen.find(|line| line.as_ref().is_ok_and(|line| line.contains(part)));
         assert!(found.is_some(), "`{part}` is shown");
     };
+    wait_for("What is wrong with this kernel?");
+    keys.write_all(b"8\n").expect("it reads");
+    wait_for("right. That is what");
+    keys.write_all(b"\n").expect("it reads");
     wait_for("how many threads have no element?");
     keys.write_all(b"255\n").expect("it reads");
     wait_for("right. Two blocks");
@@ -208,7 +212,9 @@ fn on_a_full_disk_nothing_is_lost() {
         shell.arg(env!("CARGO_BIN_EXE_learn")).arg("--folder").arg(folder).args(arguments);
         text(&shell.output().expect("there is a shell"))
     };
-    for arguments in [&["hint", "guard"][..], &["reset", "guard"], &["guess", "guard", "255"]] {
+    for arguments in
+        [&["hint", "guard"][..], &["reset", "guard"], &["guess", "guard", "8", "1", "255"]]
+    {
         let said = full(arguments);
         assert!(said.contains("cannot write "), "{arguments:?}: {said}");
         assert!(!said.contains("panicked"), "{said}");
@@ -275,7 +281,11 @@ fn a_host_task_is_graded_like_any_other() {
         ("pub fn run(", "fn other(", "keep the signature"),
         ("source: &[u32]", "source: &[f32]", "the compiler's messages are above"),
         // More memory than a program of a learner's may have, at once and bit by bit.
-        ("let rows = ", "drop(vec![1_u8; 1 << 40]);\n    let rows = ", "memory is limited to 1 GiB"),
+        (
+            "let rows = ",
+            "drop(vec![1_u8; 1 << 40]);\n    let rows = ",
+            "memory is limited to 1 GiB",
+        ),
         (
             "let rows = ",
             "let mut all = Vec::new();\n    while all.len() < 1 << 40 { all.push(vec![1_u8; 1 << 20]) }\n    let rows = ",
@@ -316,6 +326,16 @@ fn a_bug_is_diagnosed_first() {
     let wrong = format!("{store} {}", load + 1);
     assert_fails(folder, &["guess", "missing_barrier", "3", &wrong, "8"], "not that;");
     assert_fails(folder, &["guess", "missing_barrier", "1", "here", "8"], "is not one line or two");
+    // An access outside of an array has a line, too, and a mistake of the host's has a call.
+    let guard = std::fs::read_to_string(folder.join("guard.rs")).expect("it was written");
+    let access = 1 + guard.lines().position(|line| line.contains("*target.add(")).expect("a store");
+    let right = text(&learn(folder, &["guess", "guard", "8", &access.to_string(), "255"]));
+    assert_eq!(right.matches("right.").count(), 3, "{right}");
+    for (task, mistake, call) in [("lost_order", "1", "2"), ("reused_buffer", "2", "1")] {
+        let right = text(&learn(folder, &["guess", task, mistake, call]));
+        assert_eq!(right.matches("right.").count(), 2, "{task}: {right}");
+        assert_fails(folder, &["guess", task, "3", call], "not that;");
+    }
 }
 
 /// What only a solution needs is imported without a warning, and what to ask next depends on what there is too much of.

@@ -33,18 +33,43 @@ const AXE_PAGES: [&str; 4] = ["index.html", "glossary.html", "before_after.html"
 /// Parts of the pages of kernels, and of work of the host.
 const AXE_PARTS: [&str; 2] = ["id=\"steps\"", "id=\"timelines\""];
 
+/// A browser on PATH.
+///
+/// # Errors
+/// There is none.
+pub fn find() -> Result<PathBuf> {
+    BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
+        let names = BROWSERS.join(", ");
+        format!("nothing was checked in a browser: there is none of {names} on PATH, install the package chromium")
+    })
+}
+
+/// What a page has in its element `told` when its script has ended.
+///
+/// # Errors
+/// There is no browser, or it fails.
+pub fn told(page: &Path) -> Result<String> {
+    let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let (folder, width, scheme) = (workplace.path(), WIDTHS[2], SCHEMES[0].1);
+    let visit = Visit { browser: &find()?, folder, width, scheme };
+    let (text, messages) = visit.open(page, "--dump-dom".into())?;
+    let told = told_in(&text);
+    Ok(if told.is_empty() { messages } else { told.replace("&lt;", "<").replace("&gt;", ">") })
+}
+
+/// The text of the element `told`.
+fn told_in(page: &str) -> &str {
+    let told = page.split("<pre id=\"told\">").nth(1).unwrap_or_default();
+    told.split("</pre>").next().unwrap_or_default()
+}
+
 /// Opens every page of a report at all widths, and takes screenshots in both colour schemes.
 ///
 /// # Errors
 /// There is no browser; a page writes to the console, asks for anything, has something that does not fit, or, where
 /// axe-core is there, something that a reader with a keyboard or a screen reader cannot use.
 pub fn check(report: &Path) -> Result<()> {
-    let browser = BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
-        format!(
-            "the pages were not checked in a browser: there is none of {} on PATH, install the package chromium",
-            BROWSERS.join(", ")
-        )
-    })?;
+    let browser = find()?;
     let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
     let pages = instrumented(report, workplace.path())?;
     let name = report.file_name().unwrap_or_default().to_string_lossy();
@@ -146,8 +171,7 @@ impl Visit<'_> {
     fn measure(&self, pages: &[String]) -> Result<Vec<String>> {
         let frames = self.frames(pages, 900)?;
         let (text, messages) = self.open(&frames, "--dump-dom".into())?;
-        let told = text.split("<pre id=\"told\">").nth(1).unwrap_or_default();
-        let told = told.split("</pre>").next().unwrap_or_default();
+        let told = told_in(&text);
         let mut problems: Vec<String> = messages
             .lines()
             .filter(|line| line.contains(":CONSOLE"))

@@ -49,7 +49,8 @@ const ON_A_GPU: &[&str] =
     &["crates", "host", "kernels", "tests/device.rs", "tests/measurement.rs", "Cargo.lock"];
 
 /// What a page's executor is made of, and what it is compared with.
-const PAGE: &[&str] = &["crates/simt", "crates/simt_page", "book/src/pairs.rs"];
+const PAGE: &[&str] =
+    &["crates/simt", "crates/simt_page", "book/src/pairs.rs", "book/src/compare.js"];
 
 /// The integration tests of that name which only a proof runs.
 macro_rules! ignored_test {
@@ -67,7 +68,7 @@ pub const PROOFS: &[Proof] = &[
         environment: &[],
         inputs: PAGE,
         figure: " answers in WebAssembly equal",
-        sample: "the same requests, answered by the program: a dozen addresses and launches",
+        sample: "all of it",
     },
     Proof {
         name: "fuzz",

@@ -32,10 +32,7 @@ pub fn module() -> Result<PathBuf> {
     ]);
     build.args(["--target", "wasm32-unknown-unknown", "-Zbuild-std=std,panic_abort"]);
     build.arg("-Zbuild-std-features=optimize_for_size").arg("--target-dir").arg(&target);
-    build.args([
-        "--config",
-        &format!("target.wasm32-unknown-unknown.linker={:?}", linker(&compiler)?),
-    ]);
+    build.args(["--config", &format!("target.wasm32-unknown-unknown.linker={:?}", linker()?)]);
     build.args(["--", "-C", STACK]);
     build.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1");
     build.env_remove("RUSTFLAGS");
@@ -64,17 +61,25 @@ pub fn module() -> Result<PathBuf> {
     Ok(module)
 }
 
-/// LLVM's linker for WebAssembly: that of the LLVM that builds kernels, or one on PATH.
-fn linker(compiler: &Toolchain) -> Result<PathBuf> {
-    let version =
-        compiler.llvm.to_string_lossy().split("llvm-").nth(1).unwrap_or_default().to_owned();
+/// A linker for WebAssembly: that of the LLVM that builds kernels, one on PATH, or that of rustup's compiler.
+///
+/// # Errors
+/// There is none, or no compiler.
+pub fn linker() -> Result<PathBuf> {
+    let llvm = Toolchain::find()?.llvm;
+    let version = llvm.to_string_lossy().split("llvm-").nth(1).unwrap_or_default().to_owned();
     let version: String = version.chars().take_while(char::is_ascii_digit).collect();
-    let beside = compiler.llvm.join("wasm-ld");
-    if beside.exists() {
-        return Ok(beside);
-    }
     let names = [format!("wasm-ld-{version}"), "wasm-ld".to_owned()];
-    names.iter().find_map(|name| which::which(name).ok()).with_context(|| {
+    let on_path = || names.iter().find_map(|name| which::which(name).ok());
+    // What rustup installs has it, whatever else it lacks.
+    let of_rustup = || {
+        let output = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
+        let libraries = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+        Some(libraries.parent()?.join("bin/rust-lld"))
+    };
+    let exists = |path: &PathBuf| path.exists();
+    let beside = Some(llvm.join("wasm-ld")).filter(exists);
+    beside.or_else(on_path).or_else(|| of_rustup().filter(exists)).with_context(|| {
         format!("there is no linker for WebAssembly: install the package lld-{version}, or lld")
     })
 }

@@ -4,7 +4,8 @@ use super::build::{Ended, Program};
 use super::program::Seen;
 use crate::count::Run;
 use crate::grade::{Failure, Verdict, number};
-use crate::question::{Execute, Found};
+use crate::mistake::Found;
+use crate::question::Execute;
 use crate::task::{Because, Bound, Task};
 use anyhow::{Result, bail};
 use coalesce::pattern::Size;
@@ -39,8 +40,20 @@ impl Execute for Asked<'_> {
     }
 
     fn findings(&self) -> Result<Vec<Found>> {
-        Ok(Vec::new())
+        let largest = self.task.pattern.verify_sizes.last().copied().unwrap_or_default();
+        let (seen, _) = self.program.run(self.name, &[argument(1, &Size::new(largest))])?;
+        let misuse = seen.into_iter().next().and_then(|seen| seen.misuse);
+        let found = misuse.and_then(|(kind, message, _)| {
+            let call = message.split(':').next().unwrap_or_default().to_owned();
+            Some(Found { because: Because::Misuse(mistake(&kind)?), lines: Vec::new(), call })
+        });
+        Ok(found.into_iter().collect())
     }
+}
+
+/// The mistake of a name.
+fn mistake(kind: &str) -> Option<MisuseKind> {
+    MISTAKES.iter().copied().find(|one| format!("{one:?}") == kind)
 }
 
 fn argument(seed: u64, size: &Size) -> String {
@@ -137,8 +150,7 @@ fn failure(stage: &'static str, because: Because, message: String, next: String)
 fn judged(task: &Task, source: &str, size: &Size, seed: u64, seen: &Seen) -> Option<Failure> {
     let at = format!("(at {}, data of seed {seed})", task.pattern.show_size(size));
     if let Some((kind, message, place)) = &seen.misuse {
-        let known = MISTAKES.iter().find(|one| format!("{one:?}") == *kind);
-        let because = known.map_or(Because::Stopped, |kind| Because::Misuse(*kind));
+        let because = mistake(kind).map_or(Because::Stopped, Because::Misuse);
         let line = place.as_deref().and_then(|place| place.rsplit_once(':')?.1.parse::<u32>().ok());
         let line = line.and_then(|line| {
             Some((line, source.lines().nth((line as usize).checked_sub(1)?)?.trim().to_owned()))

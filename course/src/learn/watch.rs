@@ -49,7 +49,10 @@ pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
                 open = begin(session, task)?;
                 seen = None;
             }
-            "" if open > 0 => open -= 1,
+            "" if open > 0 => {
+                open -= 1;
+                show_question(session, task, open);
+            }
             answer if open > 0 => {
                 if answered(session, task, open, answer) {
                     open -= 1;

@@ -1,22 +1,30 @@
 //! `cargo xtask playground`: the executor as a WebAssembly module, in one page that needs no network.
 
 use super::book;
-use crate::{wasm, workspace};
-use anyhow::{Context, Result};
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use crate::{browser, wasm, workspace};
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The folder of the page; `target/playground` when none is named.
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Compare every answer of the module with that of the program, in Node.
+    /// Compare every answer of the module with that of the program, in Chromium.
     #[arg(long)]
     check: bool,
+    /// Where a tool for that is absent, say so and do nothing; with CI=true it is an error.
+    #[arg(long, requires = "check")]
+    if_possible: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let tools = wasm::linker().and_then(|_| browser::find());
+    if let (Err(why), true) = (&tools, arguments.if_possible && !is_ci()) {
+        println!("not run: the comparison of the page's executor with the program: {why}");
+        return Ok(ExitCode::SUCCESS);
+    }
     let module = wasm::module()?;
     let output =
         arguments.output.clone().unwrap_or_else(|| workspace::target_dir().join("playground"));
@@ -30,16 +38,22 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whether this is continuous integration, which has every tool.
+fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| value == "true")
+}
+
 /// Compares the module with the program.
-pub fn check(module: &std::path::Path) -> Result<()> {
-    let node = which::which("node").context(
-        "the module was not compared with the program: there is no node on PATH, install the package nodejs",
-    )?;
-    let pairs = workspace::target_dir().join("wasm/pairs.json");
+fn check(module: &Path) -> Result<()> {
+    let page = workspace::target_dir().join("wasm/compare.html");
     let fixtures = workspace::root().join("crates/simt/fixtures");
-    workspace::succeed(
-        book::program()?.arg("--fixtures").arg(fixtures).arg("--output").arg(&pairs),
-    )?;
-    let compare = workspace::root().join("book/src/compare.mjs");
-    workspace::succeed(Command::new(node).arg(compare).arg(module).arg(pairs))
+    let mut program = book::program()?;
+    program.arg("--wasm").arg(module).arg("--fixtures").arg(fixtures).arg("--output").arg(&page);
+    workspace::succeed(&mut program)?;
+    let told = browser::told(&page)?;
+    if !told.contains(" answers in WebAssembly equal") || told.contains(" differ:") {
+        bail!("the page's executor does not answer as the program does:\n{told}");
+    }
+    println!("{told}");
+    Ok(())
 }
