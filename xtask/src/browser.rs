@@ -40,7 +40,7 @@ const AXE_PARTS: [&str; 2] = ["id=\"steps\"", "id=\"timelines\""];
 pub fn find() -> Result<PathBuf> {
     BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
         let names = BROWSERS.join(", ");
-        format!("nothing was checked in a browser: there is none of {names} on PATH, install the package chromium")
+        format!("there is none of {names} on PATH, and pages are checked in a browser: install the package chromium")
     })
 }
 
