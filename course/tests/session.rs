@@ -275,7 +275,11 @@ fn a_host_task_is_graded_like_any_other() {
         ("pub fn run(", "fn other(", "keep the signature"),
         ("source: &[u32]", "source: &[f32]", "the compiler's messages are above"),
         // More memory than a program of a learner's may have, at once and bit by bit.
-        ("let rows = ", "drop(vec![1_u8; 1 << 40]);\n    let rows = ", "memory is limited to 1 GiB"),
+        (
+            "let rows = ",
+            "drop(vec![1_u8; 1 << 40]);\n    let rows = ",
+            "memory is limited to 1 GiB",
+        ),
         (
             "let rows = ",
             "let mut all = Vec::new();\n    while all.len() < 1 << 40 { all.push(vec![1_u8; 1 << 20]) }\n    let rows = ",
