@@ -95,11 +95,14 @@ pub struct Estimate {
     pub l1_missed_sectors: u64,
     /// Lines of loads of which L1 lacked a sector, each a request to L2.
     pub l1_missed_lines: u64,
+    /// Lines of stores that went to L2 with the store before, which was to the same lines.
+    pub merged_store_lines: u64,
     /// Warp-instructions that multiply integers.
     pub integer_multiplies: u64,
     /// Cycles in which L1 finds the lines of loads of global memory.
     pub tag_cycles: u64,
-    /// Which part of the sectors of such loads had a page of memory, 4 KiB, to itself in its request.
+    /// Which part of the pieces of 64 bytes that memory handed out had to open a page of it, 4 KiB: others of the page had
+    /// not been asked for shortly before.
     pub alone: f64,
     /// What the busiest part of L2 spends on atomics, in hundredths of the time that an atomic of one lane takes where all
     /// meet at one address.

@@ -115,3 +115,42 @@ fn a_warp_that_waits_for_others_says_nothing_of_the_longest() {
     assert!(longest(1) >= u64::from(LATENCIES.global));
     assert_eq!(longest(2), 0);
 }
+
+/// The cycles of a warp whose lanes load words of shared memory, so many words from one lane to the next.
+fn shared(words: u32) -> u64 {
+    let body = format!(
+        "mul.lo.u32 %r2, %r1, {}; mov.u32 %r3, tile; add.u32 %r2, %r2, %r3;
+         ld.shared.u32 %r4, [%r2]; add.u32 %r5, %r4, 1;",
+        4 * words
+    );
+    let text = kernel(&body).replace("tile[64]", "tile[1024]");
+    estimate(&text, &Launch::new("k", [1, 1, 1], [32, 1, 1]), false).longest_chain_cycles
+}
+
+#[test]
+fn the_last_wavefront_of_a_bank_conflict_is_waited_for() {
+    assert_eq!(shared(2) - shared(1), 1, "two wavefronts");
+    assert_eq!(shared(32) - shared(1), 31);
+}
+
+#[test]
+fn a_load_of_shared_memory_computes_its_address() {
+    // One that reaches L1 is waited for all the time that the profile has for both.
+    let body = "ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; ld.global.u32 %r4, [%rd1]; add.u32 %r5, %r4, 1;";
+    let near = body.replace("ld.global.u32 %r4, [%rd1]", "ld.shared.u32 %r4, [tile]");
+    let cycles = |body: &str| estimate(&kernel(body), &one_thread(), false).longest_chain_cycles;
+    assert_eq!(cycles(body) - cycles(&near), u64::from(2 * LATENCIES.arithmetic));
+}
+
+#[test]
+fn stores_that_fill_the_same_lines_go_on_together() {
+    let body = |distance: u32| {
+        format!(
+            "mul.wide.u32 %rd2, %r1, {distance}; add.u64 %rd3, %rd1, %rd2;
+             st.global.u32 [%rd3], %r1; st.global.u32 [%rd3+4], %r1;"
+        )
+    };
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]);
+    let merged = |distance| estimate(&kernel(&body(distance)), &launch, false).merged_store_lines;
+    assert_eq!((merged(16), merged(32)), (4, 0));
+}

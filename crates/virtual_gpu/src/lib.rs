@@ -73,7 +73,7 @@ pub use cuda_driver::{OperationKind, OperationRecord};
 pub use link::Link;
 pub use managed::PageMoves;
 pub use misuse::{Misuse, MisuseKind};
-pub use model::{Parts, WorkScale};
+pub use model::{Parts, WorkScale, together};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use options::{Options, Order};
 pub use process::{StartError, VirtualGpu};

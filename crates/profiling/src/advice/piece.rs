@@ -2,9 +2,6 @@
 
 use results::{Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, Promise};
 
-/// Parts of a device that are nearly as long disturb each other: the exponent of the norm that joins them.
-const TOGETHER: f64 = 4.0;
-
 /// Which parts of a device something keeps busy, as [`ProfiledKernel::busy_us`] names them.
 pub const MEMORY: &[&str] = &["device memory", "L2", "requests to L2", "L1 and shared memory"];
 pub const SHARED: &[&str] = &["L1 and shared memory"];
@@ -17,8 +14,8 @@ pub const WAITING: &[&str] = &["waiting for results"];
 /// less.
 pub fn gain_us(kernel: &ProfiledKernel, parts: &[&str], share: f64) -> f64 {
     let time = |left: &dyn Fn(&str) -> f64| -> f64 {
-        let busy = kernel.busy_us.iter().map(|(part, busy)| (busy * left(part)).powf(TOGETHER));
-        busy.sum::<f64>().powf(1.0 / TOGETHER)
+        let busy = kernel.busy_us.iter().map(|(part, busy)| (part.as_str(), busy * left(part)));
+        virtual_gpu::together(&busy.collect::<Vec<_>>())
     };
     let left = |part: &str| {
         let is_meant = parts.contains(&part) || WAITING.contains(&part);

@@ -34,12 +34,21 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// What DRAM hands out at once, as a power of two: 64 bytes.
 const GRANULE_SHIFT: u32 = 6;
+/// Sectors of a granule.
+const GRANULE_SECTORS: u32 = 2;
+/// Pages of 4 KiB that memory has open at once, for the part of it that what is executed reaches: an estimate. A warp's 32
+/// lanes may walk down as many rows of an array, and the next block's down as many others.
+const OPEN_PAGES: usize = 64;
 /// A line that so many blocks lacked is read by all.
 const MANY_BLOCKS: u32 = 8;
 /// Caches for such lines.
 const CACHES: usize = 8;
+/// Lines of one store that the next store can join on its way to L2. On an H200 four stores of a warp that fill four lines
+/// together take no longer than one (`coarsening/consecutive_4` in `results/nvidia-h200/reference.json`), and each of eight
+/// that fill eight lines takes as long as one (`consecutive_8`).
+const MERGED_LINES: usize = 4;
 /// A distance is large if it is at least such a part of all bytes that are asked of L2.
-const LARGE_PART: u64 = 32;
+const LARGE_PART: u64 = 64;
 
 /// Hashes addresses, which nobody chooses to collide, with one multiplication.
 #[derive(Default)]
@@ -166,8 +175,15 @@ pub struct SecondCache {
     grown: f64,
     /// What was read.
     read: ByAddress<Box<Page>>,
-    /// Sectors asked of the part of L2 for everything, and of the window's.
+    /// What the part of L2 for everything was asked for, and the window's, in sectors of 32 bytes.
     asked: [u32; 2],
+    /// The granule that was asked for last.
+    last: Option<u64>,
+    /// The pages of memory that are open, the one used last at the end.
+    open: Vec<u64>,
+    /// Granules that memory was asked for, and those of them that had to open their page.
+    fetched: u64,
+    opened: u64,
     /// Granules that were read before and had left L2.
     again: u64,
     /// Those that were read before and had not, by the logarithm of the sectors asked for since.
@@ -181,6 +197,10 @@ impl SecondCache {
             grown,
             read: ByAddress::default(),
             asked: [0; 2],
+            last: None,
+            open: Vec::new(),
+            fetched: 0,
+            opened: 0,
             again: 0,
             found: [0; 32],
         }
@@ -195,7 +215,10 @@ impl SecondCache {
             None => (0, self.l2.bytes),
         };
         let now = self.asked[class];
-        self.asked[class] = now.wrapping_add(1);
+        // A granule takes its room in L2, whether one or both of its sectors are asked for.
+        if self.last.replace(granule) != Some(granule) {
+            self.asked[class] = now.wrapping_add(GRANULE_SECTORS);
+        }
         let empty = || Box::new(Page { granules: 0, asked: [0; 64], blocks: [0; 32] });
         let page = self.read.entry(granule >> 6).or_insert_with(empty);
         let seen = &mut page.blocks[(sector >> 2 & 31) as usize];
@@ -210,10 +233,32 @@ impl SecondCache {
         page.granules |= bit;
         let is_there = was_read && 32 * u64::from(since) <= bytes;
         self.again += u64::from(was_read && !is_there);
+        if !is_there {
+            self.fetch(granule >> 6);
+        }
         if is_there && class == 0 {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
         }
         Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+    }
+
+    /// Memory hands out a granule of a page.
+    fn fetch(&mut self, page: u64) {
+        self.fetched += 1;
+        if let Some(place) = self.open.iter().rposition(|open| *open == page) {
+            self.open.remove(place);
+        } else {
+            self.opened += 1;
+            if self.open.len() == OPEN_PAGES {
+                self.open.remove(0);
+            }
+        }
+        self.open.push(page);
+    }
+
+    /// Which part of the granules that memory handed out had to open their page.
+    pub fn alone(&self) -> f64 {
+        self.opened as f64 / self.fetched.max(1) as f64
     }
 
     /// A sector is stored.
@@ -260,9 +305,29 @@ impl SecondCache {
     }
 }
 
-/// How many of the sectors, in ascending order, have the 4 KiB page of memory around them to themselves.
-pub fn alone(sectors: &[u64]) -> u64 {
-    sectors.chunk_by(|a, b| a >> 7 == b >> 7).filter(|page| page.len() == 1).count() as u64
+/// Stores on their way from L1 to L2.
+#[derive(Debug, Default)]
+pub struct Stores {
+    /// The lines of the last one, if they were few.
+    last: Vec<u64>,
+    /// Lines that went on with the store before.
+    pub merged: u64,
+}
+
+impl Stores {
+    /// A store of these lines goes on with the one before if both are of the same few.
+    pub fn store(&mut self, stored: impl Iterator<Item = u64>) {
+        let mut lines = Vec::with_capacity(MERGED_LINES + 1);
+        for line in stored {
+            if lines.len() <= MERGED_LINES && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        if lines.len() <= MERGED_LINES && lines == self.last {
+            self.merged += lines.len() as u64;
+        }
+        self.last = lines;
+    }
 }
 
 /// The cycles in which L1 finds the lines of these sectors, in ascending order: it has four banks of tags, each of which
@@ -308,8 +373,46 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_is_alone_when_its_page_has_no_other() {
-        assert_eq!(alone(&[0, 127, 128, 300]), 2);
+    fn a_store_joins_the_one_before_if_both_are_of_the_same_few_lines() {
+        let merged = |lines: u64, others: u64| {
+            let mut stores = Stores::default();
+            for store in 0..4 {
+                stores.store((0..32).map(|lane| lane % lines + store * others));
+            }
+            stores.merged
+        };
+        assert_eq!(merged(4, 0), 3 * 4);
+        assert_eq!(merged(5, 0), 0, "too many lines");
+        assert_eq!(merged(4, 1), 0, "other lines");
+    }
+
+    #[test]
+    fn random_granules_fill_a_cache_as_sectors_side_by_side_do() {
+        let again = |sectors: &dyn Fn(u64) -> u64| {
+            let mut cache = SecondCache::new(L2 { bytes: 64 * 1024, ..L2::default() }, 1.0);
+            for _ in 0..2 {
+                (0..2048).for_each(|turn| drop(cache.ask(sectors(turn), 1)));
+            }
+            cache.again()
+        };
+        assert_eq!(again(&|turn| turn % 1024), 0, "512 granules of two sectors fit");
+        assert_eq!(again(&|turn| 2 * turn), 2048, "2048 granules, of each a sector, do not");
+    }
+
+    #[test]
+    fn granules_in_turn_share_an_open_page_and_scattered_ones_open_their_own() {
+        let alone = |granules: &mut dyn Iterator<Item = u64>| {
+            let mut cache = SecondCache::new(L2::default(), 1.0);
+            for granule in granules {
+                cache.ask(2 * granule, 1);
+            }
+            cache.alone()
+        };
+        assert_eq!(alone(&mut (0..4096)), 1.0 / 64.0, "a page has 64 granules");
+        assert_eq!(alone(&mut (0..4096).map(|turn| 64 * turn)), 1.0, "each is in another page");
+        let rows = |rows: u64| (0..64 * rows).map(move |turn| 64 * (turn % rows) + turn / rows);
+        assert_eq!(alone(&mut rows(64)), 1.0 / 64.0, "64 rows in turn stay open");
+        assert_eq!(alone(&mut rows(65)), 1.0, "65 do not");
     }
 
     #[test]

@@ -79,6 +79,9 @@ impl Observers<'_> {
         traffic.wavefronts += count as u64;
         traffic.wavefronts_ideal += ideal as u64;
         traffic.request(request);
+        if let Some(estimator) = &mut self.estimator {
+            estimator.wavefronts = count as u32;
+        }
         if self.watching {
             let counts = Traffic::of_passes(count, ideal);
             self.record(Side::Shared, request, counts, || shared_passes(mask, all, bytes));

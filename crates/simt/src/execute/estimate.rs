@@ -8,7 +8,7 @@
 //! on every machine.
 
 use super::caches::{
-    ByAddress, FirstCache, Reached, SecondCache, alone, granule_bytes, tag_cycles,
+    ByAddress, FirstCache, Reached, SecondCache, Stores, granule_bytes, tag_cycles,
 };
 use super::clocks::Clocks;
 use super::lanes::lanes;
@@ -92,12 +92,12 @@ pub(crate) struct Estimator {
     bulk: u32,
     /// Lanes of atomics on shared memory of other blocks.
     pub cluster_atomics: u64,
+    /// Wavefronts of the last access to shared memory: its result is there after the last of them.
+    pub wavefronts: u32,
     l1_misses: u64,
     tag_cycles: u64,
-    /// Sectors that loads reached for, and those of them that had a page to themselves in their request.
-    asked: u64,
-    asked_alone: u64,
     l1_missed_lines: u64,
+    stores: Stores,
     chain_cycles: u64,
     longest_chain_cycles: u64,
     once_cycles: u64,
@@ -128,11 +128,11 @@ impl Estimator {
             barriers: Vec::new(),
             bulk: 0,
             cluster_atomics: 0,
+            wavefronts: 0,
             l1_misses: 0,
             tag_cycles: 0,
-            asked: 0,
-            asked_alone: 0,
             l1_missed_lines: 0,
+            stores: Stores::default(),
             chain_cycles: 0,
             longest_chain_cycles: 0,
             once_cycles: 0,
@@ -197,16 +197,13 @@ impl Estimator {
             }
         }
         let is_one_piece = sectors[..count].is_sorted_by(|a, b| a + 1 == *b);
-        let (lines, lonely) = if is_one_piece && count > 1 {
-            (1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2), 0)
-        } else {
+        if is_load && is_one_piece && count > 0 {
+            self.tag_cycles += 1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2);
+        } else if is_load {
             let mut sorted = sectors;
             sorted[..count].sort_unstable();
-            (tag_cycles(&sorted[..count]), alone(&sorted[..count]))
-        };
-        self.tag_cycles += if is_load { lines } else { 0 };
-        self.asked_alone += lonely;
-        self.asked += count as u64;
+            self.tag_cycles += tag_cycles(&sorted[..count]);
+        }
         let mut missed_line = None;
         for sector in &sectors[..count] {
             let line = Some(sector >> 2);
@@ -297,6 +294,7 @@ impl Estimator {
     pub fn write(&mut self, request: Request<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
         let (mut last_sector, mut last_line) = (None, None);
+        self.stores.store(lanes(request.mask).map(|lane| request.all[lane] >> 7));
         // Neighbouring lanes mostly write the same sector, which is looked up once for all of them.
         let (mut written, mut of_sector) = (0, 0);
         for (lane, address) in request.all.iter().enumerate() {
@@ -367,6 +365,7 @@ impl Estimator {
             Reached::Peer => latencies.peer,
         };
         let left = reached > Reached::L1;
+        let conflicts = std::mem::take(&mut self.wavefronts).saturating_sub(1);
         let latency = match &instruction.operation {
             Operation::Load(access) => match access.space {
                 Space::Global | Space::Generic | Space::Local => {
@@ -375,7 +374,8 @@ impl Estimator {
                 }
                 Space::Constant if self.constants.len() > CONSTANT_LINES => latencies.constant,
                 Space::Parameter | Space::Constant => latencies.arithmetic,
-                _ => latencies.shared,
+                // Such a load scales and adds to its address itself; PTX does both before it.
+                _ => latencies.shared.saturating_sub(2 * latencies.arithmetic) + conflicts,
             },
             Operation::Atomic(atomic) => {
                 if atomic.space == Space::Shared {
@@ -446,10 +446,11 @@ impl Estimator {
             once_cycles: self.once_cycles,
             l1_missed_sectors: self.l1_misses,
             l1_missed_lines: self.l1_missed_lines,
+            merged_store_lines: self.stores.merged,
             integer_multiplies: 0,
             tag_cycles: self.tag_cycles,
             cluster_atomics: self.cluster_atomics,
-            alone: self.asked_alone as f64 / self.asked.max(1) as f64,
+            alone: self.l2.alone(),
             atomics_queue: busiest_part(&self.atomics),
             atomic_sectors: self
                 .atomics

@@ -1,0 +1,215 @@
+//! What the model says of loads whose counts are set.
+
+use super::*;
+use std::sync::LazyLock;
+
+static NOTHING: LazyLock<Counters> = LazyLock::new(Counters::default);
+
+fn load<'a>(counters: &'a Counters, estimate: &'a Estimate) -> Load<'a> {
+    let (warps, blocks) = (8 << 20, 1 << 20);
+    let larger = WorkScale::default();
+    Load { counters, once: &NOTHING, estimate, warps, blocks, resident: 8, larger, links: &[] }
+}
+
+#[test]
+fn a_large_streaming_kernel_runs_at_the_rate_of_dram() {
+    let profile = Profile::named("h200").unwrap();
+    let bytes: u64 = 16 << 30;
+    let counters = Counters::default();
+    let estimate = Estimate { dram_read_bytes: bytes, ..Estimate::default() };
+    let time = parts(&profile, &load(&counters, &estimate)).together_ns();
+    let rate = bytes as f64 / time * 1e9;
+    let part = rate / profile.dram_bytes_per_second;
+    assert!((1.0..1.0 / (1.0 - TURNS)).contains(&part), "{rate}");
+    // A copy of as many bytes has the rate that the profile gives for copies.
+    let written = Estimate {
+        dram_read_bytes: bytes / 2,
+        dram_whole_sectors_written: bytes / 64,
+        ..Estimate::default()
+    };
+    let copied = parts(&profile, &load(&counters, &written)).dram_ns;
+    assert_eq!(copied, bytes as f64 / profile.dram_bytes_per_second * 1e9);
+}
+
+#[test]
+fn parts_with_queues_hardly_disturb_each_other_and_waiting_does() {
+    let time = |parts: Parts| parts.together_ns();
+    let memory = time(Parts { dram_ns: 1.0, l2_ns: 1.0, ..Parts::default() });
+    let inside = time(Parts { dram_ns: 1.0, issue_ns: 1.0, ..Parts::default() });
+    let waiting = time(Parts { dram_ns: 1.0, waiting_ns: 1.0, ..Parts::default() });
+    let ways = Parts { zero_copy_read_ns: 1.0, zero_copy_write_ns: 1.0, ..Parts::default() };
+    assert!((1.09..1.10).contains(&memory) && (1.09..1.10).contains(&inside), "{memory} {inside}");
+    assert!((1.25..1.27).contains(&waiting), "{waiting}");
+    assert_eq!(time(ways), waiting, "the two ways of the bus");
+    // Arithmetic alone is not in memory's way.
+    let own = time(Parts { issue_ns: 1.0, waiting_ns: 1.0, ..Parts::default() });
+    assert_eq!(own, inside);
+}
+
+#[test]
+fn a_block_holds_its_places_while_its_warps_start() {
+    let profile = Profile::named("h200").unwrap();
+    let (counters, estimate) = (Counters::default(), Estimate::default());
+    let of = |resident| {
+        let parts = parts(&profile, &Load { resident, ..load(&counters, &estimate) });
+        parts.waiting_ns / parts.start_ns
+    };
+    assert_eq!((of(1), of(8)), (1.0, 0.125));
+}
+
+#[test]
+fn lines_that_are_stored_keep_l1_busy_unless_they_go_on_together() {
+    let profile = Profile::named("h200").unwrap();
+    let mut counters = Counters::default();
+    (counters.global_store.lines, counters.global_store.sectors) = (1 << 30, 1 << 30);
+    counters.global_store.bytes_distinct = 32 << 30;
+    let of = |counters: &Counters, merged_store_lines| {
+        let estimate = Estimate { merged_store_lines, ..Estimate::default() };
+        parts(&profile, &load(counters, &estimate)).l1_ns
+    };
+    let looked_up = of(&counters, 1 << 30);
+    let cycles = |time: f64| time / looked_up - 1.0;
+    assert!((cycles(of(&counters, 0)) - STORED_LINE_CYCLES).abs() < 1e-9);
+    assert!((cycles(of(&counters, 1 << 29)) - STORED_LINE_CYCLES / 2.0).abs() < 1e-9);
+    counters.global_store.bytes_distinct /= 4;
+    assert!((cycles(of(&counters, 0)) - 1.75 * STORED_LINE_CYCLES).abs() < 1e-9);
+}
+
+#[test]
+fn a_request_of_one_line_takes_longer_than_the_line() {
+    let profile = Profile::named("h200").unwrap();
+    let of = |requests| {
+        let mut counters = Counters::default();
+        (counters.global_load.requests, counters.global_load.lines) = (requests, 3 << 20);
+        let estimate = Estimate { tag_cycles: 3 << 20, ..Estimate::default() };
+        parts(&profile, &load(&counters, &estimate)).l1_ns
+    };
+    assert!((of(3 << 20) / of(1 << 20) - GLOBAL_REQUEST_CYCLES).abs() < 1e-6);
+}
+
+#[test]
+fn a_launch_that_is_twice_as_large_takes_twice_as_long() {
+    let profile = Profile::named("h200").unwrap();
+    let mut counters = Counters::default();
+    counters.shared_load.wavefronts = 1 << 30;
+    let estimate = Estimate { chain_cycles: 1 << 40, ..Estimate::default() };
+    let once = load(&counters, &estimate);
+    let twice = Load { larger: WorkScale::all(2.0), ..once };
+    let ratio = parts(&profile, &twice).together_ns() / parts(&profile, &once).together_ns();
+    assert!((1.99..2.01).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn no_launch_ends_before_its_longest_warp() {
+    let profile = Profile::named("h200").unwrap();
+    let counters = Counters::default();
+    let estimate =
+        Estimate { chain_cycles: 8 << 20, longest_chain_cycles: 1_980_000, ..Estimate::default() };
+    let once = load(&counters, &estimate);
+    assert_eq!(parts(&profile, &once).waiting_ns, 1e6, "1.98 million cycles at 1.98 GHz");
+    // Blocks with three times the work: each warp waits one cycle in the mean, and two more then.
+    let larger = WorkScale { blocks: 1.0, ..WorkScale::all(3.0) };
+    let more = parts(&profile, &Load { larger, ..once }).waiting_ns - 1e6;
+    assert!((more * 1.98 - 2.0).abs() < 1e-3, "{more}");
+}
+
+#[test]
+fn what_takes_longer_than_its_count_says() {
+    let profile = Profile::named("h200").unwrap();
+    let mut counters = Counters::default();
+    (counters.warp_instructions, counters.global_load.lines) = (1 << 30, 1 << 30);
+    let of = |estimate: Estimate| parts(&profile, &load(&counters, &estimate));
+    let tag_cycles = 1 << 30;
+    let read = Estimate { dram_read_bytes: 1 << 40, tag_cycles, ..Estimate::default() };
+    let plain = of(read.clone());
+    let alone = of(Estimate { alone: 1.0, ..read.clone() });
+    assert!((alone.dram_ns / plain.dram_ns - (1.0 + ALONE)).abs() < 1e-9);
+    let banked = of(Estimate { tag_cycles: tag_cycles / 4, ..read.clone() });
+    assert!((plain.l1_ns / banked.l1_ns - 4.0).abs() < 1e-9);
+    let all = of(Estimate { integer_multiplies: 1 << 30, ..read.clone() });
+    assert!((all.issue_ns / plain.issue_ns - 2.0).abs() < 1e-9);
+    let cluster = of(Estimate { cluster_atomics: 132 * 1_980_000, ..read });
+    assert!((cluster.atomics_ns / 1e6 - CLUSTER_ATOMIC_CYCLES).abs() < 1e-9);
+}
+
+#[test]
+fn bank_conflicts_bind_when_they_are_many() {
+    let profile = Profile::named("h200").unwrap();
+    let mut counters = Counters::default();
+    counters.shared_load.wavefronts = 1 << 26;
+    let time =
+        |counters: &Counters| parts(&profile, &load(counters, &Estimate::default())).together_ns();
+    let without = time(&counters);
+    counters.shared_load.wavefronts *= 1024;
+    assert!(time(&counters) > 100.0 * without);
+}
+
+#[test]
+fn a_part_of_a_sector_costs_as_much_as_two_sectors() {
+    let profile = Profile::named("h200").unwrap();
+    let counters = Counters::default();
+    let whole = Estimate { dram_whole_sectors_written: 1000, ..Estimate::default() };
+    let partial = Estimate { dram_partial_sectors_written: 1000, ..Estimate::default() };
+    let dram = |estimate: &Estimate| parts(&profile, &load(&counters, estimate)).dram_ns;
+    let whole_and_read = Estimate { dram_read_bytes: 32_000, ..whole.clone() };
+    assert_eq!(dram(&partial), dram(&whole_and_read), "memory reads the rest of it");
+    assert!(dram(&whole_and_read) > 2.0 * dram(&whole), "and turns");
+}
+
+#[test]
+fn constant_memory_costs_its_passes() {
+    let profile = Profile::named("h200").unwrap();
+    let time = |passes: u64| {
+        let mut counters = Counters::default();
+        counters.constant_load.wavefronts = passes << 24;
+        parts(&profile, &load(&counters, &Estimate::default())).constant_ns
+    };
+    assert!((time(32) / time(1) - 32.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_a_block_does_once_grows_with_the_blocks() {
+    let profile = Profile::named("h200").unwrap();
+    let (mut all, mut once) = (Counters::default(), Counters::default());
+    (all.shared_load.wavefronts, once.shared_load.wavefronts) = (3 << 20, 2 << 20);
+    (all.global_reduction.lanes, once.global_reduction.lanes) = (1 << 20, 1 << 20);
+    let estimate = Estimate::default();
+    let larger = WorkScale { blocks: 1.0, ..WorkScale::all(100.0) };
+    let before = parts(&profile, &load(&all, &estimate));
+    let after = parts(&profile, &Load { once: &once, larger, ..load(&all, &estimate) });
+    assert!((after.l1_ns / before.l1_ns - 102.0 / 3.0).abs() < 1e-9, "{after:?}");
+    assert_eq!(after.atomics_ns, before.atomics_ns);
+}
+
+#[test]
+fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
+    let profile = Profile::named("h200").unwrap();
+    let counters = Counters::default();
+    let time = |sectors_read, lines_read| {
+        let far = LinkTraffic { sectors_read, lines_read, ..LinkTraffic::default() };
+        let estimate = Estimate { far, ..Estimate::default() };
+        parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns
+    };
+    let bytes = 32.0 * f64::from(1 << 20);
+    let whole = bytes / profile.zero_copy_read_bytes_per_second * 1e9;
+    assert_eq!(time(1 << 20, 1 << 18), whole);
+    let single = f64::from(1 << 20) / profile.zero_copy_lines_per_second * 1e9;
+    assert_eq!(time(1 << 20, 1 << 20), single);
+    assert!(single > 1.5 * whole);
+}
+
+#[test]
+fn remote_sectors_cost_the_time_of_their_link() {
+    let profile = Profile::named("h100").unwrap();
+    let link = profile.link.clone().unwrap();
+    let traffic =
+        LinkTraffic { sectors_read: 1 << 20, sectors_written: 1 << 19, ..LinkTraffic::default() };
+    let estimate = Estimate { peers: vec![traffic, traffic], ..Estimate::default() };
+    let counters = Counters::default();
+    let links = [&link, &link];
+    let parts = parts(&profile, &Load { links: &links, ..load(&counters, &estimate) });
+    let bytes = 2.0 * 32.0 * f64::from(1 << 20);
+    assert_eq!(parts.peer_read_ns, bytes / link.read_bytes_per_second * 1e9);
+    assert_eq!(parts.peer_write_ns, bytes / 2.0 / link.write_bytes_per_second * 1e9);
+    assert_eq!((parts.dram_ns, parts.l2_ns), (0.0, 0.0));
+}
