@@ -80,7 +80,7 @@ impl Observers<'_> {
         traffic.wavefronts_ideal += ideal as u64;
         traffic.request(request);
         if let Some(estimator) = &mut self.estimator {
-            estimator.wavefronts = count as u32;
+            estimator.wavefronts = count;
         }
         if self.watching {
             let counts = Traffic::of_passes(count, ideal);
