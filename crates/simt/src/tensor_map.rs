@@ -1,13 +1,38 @@
 //! Tensor maps: where the boxes of a tensor lie that `cp.async.bulk.tensor` copies.
 //!
-//! The driver encodes one into 128 bytes, which nobody else may look into; these are our own.
+//! The driver encodes one into 128 bytes, which nobody else may look into; these are our own ([`place`]). A kernel replaces
+//! fields in 128 bytes of zeros or of another map, so each field is a number of its own there.
 
 use std::array;
 
 /// The most dimensions of a tensor.
 pub const MAX_RANK: usize = 5;
-/// The first four bytes of an encoded map.
-const MAGIC: u32 = 0x7e50_0001;
+
+/// Where each field is among the 128 bytes of a map.
+pub(crate) mod place {
+    /// Four bytes: [`MAGIC`] and the bytes of an element.
+    pub const KIND: u32 = 0;
+    /// What says that there is a map.
+    pub const MAGIC: u32 = 0x7e50_0100;
+    /// A byte: one less than the dimensions.
+    pub const RANK: u32 = 4;
+    /// A byte of zero.
+    pub const UNUSED: u32 = 5;
+    /// A byte.
+    pub const SWIZZLE: u32 = 6;
+    /// A byte: 1 for NaN.
+    pub const FILL: u32 = 7;
+    /// Eight bytes.
+    pub const ADDRESS: u32 = 8;
+    /// Eight bytes for each dimension.
+    pub const SIZES: u32 = 16;
+    /// Eight bytes for each dimension but the first.
+    pub const STRIDES: u32 = 56;
+    /// Four bytes for each dimension.
+    pub const EXTENTS: u32 = 88;
+    /// Four bytes for each dimension.
+    pub const STEPS: u32 = 108;
+}
 
 /// A tensor in global memory, and the box of it that one copy moves. The first dimension is that of neighbouring elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,47 +68,86 @@ pub(crate) struct Piece {
 impl TensorMap {
     /// The 128 bytes that a kernel gets.
     pub fn to_bytes(&self) -> [u8; 128] {
-        let pack = |values: &[u32; MAX_RANK], bits: usize| {
-            values
-                .iter()
-                .enumerate()
-                .fold(0, |all, (i, value)| all | u64::from(*value) << (i * bits))
-        };
-        let mut words = [0_u64; 16];
-        words[0] = u64::from(MAGIC)
-            | (self.rank as u64) << 32
-            | u64::from(self.width) << 40
-            | u64::from(self.swizzle) << 48
-            | u64::from(self.fills_nan) << 56;
-        words[1] = self.address;
-        words[2..7].copy_from_slice(&self.sizes);
-        words[7..11].copy_from_slice(&self.strides);
-        words[11] = pack(&self.extents, 12);
-        words[12] = pack(&self.steps, 12);
         let mut bytes = [0; 128];
-        for (bytes, word) in bytes.chunks_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
+        let mut put = |at: u32, value: &[u8]| {
+            bytes[at as usize..][..value.len()].copy_from_slice(value);
+        };
+        put(place::KIND, &(place::MAGIC | self.width).to_le_bytes());
+        put(place::RANK, &[(self.rank as u8).wrapping_sub(1)]);
+        put(place::SWIZZLE, &[self.swizzle as u8]);
+        put(place::FILL, &[self.fills_nan.into()]);
+        put(place::ADDRESS, &self.address.to_le_bytes());
+        for d in 0..MAX_RANK {
+            let (wide, narrow) = (8 * d as u32, 4 * d as u32);
+            put(place::SIZES + wide, &self.sizes[d].to_le_bytes());
+            if let Some(stride) = self.strides.get(d) {
+                put(place::STRIDES + wide, &stride.to_le_bytes());
+            }
+            put(place::EXTENTS + narrow, &self.extents[d].to_le_bytes());
+            put(place::STEPS + narrow, &self.steps[d].to_le_bytes());
         }
         bytes
     }
 
-    /// The map in these bytes, if they are one.
+    /// The map in these bytes, if they are one; what a kernel wrote there may be no map that the driver would make.
     pub fn from_bytes(bytes: &[u8; 128]) -> Option<TensorMap> {
-        let word = |i: usize| u64::from_le_bytes(array::from_fn(|b| bytes[8 * i + b]));
-        let unpack = |word: u64| array::from_fn(|i| (word >> (12 * i) & 0xfff) as u32);
-        let head = word(0);
-        let field = |shift: u32| (head >> shift & 0xff) as u32;
-        (head as u32 == MAGIC).then(|| TensorMap {
-            address: word(1),
-            rank: field(32) as usize,
-            width: field(40),
-            sizes: array::from_fn(|d| word(2 + d)),
-            strides: array::from_fn(|d| word(7 + d)),
-            extents: unpack(word(11)),
-            steps: unpack(word(12)),
-            swizzle: field(48),
-            fills_nan: field(56) != 0,
+        let byte = |at: u32| bytes[at as usize];
+        let narrow = |at: u32| u32::from_le_bytes(array::from_fn(|b| bytes[at as usize + b]));
+        let wide = |at: u32| u64::from_le_bytes(array::from_fn(|b| bytes[at as usize + b]));
+        let kind = narrow(place::KIND);
+        (kind & !0xff == place::MAGIC).then(|| TensorMap {
+            address: wide(place::ADDRESS),
+            rank: byte(place::RANK).wrapping_add(1).into(),
+            width: kind & 0xff,
+            sizes: array::from_fn(|d| wide(place::SIZES + 8 * d as u32)),
+            strides: array::from_fn(|d| wide(place::STRIDES + 8 * d as u32)),
+            extents: array::from_fn(|d| narrow(place::EXTENTS + 4 * d as u32)),
+            steps: array::from_fn(|d| narrow(place::STEPS + 4 * d as u32)),
+            swizzle: byte(place::SWIZZLE).into(),
+            fills_nan: byte(place::FILL) != 0,
         })
+    }
+
+    /// What the driver refuses in a map of floats or of integers, as a sentence.
+    pub fn problem(&self, is_float: bool) -> Option<String> {
+        if !(1..=MAX_RANK).contains(&self.rank) {
+            return Some(format!("{} dimensions: a tensor has 1 to {MAX_RANK}", self.rank));
+        }
+        let sizes = self.sizes[..self.rank].iter();
+        let mut strides = self.strides[..self.rank - 1].iter();
+        let extents = &self.extents[..self.rank];
+        let span = 16 << self.swizzle;
+        if self.address == 0 || !self.address.is_multiple_of(16) {
+            let address = self.address;
+            return Some(format!("the tensor's address {address:#x} is not a multiple of 16"));
+        }
+        if let Some(size) = sizes.clone().find(|size| !(1..=1 << 32).contains(*size)) {
+            return Some(format!("a size of {size}: sizes are from 1 to 2^32"));
+        }
+        if let Some(stride) = strides.find(|stride| *stride % 16 != 0 || **stride >= 1 << 40) {
+            return Some(format!(
+                "a stride of {stride} bytes: strides are multiples of 16 below 2^40"
+            ));
+        }
+        if let Some(extent) = extents.iter().find(|extent| !(1..=256).contains(*extent)) {
+            return Some(format!("a box of {extent} elements along a dimension: it has 1 to 256"));
+        }
+        if let Some(step) = self.steps[..self.rank].iter().find(|step| !(1..=8).contains(*step)) {
+            return Some(format!("an element stride of {step}: it is from 1 to 8"));
+        }
+        let row = extents[0] * self.width;
+        if !row.is_multiple_of(16) {
+            return Some(format!("rows of the box have {row} bytes, which is no multiple of 16"));
+        }
+        if self.swizzle > 0 && row > span {
+            return Some(format!(
+                "rows of the box have {row} bytes, and a swizzle of {span} bytes"
+            ));
+        }
+        if self.fills_nan && !is_float {
+            return Some("integers cannot be filled with NaN".to_owned());
+        }
+        None
     }
 
     /// Elements that a copy moves along a dimension.
@@ -91,7 +155,7 @@ impl TensorMap {
         self.extents[dimension].div_ceil(self.steps[dimension].max(1))
     }
 
-    /// Bytes of a box in shared memory.
+    /// Bytes of a box in shared memory, of a map without a [problem](TensorMap::problem).
     pub fn box_bytes(&self) -> u32 {
         (0..self.rank).map(|d| self.count(d)).product::<u32>() * self.width
     }

@@ -27,6 +27,9 @@ pub(crate) enum Type {
     F64,
     F32x2,
     Tf32,
+    /// 8-bit floats: only the factors of `wgmma` have these types.
+    E4m3,
+    E5m2,
 }
 
 impl Type {
@@ -64,7 +67,7 @@ impl Type {
     /// Bytes of a value; 1 for a predicate.
     pub fn bytes(self) -> u32 {
         match self {
-            Type::Pred | Type::B8 | Type::U8 | Type::S8 => 1,
+            Type::Pred | Type::B8 | Type::U8 | Type::S8 | Type::E4m3 | Type::E5m2 => 1,
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
             Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::F32x2 => 8,
             Type::B128 => 16,

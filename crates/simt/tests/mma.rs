@@ -20,6 +20,7 @@ fn bits(kind: Kind, value: i64) -> u64 {
         Kind::F64 => (value as f64).to_bits(),
         Kind::S8 | Kind::U8 => value as u8 as u64,
         Kind::S32 => u64::from(value as u32),
+        Kind::E4m3 | Kind::E5m2 => unreachable!("no form has 8-bit floats"),
     }
 }
 

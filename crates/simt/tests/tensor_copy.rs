@@ -1,4 +1,5 @@
-//! `cp.async.bulk.tensor`: what it copies equals what a GPU copied, and what it refuses.
+//! `cp.async.bulk.tensor`: what it copies equals what a GPU copied, through maps of the host and of a kernel, and what it
+//! refuses.
 
 use simt::{Error, Launch, MAX_RANK, Memory, Module, Options, TensorMap, run};
 
@@ -21,12 +22,49 @@ fn digest(bytes: &[u8]) -> u32 {
     (bytes.iter().fold(0, add) >> 32) as u32
 }
 
-/// `k(map, out, bytes, shared, coordinates..)`: shared memory is filled from `shared`, the box is loaded or stored, and shared
-/// memory goes to `out`.
-fn ptx(rank: usize, loads: bool) -> String {
+/// The numbers of `tensormap.replace.elemtype`, by those of the driver.
+const ELEMENTS: [u32; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12];
+
+/// Instructions by which the first warp makes a map of the tensor at `%tensor` from zeros, in shared memory, and copies it to
+/// `%map`, in global memory.
+fn made(map: &TensorMap, kind: usize) -> String {
+    let mut text = "@%rest bra made; mov.u32 %a, zeros; add.u32 %a, %a, %i; mov.b32 %v, 0; st.shared.b32 [%a], %v;\n\
+                    bar.warp.sync -1; mov.u32 %a, zeros; cvt.u64.u32 %p, %a; mov.b64 %from, %tensor;\n"
+        .to_owned();
+    let mut replace = |field: &str, t: &str, operands: String| {
+        text += &format!(
+            "@%one tensormap.replace.tile.{field}.shared::cta.b1024.{t} [%p + 0], {operands};\n"
+        );
+    };
+    replace("global_address", "b64", "%from".into());
+    replace("rank", "b32", (map.rank - 1).to_string());
+    for d in 0..map.rank {
+        replace("box_dim", "b32", format!("{d}, {}", map.extents[d]));
+        replace("global_dim", "b32", format!("{d}, {}", map.sizes[d]));
+        replace("element_stride", "b32", format!("{d}, {}", map.steps[d]));
+        if d + 1 < map.rank {
+            replace("global_stride", "b64", format!("{d}, {}", map.strides[d]));
+        }
+    }
+    replace("elemtype", "b32", ELEMENTS[kind].to_string());
+    replace("interleave_layout", "b32", "0".into());
+    replace("swizzle_mode", "b32", map.swizzle.to_string());
+    replace("fill_mode", "b32", u32::from(map.fills_nan).to_string());
+    text + "bar.warp.sync -1;\n\
+            tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%map], [%p], 128;\n\
+            fence.proxy.tensormap::generic.acquire.gpu [%map], 128;\nmade: bar.sync 0;\n"
+}
+
+/// `k(map, out, bytes, shared, coordinates.., tensor, scratch)`: shared memory is filled from `shared`, the box is loaded or
+/// stored, and shared memory goes to `out`. What is `made` makes the map in the scratch memory.
+fn ptx(rank: usize, loads: bool, made: &str) -> String {
     let coordinates: Vec<String> = (0..rank).map(|d| format!("%c{d}")).collect();
     let coordinates = coordinates.join(", ");
     let read: String = (0..5).map(|d| format!("ld.param.u32 %c{d}, [c{d}];\n")).collect();
+    let map = match made {
+        "" => "mov.b64 %map, map; cvta.param.u64 %map, %map;",
+        _ => "ld.param.u64 %map, [scratch];",
+    };
     let copy = if loads {
         format!(
             "@%one mbarrier.arrive.expect_tx.shared.b64 _, [barrier], %bytes;\n\
@@ -41,14 +79,16 @@ fn ptx(rank: usize, loads: bool) -> String {
         )
     };
     format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n\
-         .shared .align 8 .b64 barrier;\n\
+        ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n\
+         .shared .align 8 .b64 barrier; .shared .align 128 .b8 zeros[128];\n\
          .visible .entry k(.param .align 64 .b8 map[128], .param .u64 out, .param .u64 from, .param .u32 bytes, \
-         .param .u32 c0, .param .u32 c1, .param .u32 c2, .param .u32 c3, .param .u32 c4) {{\n\
-         .reg .b32 %c<5>, %i, %t, %a, %v, %bytes; .reg .b64 %map, %p, %from, %out; .reg .pred %one, %q;\n\
-         mov.b64 %map, map; cvta.param.u64 %map, %map; {read}\n\
+         .param .u32 c0, .param .u32 c1, .param .u32 c2, .param .u32 c3, .param .u32 c4, \
+         .param .u64 tensor, .param .u64 scratch) {{\n\
+         .reg .b32 %c<5>, %i, %t, %a, %v, %bytes; .reg .b64 %map, %p, %from, %out, %tensor; .reg .pred %one, %q, %rest;\n\
+         {map} {read}\n\
+         ld.param.u64 %tensor, [tensor]; mov.u32 %t, %tid.x; setp.eq.u32 %one, %t, 0; shl.b32 %i, %t, 2;\n\
+         setp.gt.u32 %rest, %t, 31; {made}\n\
          ld.param.u32 %bytes, [bytes]; ld.param.u64 %out, [out]; ld.param.u64 %from, [from];\n\
-         mov.u32 %t, %tid.x; setp.eq.u32 %one, %t, 0; shl.b32 %i, %t, 2;\n\
          fill: cvt.u64.u32 %p, %i; add.u64 %p, %from, %p; ld.global.b32 %v, [%p]; mov.u32 %a, memory; add.u32 %a, %a, %i;\n\
          st.shared.b32 [%a], %v; add.u32 %i, %i, 512; setp.lt.u32 %q, %i, {SHARED}; @%q bra fill;\n\
          @%one mbarrier.init.shared.b64 [barrier], 1;\n\
@@ -61,8 +101,8 @@ fn ptx(rank: usize, loads: bool) -> String {
 }
 
 /// Loads or stores a box of a megabyte of memory; what shared memory and that megabyte hold afterwards.
-fn copy(map: &TensorMap, at: &[i32], loads: bool) -> Result<(Vec<u8>, Vec<u8>), Error> {
-    let module = Module::parse(&ptx(map.rank, loads))?;
+fn copy(map: &TensorMap, at: &[i32], loads: bool, made: &str) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    let module = Module::parse(&ptx(map.rank, loads, made))?;
     let mut memory = Memory::default();
     let tensor = memory.allocate(GLOBAL as u64)?;
     let global: Vec<u8> = (0..GLOBAL as u64).map(|i| mix(i) as u8).collect();
@@ -78,6 +118,9 @@ fn copy(map: &TensorMap, at: &[i32], loads: bool) -> Result<(Vec<u8>, Vec<u8>), 
     for d in 0..MAX_RANK {
         launch = launch.i32(at.get(d).copied().unwrap_or(0));
     }
+    let scratch = memory.allocate(128)?;
+    memory.write(scratch, &map.to_bytes())?;
+    launch = launch.address(map.address).address(scratch);
     let options = Options { counters: false, ..Options::default() };
     run(&module, &mut memory, &launch, &options)?;
     let (mut shared, mut global) = (vec![0; SHARED], vec![0; GLOBAL]);
@@ -87,7 +130,7 @@ fn copy(map: &TensorMap, at: &[i32], loads: bool) -> Result<(Vec<u8>, Vec<u8>), 
 }
 
 /// A line of the fixture: the map, the coordinates, and what comes behind them.
-fn parse(line: &str) -> (TensorMap, Vec<i32>, Vec<&str>) {
+fn parse(line: &str) -> (usize, TensorMap, Vec<i32>, Vec<&str>) {
     const WIDTHS: [u32; 13] = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4];
     let mut words = line.split_whitespace();
     let mut next = || words.next().unwrap().parse::<i64>().unwrap();
@@ -100,20 +143,21 @@ fn parse(line: &str) -> (TensorMap, Vec<i32>, Vec<&str>) {
     map.swizzle = next() as u32;
     map.fills_nan = next() != 0;
     let coordinates = (0..rank).map(|_| next() as i32).collect();
-    (map, coordinates, words.collect())
+    (kind, map, coordinates, words.collect())
 }
 
-#[test]
-fn boxes_equal_those_of_the_gpu() {
+/// Compares each box with what the GPU copied; a map comes from the host, or is made in the kernel.
+fn compare(in_kernel: bool) {
     let mut wrong = Vec::new();
     let mut compared = [0; 3];
     for line in MEASURED.lines() {
-        let (map, at, rest) = parse(line);
+        let (kind, map, at, rest) = parse(line);
+        let made = if in_kernel { made(&map, kind) } else { String::new() };
         // Maps that the driver refuses, and boxes whose bytes the sweep did not know.
         if rest.len() < 2 || rest.contains(&"late") {
             continue;
         }
-        let loaded = copy(&map, &at, true);
+        let loaded = copy(&map, &at, true, &made);
         if rest[2] == "load" {
             compared[0] += 1;
             if !matches!(loaded, Err(Error::IllegalInstruction { .. })) {
@@ -129,7 +173,7 @@ fn boxes_equal_those_of_the_gpu() {
             Ok(_) => wrong.push(format!("{line}: another box")),
             Err(error) => wrong.push(format!("{line}: {error}")),
         }
-        let stored = copy(&map, &at, false);
+        let stored = copy(&map, &at, false, &made);
         if rest[3] == "store" {
             if stored.is_ok() {
                 wrong.push(format!("{line}: a store that the GPU refuses"));
@@ -145,4 +189,136 @@ fn boxes_equal_those_of_the_gpu() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(compared, COMPARED, "loads that are refused, loads and stores");
+}
+
+#[test]
+fn boxes_equal_those_of_the_gpu() {
+    compare(false);
+}
+
+#[test]
+fn boxes_through_maps_made_in_the_kernel_equal_those_of_the_gpu() {
+    compare(true);
+}
+
+/// A map of rows of 64 words, of which the box has 4 x 8.
+fn small() -> TensorMap {
+    TensorMap {
+        rank: 2,
+        width: 4,
+        sizes: [64, 16, 0, 0, 0],
+        strides: [256, 0, 0, 0],
+        extents: [4, 8, 0, 0, 0],
+        steps: [1, 1, 0, 0, 0],
+        ..TensorMap::default()
+    }
+}
+
+#[test]
+fn one_field_of_a_map_of_the_host_is_replaced() {
+    // The scratch memory holds the map of the host, whose box begins two rows further on in the kernel.
+    let replaced = "add.u64 %tensor, %tensor, 512; mov.u32 %v, 2;\n\
+                    @%one tensormap.replace.tile.global_address.global.b1024.b64 [%map], %tensor;\n\
+                    @%one tensormap.replace.tile.box_dim.b1024.b32 [%map], 1, %v;\n\
+                    fence.proxy.tensormap::generic.release.gpu; bar.sync 0;\n\
+                    fence.proxy.tensormap::generic.acquire.gpu [%map], 128;\n\
+                    mov.u32 %bytes, 32;\n";
+    let map = small();
+    let (shared, _) =
+        copy(&TensorMap { extents: [4, 2, 0, 0, 0], ..map.clone() }, &[4, 3], true, replaced)
+            .unwrap();
+    let whole = copy(&map, &[4, 5], true, "").unwrap().0;
+    assert_eq!(shared[..32], whole[..32]);
+    assert_ne!(whole[32..48], [0xEE; 16]);
+    assert_eq!(shared[32..48], [0xEE; 16]);
+}
+
+#[test]
+fn a_map_that_cannot_work_is_an_error_that_says_why() {
+    let whole = made(&small(), 7);
+    let without = |field: &str| -> String {
+        let lines = whole.lines().filter(|line| !line.contains(field));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    for (made, why) in [
+        (without("elemtype"), "there is no tensor map at"),
+        (without("rank"), "2 coordinates, but the tensor map has 1 dimensions"),
+        (without("global_address"), "the tensor's address 0x0"),
+        (without("box_dim"), "a box of 0 elements"),
+        (without("element_stride"), "an element stride of 0"),
+        (without("global_dim"), "a size of 0"),
+        (
+            whole.replace(
+                "global_stride.shared::cta.b1024.b64 [%p + 0], 0, 256",
+                "global_stride.shared::cta.b1024.b64 [%p + 0], 0, 8",
+            ),
+            "a stride of 8 bytes",
+        ),
+        (
+            whole.replace(
+                "rank.shared::cta.b1024.b32 [%p + 0], 1",
+                "rank.shared::cta.b1024.b32 [%p + 0], 5",
+            ),
+            "6 dimensions: a tensor has 1 to 5",
+        ),
+        (
+            format!(
+                "{whole} mov.u32 %a, zeros; cvt.u64.u32 %map, %a; cvta.shared.u64 %map, %map;\n"
+            ),
+            "copy the map to global memory",
+        ),
+    ] {
+        let result = copy(&small(), &[0, 0], true, &made);
+        let Err(Error::IllegalInstruction { message, place }) = result else {
+            panic!("{why}: {:?}", result.map(|_| ()))
+        };
+        assert!(message.contains(why), "{message}");
+        assert_eq!(&*place.kernel, "k");
+    }
+}
+
+#[test]
+fn part_of_a_warp_cannot_copy_a_map() {
+    let made =
+        made(&small(), 7).replace("tensormap.cp_fenceproxy", "@%one tensormap.cp_fenceproxy");
+    let result = copy(&small(), &[0, 0], true, &made);
+    assert!(
+        matches!(&result, Err(Error::IllegalInstruction { message, .. }) if message.starts_with("all 32 lanes")),
+        "{:?}",
+        result.map(|_| ())
+    );
+}
+
+#[test]
+fn an_unknown_field_or_number_is_refused_by_name_and_only_its_kernel() {
+    let module = |target: &str, instruction: &str| {
+        let text = format!(
+            ".version 8.6\n.target {target}\n.address_size 64\n.visible .entry other() {{ ret; }}\n\
+             .visible .entry k(.param .u64 map) {{\n.reg .b64 %map; ld.param.u64 %map, [map];\n{instruction};\nret;\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap();
+        module.kernel("other").unwrap().supported().unwrap();
+        module.kernel("k").unwrap().supported().unwrap_err().to_string()
+    };
+    for (field, operands, number) in [
+        ("elemtype.global.b1024.b32", "[%map], 13", " with the number 13"),
+        ("swizzle_mode.global.b1024.b32", "[%map], 4", " with the number 4"),
+        ("fill_mode.global.b1024.b32", "[%map], 2", " with the number 2"),
+        ("interleave_layout.global.b1024.b32", "[%map], 1", " with the number 1"),
+        ("swizzle_atomicity.global.b1024.b32", "[%map], 1", " with the number 1"),
+        ("texel_size.global.b1024.b32", "[%map], 1", ""),
+        ("rank.global.b1024.b64", "[%map], 1", ""),
+    ] {
+        let name = format!("tensormap.replace.tile.{field}");
+        let said = module("sm_90a", &format!("{name} {operands}"));
+        assert!(
+            said.contains(&format!("`{name}{number}` is not supported by the executor")),
+            "{said}"
+        );
+    }
+    let said =
+        module("sm_90a", "tensormap.replace.tile.global_stride.global.b1024.b64 [%map], 4, 16");
+    assert!(said.contains("a dimension below 4, not 4"), "{said}");
+    let said = module("sm_90", "tensormap.replace.tile.rank.global.b1024.b32 [%map], 1");
+    assert!(said.contains("compile it for sm_90a"), "{said}");
 }

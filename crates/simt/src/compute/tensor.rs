@@ -5,7 +5,8 @@
 //!
 //! Products of f16, bf16 and tf32 are exact. All products of the tile's K and the element of C are aligned to the
 //! largest exponent among those that are not zero, cut [`EXTRA_BITS`] below the 23 bits of an f32, and added as integers. Where all are
-//! below 2^[`LEAST_EXPONENT`], they are aligned to that.
+//! below 2^[`LEAST_EXPONENT`], they are aligned to that. 8-bit floats follow the same rule with fewer bits: terms are cut
+//! [`BITS_OF_EIGHT`] below the largest, and so is the f32 that is their sum. That was published, not measured here (see the constant).
 //! An f32 result is cut, too; an f16 result is rounded to nearest, once. The exponent of a product is the sum of its
 //! factors' exponents, even where the product of the significands is 2 or more. Zero has no sign, and NaN no payload.
 //!
@@ -19,6 +20,10 @@ use crate::types::Type;
 
 /// Bits that an aligned term keeps below the 23 of an f32.
 const EXTRA_BITS: u32 = 2;
+
+/// Bits below the first that an aligned term and the sum keep where the factors are 8-bit floats: what Xie et al., "MMA-Sim:
+/// Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (2025), found of `wgmma` on Hopper.
+const BITS_OF_EIGHT: u32 = 13;
 
 /// Terms are aligned to this exponent where all are smaller.
 const LEAST_EXPONENT: i32 = -133;
@@ -81,7 +86,9 @@ impl Tile {
     }
 
     fn floats(&mut self, mma: &Mma) {
-        let format = Format::of(mma.a_type);
+        let (format, b_format) = (Format::of(mma.a_type), Format::of(mma.b_type));
+        let fraction = format.fraction + b_format.fraction;
+        let is_eight = mma.a_type.bytes() == 1;
         let mut a = [Part::default(); MAX_A];
         let mut b = [Part::default(); MAX_B];
         for (part, bits) in a.iter_mut().zip(&self.a[..mma.m * mma.k]) {
@@ -89,7 +96,7 @@ impl Tile {
         }
         for (place, bits) in self.b[..mma.k * mma.n].iter().enumerate() {
             // Column by column, so that both factors lie along K.
-            b[place % mma.n * mma.k + place / mma.n] = format.part(*bits);
+            b[place % mma.n * mma.k + place / mma.n] = b_format.part(*bits);
         }
         let accumulator = Format::of(mma.c_type);
         for (place, c) in self.c[..mma.m * mma.n].iter_mut().enumerate() {
@@ -102,8 +109,12 @@ impl Tile {
                 *c = accumulator.special(limit(row, column, sum));
                 continue;
             }
-            let exact = add(row, column, format.fraction, sum);
-            *c = if mma.c_type == Type::F16 { exact.half().into() } else { exact.single().into() };
+            *c = if is_eight {
+                add::<BITS_OF_EIGHT>(row, column, fraction, sum).single(BITS_OF_EIGHT).into()
+            } else {
+                let exact = add::<{ 23 + EXTRA_BITS }>(row, column, fraction, sum);
+                if mma.c_type == Type::F16 { exact.half().into() } else { exact.single(23).into() }
+            };
         }
     }
 }
@@ -114,6 +125,8 @@ struct Format {
     exponent: u32,
     fraction: u32,
     unused: u32,
+    /// The largest exponent is that of numbers, too, and only the largest fraction there is NaN.
+    is_finite: bool,
 }
 
 /// An element: `significand * 2^(exponent - fraction)` with the fraction of its format.
@@ -126,13 +139,15 @@ struct Part {
 }
 
 impl Format {
-    const SINGLE: Format = Format { exponent: 8, fraction: 23, unused: 0 };
+    const SINGLE: Format = Format { exponent: 8, fraction: 23, unused: 0, is_finite: false };
 
     fn of(t: Type) -> Format {
         match t {
-            Type::F16 => Format { exponent: 5, fraction: 10, unused: 0 },
-            Type::Bf16 => Format { exponent: 8, fraction: 7, unused: 0 },
-            Type::Tf32 => Format { exponent: 8, fraction: 10, unused: 13 },
+            Type::F16 => Format { exponent: 5, fraction: 10, ..Format::SINGLE },
+            Type::Bf16 => Format { exponent: 8, fraction: 7, ..Format::SINGLE },
+            Type::Tf32 => Format { exponent: 8, fraction: 10, unused: 13, ..Format::SINGLE },
+            Type::E4m3 => Format { exponent: 4, fraction: 3, is_finite: true, ..Format::SINGLE },
+            Type::E5m2 => Format { exponent: 5, fraction: 2, ..Format::SINGLE },
             _ => Format::SINGLE,
         }
     }
@@ -143,7 +158,7 @@ impl Format {
         let exponent = bits >> self.fraction & top;
         let fraction = bits & ((1 << self.fraction) - 1);
         let negative = bits >> (self.fraction + self.exponent) & 1 == 1;
-        let special = exponent == top;
+        let special = exponent == top && (!self.is_finite || fraction == (1 << self.fraction) - 1);
         let magnitude = match exponent {
             0 => fraction,
             _ if special => i32::from(fraction == 0),
@@ -194,9 +209,9 @@ struct Exact {
     exponent: i32,
 }
 
-/// Adds products to an element of C.
-fn add(row: &[Part], column: &[Part], fraction: u32, c: Part) -> Exact {
-    let kept = 23 + EXTRA_BITS;
+/// Adds products, which have so many bits of fraction, to an element of C; terms keep `KEPT` bits of fraction.
+fn add<const KEPT: u32>(row: &[Part], column: &[Part], fraction: u32, c: Part) -> Exact {
+    let kept = KEPT as i32;
     let terms = || {
         row.iter()
             .zip(column)
@@ -208,18 +223,20 @@ fn add(row: &[Part], column: &[Part], fraction: u32, c: Part) -> Exact {
         .map(|(_, exponent)| exponent)
         .fold(LEAST_EXPONENT, i32::max);
     let align = |significand: i32, exponent: i32, fraction: u32| {
-        let magnitude = i64::from(significand.unsigned_abs()) << (kept - fraction);
-        let aligned = magnitude >> (largest - exponent).clamp(0, 63);
+        // No significand has more than 25 bits, nor a fraction: 31 more fit, and leave room for those that are cut.
+        let magnitude = i64::from(significand.unsigned_abs()) << 31;
+        let down = 31 - kept + fraction as i32 + largest - exponent;
+        let aligned = magnitude >> down.clamp(0, 63);
         if significand < 0 { -aligned } else { aligned }
     };
-    let products: i64 = terms().map(|(s, exponent)| align(s, exponent, 2 * fraction)).sum();
+    let products: i64 = terms().map(|(s, exponent)| align(s, exponent, fraction)).sum();
     let sum = products + align(c.significand, c.exponent, 23);
-    Exact { sum, exponent: largest - kept as i32 }
+    Exact { sum, exponent: largest - kept }
 }
 
 impl Exact {
-    /// Cut to an f32.
-    fn single(self) -> u32 {
+    /// Cut to an f32 of so many bits of fraction.
+    fn single(self, fraction: u32) -> u32 {
         let magnitude = self.sum.unsigned_abs();
         if magnitude == 0 {
             return 0;
@@ -231,8 +248,8 @@ impl Exact {
             return sign | 0x7f80_0000;
         }
         // The place of the result's last bit.
-        let unit = exponent.max(-126) - 23 - self.exponent;
-        let significand = shifted(magnitude, unit) as u32;
+        let unit = exponent.max(-126) - fraction as i32 - self.exponent;
+        let significand = (shifted(magnitude, unit) as u32) << (23 - fraction);
         let biased = if exponent < -126 { 0 } else { (exponent + 127) as u32 };
         match biased << 23 | significand & 0x7f_ffff {
             0 => 0,

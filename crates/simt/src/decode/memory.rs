@@ -26,7 +26,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             "red" if modifiers.has("async") => Ok(false),
             "red" => self.atomic(operands, modifiers, true),
             "membar" | "fence" => {
-                let proxy = modifiers.take("proxy");
+                let mut proxy = modifiers.take("proxy");
+                if modifiers.take("tensormap::generic") {
+                    // It orders what is done to a map in memory as a fence without a proxy does.
+                    self.check_map_fence(operands)?;
+                    proxy = false;
+                }
                 let (acquire, release) = (modifiers.has("acquire"), modifiers.has("release"));
                 // `membar` is `fence.sc`, and a fence without an order is `.acq_rel`.
                 let sequential = modifiers.take("sc") || instruction.opcode == "membar";
@@ -71,6 +76,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 Ok(true)
             }
             "cp" => self.asynchronous(operands, modifiers),
+            "tensormap" => self.tensor_map(instruction, modifiers),
             "mbarrier" => self.mbarrier(operands, modifiers),
             "createpolicy" => {
                 modifiers.take_where(|m| is_hint(m) || matches!(m, "fractional" | "range" | "cvt"));

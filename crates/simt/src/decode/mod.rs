@@ -23,6 +23,7 @@ mod recursion;
 mod scope;
 mod tensor;
 mod tensor_copy;
+mod tensor_map;
 mod texture;
 mod warp;
 mod wgmma;

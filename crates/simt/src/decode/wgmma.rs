@@ -7,6 +7,32 @@ use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{Instruction, Operand};
 use crate::types::Type;
 
+fn eight_bit_float(name: &str) -> Option<Type> {
+    match name {
+        "e4m3" => Some(Type::E4m3),
+        "e5m2" => Some(Type::E5m2),
+        _ => None,
+    }
+}
+
+/// The types of D, A and B, if there are products of these in this shape.
+fn types(instruction: &Instruction<'_>, n: usize, k: usize) -> Option<(Type, Type, Type)> {
+    let named = |name: &&str| Type::parse(name).or_else(|| eight_bit_float(name));
+    let types: Vec<Type> = instruction.modifiers.iter().filter_map(named).collect();
+    let &[d, a, b] = &types[..] else { return None };
+    let exists = match (d, a, b) {
+        (Type::F32, Type::F16, Type::F16) | (Type::F32, Type::Bf16, Type::Bf16) => k == 16,
+        (Type::F32, Type::Tf32, Type::Tf32) => k == 8,
+        (Type::F32, Type::E4m3 | Type::E5m2, Type::E4m3 | Type::E5m2) => k == 32,
+        // Integers have fewer widths.
+        (Type::S32, Type::S8 | Type::U8, Type::S8 | Type::U8) => {
+            k == 32 && (n.is_multiple_of(16) || n == 8 || n == 24)
+        }
+        _ => false,
+    };
+    exists.then_some((d, a, b))
+}
+
 impl<'a> Decoder<'_, '_, 'a> {
     pub fn wgmma(
         &mut self,
@@ -32,18 +58,16 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(true);
         }
         let shape = (8..=256).step_by(8).find_map(|n| {
-            [8, 16].into_iter().find(|k| modifiers.take(&format!("m64n{n}k{k}"))).map(|k| (n, k))
+            [8, 16, 32]
+                .into_iter()
+                .find(|k| modifiers.take(&format!("m64n{n}k{k}")))
+                .map(|k| (n, k))
         });
         let (true, Some((n, k))) = (modifiers.take("mma_async"), shape) else { return Ok(false) };
-        let [Type::F32, t, b_type] = modifiers.types[..] else { return Ok(false) };
-        let depth = match t {
-            Type::F16 | Type::Bf16 => 16,
-            Type::Tf32 => 8,
-            _ => return Ok(false),
-        };
-        if t != b_type || k != depth {
-            return Ok(false);
-        }
+        let Some((c_type, t, b_type)) = types(instruction, n, k) else { return Ok(false) };
+        modifiers.take_where(|name| eight_bit_float(name).is_some());
+        let is_integer = c_type == Type::S32;
+        let saturate = is_integer && modifiers.take("satfinite");
         let [d, a, b, adds, flags @ ..] = &instruction.operands[..] else {
             return self.invalid("wgmma has D, A, B, whether D is added, and signs");
         };
@@ -52,8 +76,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             .map(|flag| if let Operand::Integer(value) = flag { Some(*value) } else { None })
             .collect();
         let in_registers = matches!(a, Operand::Vector(_));
-        let (negate, transposed) = match (flags.as_deref(), t == Type::Tf32, in_registers) {
-            (Some([a, b]), true, _) => ([*a, *b], [0, 0]),
+        let (negate, transposed) = match (flags.as_deref(), t.bytes() != 2, in_registers) {
+            (Some([]), true, _) if is_integer => ([1, 1], [0, 0]),
+            (Some([a, b]), true, _) if !is_integer => ([*a, *b], [0, 0]),
             (Some([a, b, of_b]), false, true) => ([*a, *b], [0, *of_b]),
             (Some([a, b, of_a, of_b]), false, false) => ([*a, *b], [*of_a, *of_b]),
             _ => return self.invalid(
@@ -70,7 +95,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let b = Factor::Shared { descriptor, transposed: transposed[1] == 1 };
         let adds = self.source(adds, Type::Pred)?.index();
         // D is read and written.
-        let c = self.fragment("D", d, Type::F32, n / 2)?;
+        let c = self.fragment("D", d, c_type, n / 2)?;
         let rows = self.parts("D", d, n / 2)?.iter();
         let rows = rows.map(|part| self.destination(part, Type::B32));
         let d: Vec<Row> = rows.collect::<Result<_, Error>>()?;
@@ -80,8 +105,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             k,
             a_type: t,
             b_type,
-            c_type: Type::F32,
-            saturate: false,
+            c_type,
+            saturate,
             a: Vec::new(),
             b: Vec::new(),
             c,

@@ -5,11 +5,11 @@ use super::lanes::lanes;
 use super::machine::Machine;
 use super::pending::PendingBulk;
 use super::record::Side;
-use super::request::{Request, addresses, shared_offset};
+use super::request::{Request, addresses, shared_offset, space_of};
 use super::warp::Warp;
 use crate::counters::Traffic;
 use crate::error::Error;
-use crate::operation::{BulkDirection, TensorCopy};
+use crate::operation::{BulkDirection, Space, TensorCopy};
 use crate::tensor_map::{Piece, TensorMap};
 
 /// A multiple of this is where a box begins in shared memory.
@@ -38,15 +38,27 @@ impl Machine<'_> {
             let place = || Box::new(self.run.place(block.index, warp.index, 1 << lane, pc));
             let wrong = |message: String| Error::IllegalInstruction { place: place(), message };
             let address = warp.registers.longs[copy.map as usize][lane];
+            if matches!(space_of(address), Space::Shared | Space::Local) {
+                return Err(wrong(format!(
+                    "a tensor map is in global, constant or parameter memory, but {address:#x} is not: copy the map to \
+                     global memory by tensormap.cp_fenceproxy"
+                )));
+            }
             let mut bytes = [0; 128];
             for (at, byte) in bytes.iter_mut().enumerate() {
                 *byte = self.byte(block, warp, lane, address + at as u64).unwrap_or(0);
             }
             let Some(map) = TensorMap::from_bytes(&bytes) else {
                 return Err(wrong(format!(
-                    "there is no tensor map at {address:#x}: encode one by cuTensorMapEncodeTiled"
+                    "there is no tensor map at {address:#x}: encode one by cuTensorMapEncodeTiled, or replace all fields \
+                     of zeros by tensormap.replace, elemtype too"
                 )));
             };
+            if let Some(problem) = map.problem(true) {
+                return Err(wrong(format!(
+                    "the tensor map at {address:#x} is none that works: {problem}"
+                )));
+            }
             if map.rank != copy.coordinates.len() {
                 return Err(wrong(format!(
                     "{} coordinates, but the tensor map has {} dimensions",

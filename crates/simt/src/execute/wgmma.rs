@@ -198,6 +198,7 @@ impl Machine<'_> {
                 for e in 0..chunk {
                     let at = start + (e * width) as usize;
                     let value = match width {
+                        1 => block.shared[at].into(),
                         2 => u16::from_le_bytes([block.shared[at], block.shared[at + 1]]).into(),
                         _ => u32::from_le_bytes([
                             block.shared[at],

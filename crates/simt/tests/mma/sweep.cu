@@ -14,7 +14,7 @@
 static const int TILES = 576;
 static const uint64_t SEED = 0x636f616c65736365ull;
 
-enum Kind { F16, BF16, TF32, F32, F64, S8, U8, S32 };
+enum Kind { F16, BF16, TF32, F32, F64, S8, U8, S32, E4M3, E5M2 };
 enum Role { A, B, C };
 
 static uint64_t mix(uint64_t z) {
@@ -28,11 +28,11 @@ struct Random {
     uint64_t next() { return mix(state += 0x9e3779b97f4a7c15ull); }
 };
 
-static int exponent_bits(Kind k) { return k == F16 ? 5 : k == F64 ? 11 : 8; }
-static int mantissa_bits(Kind k) { return k == F16 || k == TF32 ? 10 : k == BF16 ? 7 : k == F32 ? 23 : 52; }
+static int exponent_bits(Kind k) { return k == F16 || k == E5M2 ? 5 : k == E4M3 ? 4 : k == F64 ? 11 : 8; }
+static int mantissa_bits(Kind k) { return k == E4M3 ? 3 : k == E5M2 ? 2 : k == F16 || k == TF32 ? 10 : k == BF16 ? 7 : k == F32 ? 23 : 52; }
 static int storage_shift(Kind k) { return k == TF32 ? 13 : 0; }
 
-/// One element. `style` is the kind of trouble that the tile makes, `narrow` whether its A and B are f16.
+/// One element. `style` is the kind of trouble that the tile makes, `narrow` whether its A and B have 5 bits of exponent or fewer.
 static uint64_t element(Kind kind, Role role, int style, bool narrow, Random &random) {
     uint64_t r = random.next(), s = random.next();
     if (kind == S8 || kind == U8 || kind == S32) {
@@ -88,7 +88,7 @@ struct Form {
 static void generate(const Form &f, int form, int tile, uint64_t *a, uint64_t *b, uint64_t *c) {
     Random random = {mix(SEED ^ ((uint64_t)form << 32) ^ (uint64_t)tile)};
     int style = tile < 512 ? tile % 8 : 8;
-    bool narrow = f.a == F16, is_float = f.a <= F64;
+    bool narrow = f.a == F16 || f.a >= E4M3, is_float = f.a <= F64 || f.a >= E4M3;
     for (int i = 0; i < f.m * f.k; i++) a[i] = element(f.a, A, style, narrow, random);
     for (int i = 0; i < f.k * f.n; i++) b[i] = element(f.b, B, style, narrow, random);
     for (int i = 0; i < f.m * f.n; i++) c[i] = element(f.c, C, style, narrow, random);

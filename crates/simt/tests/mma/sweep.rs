@@ -32,23 +32,26 @@ enum Role {
 }
 
 impl Kind {
-    fn is_float(self) -> bool {
+    pub fn is_float(self) -> bool {
         !matches!(self, Kind::S8 | Kind::U8 | Kind::S32)
     }
 
-    fn exponent_bits(self) -> u32 {
+    pub fn exponent_bits(self) -> u32 {
         match self {
-            Kind::F16 => 5,
+            Kind::F16 | Kind::E5m2 => 5,
+            Kind::E4m3 => 4,
             Kind::F64 => 11,
             _ => 8,
         }
     }
 
-    fn mantissa_bits(self) -> u32 {
+    pub fn mantissa_bits(self) -> u32 {
         match self {
             Kind::F16 | Kind::Tf32 => 10,
             Kind::Bf16 => 7,
             Kind::F32 => 23,
+            Kind::E4m3 => 3,
+            Kind::E5m2 => 2,
             _ => 52,
         }
     }
@@ -59,7 +62,7 @@ impl Kind {
     }
 }
 
-/// One element. `style` is the kind of trouble that the tile makes, `narrow` whether its A and B are f16.
+/// One element. `style` is the kind of trouble that the tile makes, `narrow` whether its A and B have 5 bits of exponent or fewer.
 fn element(kind: Kind, role: Role, style: usize, narrow: bool, random: &mut Random) -> u64 {
     let (r, s) = (random.next(), random.next());
     if !kind.is_float() {
@@ -112,7 +115,7 @@ fn element(kind: Kind, role: Role, style: usize, narrow: bool, random: &mut Rand
 pub fn generate(form: &Form, number: usize, tile: usize) -> [Matrix; 3] {
     let mut random = Random(mix(SEED ^ (number as u64) << 32 ^ tile as u64));
     let style = if tile < LOW_END { tile % 8 } else { 8 };
-    let narrow = form.a == Kind::F16;
+    let narrow = matches!(form.a, Kind::F16 | Kind::E4m3 | Kind::E5m2);
     let mut matrix = |elements: usize, kind: Kind, role: Role| -> Matrix {
         (0..elements).map(|_| element(kind, role, style, narrow, &mut random)).collect()
     };

@@ -13,6 +13,10 @@ pub enum Kind {
     S8,
     U8,
     S32,
+    #[allow(dead_code, reason = "`wgmma` alone has 8-bit floats")]
+    E4m3,
+    #[allow(dead_code, reason = "`wgmma` alone has 8-bit floats")]
+    E5m2,
 }
 
 impl Kind {
@@ -26,14 +30,16 @@ impl Kind {
             Kind::S8 => "s8",
             Kind::U8 => "u8",
             Kind::S32 => "s32",
+            Kind::E4m3 => "e4m3",
+            Kind::E5m2 => "e5m2",
         }
     }
 
     /// Elements in a register.
-    fn per_register(self) -> usize {
+    pub fn per_register(self) -> usize {
         match self {
             Kind::F16 | Kind::Bf16 => 2,
-            Kind::S8 | Kind::U8 => 4,
+            Kind::S8 | Kind::U8 | Kind::E4m3 | Kind::E5m2 => 4,
             _ => 1,
         }
     }

@@ -27,40 +27,6 @@ const TYPES: [(u32, bool); 13] = [
     (4, true),
 ];
 
-/// What the driver refuses, as a sentence.
-fn problem(map: &TensorMap, is_float: bool) -> Option<String> {
-    let sizes = map.sizes[..map.rank].iter();
-    let mut strides = map.strides[..map.rank - 1].iter();
-    let extents = &map.extents[..map.rank];
-    let row = extents[0] * map.width;
-    let span = 16 << map.swizzle;
-    if map.address == 0 || !map.address.is_multiple_of(16) {
-        return Some(format!("the tensor's address {:#x} is not a multiple of 16", map.address));
-    }
-    if let Some(size) = sizes.clone().find(|size| !(1..=1 << 32).contains(*size)) {
-        return Some(format!("a size of {size}: sizes are from 1 to 2^32"));
-    }
-    if let Some(stride) = strides.find(|stride| *stride % 16 != 0 || **stride >= 1 << 40) {
-        return Some(format!("a stride of {stride} bytes: strides are multiples of 16 below 2^40"));
-    }
-    if let Some(extent) = extents.iter().find(|extent| !(1..=256).contains(*extent)) {
-        return Some(format!("a box of {extent} elements along a dimension: it has 1 to 256"));
-    }
-    if let Some(step) = map.steps[..map.rank].iter().find(|step| !(1..=8).contains(*step)) {
-        return Some(format!("an element stride of {step}: it is from 1 to 8"));
-    }
-    if !row.is_multiple_of(16) {
-        return Some(format!("rows of the box have {row} bytes, which is no multiple of 16"));
-    }
-    if map.swizzle > 0 && row > span {
-        return Some(format!("rows of the box have {row} bytes, and a swizzle of {span} bytes"));
-    }
-    if map.fills_nan && !is_float {
-        return Some("integers cannot be filled with NaN".to_owned());
-    }
-    None
-}
-
 fn encode(
     machine: &mut Machine,
     map: TensorMap,
@@ -77,7 +43,7 @@ fn encode(
     if map.swizzle > 3 {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    match problem(&map, is_float) {
+    match map.problem(is_float) {
         None => Ok(map.to_bytes()),
         Some(problem) => {
             machine.report(MisuseKind::KernelFault, format!("cuTensorMapEncodeTiled: {problem}"));
@@ -156,7 +122,7 @@ mod tests {
                 next();
             });
             let code = next();
-            let problem = problem(&map, is_float);
+            let problem = map.problem(is_float);
             assert_eq!(problem.is_some(), code != 0, "{line}: {problem:?}");
             refused += u32::from(code != 0);
         }
@@ -176,7 +142,7 @@ mod tests {
             swizzle: 3,
             fills_nan: false,
         };
-        assert_eq!(problem(&good, true), None);
+        assert_eq!(good.problem(true), None);
         let wrong = [
             (TensorMap { address: 8, ..good.clone() }, "address"),
             (TensorMap { sizes: [100, 0, 0, 0, 0], ..good.clone() }, "size"),
@@ -188,7 +154,7 @@ mod tests {
             (TensorMap { fills_nan: true, ..good }, "NaN"),
         ];
         for (map, word) in wrong {
-            let problem = problem(&map, false).unwrap_or_default();
+            let problem = map.problem(false).unwrap_or_default();
             assert!(problem.contains(word), "{problem}");
         }
     }
