@@ -188,7 +188,11 @@ impl Tools<'_> {
     }
 
     /// How long something takes between two events, in nanoseconds.
-    fn time(&self, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    fn time(&self, work: impl FnMut() -> Result<()>) -> Result<f64> {
+        Ok(self.spread(work)?.median)
+    }
+
+    fn spread(&self, mut work: impl FnMut() -> Result<()>) -> Result<Spread> {
         let (warm_up, samples) = if self.is_model { (1, 1) } else { (WARM_UP, SAMPLES) };
         let mut times = Vec::new();
         for _ in 0..warm_up + samples {
@@ -198,12 +202,13 @@ impl Tools<'_> {
             self.stopwatch.stop(self.gpu)?;
             times.push(1e6 * self.stopwatch.elapsed_ms()?);
         }
-        Ok(Spread::of(&times[warm_up..]).median)
+        Ok(Spread::of(&times[warm_up..]))
     }
 
-    /// How many per second, from half of `most` and all of them.
+    /// How many per second, from half of `most` and all of them: the fastest samples, since interference makes no hardware
+    /// faster, and the difference of two medians was half the rate of a link once.
     fn rate(&self, most: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
-        let (half, all) = (self.time(|| work(most / 2))?, self.time(|| work(most))?);
+        let (half, all) = (self.spread(|| work(most / 2))?.min, self.spread(|| work(most))?.min);
         Ok((most - most / 2) as f64 / (all - half) * 1e9)
     }
 

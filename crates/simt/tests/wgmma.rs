@@ -225,7 +225,6 @@ fn sums_equal_the_gpu() {
 }
 
 #[test]
-#[ignore = "no GPU has computed these sums yet: `mma/wgmma_bytes.cu` says how one does"]
 fn sums_of_bytes_equal_the_gpu() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/wgmma_bytes.txt");
     let measured = std::fs::read_to_string(path).unwrap();
