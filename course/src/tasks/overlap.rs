@@ -20,7 +20,7 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::IdlePercent,
-            at_most: 21.0,
+            at_most: 19.0,
             because: "the first piece fills the engines, the last empties them: 2 of 10 steps, and calls",
         },
         Bound {
