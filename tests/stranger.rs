@@ -61,6 +61,9 @@ impl Project {
             .args(arguments.split(' '))
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target)
+            // Both workspaces build `libvirtual_libcuda` here. Cargo gives C libraries no hash, so the stranger's would
+            // overwrite ours, and all that depends on it would be built once more.
+            .env("__CARGO_DEFAULT_LIB_METADATA", "stranger")
             .env("COALESCE_DEVICE", "virtual")
             // With the project's own folder, `cust` and all that uses it would be built anew, now and for this workspace
             // afterwards. So that folder is only looked for here, and not built with.
