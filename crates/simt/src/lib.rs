@@ -33,6 +33,7 @@ mod texture;
 mod timing;
 mod trace;
 mod types;
+mod unroll;
 mod windows;
 
 pub use counters::{COUNTERS, Counters, Traffic, Trust};

@@ -24,6 +24,8 @@ pub struct Latencies {
     pub barrier: u32,
     /// As `global`, of another device's memory.
     pub peer: u32,
+    /// Blocks that run on the device at once.
+    pub blocks_at_once: u32,
     /// Lines of 128 bytes that L1 keeps.
     pub l1_lines: u32,
     /// The share of each resident block.
@@ -85,6 +87,10 @@ impl Window {
 pub struct Estimate {
     /// The cycles from start to end of each warp if it were alone, summed over warps.
     pub chain_cycles: u64,
+    /// Those of the warps whose blocks run at once from the begin on: they bring into L2 what others find there.
+    pub first_chain_cycles: u64,
+    /// How many these warps are.
+    pub first_warps: u64,
     /// Those of the warp that takes longest; 0 where several blocks run and a loop waits for others, because it is the
     /// executor's turns that it waits for.
     pub longest_chain_cycles: u64,

@@ -3,6 +3,7 @@
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Row};
+use crate::unroll::BlockPlace;
 
 /// One instruction with its guard.
 #[derive(Clone, Debug)]
@@ -145,6 +146,8 @@ pub(crate) struct Program {
     pub polls: bool,
     /// Accesses that decide whether a loop around them goes on until other threads have written.
     pub decisive: Vec<u32>,
+    /// The place of each instruction among basic blocks.
+    pub places: Vec<BlockPlace>,
     /// A product and a sum that NVIDIA's assembler may fuse.
     pub contraction: Option<Contraction>,
     /// What recursive calls put aside, by the frame of the function that makes them.

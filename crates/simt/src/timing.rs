@@ -49,7 +49,7 @@ fn reads_of_others(operation: &Operation) -> bool {
 }
 
 /// The first and the last instruction of each loop, short ones first.
-fn loops(program: &Program) -> Vec<(usize, usize)> {
+pub(crate) fn loops(program: &Program) -> Vec<(usize, usize)> {
     let mut ends = BTreeMap::new();
     for (pc, instruction) in program.instructions.iter().enumerate() {
         let targets = match &instruction.operation {
@@ -67,7 +67,7 @@ fn loops(program: &Program) -> Vec<(usize, usize)> {
 }
 
 /// Whether what an instruction in a loop reads decides if the loop goes on.
-fn decides(
+pub(crate) fn decides(
     program: &Program,
     (start, end): (usize, usize),
     source: usize,

@@ -22,6 +22,12 @@ pub(crate) struct DeviceState {
 }
 
 impl DeviceState {
+    /// Whether as much of L2 is set aside as the device allows, and it suffers from that.
+    pub(crate) fn sets_all_aside(&self) -> bool {
+        self.profile.compute_capability[0] >= 9
+            && self.limits.persisting_l2_bytes as u64 >= self.profile.persisting_l2_bytes
+    }
+
     pub(crate) fn new(profile: Profile) -> DeviceState {
         let (limits, l2) = (Limits::default(), PersistingL2::default());
         let (fault, kernels_until_lost, lost) = (None, None, false);

@@ -346,6 +346,7 @@ impl Machine {
             blocks: report.blocks,
             resident: kernel.resident,
             larger: self.larger,
+            all_set_aside: kernel.window.is_some() && self.device().sets_all_aside(),
             links: &links,
         };
         let parts = model::parts(&self.device().profile, &load);

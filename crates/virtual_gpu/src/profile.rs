@@ -17,8 +17,10 @@ const MAX_CLUSTER: u32 = 16;
 pub(crate) enum CallCost {
     /// Nothing is handed to the device.
     Api,
-    /// A kernel, a graph, a copy or a fill is.
+    /// A kernel or a graph is.
     Launch,
+    /// A copy or a fill is.
+    Copy,
     /// Memory is taken from a pool or given back.
     Pool,
 }
@@ -132,8 +134,10 @@ pub struct Profile {
     pub engine_switch_ns: f64,
     /// What a call costs the host, unless it is one of the following.
     pub api_call_ns: f64,
-    /// What enqueueing a kernel, a graph, a copy or a fill costs the host.
+    /// What enqueueing a kernel or a graph costs the host.
     pub launch_call_ns: f64,
+    /// What enqueueing a copy or a fill costs the host.
+    pub copy_call_ns: f64,
     /// What it costs the host to take memory from the device and map it, or to unmap it and give it back, however
     /// much it is.
     pub device_memory_call_ns: f64,
@@ -368,6 +372,7 @@ impl Profile {
         match cost {
             CallCost::Api => self.api_call_ns,
             CallCost::Launch => self.launch_call_ns,
+            CallCost::Copy => self.copy_call_ns,
             CallCost::Pool => self.pool_call_ns,
         }
     }
@@ -407,6 +412,7 @@ impl Profile {
             arithmetic: self.arithmetic_latency_cycles,
             barrier: self.barrier_latency_cycles,
             peer: peer_cycles,
+            blocks_at_once: resident * self.multiprocessors,
             l1_lines,
             l1_share_lines: (l1_lines / resident.max(1)).max(64),
         }

@@ -37,6 +37,7 @@ use crate::syntax::modifiers::Modifiers;
 use crate::syntax::tree::{self, Function, Site, Statement, Variable};
 use crate::timing::decisive;
 use crate::types::Type;
+use crate::unroll::places;
 use context::Context;
 use decoder::{Decoder, Formal};
 use mentions::{count_mentions, find_ones};
@@ -315,6 +316,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         layout::arrange(&mut self.program);
         self.program.decisive = decisive(&self.program);
+        self.program.places = places(&self.program);
         Ok(self.program)
     }
 }

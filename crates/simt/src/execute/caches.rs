@@ -42,7 +42,7 @@ const OPEN_PAGES: usize = 64;
 /// A line that so many blocks lacked is read by all.
 const MANY_BLOCKS: u32 = 8;
 /// Caches for such lines.
-const CACHES: usize = 8;
+const CACHES: usize = 11;
 /// Lines of one store that the next store can join on its way to L2. On an H200 four stores of a warp that fill four lines
 /// together take no longer than one (`coarsening/consecutive_4` in `results/nvidia-h200/reference.json`), and each of eight
 /// that fill eight lines takes as long as one (`consecutive_8`).
@@ -158,6 +158,15 @@ struct Page {
     /// The last block that asked for each line, without its upper bits, and in the lowest byte how often that was another
     /// than the time before.
     blocks: [u32; 32],
+    /// When what was last fetched of it arrives, in cycles since the blocks started that run at once, and which those are.
+    arrives: [u32; 64],
+    wave: u32,
+}
+
+impl Default for Page {
+    fn default() -> Page {
+        Page { granules: 0, asked: [0; 64], blocks: [0; 32], arrives: [0; 64], wave: 0 }
+    }
 }
 
 /// What asking L2 for a sector came to.
@@ -219,7 +228,7 @@ impl SecondCache {
         if self.last.replace(granule) != Some(granule) {
             self.asked[class] = now.wrapping_add(GRANULE_SECTORS);
         }
-        let empty = || Box::new(Page { granules: 0, asked: [0; 64], blocks: [0; 32] });
+        let empty = || Box::new(Page::default());
         let page = self.read.entry(granule >> 6).or_insert_with(empty);
         let seen = &mut page.blocks[(sector >> 2 & 31) as usize];
         if *seen >> 8 != block & 0xff_ffff {
@@ -240,6 +249,23 @@ impl SecondCache {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
         }
         Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+    }
+
+    /// When a sector that some block of this wave has asked memory for arrives; 0 if none has.
+    pub fn arrival(&self, sector: u64, wave: u32) -> u32 {
+        let granule = sector >> (GRANULE_SHIFT - 5);
+        let page = self.read.get(&(granule >> 6)).filter(|page| page.wave == wave);
+        page.map_or(0, |page| page.arrives[(granule & 63) as usize])
+    }
+
+    /// A sector that memory was asked for arrives, in this wave of blocks.
+    pub fn arrives(&mut self, sector: u64, wave: u32, at: u32) {
+        let granule = sector >> (GRANULE_SHIFT - 5);
+        let Some(page) = self.read.get_mut(&(granule >> 6)) else { return };
+        if page.wave != wave {
+            (page.wave, page.arrives) = (wave, [0; 64]);
+        }
+        page.arrives[(granule & 63) as usize] = at;
     }
 
     /// Memory hands out a granule of a page.

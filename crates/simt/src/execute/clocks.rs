@@ -1,6 +1,23 @@
 //! The clock of a warp, when a time is estimated.
 
-use crate::operation::Row;
+use crate::operation::{Operation, Row, Space};
+use crate::unroll::{BlockPlace, TURNS};
+
+/// Whether the assembler puts the instruction where its operands are there.
+fn is_moved(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Compute { .. }
+            | Operation::Load(_)
+            | Operation::Store(_)
+            | Operation::Shuffle { .. }
+            | Operation::Vote { .. }
+            | Operation::Mma(_)
+            | Operation::LoadMatrix { .. }
+            | Operation::Branch { .. }
+            | Operation::Nothing
+    )
+}
 
 /// When the values of a warp's registers are there, in cycles since its start.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +38,14 @@ pub(crate) struct Clocks {
     pub since: u32,
     /// What it ran since then, a bit per instruction.
     pub ran: Vec<u64>,
+    /// The unrolled loop that it runs, and the turns of it since those that became one began.
+    unrolled: (u32, u32),
+    /// When the basic block began, or the last instruction that others may notice ran.
+    begin: u32,
+    /// When the last store to shared memory and to other memory ran: no load of the same moves in front of it.
+    stored: [u32; 2],
+    /// When the last instruction ran of those since `begin`.
+    latest: u32,
 }
 
 impl Clocks {
@@ -38,6 +63,62 @@ impl Clocks {
         (self.now, self.copies, self.at_barrier) = (0, 0, false);
         (self.barriers, self.has_loaded, self.since) = (0, false, 0);
         self.ran.clear();
+        (self.unrolled, self.begin, self.stored, self.latest) = ((0, 0), 0, [0; 2], 0);
+    }
+
+    /// Comes to an instruction.
+    #[inline(always)]
+    pub fn enter(&mut self, place: BlockPlace) {
+        if !place.is_first {
+            return;
+        }
+        let (unrolled, turns) = self.unrolled;
+        let is_next = place.unrolled != 0 && place.unrolled == unrolled && turns + 1 < TURNS;
+        self.unrolled = (place.unrolled, if is_next { turns + 1 } else { 0 });
+        if !is_next {
+            self.fence();
+        }
+    }
+
+    /// When an instruction runs whose operands are there at `there`.
+    pub fn start(&self, operation: &Operation, there: u32) -> u32 {
+        let [shared, other] = self.stored;
+        let order = match operation {
+            Operation::Load(access) => match access.space {
+                _ if access.strong => self.now.max(self.latest),
+                Space::Parameter | Space::Constant => self.begin,
+                _ if access.read_only => self.begin,
+                Space::Shared => self.begin.max(shared),
+                Space::Generic => self.begin.max(shared).max(other),
+                _ => self.begin.max(other),
+            },
+            _ if is_moved(operation) => self.begin,
+            _ => self.now.max(self.latest),
+        };
+        there.max(order)
+    }
+
+    /// An instruction has run.
+    pub fn has_run(&mut self, operation: &Operation, start: u32) {
+        self.now += 1;
+        self.latest = self.latest.max(start + 1);
+        if let Operation::Store(access) = operation {
+            let [shared, other] = &mut self.stored;
+            if access.space != Space::Global {
+                *shared = start.max(*shared);
+            }
+            if access.space != Space::Shared {
+                *other = start.max(*other);
+            }
+        } else if !is_moved(operation) {
+            self.fence();
+        }
+    }
+
+    /// Nothing moves in front of what comes next.
+    pub fn fence(&mut self) {
+        self.now = self.now.max(self.latest);
+        (self.begin, self.stored, self.latest) = (self.now, [self.now; 2], self.now);
     }
 
     pub fn ready(&mut self, row: Row) -> &mut u32 {

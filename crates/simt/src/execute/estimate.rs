@@ -16,7 +16,7 @@ use super::request::Request;
 use crate::hash::spread;
 use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
-use crate::program::{Detail, Instruction};
+use crate::program::Program;
 use crate::registers::LANES;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -59,7 +59,6 @@ const CONSTANT_LINES: usize = 32;
 /// Parts of L2 over which they are spread without order, each of which does its atomics one after another: with fewer
 /// than this many counters the busiest part of an H200 took two to four times the mean.
 const L2_PARTS: u64 = 48;
-
 /// What a link leads to.
 fn beyond(link: usize) -> Reached {
     if link == 0 { Reached::Host } else { Reached::Peer }
@@ -86,6 +85,10 @@ pub(crate) struct Estimator {
     atomics: ByAddress<Summed>,
     /// How far the last load or atomic had to go.
     reached: Reached,
+    /// When the last of what others have asked for and it needs, too, arrives.
+    arrival: u32,
+    /// Sectors that it asked memory for.
+    missed: Vec<u64>,
     /// When the last warp came to each barrier of the block that runs. No warp goes on before all have come.
     barriers: Vec<u32>,
     /// When the bulk copies of the block that runs have landed.
@@ -99,6 +102,8 @@ pub(crate) struct Estimator {
     l1_missed_lines: u64,
     stores: Stores,
     chain_cycles: u64,
+    first_chain_cycles: u64,
+    first_warps: u64,
     longest_chain_cycles: u64,
     once_cycles: u64,
     /// Instructions that ran in the body of a block, a bit each: neither before its first barrier nor after its last,
@@ -125,6 +130,8 @@ impl Estimator {
             written: ByAddress::default(),
             atomics: ByAddress::default(),
             reached: Reached::L1,
+            arrival: 0,
+            missed: Vec::new(),
             barriers: Vec::new(),
             bulk: 0,
             cluster_atomics: 0,
@@ -134,6 +141,8 @@ impl Estimator {
             l1_missed_lines: 0,
             stores: Stores::default(),
             chain_cycles: 0,
+            first_chain_cycles: 0,
+            first_warps: 0,
             longest_chain_cycles: 0,
             once_cycles: 0,
             body: vec![0; instructions.div_ceil(64)],
@@ -156,7 +165,12 @@ impl Estimator {
     }
 
     pub fn end_warp(&mut self, clocks: &mut Clocks) {
+        clocks.fence();
         self.chain_cycles += u64::from(clocks.now);
+        if self.wave() == 0 {
+            self.first_chain_cycles += u64::from(clocks.now);
+            self.first_warps += 1;
+        }
         self.end_phase(clocks, clocks.barriers == 0);
         self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(clocks.now));
     }
@@ -228,10 +242,16 @@ impl Estimator {
         }
     }
 
+    /// The wave of blocks that runs: those that fit on the device at once.
+    fn wave(&self) -> u32 {
+        self.blocks.saturating_sub(1) / self.latencies.blocks_at_once.max(1)
+    }
+
     /// Whether the sector had to come from beyond L1.
     fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
         if cached && self.l1.has(line, bit) {
+            self.arrival = self.arrival.max(self.l2.arrival(sector, self.wave()));
             return false;
         }
         let (reached, by_many) = match self.link(sector << 5) {
@@ -242,6 +262,11 @@ impl Estimator {
             None => {
                 self.l1_misses += 1;
                 let asked = self.l2.ask(sector, self.blocks);
+                if asked.reached == Reached::Memory {
+                    self.missed.push(sector);
+                } else {
+                    self.arrival = self.arrival.max(self.l2.arrival(sector, self.wave()));
+                }
                 (asked.reached, asked.by_many)
             }
         };
@@ -334,13 +359,9 @@ impl Estimator {
     }
 
     /// The warp's clock after an instruction that has just run.
-    pub fn advance(
-        &mut self,
-        clocks: &mut Clocks,
-        pc: usize,
-        instruction: &Instruction,
-        detail: &Detail,
-    ) {
+    pub fn advance(&mut self, clocks: &mut Clocks, pc: usize, program: &Program) {
+        let (instruction, detail) = (&program.instructions[pc], &program.details[pc]);
+        clocks.enter(program.places[pc]);
         if clocks.ran.is_empty() {
             clocks.ran.resize(self.body.len(), 0);
         }
@@ -350,11 +371,13 @@ impl Estimator {
             let last = self.barriers.get(clocks.barriers - 1).copied().unwrap_or(0);
             clocks.now = clocks.now.max(last);
             clocks.since = clocks.now;
+            clocks.fence();
         }
-        let mut start = clocks.now.max(clocks.predicates[instruction.guard as usize]);
+        let mut there = clocks.predicates[instruction.guard as usize];
         for row in &detail.reads {
-            start = start.max(*clocks.ready(*row));
+            there = there.max(*clocks.ready(*row));
         }
+        let mut start = clocks.start(&instruction.operation, there);
         let latencies = self.latencies;
         let reached = std::mem::take(&mut self.reached);
         let far = match reached {
@@ -365,6 +388,13 @@ impl Estimator {
             Reached::Peer => latencies.peer,
         };
         let left = reached > Reached::L1;
+        // What another has asked memory for is there when that has it, or as late as if it had been asked for now.
+        let arrival = std::mem::take(&mut self.arrival).min(start.saturating_add(latencies.global));
+        let far = far.max(arrival.saturating_sub(start));
+        let wave = self.wave();
+        for sector in self.missed.drain(..) {
+            self.l2.arrives(sector, wave, start.saturating_add(latencies.global));
+        }
         let conflicts = std::mem::take(&mut self.wavefronts).saturating_sub(1);
         let latency = match &instruction.operation {
             Operation::Load(access) => match access.space {
@@ -430,7 +460,7 @@ impl Estimator {
             _ if detail.approximate => latencies.shared,
             _ => latencies.arithmetic,
         };
-        clocks.now = start + 1;
+        clocks.has_run(&instruction.operation, start);
         for row in &detail.writes {
             *clocks.ready(*row) = start + latency;
         }
@@ -442,6 +472,8 @@ impl Estimator {
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         let estimate = Estimate {
             chain_cycles: self.chain_cycles,
+            first_chain_cycles: self.first_chain_cycles,
+            first_warps: self.first_warps,
             longest_chain_cycles: self.longest_chain_cycles,
             once_cycles: self.once_cycles,
             l1_missed_sectors: self.l1_misses,

@@ -187,13 +187,7 @@ impl Machine<'_> {
     #[inline(always)]
     fn estimate(&mut self, warp: &mut Warp, pc: usize) {
         if let Some(estimator) = &mut self.observers.estimator {
-            let program = self.run.program;
-            estimator.advance(
-                &mut warp.clocks,
-                pc,
-                &program.instructions[pc],
-                &program.details[pc],
-            );
+            estimator.advance(&mut warp.clocks, pc, self.run.program);
         }
     }
 

@@ -227,47 +227,47 @@ exports! {
     fn cuMipmappedArrayDestroy(machine, array: CUmipmappedArray) {
         machine.free_mipmaps(array.addr())
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyHtoA_v2(machine, array: CUarray, offset: usize, source: *const c_void, bytes: usize) {
         line(machine, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyAtoH_v2(machine, target: *mut c_void, array: CUarray, offset: usize, bytes: usize) {
         line(machine, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyDtoA_v2(machine, array: CUarray, offset: usize, source: CUdeviceptr, bytes: usize) {
         line(machine, array_at(array, offset), plain(source, bytes), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyAtoD_v2(machine, target: CUdeviceptr, array: CUarray, offset: usize, bytes: usize) {
         line(machine, plain(target, bytes), array_at(array, offset), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyAtoA_v2(
         machine, target: CUarray, to: usize, source: CUarray, from: usize, bytes: usize
     ) {
         line(machine, array_at(target, to), array_at(source, from), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyHtoAAsync_v2(
         machine, array: CUarray, offset: usize, source: *const c_void, bytes: usize, stream: CUstream
     ) {
         machine.objects.stream(stream.addr())?;
         line(machine, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyAtoHAsync_v2(
         machine, target: *mut c_void, array: CUarray, offset: usize, bytes: usize, stream: CUstream
     ) {
         machine.objects.stream(stream.addr())?;
         line(machine, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpy3D_v2(machine, descriptor: *const CUDA_MEMCPY3D) {
         copy_3d(machine, descriptor)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpy3DAsync_v2(machine, descriptor: *const CUDA_MEMCPY3D, stream: CUstream) {
         if machine.objects.stream(stream.addr())?.capture.is_some() {
             return Err(machine.unsupported("capturing copies of arrays"));

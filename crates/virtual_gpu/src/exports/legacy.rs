@@ -75,15 +75,15 @@ exports! {
         let bytes = std::slice::from_raw_parts(value.cast::<u8>(), bytes as usize).to_vec();
         parameter(machine, function, offset, &bytes)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuLaunch(machine, function: CUfunction) {
         launch_next(machine, function, [1, 1], null_mut())
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuLaunchGrid(machine, function: CUfunction, x: c_int, y: c_int) {
         launch_next(machine, function, [x, y], null_mut())
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuLaunchGridAsync(machine, function: CUfunction, x: c_int, y: c_int, stream: CUstream) {
         launch_next(machine, function, [x, y], stream)
     }

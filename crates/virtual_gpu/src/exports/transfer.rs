@@ -232,39 +232,39 @@ fn host<T>(pointer: *const T) -> u64 {
 }
 
 exports! {
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpy(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
         copy(machine, None, Copy::linear(target, source, bytes), Said::Any, Said::Any)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyAsync(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Any, Said::Any)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyHtoD_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize) {
         copy(machine, None, Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyDtoH_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize) {
         copy(machine, None, Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyDtoD_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
         copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyHtoDAsync_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyDtoHAsync_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyDtoDAsync_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyPeer(
         machine, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize
     ) {
@@ -274,7 +274,7 @@ exports! {
         machine.run_device(to);
         copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpyPeerAsync(
         machine, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize,
         stream: CUstream
@@ -282,57 +282,57 @@ exports! {
         peers(machine, from, to)?;
         copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpy2D_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
         plane(machine, None, descriptor)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpy2DUnaligned_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
         plane(machine, None, descriptor)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemcpy2DAsync_v2(machine, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
         plane(machine, Some(stream.addr()), descriptor)
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD8_v2(machine, target: CUdeviceptr, value: c_uchar, count: usize) {
         fill(machine, None, linear_fill(target, value.into(), 1, count))
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD16_v2(machine, target: CUdeviceptr, value: c_ushort, count: usize) {
         fill(machine, None, linear_fill(target, value.into(), 2, count))
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD32_v2(machine, target: CUdeviceptr, value: c_uint, count: usize) {
         fill(machine, None, linear_fill(target, value, 4, count))
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD8Async(machine, target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) {
         fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 1, count))
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD16Async(machine, target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) {
         fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 2, count))
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD32Async(machine, target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) {
         fill(machine, Some(stream.addr()), linear_fill(target, value, 4, count))
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD2D8_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize) {
         fill(machine, None, Fill { address, pitch, value: value.into(), size: 1, width, height })
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD2D32_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize) {
         fill(machine, None, Fill { address, pitch, value, size: 4, width, height })
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD2D8Async(
         machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
     ) {
         fill(machine, Some(stream.addr()), Fill { address, pitch, value: value.into(), size: 1, width, height })
     }
-    #[cost(Launch)]
+    #[cost(Copy)]
     fn cuMemsetD2D32Async(
         machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
     ) {

@@ -8,7 +8,17 @@ static NOTHING: LazyLock<Counters> = LazyLock::new(Counters::default);
 fn load<'a>(counters: &'a Counters, estimate: &'a Estimate) -> Load<'a> {
     let (warps, blocks) = (8 << 20, 1 << 20);
     let larger = WorkScale::default();
-    Load { counters, once: &NOTHING, estimate, warps, blocks, resident: 8, larger, links: &[] }
+    Load {
+        counters,
+        once: &NOTHING,
+        estimate,
+        warps,
+        blocks,
+        resident: 8,
+        larger,
+        all_set_aside: false,
+        links: &[],
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "collectives",
     doc_source: include_str!("../../../../kernels/src/collectives/atomics.rs"),
     dimensions: &[
-        Dimension::extent("n", "updates", 1),
+        Dimension::extent("n", "updates", 1).predicted_at(1 << 22),
         Dimension::amount("addresses", "counters, a power of two", 1),
     ],
     verify_sizes: &[

@@ -28,7 +28,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/bank_conflicts.rs"),
     dimensions: &[
-        Dimension::extent("n", "threads, each with its walk", 1),
+        Dimension::extent("n", "threads, each with its walk", 1).predicted_at(1 << 19),
         Dimension::extent("stride", "words from one lane to the next", 1),
     ],
     verify_sizes: &[

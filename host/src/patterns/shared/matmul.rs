@@ -20,8 +20,8 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/matmul.rs"),
     dimensions: &[
-        Dimension::extent("m", "rows of A and C", 1),
-        Dimension::extent("n", "columns of B and C", 1),
+        Dimension::extent("m", "rows of A and C", 1).predicted_at(1024),
+        Dimension::extent("n", "columns of B and C", 1).predicted_at(1024),
         Dimension::amount("k", "columns of A, rows of B", 1),
     ],
     verify_sizes: &[

@@ -19,8 +19,8 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/matmul_ab.rs"),
     dimensions: &[
-        Dimension::extent("m", "rows of A and C", 1),
-        Dimension::extent("n", "columns of B and C", 1),
+        Dimension::extent("m", "rows of A and C", 1).predicted_at(1024),
+        Dimension::extent("n", "columns of B and C", 1).predicted_at(1024),
     ],
     verify_sizes: &[
         &[1, 1],

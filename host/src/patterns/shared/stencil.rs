@@ -34,8 +34,8 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/stencil.rs"),
     dimensions: &[
-        Dimension::extent("planes", "planes of the volume", 1),
-        Dimension::extent("rows", "rows of a plane", 1),
+        Dimension::extent("planes", "planes of the volume", 1).predicted_at(16),
+        Dimension::extent("rows", "rows of a plane", 1).predicted_at(256),
         Dimension::extent("columns", "columns of a plane", 1),
     ],
     verify_sizes: &[

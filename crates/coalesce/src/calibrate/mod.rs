@@ -9,6 +9,8 @@
 //! What the host's calls cost is measured while the device has nothing to do, what the device takes for small work
 //! while a copy before it keeps it busy until the host has enqueued everything.
 
+mod host_memory;
+
 use crate::instruments::Instruments;
 use crate::timing::Stopwatch;
 use anyhow::{Context, Result, ensure};
@@ -18,7 +20,7 @@ use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::graph::{CaptureMode, capture};
-use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
+use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::pool::Pool;
 use measurement_kernels::{
     IN_FLIGHT, THREADS_PER_BLOCK, measurement_reread, measurement_scale, measurement_scale_strided,
@@ -87,6 +89,7 @@ pub fn run(gpu: &Gpu) -> Result<Calibration> {
     tools.calls(&mut measured)?;
     tools.small_work(&mut measured)?;
     tools.memory(&mut measured)?;
+    tools.pages(&mut measured)?;
 
     let mut figures = Vec::new();
     for (name, value) in measured {
@@ -337,7 +340,7 @@ impl Tools<'_> {
         Ok(())
     }
 
-    /// What calls cost the host, and how long it is until a launch begins.
+    /// What calls cost the host, and how long it is until a launch or a copy begins.
     fn calls(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         let nothing = Nothing::new(self.instruments)?;
@@ -354,6 +357,31 @@ impl Tools<'_> {
             second.synchronize()?;
             times.push(1e6 * f64::from(second.elapsed_time_f32(&first)?));
         }
+        let host = HostBuffer::<u32>::zeroed(1, HostFlags::PINNED)?;
+        let mut device = DeviceBuffer::<u32>::zeroed(1)?;
+        let mut copy = || -> Result<()> {
+            // SAFETY: both buffers live until the device was waited for, and nobody else uses them.
+            Ok(unsafe { device.async_copy_from(&host[..], gpu.stream()) }?)
+        };
+        let copy_call = self.cost(CALLS, &mut copy)?;
+        // Of an idle device: what a copy adds to two events that the host records one behind the other.
+        let [alone, without] = [true, false].map(|copies| {
+            let mut times = Vec::new();
+            for _ in 0..SAMPLES {
+                gpu.synchronize()?;
+                self.stopwatch.start(gpu)?;
+                self.stopwatch.wait_for_start()?;
+                if copies {
+                    copy()?;
+                }
+                self.stopwatch.stop(gpu)?;
+                times.push(1e6 * self.stopwatch.elapsed_ms()?);
+            }
+            Ok::<f64, anyhow::Error>(Spread::of(&times).median)
+        });
+        let launch_latency = (Spread::of(&times).median - api_call).max(0.0);
+        // A quarter of the set-up keeps the engine busy, the rest is the way to it.
+        let copy_latency = ((alone? - without? + launch_latency) / 1.25).max(0.0);
         let pool = Pool::new(gpu.device())?;
         pool.set_release_threshold(u64::MAX)?;
         let pool_pair = self.cost(CALLS, || {
@@ -365,13 +393,15 @@ impl Tools<'_> {
         figures.extend([
             ("api_call_ns", api_call),
             ("launch_call_ns", launch_call),
-            ("launch_latency_ns", (Spread::of(&times).median - api_call).max(0.0)),
+            ("copy_call_ns", copy_call),
+            ("launch_latency_ns", launch_latency),
+            ("copy_latency_ns", copy_latency),
             ("pool_call_ns", pool_pair / 2.0),
         ]);
         Ok(())
     }
 
-    /// What the device takes for a kernel that does nothing, for a copy of a word, and from one engine to another.
+    /// What the device takes for a kernel that does nothing, and from one engine to another.
     fn small_work(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         let nothing = Nothing::new(self.instruments)?;
@@ -383,7 +413,6 @@ impl Tools<'_> {
             Ok(unsafe { target.async_copy_from(&host[..words], gpu.stream()) }?)
         };
         let kernel = self.queued_cost(|| nothing.enqueue(self))?;
-        let copy = self.queued_cost(|| enqueue_copy(1))?;
         // A copy of a word may go with the commands, without an engine.
         let piece = self.queued_cost(|| enqueue_copy(PIECE))?;
         let both = self.queued_cost(|| {
@@ -404,80 +433,7 @@ impl Tools<'_> {
         figures.extend([
             ("kernel_minimum_ns", kernel),
             ("graph_kernel_minimum_ns", (more? - some?) / QUEUED as f64),
-            // A quarter of the set-up keeps the engine busy, the rest is the way to it.
-            ("copy_latency_ns", 4.0 * copy),
             ("engine_switch_ns", ((both - kernel - piece) / 2.0).max(0.0)),
-        ]);
-        Ok(())
-    }
-
-    /// What it costs the host to take, lock and read memory.
-    fn memory(&self, figures: &mut Figures) -> Result<()> {
-        let gpu = self.gpu;
-        let (small, large) = (1 << 20, self.words(1 << 26, 1 << 22));
-        // A cost of two sizes is one that is the same for all and one per byte.
-        let line = |costs: [f64; 2]| {
-            let per_byte = (costs[1] - costs[0]) / (4 * (large - small)) as f64;
-            (costs[0] - 4.0 * small as f64 * per_byte, 1e9 / per_byte)
-        };
-        let sizes = [small, large];
-        let pair = |costs: [Result<f64>; 2]| -> Result<[f64; 2]> {
-            let [small, large] = costs;
-            Ok([small?, large?])
-        };
-        let device = pair(sizes.map(|words| {
-            self.cost(4, || {
-                // SAFETY: nobody reads it.
-                drop(unsafe { DeviceBuffer::<u32>::uninitialized(words) }?);
-                Ok(())
-            })
-        }))?;
-        let lock = |words: usize, repeats: usize, flags: HostFlags| {
-            self.cost(repeats, || {
-                // SAFETY: nobody reads it.
-                Ok(unsafe { HostBuffer::<u32>::uninitialized(words, flags) }?.free()?)
-            })
-        };
-        let (_, lock_rate) = line(pair(sizes.map(|words| lock(words, 2, HostFlags::PINNED)))?);
-        // What locking takes for every size is lost in the noise of large ones.
-        let [page, write_combined_page] = pair(
-            [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| lock(1 << 10, 16, flags)),
-        )?;
-        let registered = pair(sizes.map(|words| {
-            let mut memory = vec![1_u32; words];
-            self.cost(2, || {
-                memory = RegisteredBuffer::new(std::mem::take(&mut memory), false)?.into_inner()?;
-                Ok(())
-            })
-        }))?;
-        let reads = [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| {
-            let source = HostBuffer::<u32>::zeroed(large, flags)?;
-            let mut target = vec![0_u32; large];
-            // Without a call there is nothing fixed to take off, and two sizes would differ by the host's noise.
-            let ns = self.time(|| {
-                target.copy_from_slice(&source);
-                gpu.host_has_read(&source);
-                Ok(())
-            });
-            ns.map(|ns| 4.0 * large as f64 / ns * 1e9)
-        });
-        let [read, write_combined] = reads;
-        let calls = |figure: &str| -> f64 {
-            figures.iter().find(|(name, _)| *name == figure).map_or(0.0, |(_, value)| *value)
-        };
-        let api_call = calls("api_call_ns");
-        let (device_pair, device_rate) = line(device);
-        let (register_latency, register_rate) = line(registered);
-        figures.extend([
-            ("device_memory_call_ns", device_pair / 2.0),
-            ("device_memory_bytes_per_second", 2.0 * device_rate),
-            ("page_lock_latency_ns", (page - 2.0 * api_call).max(0.0)),
-            ("page_lock_bytes_per_second", lock_rate),
-            ("write_combined_lock_ns", (write_combined_page - page).max(0.0)),
-            ("page_register_latency_ns", (register_latency - 2.0 * api_call).max(0.0)),
-            ("page_register_bytes_per_second", register_rate),
-            ("host_read_bytes_per_second", read?),
-            ("write_combined_read_bytes_per_second", write_combined?),
         ]);
         Ok(())
     }
