@@ -11,6 +11,7 @@ const LATENCIES: Latencies = Latencies {
     arithmetic: 4,
     barrier: 60,
     peer: 0,
+    blocks_at_once: 8,
     l1_lines: 64,
     l1_share_lines: 64,
 };

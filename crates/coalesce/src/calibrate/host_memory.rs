@@ -7,72 +7,70 @@ use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::managed::{MemoryLocation, prefetch};
 use results::Spread;
+use std::hint::black_box;
+
+/// Words of the smallest page.
+const PAGE_WORDS: usize = 1 << 10;
 
 impl Tools<'_> {
     /// What it costs the host to take, lock and read memory.
     pub(super) fn memory(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
-        let (small, large) = (1 << 20, self.words(1 << 26, 1 << 22));
         // A cost of two sizes is one that is the same for all and one per byte.
-        let line = |costs: [f64; 2]| {
-            let per_byte = (costs[1] - costs[0]) / (4 * (large - small)) as f64;
-            (costs[0] - 4.0 * small as f64 * per_byte, 1e9 / per_byte)
+        let line = |sizes: [usize; 2], costs: [Result<f64>; 2]| -> Result<(f64, f64)> {
+            let ([small, large], [of_small, of_large]) = (sizes, costs);
+            let (of_small, of_large) = (of_small?, of_large?);
+            let per_byte = (of_large - of_small) / (4 * (large - small)) as f64;
+            Ok((of_small - 4.0 * small as f64 * per_byte, 1e9 / per_byte))
         };
-        let sizes = [small, large];
-        let pair = |costs: [Result<f64>; 2]| -> Result<[f64; 2]> {
-            let [small, large] = costs;
-            Ok([small?, large?])
+        // The driver keeps some memory for the next, so that a few allocations and twice as many differ by chance.
+        let sizes = [1 << 20, self.words(1 << 26, 1 << 22)];
+        let taken = |words: usize| {
+            self.each(if self.is_model || words > sizes[0] { 4 } else { 32 }, || {
+                // SAFETY: nobody reads it.
+                drop(unsafe { DeviceBuffer::<u32>::uninitialized(words) }?);
+                Ok(())
+            })
         };
-        let device = pair(sizes.map(|words| {
-            // The driver keeps some for the next, so that a few and twice as many differ by chance.
-            let repeats = self.words((32 * small / words).max(4), 4);
-            let ns = self.time(|| {
-                (0..repeats).try_for_each(|_| {
-                    // SAFETY: nobody reads it.
-                    drop(unsafe { DeviceBuffer::<u32>::uninitialized(words) }?);
-                    Ok(())
-                })
-            })?;
-            Ok(ns / repeats as f64)
-        }))?;
+        let (device_pair, device_rate) = line(sizes, sizes.map(taken))?;
         let lock = |words: usize, repeats: usize, flags: HostFlags| {
-            self.cost(repeats, || {
+            self.each(repeats, || {
                 // SAFETY: nobody reads it.
                 Ok(unsafe { HostBuffer::<u32>::uninitialized(words, flags) }?.free()?)
             })
         };
-        let (_, lock_rate) = line(pair(sizes.map(|words| lock(words, 2, HostFlags::PINNED)))?);
-        // What locking takes for every size is lost in the noise of large ones.
-        let [page, write_combined_page] = pair(
-            [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| lock(1 << 10, 16, flags)),
+        // The first 2 MiB take as long as a page.
+        let page = lock(1 << 10, 16, HostFlags::PINNED)?;
+        let sizes = [1 << 19, self.words(1 << 24, 1 << 22)];
+        let (_, lock_rate) = line(sizes, sizes.map(|words| lock(words, 1, HostFlags::PINNED)))?;
+        let write_combined_page = lock(1 << 10, 16, HostFlags::WRITE_COMBINED)?;
+        let sizes = [1 << 10, sizes[1]];
+        let (register_latency, register_rate) = line(
+            sizes,
+            sizes.map(|words| {
+                let mut memory = vec![1_u32; words];
+                self.each(if words > sizes[0] { 1 } else { 16 }, || {
+                    let locked = RegisteredBuffer::new(std::mem::take(&mut memory), false)?;
+                    memory = locked.into_inner()?;
+                    Ok(())
+                })
+            }),
         )?;
-        let registered = pair(sizes.map(|words| {
-            let mut memory = vec![1_u32; words];
-            self.cost(2, || {
-                memory = RegisteredBuffer::new(std::mem::take(&mut memory), false)?.into_inner()?;
-                Ok(())
-            })
-        }))?;
         let reads = [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| {
-            // As the rows of `pinned_memory` have: what is larger than the caches may be written past them.
-            let words = self.words(1 << 24, 1 << 20);
+            let words = self.words(1 << 24, 1 << 21);
             let source = HostBuffer::<u32>::zeroed(words, flags)?;
             let mut target = vec![0_u32; words];
-            // Without a call there is nothing fixed to take off, and two sizes would differ by the host's noise.
-            let ns = self.time(|| {
-                target.copy_from_slice(&source);
-                gpu.host_has_read(&source);
+            self.whole_rate(|words| {
+                target[..words].copy_from_slice(&source[..words]);
+                gpu.host_has_read(&source[..words]);
                 Ok(())
-            });
-            ns.map(|ns| 4.0 * words as f64 / ns * 1e9)
+            })
         });
         let [read, write_combined] = reads;
         let calls = |figure: &str| -> f64 {
             figures.iter().find(|(name, _)| *name == figure).map_or(0.0, |(_, value)| *value)
         };
         let api_call = calls("api_call_ns");
-        let (device_pair, device_rate) = line(device);
-        let (register_latency, register_rate) = line(registered);
         figures.extend([
             ("device_memory_call_ns", device_pair / 2.0),
             ("device_memory_bytes_per_second", 2.0 * device_rate),
@@ -81,8 +79,8 @@ impl Tools<'_> {
             ("write_combined_lock_ns", (write_combined_page - page).max(0.0)),
             ("page_register_latency_ns", (register_latency - 2.0 * api_call).max(0.0)),
             ("page_register_bytes_per_second", register_rate),
-            ("host_read_bytes_per_second", read?),
-            ("write_combined_read_bytes_per_second", write_combined?),
+            ("host_read_bytes_per_second", 4.0 * read?),
+            ("write_combined_read_bytes_per_second", 4.0 * write_combined?),
         ]);
         Ok(())
     }
@@ -112,18 +110,28 @@ impl Tools<'_> {
                 gpu.host_has_written(memory.as_slice());
                 Ok(())
             })?;
-            for (of, to) in [(1, MemoryLocation::Device(gpu.device())), (2, MemoryLocation::Host)] {
-                timed(of, &mut || Ok(prefetch(&memory, 0..words, to, gpu.stream())?))?;
-            }
+            let to = MemoryLocation::Device(gpu.device());
+            timed(1, &mut || Ok(prefetch(&memory, 0..words, to, gpu.stream())?))?;
+            // Back by the host's own accesses, as most programs do it.
+            timed(2, &mut || {
+                memory.as_slice().iter().step_by(PAGE_WORDS).for_each(|word| {
+                    black_box(word);
+                });
+                gpu.host_has_touched(memory.as_slice());
+                Ok(())
+            })?;
             gpu.synchronize()?;
         }
-        let rate =
-            |times: &Vec<f64>| 4.0 * words as f64 / Spread::of(&times[warm_up..]).median * 1e9;
+        let rate = |times: &Vec<f64>, faults_ns: f64| {
+            4e9 * words as f64 / (Spread::of(&times[warm_up..]).median - faults_ns).max(1.0)
+        };
+        // The host's accesses fault once per 2 MiB.
+        let faults_ns = (4 * words >> 21) as f64 * self.page_fault_ns;
         let [first, to_device, to_host] = &times;
         figures.extend([
-            ("pages_first_on_host_bytes_per_second", rate(first)),
-            ("pages_to_device_bytes_per_second", rate(to_device)),
-            ("pages_to_host_bytes_per_second", rate(to_host)),
+            ("pages_first_on_host_bytes_per_second", rate(first, 0.0)),
+            ("pages_to_device_bytes_per_second", rate(to_device, 0.0)),
+            ("pages_to_host_bytes_per_second", rate(to_host, faults_ns)),
         ]);
         Ok(())
     }

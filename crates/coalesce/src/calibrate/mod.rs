@@ -82,6 +82,7 @@ pub fn run(gpu: &Gpu) -> Result<Calibration> {
         instruments: &instruments,
         stopwatch: Stopwatch::new()?,
         is_model: gpu.virtual_device().is_some(),
+        page_fault_ns: base.page_fault_ns,
     };
     let mut measured = Vec::new();
     tools.rates(&mut measured)?;
@@ -181,6 +182,8 @@ struct Tools<'a> {
     instruments: &'a Instruments<'a>,
     /// The virtual device: work is smaller, since every step is executed, and one sample says it all.
     is_model: bool,
+    /// What a fault of a page takes, which is not measured.
+    page_fault_ns: f64,
     stopwatch: Stopwatch,
 }
 
@@ -213,6 +216,18 @@ impl Tools<'_> {
     fn rate(&self, most: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
         let (half, all) = (self.spread(|| work(most / 2))?.min, self.spread(|| work(most))?.min);
         Ok((most - most / 2) as f64 / (all - half) * 1e9)
+    }
+
+    /// How many per second of what the host's memory decides: as a program finds it, at the size that most rows of
+    /// `pinned_memory` have. Two sizes would differ by what the host's caches do with each, and by its noise.
+    fn whole_rate(&self, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
+        let words = self.words(1 << 24, 1 << 21);
+        Ok(words as f64 / self.time(|| work(words))? * 1e9)
+    }
+
+    /// What one of so many in a row takes, in nanoseconds.
+    fn each(&self, count: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+        Ok(self.time(|| (0..count).try_for_each(|_| work()))? / count as f64)
     }
 
     /// What one of `count` costs, in nanoseconds, from as many and twice as many.
@@ -279,9 +294,9 @@ impl Tools<'_> {
         // Written, so that its pages are there.
         let mut pageable = vec![1_u32; words];
         let pageable_up =
-            self.rate(words, |n| Ok(device.index(0..n).copy_from(&pageable[..n])?))?;
+            self.whole_rate(|n| Ok(device.index(0..n).copy_from(&pageable[..n])?))?;
         let pageable_down =
-            self.rate(words, |n| Ok(device_source.index(0..n).copy_to(&mut pageable[..n])?))?;
+            self.whole_rate(|n| Ok(device_source.index(0..n).copy_to(&mut pageable[..n])?))?;
         figures.extend([
             ("dram_bytes_per_second", 8.0 * inside),
             ("host_to_device_bytes_per_second", 4.0 * up),
