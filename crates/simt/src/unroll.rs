@@ -167,8 +167,12 @@ LOOP:
         assert!(!unrolls(&format!("{load} bar.sync 0;")), "others go on meanwhile");
         assert!(!unrolls("ld.volatile.global.u32 %r2, [%rd3];"), "others may write");
         assert!(!unrolls("ld.global.u32 %r1, [%rd3];"), "what is loaded decides");
-        let branch = format!("{load} setp.eq.u32 %p2, %r3, 7; @%p2 bra OUT; OUT:");
-        assert!(!unrolls(&branch), "a branch inside");
+        let skipping = |count: usize| {
+            let skipped = "add.u32 %r4, %r4, 1; ".repeat(count);
+            unrolls(&format!("{load} setp.eq.u32 %p2, %r3, 7; @%p2 bra OUT; {skipped} OUT:"))
+        };
+        assert!(skipping(SKIPPED_MAX), "predicates");
+        assert!(!skipping(SKIPPED_MAX + 1), "a branch inside");
         assert!(!unrolls(&format!("{load} {}", "add.u32 %r4, %r4, 1;".repeat(LENGTH_MAX))), "long");
     }
 }

@@ -73,9 +73,16 @@ fn a_load_takes_as_long_as_the_way_to_what_has_the_data() {
 fn constants_are_slow_when_there_are_more_than_the_first_cache_holds() {
     let cycles = |lines: usize| {
         let loads: String = (0..lines)
-            .map(|line| format!("ld.const.u32 %r2, [table+{}]; add.u32 %r3, %r2, 1;\n", 64 * line))
+            // Each needs the one before, so that no two are waited for together.
+            .map(|line| {
+                let load = format!("ld.const.u32 %r3, [%rd3+{}];", 64 * line);
+                format!("{load} cvt.u64.u32 %rd4, %r3; add.u64 %rd3, %rd2, %rd4;\n")
+            })
             .collect();
-        let text = format!(".const .align 4 .b32 table[1024];\n{}", kernel(&loads));
+        let text = format!(
+            ".const .align 4 .b32 table[1024];\n{}",
+            kernel(&format!("mov.u64 %rd2, table; mov.u64 %rd3, %rd2;\n{loads}"))
+        );
         estimate(&text, &one_thread(), false).longest_chain_cycles
     };
     assert!(cycles(32) < 1000, "{}", cycles(32));
@@ -137,7 +144,8 @@ fn the_last_wavefront_of_a_bank_conflict_is_waited_for() {
 #[test]
 fn a_load_of_shared_memory_computes_its_address() {
     // One that reaches L1 is waited for all the time that the profile has for both.
-    let body = "ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; ld.global.u32 %r4, [%rd1]; add.u32 %r5, %r4, 1;";
+    let body = "ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; bar.sync 0;
+        ld.global.u32 %r4, [%rd1]; add.u32 %r5, %r4, 1;";
     let near = body.replace("ld.global.u32 %r4, [%rd1]", "ld.shared.u32 %r4, [tile]");
     let cycles = |body: &str| estimate(&kernel(body), &one_thread(), false).longest_chain_cycles;
     assert_eq!(cycles(body) - cycles(&near), u64::from(2 * LATENCIES.arithmetic));
@@ -154,4 +162,63 @@ fn stores_that_fill_the_same_lines_go_on_together() {
     let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]);
     let merged = |distance| estimate(&kernel(&body(distance)), &launch, false).merged_store_lines;
     assert_eq!((merged(16), merged(32)), (4, 0));
+}
+
+/// The cycles of a thread that runs this.
+fn alone(body: &str) -> u64 {
+    estimate(&kernel(body), &one_thread(), false).longest_chain_cycles
+}
+
+#[test]
+fn loads_of_a_block_wait_together_unless_something_is_between_them() {
+    let waits = |between: &str| {
+        let cycles = alone(&format!(
+            "ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1; {between}
+             ld.global.u32 %r4, [%rd1+4096]; add.u32 %r5, %r4, %r3;"
+        ));
+        cycles / u64::from(LATENCIES.global)
+    };
+    assert_eq!(waits(""), 1);
+    assert_eq!(waits("st.shared.u32 [tile], %r3;"), 1, "a store to other memory");
+    assert_eq!(waits("st.global.u32 [%rd1+8192], %r3;"), 2, "a store to what may be the same");
+    assert_eq!(waits("bar.sync 0;"), 2, "a barrier");
+    let skips = |skipped: usize| {
+        let skipped = "add.u32 %r7, %r7, 1; ".repeat(skipped);
+        waits(&format!("setp.eq.u32 %p1, %r1, 99; @%p1 bra OVER; {skipped} OVER:"))
+    };
+    assert_eq!((skips(8), skips(9)), (1, 2), "what is short becomes predicates");
+}
+
+#[test]
+fn four_turns_of_a_short_loop_wait_together() {
+    let turns = |turns: u32, load: &str| {
+        let cycles = alone(&format!(
+            "mov.u32 %r2, 0; mov.u64 %rd2, %rd1; LOOP: {load} add.u32 %r4, %r4, %r3;
+             add.u64 %rd2, %rd2, 4096; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, {turns};
+             @%p1 bra LOOP;"
+        ));
+        cycles / u64::from(LATENCIES.global)
+    };
+    let load = "ld.global.u32 %r3, [%rd2];";
+    assert_eq!([1, 4, 5, 8, 9].map(|count| turns(count, load)), [1, 1, 2, 2, 3]);
+    assert_eq!(turns(8, "ld.volatile.global.u32 %r3, [%rd2];"), 8, "others may write it");
+    let chained = "ld.global.u32 %r3, [%rd2]; cvt.u64.u32 %rd3, %r3; add.u64 %rd2, %rd2, %rd3;";
+    assert_eq!(turns(8, chained), 8, "each address needs the load before");
+}
+
+#[test]
+fn what_another_block_has_asked_for_arrives_for_both() {
+    // Each of two blocks, or of two waves, loads the same word, which L1 does not keep.
+    let body = "ld.global.cg.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1;";
+    let of = |blocks: u32| {
+        let launch = Launch::new("k", [blocks, 1, 1], [1, 1, 1]);
+        let estimate = estimate(&kernel(body), &launch, false);
+        (estimate.chain_cycles, estimate.first_chain_cycles, estimate.first_warps)
+    };
+    let (one, _, _) = of(1);
+    assert_eq!(of(8), (8 * one, 8 * one, 8), "as many as run at once wait for memory");
+    let (all, first, warps) = of(9);
+    assert_eq!((first, warps), (8 * one, 8));
+    let saved = u64::from(LATENCIES.global - LATENCIES.l2);
+    assert_eq!(all - first, one - saved, "the next finds it in L2");
 }

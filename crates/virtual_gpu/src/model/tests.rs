@@ -223,3 +223,67 @@ fn remote_sectors_cost_the_time_of_their_link() {
     assert_eq!(parts.peer_write_ns, bytes / 2.0 / link.write_bytes_per_second * 1e9);
     assert_eq!((parts.dram_ns, parts.l2_ns), (0.0, 0.0));
 }
+
+#[test]
+fn a_block_that_meets_at_barriers_computes_after_it_has_waited() {
+    let profile = Profile::named("h200").unwrap();
+    let waiting = |barriers: u64, resident: u32| {
+        let mut counters = Counters::default();
+        (counters.barriers, counters.shared_load.wavefronts) = (barriers, 1 << 32);
+        let estimate = Estimate { chain_cycles: 1 << 36, ..Estimate::default() };
+        let all = Load { resident, ..load(&counters, &estimate) };
+        let parts = parts(&profile, &all);
+        (parts.waiting_ns, parts.l1_ns, parts.together_ns())
+    };
+    let few = load(&NOTHING, &Estimate::default()).warps;
+    let (free, inside, together) = waiting(few, 1);
+    assert!(together < 1.1 * free.max(inside), "one barrier, as before a sum");
+    let (_, _, in_turn) = waiting(2 * few, 1);
+    assert!((in_turn / (free + inside) - 1.0).abs() < 1e-3, "{in_turn} of {free} and {inside}");
+    let (free, inside, _) = waiting(few, 8);
+    let (held, _, _) = waiting(2 * few, 8);
+    assert!(free + inside / 8.0 < inside && held == free, "others compute meanwhile");
+}
+
+#[test]
+fn blocks_behind_the_first_weigh_as_much_as_in_the_whole_launch() {
+    let profile = Profile { warp_start_cycles: 0.0, ..Profile::named("h200").unwrap() };
+    // 8 x 132 blocks of 8 warps run at once: a quarter of what was executed, and a thousandth of the launch.
+    let first_warps = 8 * 8 * 132;
+    let estimate = Estimate {
+        chain_cycles: (400 + 3 * 100) * first_warps,
+        first_chain_cycles: 400 * first_warps,
+        first_warps,
+        ..Estimate::default()
+    };
+    let executed =
+        Load { warps: 4 * first_warps, blocks: first_warps / 2, ..load(&NOTHING, &estimate) };
+    let mean = |times: f64| {
+        let larger = WorkScale::all(times);
+        let time = parts(&profile, &Load { larger, ..executed }).waiting_ns;
+        // Four times as many warps as run at once.
+        time * profile.clock_hz / 1e9 / (4.0 * times)
+    };
+    assert!((mean(1.0) - (400.0 + 3.0 * 100.0) / 4.0).abs() < 1e-6, "{}", mean(1.0));
+    assert!((mean(250.0) - (400.0 + 999.0 * 100.0) / 1000.0).abs() < 1e-6, "{}", mean(250.0));
+}
+
+#[test]
+fn an_l2_of_which_all_is_set_aside_is_slow() {
+    let profile = Profile::named("h200").unwrap();
+    let counters = Counters::default();
+    let estimate = Estimate { l1_missed_sectors: 1 << 30, ..Estimate::default() };
+    let free = load(&counters, &estimate);
+    let time = |load: &Load<'_>| parts(&profile, load).l2_ns;
+    assert_eq!(time(&Load { all_set_aside: true, ..free }) * ALL_SET_ASIDE, time(&free));
+}
+
+#[test]
+fn a_scheduler_issues_in_most_of_its_slots() {
+    let profile = Profile::named("h200").unwrap();
+    let mut counters = Counters::default();
+    counters.warp_instructions = 1 << 32;
+    let time = parts(&profile, &load(&counters, &Estimate::default())).issue_ns;
+    let slots = profile.clock_hz * 4.0 * f64::from(profile.multiprocessors);
+    assert!((time * slots / 1e9 * ISSUED / f64::powi(2.0, 32) - 1.0).abs() < 1e-9, "{time}");
+}
