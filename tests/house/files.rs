@@ -69,10 +69,6 @@ const LONGER: &[(&str, &str)] = &[
     ),
     ("crates/cuda_std_tests/tests/codegen.rs", "a list: what each kernel's PTX has to contain"),
     ("crates/cuda_builder/src/ir.rs", "one pass, and half of it is its tests"),
-    (
-        "crates/coalesce/src/calibrate.rs",
-        "one figure after the other; each is read beside its neighbours",
-    ),
 ];
 
 #[test]

@@ -3,7 +3,6 @@
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Row};
-use crate::unroll::BlockPlace;
 
 /// One instruction with its guard.
 #[derive(Clone, Debug)]
@@ -29,6 +28,15 @@ pub(crate) struct Detail {
     /// Rows read and written, for the check of uninitialized registers.
     pub reads: Vec<Row>,
     pub writes: Vec<Row>,
+}
+
+/// An instruction's place among basic blocks and unrolled loops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BlockPlace {
+    /// It is the first of a block, or of a loop that is unrolled.
+    pub is_first: bool,
+    /// The number of the unrolled loop that it is in, from 1; 0 outside of such loops.
+    pub unrolled: u32,
 }
 
 /// The value of a constant row.

@@ -7,7 +7,7 @@
 //! of this project's kernels that has no more than a few dozen instructions.
 
 use crate::operation::Operation;
-use crate::program::{Instruction, Program};
+use crate::program::{BlockPlace, Instruction, Program};
 use crate::registers::ALWAYS;
 use crate::timing::{decides, loops};
 use std::collections::BTreeSet;
@@ -20,15 +20,6 @@ const LENGTH_MAX: usize = 48;
 const SKIPPED_MAX: usize = 8;
 /// Instructions that are looked at for one load.
 const WORK_MAX: usize = 1 << 16;
-
-/// An instruction's place among basic blocks and unrolled loops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BlockPlace {
-    /// It is the first of a block, or of a loop that is unrolled.
-    pub is_first: bool,
-    /// The number of the unrolled loop that it is in, from 1; 0 outside of such loops.
-    pub unrolled: u32,
-}
 
 /// The places of all instructions.
 pub(crate) fn places(program: &Program) -> Vec<BlockPlace> {

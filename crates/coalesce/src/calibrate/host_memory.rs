@@ -57,7 +57,7 @@ impl Tools<'_> {
             }),
         )?;
         let reads = [HostFlags::PINNED, HostFlags::WRITE_COMBINED].map(|flags| {
-            let words = self.words(1 << 24, 1 << 21);
+            let words = self.words(1 << 24, 1 << 23);
             let source = HostBuffer::<u32>::zeroed(words, flags)?;
             let mut target = vec![0_u32; words];
             self.whole_rate(|words| {

@@ -221,7 +221,7 @@ impl Tools<'_> {
     /// How many per second of what the host's memory decides: as a program finds it, at the size that most rows of
     /// `pinned_memory` have. Two sizes would differ by what the host's caches do with each, and by its noise.
     fn whole_rate(&self, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
-        let words = self.words(1 << 24, 1 << 21);
+        let words = self.words(1 << 24, 1 << 23);
         Ok(words as f64 / self.time(|| work(words))? * 1e9)
     }
 
@@ -258,7 +258,7 @@ impl Tools<'_> {
     /// Device memory, L2, and copies between host and device.
     fn rates(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
-        let words = self.words(1 << 26, 1 << 21);
+        let words = self.words(1 << 26, 1 << 23);
         let rate = self.l2_reads(self.words(256, 32))?;
         figures.push(("l2_bytes_per_second", rate));
 

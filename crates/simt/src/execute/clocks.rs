@@ -1,7 +1,8 @@
 //! The clock of a warp, when a time is estimated.
 
 use crate::operation::{Operation, Row, Space};
-use crate::unroll::{BlockPlace, TURNS};
+use crate::program::BlockPlace;
+use crate::unroll::TURNS;
 
 /// Whether the assembler puts the instruction where its operands are there.
 fn is_moved(operation: &Operation) -> bool {

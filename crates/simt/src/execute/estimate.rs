@@ -1,8 +1,9 @@
 //! A model of what a launch waits for and of what caches keep from memory.
 //!
-//! Each warp has a clock of its own: an instruction starts when the registers it reads are there, and
-//! its result is there after a latency. Nobody competes for anything, so the clock at a warp's end is
-//! the time that it takes on an idle multiprocessor. How far its loads go says a model of the caches (`caches.rs`).
+//! Each warp has a clock of its own: an instruction starts when the registers it reads are there, where the assembler can
+//! put it (`clocks.rs`), and its result is there after a latency. Nobody competes for anything, so the clock at a warp's
+//! end is the time that it takes on an idle multiprocessor. How far its loads go says a model of the caches (`caches.rs`).
+//! The blocks that run at once start together: what one of them has asked memory for, the others wait for, too.
 //!
 //! What is kept depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
 //! on every machine.
@@ -13,7 +14,7 @@ use super::caches::{
 use super::clocks::Clocks;
 use super::lanes::lanes;
 use super::request::Request;
-use crate::hash::spread;
+use super::sums::Sums;
 use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
 use crate::program::Program;
@@ -24,41 +25,8 @@ use std::ops::Range;
 /// What memory whose pages move does it in, as a power of two: 64 KiB.
 const MOVING_SHIFT: u32 = 16;
 
-/// The time of atomics in the part of L2 that has most of it. Many counters are spread evenly: then no part has more
-/// than others, and only the busiest 256 bytes count.
-fn busiest_part(atomics: &ByAddress<Summed>) -> u64 {
-    if atomics.len() as u64 > 16 * L2_PARTS {
-        return atomics.values().map(|summed| summed.time).max().unwrap_or(0);
-    }
-    let mut parts = [0; L2_PARTS as usize];
-    for (bytes, summed) in atomics {
-        parts[((spread(*bytes) >> 32) % L2_PARTS) as usize] += summed.time;
-    }
-    parts.into_iter().max().unwrap_or(0)
-}
-
-/// What atomics did to 256 bytes, which one part of L2 changes one request after another.
-#[derive(Clone, Copy, Debug, Default)]
-struct Summed {
-    /// How long they took, in hundredths of the time of a lane that meets others at its address.
-    time: u64,
-    sectors: u8,
-}
-
-/// How long the lanes of a request keep the 256 bytes busy in which they meet: those of a line take a pass together, and
-/// those of one address wait for each other. Measured on an H200: `atomics` over its addresses, and sums of f32 at one
-/// address (`reduction`), in `results/nvidia-h200/reference.json`.
-const SUM_PASS: u64 = 300;
-const SUM_LANE: u64 = 100;
-/// Floats wait longer at one address, and those of 64 bits take two passes.
-const FLOAT_LANE: u64 = 240;
-/// 256 bytes, as a power of two.
-const SUMMED_SHIFT: u32 = 8;
 /// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
 const CONSTANT_LINES: usize = 32;
-/// Parts of L2 over which they are spread without order, each of which does its atomics one after another: with fewer
-/// than this many counters the busiest part of an H200 took two to four times the mean.
-const L2_PARTS: u64 = 48;
 /// What a link leads to.
 fn beyond(link: usize) -> Reached {
     if link == 0 { Reached::Host } else { Reached::Peer }
@@ -81,8 +49,8 @@ pub(crate) struct Estimator {
     constants: HashSet<u64>,
     /// Bytes written, by sector.
     written: ByAddress<u32>,
-    /// Atomics, by 256 bytes.
-    atomics: ByAddress<Summed>,
+    /// What atomics changed.
+    sums: Sums,
     /// How far the last load or atomic had to go.
     reached: Reached,
     /// When the last of what others have asked for and it needs, too, arrives.
@@ -128,7 +96,7 @@ impl Estimator {
             blocks: 0,
             constants: HashSet::new(),
             written: ByAddress::default(),
-            atomics: ByAddress::default(),
+            sums: Sums::default(),
             reached: Reached::L1,
             arrival: 0,
             missed: Vec::new(),
@@ -286,8 +254,6 @@ impl Estimator {
 
     /// A global atomic changes its bytes.
     pub fn atomic(&mut self, request: Request<'_>, is_float: bool) {
-        let lane_time = if is_float { FLOAT_LANE } else { SUM_LANE };
-        let pass_time = if is_float && request.bytes == 8 { 2 * SUM_PASS } else { SUM_PASS };
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.all.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
@@ -303,16 +269,7 @@ impl Estimator {
             }
             near.push(*address);
         }
-        near.sort_unstable();
-        for line in near.chunk_by(|a, b| a >> 7 == b >> 7) {
-            let most = line.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);
-            let summed = self.atomics.entry(line[0] >> SUMMED_SHIFT).or_default();
-            let together = pass_time.min(lane_time * line.len() as u64);
-            summed.time += together.max(lane_time * most as u64);
-            for address in line {
-                summed.sectors |= 1 << (address >> 5 & 7);
-            }
-        }
+        self.sums.add(near, is_float, request.bytes);
     }
 
     /// A global store changes its bytes.
@@ -483,12 +440,8 @@ impl Estimator {
             tag_cycles: self.tag_cycles,
             cluster_atomics: self.cluster_atomics,
             alone: self.l2.alone(),
-            atomics_queue: busiest_part(&self.atomics),
-            atomic_sectors: self
-                .atomics
-                .values()
-                .map(|line| u64::from(line.sectors.count_ones()))
-                .sum(),
+            atomics_queue: self.sums.busiest(),
+            atomic_sectors: self.sums.sectors(),
             dram_read_bytes: granule_bytes(self.l2.first() + again),
             dram_again_bytes: granule_bytes(again),
             dram_whole_sectors_written: whole,
@@ -507,7 +460,7 @@ impl Estimator {
         // By the first address of a 4 KiB page, a sector or 256 bytes.
         let read = self.l2.pages().map(|page| (page, false));
         let written = self.written.keys().map(|sector| (sector << 5, true));
-        let atomics = self.atomics.keys().map(|bytes| (bytes << SUMMED_SHIFT, true));
+        let atomics = self.sums.addresses().map(|address| (address, true));
         let all = read.chain(written).chain(atomics).filter(|_| !moving.is_empty());
         for (address, is_written) in all {
             let granule = address >> MOVING_SHIFT;

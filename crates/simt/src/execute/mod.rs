@@ -34,6 +34,7 @@ mod run;
 mod shadow;
 mod start;
 mod step;
+mod sums;
 mod surface;
 mod tensor;
 mod tensor_copy;
