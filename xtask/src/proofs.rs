@@ -248,6 +248,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "all of it",
     },
     Proof {
+        name: "predictions",
+        shows: "an H100 that nothing was fitted to is predicted from its own calibration: order and errors of all patterns",
+        command: ignored_test!("other_devices::an_h100"),
+        environment: &[],
+        inputs: &["crates/simt", "crates/virtual_gpu", "host", "kernels", "results/nvidia-h100"],
+        figure: "an H100: ",
+        sample: "three runs of an H200, with bounds for each and for each row of one",
+    },
+    Proof {
         name: "gpu",
         shows: "every variant is correct at every size on a GPU, and measuring notices what is planted",
         command: ignored_test!("device::"),

@@ -1,10 +1,12 @@
 //! Measures on a device what a profile of the virtual device says of it, and writes such a profile.
 //!
-//! Rates come from two sizes and costs from two counts, so that what both have in common drops out:
+//! Rates of the device come from two sizes and costs of calls from two counts, so that what both have in common drops out:
 //!
 //! ```text
 //! rate = (large - small) / (time of large - time of small)      cost = (time of 2 k - time of k) / k
 //! ```
+//!
+//! What crosses the link or the host's memory is long enough to be timed whole, and differs by more than what is fixed.
 //!
 //! What the host's calls cost is measured while the device has nothing to do, what the device takes for small work
 //! while a copy before it keeps it busy until the host has enqueued everything.
@@ -218,6 +220,12 @@ impl Tools<'_> {
         Ok((most - most / 2) as f64 / (all - half) * 1e9)
     }
 
+    /// How many per second cross the link between host and device: the fastest sample of all of them, beside which the fixed
+    /// part is nothing. The difference of two sizes was a tenth above the link's rate once.
+    fn link_rate(&self, most: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
+        Ok(most as f64 / self.spread(|| work(most))?.min * 1e9)
+    }
+
     /// How many per second of what the host's memory decides: as a program finds it, at the size that most rows of
     /// `pinned_memory` have. Two sizes would differ by what the host's caches do with each, and by its noise.
     fn whole_rate(&self, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
@@ -258,7 +266,7 @@ impl Tools<'_> {
     /// Device memory, L2, and copies between host and device.
     fn rates(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
-        let words = self.words(1 << 26, 1 << 23);
+        let words = self.words(1 << 26, 1 << 24);
         let rate = self.l2_reads(self.words(256, 32))?;
         figures.push(("l2_bytes_per_second", rate));
 
@@ -272,16 +280,16 @@ impl Tools<'_> {
             // SAFETY: all buffers live until `time` has waited, and nobody else uses them.
             Ok(unsafe { device.index(0..n).async_copy_from(&source, stream) }?)
         })?;
-        let up = self.rate(words, |n| {
+        let up = self.link_rate(words, |n| {
             // SAFETY: as above.
             Ok(unsafe { device.index(0..n).async_copy_from(&host_source[..n], stream) }?)
         })?;
-        let down = self.rate(words, |n| {
+        let down = self.link_rate(words, |n| {
             // SAFETY: as above.
             Ok(unsafe { device_source.index(0..n).async_copy_to(&mut host[..n], stream) }?)
         })?;
         let streams = Streams::new(2)?;
-        let both = self.rate(words, |n| {
+        let both = self.link_rate(words, |n| {
             streams.fork(gpu)?;
             let [first, second] = [0, 1].map(|index| streams.enter(index));
             // SAFETY: as above.
