@@ -17,7 +17,7 @@
 //! issue      warp-instructions / (multiprocessors x issue slots x clock), or twice those that multiply integers
 //! waiting    cycles that each warp waits, summed / (resident warps x clock), and the start of a block's warps / resident
 //!            blocks, because a block holds its places until its last warp has ended; or the cycles of the warp that waits
-//!            longest
+//!            longest. With barriers it is this and then what one block keeps its multiprocessor busy by itself
 //! zero-copy  sectors of mapped host memory that L1 does not have x 32 / rate of the bus, or their lines / rate
 //!            of requests: each line that a warp reaches for is a packet on the link, whatever it carries;
 //!            and the same for stored ones. L2 keeps none of them, so that a second read crosses the bus again

@@ -41,7 +41,7 @@ const GRANULE_SECTORS: u32 = 2;
 const OPEN_PAGES: usize = 64;
 /// A line that so many blocks lacked is read by all.
 const MANY_BLOCKS: u32 = 8;
-/// Caches for such lines.
+/// Caches for such lines: a number that divides no grid's width, so that the blocks of a column do not always meet in one.
 const CACHES: usize = 11;
 /// Lines of one store that the next store can join on its way to L2. On an H200 four stores of a warp that fill four lines
 /// together take no longer than one (`coarsening/consecutive_4` in `results/nvidia-h200/reference.json`), and each of eight
