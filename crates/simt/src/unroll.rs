@@ -81,11 +81,12 @@ fn chosen_by_predicates(program: &Program) -> BTreeSet<usize> {
         let jump = target - 1;
         match program.instructions[jump].operation {
             Operation::Branch { target: end }
-                if jump > pc && program.instructions[jump].guard == ALWAYS =>
+                if jump > pc
+                    && program.instructions[jump].guard == ALWAYS
+                    && is_short(pc + 1, jump)
+                    && is_short(target, end as usize) =>
             {
-                if is_short(pc + 1, jump) && is_short(target, end as usize) {
-                    chosen.extend([pc, jump]);
-                }
+                chosen.extend([pc, jump]);
             }
             _ if is_short(pc + 1, target) => chosen.extend([pc]),
             _ => {}

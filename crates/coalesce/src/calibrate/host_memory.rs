@@ -126,7 +126,7 @@ impl Tools<'_> {
             4e9 * words as f64 / (Spread::of(&times[warm_up..]).median - faults_ns).max(1.0)
         };
         // The host's accesses fault once per 2 MiB.
-        let faults_ns = (4 * words >> 21) as f64 * self.page_fault_ns;
+        let faults_ns = (4 * words).div_ceil(1 << 21) as f64 * self.page_fault_ns;
         let [first, to_device, to_host] = &times;
         figures.extend([
             ("pages_first_on_host_bytes_per_second", rate(first, 0.0)),
