@@ -17,6 +17,33 @@ pub(crate) struct Project {
     target: PathBuf,
 }
 
+/// Our `libvirtual_libcuda`, put aside: the project builds its own into the same folder, under the same name, because cargo
+/// gives C libraries no hash. Ours comes back as old as it was, so that what depends on it is not built once more.
+struct Aside(Vec<PathBuf>);
+
+impl Aside {
+    fn put(target: &Path) -> Aside {
+        let files = ["libvirtual_libcuda.rlib", "libvirtual_libcuda.so", "virtual_libcuda.d"];
+        let files = files.map(|file| target.join("release/deps").join(file));
+        let ours = files.into_iter().filter(|file| std::fs::rename(file, aside(file)).is_ok());
+        Aside(ours.collect())
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        for file in &self.0 {
+            if let Err(error) = std::fs::rename(aside(file), file) {
+                eprintln!("{} is not back, and will be built again: {error}", file.display());
+            }
+        }
+    }
+}
+
+fn aside(file: &Path) -> PathBuf {
+    file.with_added_extension("ours")
+}
+
 /// The folder of this test's own program, in which `coalesce` lies, too.
 fn target() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
@@ -61,9 +88,6 @@ impl Project {
             .args(arguments.split(' '))
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target)
-            // Both workspaces build `libvirtual_libcuda` here. Cargo gives C libraries no hash, so the stranger's would
-            // overwrite ours, and all that depends on it would be built once more.
-            .env("__CARGO_DEFAULT_LIB_METADATA", "stranger")
             .env("COALESCE_DEVICE", "virtual")
             // With the project's own folder, `cust` and all that uses it would be built anew, now and for this workspace
             // afterwards. So that folder is only looked for here, and not built with.
@@ -118,6 +142,7 @@ pub(crate) fn assert_says(text: &str, parts: &[&str]) {
 fn a_project_of_somebody_else_has_every_command() {
     let project = Project::new(&["--source", &root().to_string_lossy()]);
     project.share_what_is_built();
+    let _ours = Aside::put(&project.target);
     assert!(project.root.join(".cargo/cuda/lib64").is_dir(), "what cust's build script asks for");
     // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
     let manifest = project.file("host/Cargo.toml");
