@@ -114,8 +114,9 @@ impl Tools<'_> {
             timed(1, &mut || Ok(prefetch(&memory, 0..words, to, gpu.stream())?))?;
             // Back by the host's own accesses, as most programs do it.
             timed(2, &mut || {
+                // `black_box` of a reference would read nothing.
                 memory.as_slice().iter().step_by(PAGE_WORDS).for_each(|word| {
-                    black_box(word);
+                    black_box(*word);
                 });
                 gpu.host_has_touched(memory.as_slice());
                 Ok(())
