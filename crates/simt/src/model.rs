@@ -105,13 +105,16 @@ pub struct Estimate {
     pub merged_store_lines: u64,
     /// Warp-instructions that multiply integers.
     pub integer_multiplies: u64,
+    /// Groups of lanes beyond the first in which warps sum up (`redux`), which the hardware does one after another.
+    pub further_groups: u64,
     /// Cycles in which L1 finds the lines of loads of global memory.
     pub tag_cycles: u64,
     /// Which part of the pieces of 64 bytes that memory handed out had to open a page of it, 4 KiB: others of the page had
     /// not been asked for shortly before.
     pub alone: f64,
     /// What the busiest part of L2 spends on atomics, in hundredths of the time that an atomic of one lane takes where all
-    /// meet at one address.
+    /// meet at one address. A compare-and-swap that is repeated until it succeeds is tried once by each thread that runs at
+    /// once and wants the same address: one of them succeeds, and the others try again.
     pub atomics_queue: u64,
     /// Lanes of atomics on the shared memory of other blocks.
     pub cluster_atomics: u64,
@@ -127,6 +130,8 @@ pub struct Estimate {
     pub dram_partial_sectors_written: u64,
     /// What went to and from far memory.
     pub far: LinkTraffic,
+    /// The same of far memory that has small pages.
+    pub far_small_pages: LinkTraffic,
     /// What went to and from the memory of each other device, in the order of [`Options::peers`](crate::Options::peers).
     pub peers: Vec<LinkTraffic>,
     /// Pieces of the window that were read and are kept.

@@ -46,6 +46,8 @@ pub struct Options {
     pub estimate: Option<Latencies>,
     /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
     pub far: Vec<Range<u64>>,
+    /// The same of memory that has small pages, which is not among [`Options::far`].
+    pub far_small_pages: Vec<Range<u64>>,
     /// Addresses of the memory of other devices: the estimate counts the traffic of each apart.
     pub peers: Vec<Range<u64>>,
     /// Addresses of memory whose pages move: the estimate says which granules of 64 KiB the launch touched.
@@ -76,6 +78,7 @@ impl Default for Options {
             findings_max: 100,
             estimate: None,
             far: Vec::new(),
+            far_small_pages: Vec::new(),
             peers: Vec::new(),
             moving: Vec::new(),
             watched: None,

@@ -101,6 +101,40 @@ fn integer_multiplications_are_counted_and_others_are_not() {
 }
 
 #[test]
+fn sums_of_a_warp_are_counted_by_the_groups_of_lanes_that_have_them() {
+    let groups = |members: &str| {
+        let body = format!("{members} redux.sync.add.u32 %r3, %r1, %r2;");
+        estimate(&kernel(&body), &Launch::new("k", [2, 1, 1], [64, 1, 1]), false).further_groups
+    };
+    assert_eq!(groups("mov.u32 %r2, -1;"), 0);
+    // Each lane for itself, in four warps.
+    assert_eq!(groups("and.b32 %r4, %r1, 31; shl.b32 %r2, 1, %r4;"), 4 * 31);
+    // Even lanes and odd ones.
+    assert_eq!(groups("and.b32 %r4, %r1, 1; shl.b32 %r2, 0x55555555, %r4;"), 4);
+}
+
+#[test]
+fn a_compare_and_swap_in_a_loop_is_tried_by_all_that_want_the_same_address() {
+    let queue = |addresses: u32, operation: &str| {
+        let body = format!(
+            "and.b32 %r2, %r1, {}; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;
+            ld.relaxed.gpu.global.u32 %r3, [%rd3];
+            AGAIN: mov.u32 %r4, %r3; add.u32 %r5, %r4, 1; {operation}",
+            addresses - 1
+        );
+        estimate(&kernel(&body), &Launch::new("k", [4, 1, 1], [64, 1, 1]), false).atomics_queue
+    };
+    let once = "atom.global.cas.b32 %r3, [%rd3], %r4, %r5;";
+    let until_done = format!("{once} setp.ne.u32 %p1, %r3, %r4; @%p1 bra AGAIN;");
+    // All lanes succeed in turn here; on a GPU 256 threads, which all run at once, share the addresses.
+    assert_eq!(queue(64, &until_done), 256 / 64 * queue(64, once));
+    // Some try again here, too, and are counted.
+    assert!(queue(1, &until_done) >= 256 * queue(1, once));
+    // A sum needs no second try.
+    assert_eq!(queue(1, "red.global.add.u32 [%rd3], 1;"), queue(1, once));
+}
+
+#[test]
 fn atomics_that_reach_another_block_are_counted_by_lanes() {
     // All lanes of both blocks add to the memory of the block of rank 0.
     let body = "mov.u32 %r2, tile; mov.u32 %r5, 0; st.shared.u32 [%r2], %r5;

@@ -269,6 +269,7 @@ impl Machine {
         // What a kernel did is known from the check for races, which reports what was asked for.
         let asked = self.options.checks;
         let checks = Checks { global_races: asked.global_races || suspects.any(), ..asked };
+        let [far, far_small_pages] = self.memory.mapped_ranges();
         let options = simt::Options {
             checks,
             fuel: self.options.fuel,
@@ -278,7 +279,8 @@ impl Machine {
                 let profile = &self.device().profile;
                 profile.latencies(kernel.shared_bytes, kernel.resident, peer_cycles)
             }),
-            far: self.memory.mapped_ranges(),
+            far,
+            far_small_pages,
             peers: peer_addresses,
             moving: self.memory.managed.ranges(),
             watched: self.watched,

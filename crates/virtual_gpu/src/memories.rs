@@ -259,13 +259,16 @@ impl Memories {
         (address / 64..).zip(lines.map(hash)).collect()
     }
 
-    /// Host memory that kernels reach over the link: what is page-locked, and managed memory that does not move.
-    pub(crate) fn mapped_ranges(&mut self) -> Vec<Range<u64>> {
+    /// Host memory that kernels reach over the link: what the driver allocated, which has large pages, and in small ones
+    /// what the program allocated and managed memory that does not move.
+    pub(crate) fn mapped_ranges(&mut self) -> [Vec<Range<u64>>; 2] {
         let device = &self.device;
         let managed = self.managed.mapped_ranges(|range| is_zero(device, range));
-        let locked = self.host.iter().filter(|(_, region)| region.kind != HostKind::Managed);
-        let locked = locked.map(|(start, region)| *start..start + region.bytes as u64);
-        locked.chain(managed).collect()
+        let of = |kind: HostKind| {
+            let regions = self.host.iter().filter(move |(_, region)| region.kind == kind);
+            regions.map(|(start, region)| *start..start + region.bytes as u64)
+        };
+        [of(HostKind::Pinned).collect(), of(HostKind::Registered).chain(managed).collect()]
     }
 
     /// Device memory that managed memory may take.

@@ -62,6 +62,16 @@ const CLUSTER_ATOMIC_CYCLES: f64 = 4.83;
 /// `coalescing/strided` and `coarsening/consecutive_16`, where loads use L1 as well).
 const STORED_LINE_CYCLES: f64 = 2.0;
 
+/// How many sectors that are read L2 could hand out while it takes one that is stored: half of these go on to its other half
+/// (Nsight Compute counts 1.5 in L2 for each), and `local_memory/indexed` and `coarsening/consecutive_8`, which hardly do
+/// anything else, take 0.336 and 0.901 ms for 3.8e7 and 13.4e7 of them (in the same file).
+const STORED_SECTOR: f64 = 1.75;
+
+/// Slots of a scheduler for each further group of lanes, when those of a warp do one thing in groups one after another: the
+/// 32 groups of `atomics/warp_aggregated` take 820 cycles on an H100 (Nsight Compute: 3.7 instructions and 2.2 of them
+/// of the unit for addresses per group, and most of the time none is issued).
+const GROUP_SLOTS: f64 = 24.0;
+
 /// The part of its slots in which a scheduler issues at the best: 61.96 of 66.9 TFLOP/s, the measured peak of
 /// single-precision arithmetic in the same file and the theoretical one.
 const ISSUED: f64 = 0.926;
@@ -79,7 +89,12 @@ const TURNS: f64 = 0.064;
 /// `l2_persistence/all_set_aside` take 0.325 ms on an H200 and 0.333 ms on an H100, and with four fifths of that set aside
 /// 0.177 ms, as device memory does (in the same file, and `results/nvidia-h100/third.json.gz`): 805e6 / 0.325e-3 / 10e12.
 /// Nobody documents it. An A100 is said to gain by all that it allows, so that this holds from compute capability 9.0 on.
-const ALL_SET_ASIDE: f64 = 0.25;
+const ALL_SET_ASIDE: f64 = 0.31;
+
+/// Which part of the bus's rate kernels reach in host memory of small pages: `managed_memory/preferred_host`, 1.03 ms for 32
+/// MiB each way and once more one way, and `unified_addressing/registered`, 0.576 ms where memory of the driver's takes 0.420
+/// (in the same file; its lines are shifted as well). Copies reach the whole rate (`pinned_memory/h2d_registered`).
+const SMALL_PAGES: f64 = 0.8;
 
 /// The exponent of the norm that joins parts with queues before them: two equal parts take 1.09 times one of them.
 /// Fitted, as is the next, to all rows of kernels in the same file.
@@ -259,14 +274,17 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         c.global_store.sectors + c.global_atomic.sectors + c.global_reduction.sectors
     };
     let beyond = |of: &dyn Fn(&LinkTraffic) -> u64| {
-        work(estimate.peers.iter().chain([&estimate.far]).map(of).sum())
+        let host = [&estimate.far, &estimate.far_small_pages];
+        work(estimate.peers.iter().chain(host).map(of).sum())
     };
     // Some stores go on together.
     let stored_lines = counters.global_store.lines.max(1) as f64;
     let unmerged = 1.0 - estimate.merged_store_lines as f64 / stored_lines;
     let near_stores = unmerged * (of(&stores) - beyond(&|link| link.sectors_written)).max(0.0);
     let local = of(&|c| c.local_load.sectors + c.local_store.sectors + c.surface_store.sectors);
-    let l2 = 32.0 * (work(estimate.l1_missed_sectors) + near_stores + local);
+    let stored_local = of(&|c| c.local_store.sectors + c.surface_store.sectors);
+    let l2 = work(estimate.l1_missed_sectors) + near_stores + local;
+    let l2 = 32.0 * (l2 + (STORED_SECTOR - 1.0) * (near_stores + stored_local));
     let written =
         32 * (estimate.dram_whole_sectors_written + estimate.dram_partial_sectors_written);
     let scattered = 1.0 + ALONE * estimate.alone;
@@ -276,9 +294,12 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         + 32.0 * estimate.atomic_sectors as f64;
     let written = larger.bytes * written as f64 + 32.0 * estimate.atomic_sectors as f64;
     let dram = read + written - TURNS * (read - written).abs();
-    let zero_copy = |sectors: u64, lines: u64, bytes_per_second: f64| {
-        ns(work(32 * sectors), bytes_per_second)
-            .max(ns(work(lines), profile.zero_copy_lines_per_second))
+    let zero_copy = |sectors_and_lines: &dyn Fn(&LinkTraffic) -> [u64; 2], rate: f64| -> f64 {
+        let [large, small] = [&estimate.far, &estimate.far_small_pages].map(|link| {
+            let [sectors, lines] = sectors_and_lines(link);
+            ns(work(32 * sectors), rate).max(ns(work(lines), profile.zero_copy_lines_per_second))
+        });
+        large + small / SMALL_PAGES
     };
 
     let multiprocessors = f64::from(profile.multiprocessors);
@@ -313,7 +334,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let hottest = estimate.atomics_queue as f64 / 100.0;
     let hottest = grown(hottest, if is_once { hottest } else { 0.0 });
     let slots = ISSUED * cycles * f64::from(profile.issue_slots_per_clock);
-    let instructions = of(&|c| c.warp_instructions);
+    let instructions = of(&|c| c.warp_instructions) + GROUP_SLOTS * work(estimate.further_groups);
     // One of two pipes multiplies integers, so that they take two slots each.
     let multiplies = 2.0 * estimate.integer_multiplies as f64 * instructions
         / counters.warp_instructions.max(1) as f64;
@@ -371,13 +392,11 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         issue_ns,
         waiting_ns: waiting_ns.max(ns(longest, profile.clock_hz)),
         zero_copy_read_ns: zero_copy(
-            estimate.far.sectors_read,
-            estimate.far.lines_read,
+            &|link| [link.sectors_read, link.lines_read],
             profile.zero_copy_read_bytes_per_second,
         ),
         zero_copy_write_ns: zero_copy(
-            estimate.far.sectors_written,
-            estimate.far.lines_written,
+            &|link| [link.sectors_written, link.lines_written],
             profile.zero_copy_write_bytes_per_second,
         ),
         peer_read_ns: ways_ns(load).map(|[read, _]| read).sum(),

@@ -206,7 +206,9 @@ impl Machine<'_> {
                 if self.observers.counting {
                     self.observers.count_global_atomic(request);
                     if let Some(estimator) = &mut self.observers.estimator {
-                        estimator.atomic(request, atomic.t.is_float());
+                        let is_retried = atomic.operation == AtomicOperation::CompareSwap
+                            && self.run.program.decisive.binary_search(&(pc as u32)).is_ok();
+                        estimator.atomic(request, atomic.t.is_float(), is_retried);
                     }
                 }
                 if self.observers.checking {

@@ -27,19 +27,22 @@ const MOVING_SHIFT: u32 = 16;
 
 /// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
 const CONSTANT_LINES: usize = 32;
+/// Links to the host's memory: to large pages, and to small ones.
+const HOST_LINKS: usize = 2;
+
 /// What a link leads to.
 fn beyond(link: usize) -> Reached {
-    if link == 0 { Reached::Host } else { Reached::Peer }
+    if link < HOST_LINKS { Reached::Host } else { Reached::Peer }
 }
 
 /// What a launch did, as far as the estimate needs it.
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
-    /// Addresses behind a slower link: the host's, and those of each other device.
-    far: Vec<Range<u64>>,
+    /// Addresses behind a slower link: the host's in large and in small pages, and those of each other device.
+    far: [Vec<Range<u64>>; HOST_LINKS],
     peers: Vec<Range<u64>>,
-    /// What went to and from the host, and each other device.
+    /// What went over each of these links.
     links: Vec<LinkTraffic>,
     l1: FirstCache,
     l2: SecondCache,
@@ -51,6 +54,8 @@ pub(crate) struct Estimator {
     written: ByAddress<u32>,
     /// What atomics changed.
     sums: Sums,
+    /// What compare-and-swaps changed that a loop repeats until they succeed.
+    retried: Sums,
     /// How far the last load or atomic had to go.
     reached: Reached,
     /// When the last of what others have asked for and it needs, too, arrives.
@@ -63,6 +68,8 @@ pub(crate) struct Estimator {
     bulk: u32,
     /// Lanes of atomics on shared memory of other blocks.
     pub cluster_atomics: u64,
+    /// Groups of lanes beyond the first that sums of a warp were done in.
+    pub further_groups: u64,
     /// Wavefronts of the last access to shared memory: its result is there after the last of them.
     pub wavefronts: u32,
     l1_misses: u64,
@@ -82,14 +89,14 @@ pub(crate) struct Estimator {
 impl Estimator {
     pub fn new(
         latencies: Latencies,
-        [far, peers]: [Vec<Range<u64>>; 2],
+        [far, far_small_pages, peers]: [Vec<Range<u64>>; 3],
         (l2, grown): (L2, f64),
         instructions: usize,
     ) -> Estimator {
         Estimator {
             latencies,
-            links: vec![LinkTraffic::default(); 1 + peers.len()],
-            far,
+            links: vec![LinkTraffic::default(); HOST_LINKS + peers.len()],
+            far: [far, far_small_pages],
             peers,
             l1: FirstCache::new(latencies.l1_lines, latencies.l1_share_lines),
             l2: SecondCache::new(l2, grown),
@@ -97,12 +104,14 @@ impl Estimator {
             constants: HashSet::new(),
             written: ByAddress::default(),
             sums: Sums::default(),
+            retried: Sums::default(),
             reached: Reached::L1,
             arrival: 0,
             missed: Vec::new(),
             barriers: Vec::new(),
             bulk: 0,
             cluster_atomics: 0,
+            further_groups: 0,
             wavefronts: 0,
             l1_misses: 0,
             tag_cycles: 0,
@@ -117,12 +126,11 @@ impl Estimator {
         }
     }
 
-    /// The link that an address lies behind: 0 is the host's, then those of the other devices.
+    /// The link that an address lies behind: first the host's, then those of the other devices.
     fn link(&self, address: u64) -> Option<usize> {
-        if self.far.iter().any(|range| range.contains(&address)) {
-            return Some(0);
-        }
-        self.peers.iter().position(|range| range.contains(&address)).map(|peer| 1 + peer)
+        let holds = |ranges: &Vec<Range<u64>>| ranges.iter().any(|range| range.contains(&address));
+        let peer = || self.peers.iter().position(|range| range.contains(&address));
+        self.far.iter().position(holds).or_else(|| peer().map(|peer| HOST_LINKS + peer))
     }
 
     pub fn start_block(&mut self) {
@@ -253,7 +261,7 @@ impl Estimator {
     }
 
     /// A global atomic changes its bytes.
-    pub fn atomic(&mut self, request: Request<'_>, is_float: bool) {
+    pub fn atomic(&mut self, request: Request<'_>, is_float: bool, is_retried: bool) {
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.all.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
@@ -269,7 +277,8 @@ impl Estimator {
             }
             near.push(*address);
         }
-        self.sums.add(near, is_float, request.bytes);
+        let sums = if is_retried { &mut self.retried } else { &mut self.sums };
+        sums.add(near, is_float, request.bytes);
     }
 
     /// A global store changes its bytes.
@@ -440,18 +449,28 @@ impl Estimator {
             tag_cycles: self.tag_cycles,
             cluster_atomics: self.cluster_atomics,
             alone: self.l2.alone(),
-            atomics_queue: self.sums.busiest(),
-            atomic_sectors: self.sums.sectors(),
+            further_groups: self.further_groups,
+            atomics_queue: self.sums.busiest() + self.retries(),
+            atomic_sectors: self.sums.sectors() + self.retried.sectors(),
             dram_read_bytes: granule_bytes(self.l2.first() + again),
             dram_again_bytes: granule_bytes(again),
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: self.written.len() as u64 - whole,
             far: self.links[0],
-            peers: self.links.split_off(1),
+            far_small_pages: self.links[1],
+            peers: self.links.split_off(HOST_LINKS),
             kept: self.l2.kept(),
             touched: self.touched(moving),
         };
         (estimate, self.body)
+    }
+
+    /// What the busiest part of L2 spends on compare-and-swaps that are repeated: as often as threads that run at once want
+    /// the same address, where they spread evenly.
+    fn retries(&self) -> u64 {
+        let threads = self.retried.lanes().min(LANES as u64 * self.first_warps);
+        let rivals = threads as f64 / self.retried.addresses_changed().max(1) as f64;
+        (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
     }
 
     /// The granules of memory whose pages move that were touched, and whether they were written.
@@ -460,7 +479,8 @@ impl Estimator {
         // By the first address of a 4 KiB page, a sector or 256 bytes.
         let read = self.l2.pages().map(|page| (page, false));
         let written = self.written.keys().map(|sector| (sector << 5, true));
-        let atomics = self.sums.addresses().map(|address| (address, true));
+        let atomics =
+            self.sums.addresses().chain(self.retried.addresses()).map(|address| (address, true));
         let all = read.chain(written).chain(atomics).filter(|_| !moving.is_empty());
         for (address, is_written) in all {
             let granule = address >> MOVING_SHIFT;

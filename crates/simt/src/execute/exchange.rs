@@ -1,6 +1,7 @@
 //! Instructions in which the lanes of a warp exchange values: shuffle, vote, match, reduce.
 
 use super::block::Block;
+use super::lanes::lanes;
 use super::machine::Machine;
 use super::warp::{Split, State, Warp, read_row, write_row};
 use crate::findings::{Finding, Hazard};
@@ -75,6 +76,13 @@ impl Machine<'_> {
             Operation::Vote { mode, operands } => vote(warp, mask, *mode, operands),
             Operation::Match { all, operands } => match_lanes(warp, mask, *all, operands),
             Operation::Reduce { mode, signed, operands } => {
+                if let Some(estimator) = &mut self.observers.estimator {
+                    let members = &warp.registers.words[operands.members as usize];
+                    let first_lanes = lanes(mask).filter(|lane| {
+                        lanes(mask).find(|other| members[*other] == members[*lane]) == Some(*lane)
+                    });
+                    estimator.further_groups += first_lanes.count().saturating_sub(1) as u64;
+                }
                 reduce(warp, mask, *mode, *signed, operands);
             }
             Operation::Elect { operands } => {

@@ -71,9 +71,10 @@ impl<'r> Observers<'r> {
                 .global_races
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
             estimator: run.options.estimate.map(|figures| {
-                let links = [run.options.far.clone(), run.options.peers.clone()];
+                let options = &run.options;
+                let links = [&options.far, &options.far_small_pages, &options.peers];
                 let l2 = (run.options.l2.clone(), run.options.grown);
-                Box::new(Estimator::new(figures, links, l2, count))
+                Box::new(Estimator::new(figures, links.map(Clone::clone), l2, count))
             }),
             watching: false,
             recorded: Vec::new(),

@@ -22,6 +22,9 @@ struct Summed {
     /// How long they took, in hundredths of the time of a lane that meets others at its address.
     time: u64,
     sectors: u8,
+    /// The words of them.
+    words: u64,
+    lanes: u64,
 }
 
 /// What atomics changed, by 256 bytes.
@@ -41,7 +44,9 @@ impl Sums {
             summed.time += together.max(lane_time * most as u64);
             for address in line {
                 summed.sectors |= 1 << (address >> 5 & 7);
+                summed.words |= 1 << (address >> 2 & 63);
             }
+            summed.lanes += line.len() as u64;
         }
     }
 
@@ -61,6 +66,16 @@ impl Sums {
     /// Distinct sectors.
     pub fn sectors(&self) -> u64 {
         self.0.values().map(|summed| u64::from(summed.sectors.count_ones())).sum()
+    }
+
+    /// Distinct addresses.
+    pub fn addresses_changed(&self) -> u64 {
+        self.0.values().map(|summed| u64::from(summed.words.count_ones())).sum()
+    }
+
+    /// Lanes of all requests.
+    pub fn lanes(&self) -> u64 {
+        self.0.values().map(|summed| summed.lanes).sum()
     }
 
     /// Where each of the 256 bytes begins.

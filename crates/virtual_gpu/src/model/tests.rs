@@ -138,8 +138,21 @@ fn what_takes_longer_than_its_count_says() {
     assert!((plain.l1_ns / banked.l1_ns - 4.0).abs() < 1e-9);
     let all = of(Estimate { integer_multiplies: 1 << 30, ..read.clone() });
     assert!((all.issue_ns / plain.issue_ns - 2.0).abs() < 1e-9);
+    let grouped = of(Estimate { further_groups: 1 << 30, ..read.clone() });
+    assert!((grouped.issue_ns / plain.issue_ns - (1.0 + GROUP_SLOTS)).abs() < 1e-9);
     let cluster = of(Estimate { cluster_atomics: 132 * 1_980_000, ..read });
     assert!((cluster.atomics_ns / 1e6 - CLUSTER_ATOMIC_CYCLES).abs() < 1e-9);
+}
+
+#[test]
+fn a_stored_sector_keeps_l2_busy_for_longer_than_one_that_is_read() {
+    let profile = Profile::named("h200").unwrap();
+    let mut stores = Counters::default();
+    (stores.global_store.sectors, stores.local_store.sectors) = (1 << 20, 1 << 20);
+    let stored = parts(&profile, &load(&stores, &Estimate::default())).l2_ns;
+    let reads = Estimate { l1_missed_sectors: 1 << 21, ..Estimate::default() };
+    let read = parts(&profile, &load(&Counters::default(), &reads)).l2_ns;
+    assert!((stored / read - STORED_SECTOR).abs() < 1e-9, "{stored} {read}");
 }
 
 #[test]
@@ -206,6 +219,10 @@ fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
     let single = f64::from(1 << 20) / profile.zero_copy_lines_per_second * 1e9;
     assert_eq!(time(1 << 20, 1 << 20), single);
     assert!(single > 1.5 * whole);
+    let far_small_pages = LinkTraffic { sectors_read: 1 << 20, ..LinkTraffic::default() };
+    let estimate = Estimate { far_small_pages, ..Estimate::default() };
+    let small_pages = parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns;
+    assert!((small_pages * SMALL_PAGES / whole - 1.0).abs() < 1e-9, "{small_pages}");
 }
 
 #[test]
