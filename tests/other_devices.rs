@@ -150,14 +150,14 @@ fn the_curve_of_a_virtual_a100_is_that_of_the_guide() {
 #[ignore = "it predicts all patterns"]
 fn an_h100_is_predicted_from_its_calibration() {
     let folder = crate::kernels_source::root().join("results/nvidia-h100");
-    let profile = folder.join("fourth-calibrated.json").display().to_string();
+    let profile = folder.join("fifth-calibrated.json").display().to_string();
     let gpu = Gpu::open(&Choice::Virtual(profile), CATALOGUE.images).expect("the device starts");
     let plan =
         coalesce::measure::Plan { sweeps: false, ..coalesce::measure::Plan::new(CATALOGUE.all()) };
     let stop = AtomicBool::new(false);
     let predicted = coalesce::measure::run(&gpu, &CATALOGUE, &plan.on(&gpu), &stop, |_| {});
     let predicted = predicted.expect("it is predicted");
-    let measured = results::Results::load(&folder.join("fourth.json.gz"), CATALOGUE.renamed);
+    let measured = results::Results::load(&folder.join("fifth.json.gz"), CATALOGUE.renamed);
     let measured = measured.expect("it is readable");
     let (found, _) = results::pairs(&predicted, &measured);
     let agreement = results::agreement(&found);
@@ -166,6 +166,6 @@ fn an_h100_is_predicted_from_its_calibration() {
         "an H100: {order:.0} % of neighbours in order, median error {:.1} %, a tenth of the rows beyond {:.0} %",
         agreement.error_percent, agreement.worst_tenth_percent
     );
-    assert!(order >= 95.0 && agreement.error_percent <= 6.5, "{agreement:?}");
-    assert!(agreement.worst_tenth_percent <= 30.0, "{agreement:?}");
+    assert!(order >= 95.0 && agreement.error_percent <= 6.0, "{agreement:?}");
+    assert!(agreement.worst_tenth_percent <= 25.0, "{agreement:?}");
 }
