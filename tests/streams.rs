@@ -210,8 +210,9 @@ fn an_address_has_the_speed_of_its_memory() {
     // 4 MiB each way at once, at 51.4 GB/s in the slower direction; both together hold each other up. On an H200 it is 1.27
     // for 16 MiB.
     let bus_ms = 4.0 * n as f64 / 51.4e9 * 1e3;
-    // A vector may begin in the middle of a sector: then a warp touches five instead of four, in each of both halves.
-    for (variant, excess) in [("pinned", 1.0), ("mapped", 1.0), ("registered", 1.25)] {
+    // A vector may begin in the middle of a sector: then a warp touches five instead of four, in each of both halves; and
+    // its pages are small, in which kernels reach four fifths of the bus's rate.
+    for (variant, excess) in [("pinned", 1.0), ("mapped", 1.0), ("registered", 1.25 / 0.8)] {
         // `plain` is a question to the driver and no kernel: what the host takes is in all of them.
         let of_bus = (time[variant] - time["plain"]) / bus_ms;
         assert!(of_bus > 1.1 && of_bus < 1.35 * excess, "{variant}: {time:?}, {bus_ms} ms");
