@@ -256,3 +256,24 @@ fn what_another_block_has_asked_for_arrives_for_both() {
     let saved = u64::from(LATENCIES.global - LATENCIES.l2);
     assert_eq!(all - first, one - saved, "the next finds it in L2");
 }
+
+#[test]
+fn memory_with_small_pages_is_counted_apart() {
+    let body = "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3];
+        st.global.u32 [%rd3], %r2;";
+    let module =
+        Module::parse(&format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernel(body)));
+    let mut memory = Memory::default();
+    let start = memory.allocate(1 << 10).expect("room");
+    memory.fill(start, 0, 1 << 10).expect("allocated");
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).address(start);
+    let options = Options {
+        estimate: Some(LATENCIES),
+        far_small_pages: std::iter::once(start..start + (1 << 10)).collect(),
+        ..Options::default()
+    };
+    let report = run(&module.expect("PTX"), &mut memory, &launch, &options).expect("it runs");
+    let Estimate { far, far_small_pages: small, .. } = report.estimate.expect("it was asked for");
+    assert_eq!(far, simt::LinkTraffic::default());
+    assert_eq!((small.sectors_read, small.sectors_written), (4, 4));
+}

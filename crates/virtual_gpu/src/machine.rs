@@ -189,7 +189,7 @@ impl Machine {
         let rate = if self.memory.is_write_combined(address) {
             self.device().profile.write_combined_read_bytes_per_second
         } else {
-            self.device().profile.host_read_rate(bytes)
+            self.device().profile.host_read_bytes_per_second
         };
         let start = self.clock.now;
         self.host_works(bytes, rate);

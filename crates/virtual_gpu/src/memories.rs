@@ -417,6 +417,15 @@ mod tests {
     }
 
     #[test]
+    fn what_the_driver_allocated_has_large_pages_and_what_the_program_did_has_small_ones() {
+        let (mut memories, address) = with_pinned(64, 0);
+        let all = address..address + 64;
+        assert_eq!(memories.mapped_ranges(), [vec![all.clone()], vec![]]);
+        memories.host.get_mut(&address).expect("it is there").kind = HostKind::Registered;
+        assert_eq!(memories.mapped_ranges(), [vec![], vec![all]]);
+    }
+
+    #[test]
     fn a_copy_past_an_allocation_names_the_place() {
         let (mut memories, pinned) = with_pinned(64, 0);
         let device = memories.device.allocate(32).expect("there is room");

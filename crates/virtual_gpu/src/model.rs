@@ -62,14 +62,15 @@ const CLUSTER_ATOMIC_CYCLES: f64 = 4.83;
 /// `coalescing/strided` and `coarsening/consecutive_16`, where loads use L1 as well).
 const STORED_LINE_CYCLES: f64 = 2.0;
 
-/// How many sectors that are read L2 could hand out while it takes one that is stored: half of these go on to its other half
-/// (Nsight Compute counts 1.5 in L2 for each), and `local_memory/indexed` and `coarsening/consecutive_8`, which hardly do
-/// anything else, take 0.336 and 0.901 ms for 3.8e7 and 13.4e7 of them (in the same file).
+/// How many sectors that are read L2 could hand out while it takes one that is stored. `local_memory/indexed` loads and stores
+/// 3.8e7 of them in 0.336 ms: (1 + 1.75) x 3.8e7 x 32 / 10e12 = 0.334. `coarsening/consecutive_8` loads 1.7e7 and stores
+/// 13.4e7 in 0.901 ms: (1.7e7 + 1.75 x 13.4e7) x 32 / 10e12 = 0.80, and L1 is busy for nearly as long (in the same file).
+/// Nsight Compute counts 1.5 in L2 for each that is stored (`results/nvidia-h100/counters.csv.gz`).
 const STORED_SECTOR: f64 = 1.75;
 
 /// Slots of a scheduler for each further group of lanes, when those of a warp do one thing in groups one after another: the
-/// 32 groups of `atomics/warp_aggregated` take 820 cycles on an H100 (Nsight Compute: 3.7 instructions and 2.2 of them
-/// of the unit for addresses per group, and most of the time none is issued).
+/// 32 groups of `atomics/warp_aggregated` take 820 cycles of a scheduler on an H100 (814042 active cycles for 524288 / 528
+/// warps, in that file), of which 20 slots are the warp's other instructions: (820 x 0.926 - 20) / 31.
 const GROUP_SLOTS: f64 = 24.0;
 
 /// The part of its slots in which a scheduler issues at the best: 61.96 of 66.9 TFLOP/s, the measured peak of
@@ -87,7 +88,8 @@ const TURNS: f64 = 0.064;
 
 /// Which part of its rate L2 has left when a window persists and all is set aside for it that the device allows: the 805 MB of
 /// `l2_persistence/all_set_aside` take 0.325 ms on an H200 and 0.333 ms on an H100, and with four fifths of that set aside
-/// 0.177 ms, as device memory does (in the same file, and `results/nvidia-h100/third.json.gz`): 805e6 / 0.325e-3 / 10e12.
+/// 0.177 ms, as device memory does (in the same file, and `results/nvidia-h100/third.json.gz`). A third of them is stored:
+/// (537e6 + 1.75 x 268e6) / 0.325e-3 / 10e12.
 /// Nobody documents it. An A100 is said to gain by all that it allows, so that this holds from compute capability 9.0 on.
 const ALL_SET_ASIDE: f64 = 0.31;
 

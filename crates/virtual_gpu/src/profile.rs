@@ -150,9 +150,6 @@ pub struct Profile {
     pub copy_latency_ns: f64,
     /// The host reading its own memory from front to back.
     pub host_read_bytes_per_second: f64,
-    /// The same where it is so little that its caches hold it: 8 MiB at most.
-    #[serde(default = "host_cached_read_bytes_per_second")]
-    pub host_cached_read_bytes_per_second: f64,
     /// The same where the memory is write-combined.
     pub write_combined_read_bytes_per_second: f64,
     /// Allocating page-locked memory and freeing it, both together: the first 2 MiB, or less.
@@ -203,11 +200,6 @@ fn host_latency_cycles() -> u32 {
 /// As [`l2_latency_cycles`]: 3.289 ms.
 fn constant_latency_cycles() -> u32 {
     99
-}
-
-/// What files do not say that were written before it was measured apart: the H200's rate for all sizes.
-fn host_cached_read_bytes_per_second() -> f64 {
-    13.7e9
 }
 
 /// As [`write_combined_lock_ns`].
@@ -299,10 +291,6 @@ pub enum ProfileError {
 /// `each_step` is 1.33 to 1.39 in `reference.json` and `third.json.gz` of an H200 and `all.json.gz` of an H100 (`results`).
 const POOL_MAPS: f64 = 1.4;
 
-/// What the host's caches hold: of an H100's host, which reads 64 MiB at 5 to 7 GB/s, 8 MiB came at 11
-/// (`overlap/host_after`) and 1 MiB at 8 or more (`batching/packed`).
-const HOST_CACHED_BYTES: usize = 8 << 20;
-
 /// What the driver maps at once: the granularity of its virtual memory management.
 const MAPPED_AT_ONCE: u64 = 2 << 20;
 
@@ -392,15 +380,6 @@ impl Profile {
             CallCost::Launch => self.launch_call_ns,
             CallCost::Copy => self.copy_call_ns,
             CallCost::Pool => self.pool_call_ns,
-        }
-    }
-
-    /// How many bytes per second the host reads of so many.
-    pub(crate) fn host_read_rate(&self, bytes: usize) -> f64 {
-        if bytes <= HOST_CACHED_BYTES {
-            self.host_cached_read_bytes_per_second
-        } else {
-            self.host_read_bytes_per_second
         }
     }
 

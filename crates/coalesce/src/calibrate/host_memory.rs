@@ -9,8 +9,6 @@ use cust_ext::managed::{MemoryLocation, prefetch};
 use results::Spread;
 use std::hint::black_box;
 
-/// Words that the host's caches hold: 2 MiB.
-const CACHED_WORDS: usize = 1 << 19;
 /// Words of the smallest page.
 const PAGE_WORDS: usize = 1 << 10;
 
@@ -69,15 +67,6 @@ impl Tools<'_> {
             })
         });
         let [read, write_combined] = reads;
-        let cached = {
-            let source = HostBuffer::<u32>::zeroed(CACHED_WORDS, HostFlags::PINNED)?;
-            let mut target = vec![0_u32; CACHED_WORDS];
-            self.time(|| {
-                target.copy_from_slice(&source);
-                gpu.host_has_read(&source);
-                Ok(())
-            })?
-        };
         let calls = |figure: &str| -> f64 {
             figures.iter().find(|(name, _)| *name == figure).map_or(0.0, |(_, value)| *value)
         };
@@ -91,7 +80,6 @@ impl Tools<'_> {
             ("page_register_latency_ns", (register_latency - 2.0 * api_call).max(0.0)),
             ("page_register_bytes_per_second", register_rate),
             ("host_read_bytes_per_second", 4.0 * read?),
-            ("host_cached_read_bytes_per_second", 4e9 * CACHED_WORDS as f64 / cached),
             ("write_combined_read_bytes_per_second", 4.0 * write_combined?),
         ]);
         Ok(())

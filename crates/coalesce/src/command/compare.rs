@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Compare boards of a fleet, four or more of one model, with their median; exit with 1 when one is an outlier.
-    #[arg(long, conflicts_with_all = ["fail_on", "least_order", "most_error"])]
+    #[arg(long, conflicts_with_all = ["fail_on", "least_order", "most_error", "most_tenth"])]
     fleet: bool,
     /// Write the comparison as JSON to standard output, and nothing else.
     #[arg(long)]
@@ -35,6 +35,9 @@ pub struct Arguments {
     /// For predictions: exit with 1 when the median error exceeds this percentage.
     #[arg(long, value_name = "PERCENT")]
     most_error: Option<f64>,
+    /// For predictions: exit with 1 when a tenth of the rows is off by more than this percentage.
+    #[arg(long, value_name = "PERCENT")]
+    most_tenth: Option<f64>,
 }
 
 /// The verdict that makes a comparison fail.
@@ -119,6 +122,7 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     }
     arguments.least_order.is_none_or(|least| order_percent >= least)
         && arguments.most_error.is_none_or(|most| error_percent <= most)
+        && arguments.most_tenth.is_none_or(|most| worst_tenth_percent <= most)
 }
 
 /// Whether no row has the verdict that makes the comparison fail.
