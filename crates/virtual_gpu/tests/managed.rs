@@ -233,10 +233,10 @@ fn advice_decides_what_moves() {
     let mapped = here.launch("increment", &mut values);
     assert_eq!(mapped.moves, PageMoves::default());
     let estimate = mapped.report.estimate.unwrap();
-    assert_eq!(estimate.far.sectors_read, (BLOCK / 32) as u64, "over the link");
+    assert_eq!(estimate.far_small_pages.sectors_read, (BLOCK / 32) as u64, "over the link");
     here.prefetch(&values, here.to_device());
     let near = here.launch("increment", &mut values).report.estimate.unwrap();
-    assert_eq!(near.far.sectors_read, 0);
+    assert_eq!(near.far_small_pages.sectors_read, 0);
 
     let mut values = here.written(1);
     advise(&values, all.clone(), Advice::ReadMostly).unwrap();
