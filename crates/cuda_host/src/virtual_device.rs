@@ -46,6 +46,11 @@ impl VirtualDevice {
         virtual_gpu::extrapolate_to(scale);
     }
 
+    /// L2 holds nothing any more of what ran before, but for what was set aside.
+    pub fn empty_l2(&self) {
+        virtual_gpu::empty_l2();
+    }
+
     /// What ran since the last call.
     pub fn take_launches(&self) -> Vec<LaunchRecord> {
         virtual_gpu::launches()

@@ -9,6 +9,7 @@ mod compare;
 mod counters;
 mod counts;
 pub mod fleet;
+mod predictions;
 mod profile;
 mod read;
 mod renamed;
@@ -28,6 +29,7 @@ pub use counts::{
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
     place,
 };
+pub use predictions::add_predictions;
 pub use profile::{
     FailOn, Mistake, PROFILE_SCHEMA, ProfiledHazard, ProfiledInstruction, ProfiledKernel,
     ProgramProfile,

@@ -46,7 +46,7 @@ pub use launch::{Launch, Limits, validate};
 pub use listing::{ListedLine, listing};
 pub use memory::{Allocation, Memory};
 pub use metrics::{METRICS, Metric, constant_cache_requests};
-pub use model::{Estimate, L2, Latencies, LinkTraffic, Pieces, Window};
+pub use model::{Estimate, L2, Latencies, LinkTraffic, Pieces, Window, piece_bytes};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };

@@ -41,17 +41,27 @@ pub struct L2 {
     pub window: Option<Window>,
     /// What that part holds when the launch begins.
     pub there: Arc<Pieces>,
+    /// What the rest holds then, of what was read and written before.
+    pub left: Arc<Pieces>,
+    /// How many bytes of different memory stay there from one launch to the next.
+    pub room_bytes: u64,
 }
 
 impl Default for L2 {
     /// A cache that loses nothing during a launch.
     fn default() -> L2 {
-        L2 { bytes: u64::MAX, window: None, there: Arc::default() }
+        let (there, left) = Default::default();
+        L2 { bytes: u64::MAX, window: None, there, left, room_bytes: u64::MAX }
     }
 }
 
 /// Pieces of 64 bytes of memory: a bit for each of 64 in a page of 4 KiB, by the page's number.
 pub type Pieces = BTreeMap<u64, u64>;
+
+/// How many bytes of memory these are.
+pub fn piece_bytes(pieces: &Pieces) -> u64 {
+    pieces.values().map(|bits| 64 * u64::from(bits.count_ones())).sum()
+}
 
 /// A window of addresses of which a part of the second cache keeps pieces.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +146,9 @@ pub struct Estimate {
     pub peers: Vec<LinkTraffic>,
     /// Pieces of the window that were read and are kept.
     pub kept: Pieces,
+    /// What was read or written, if the second cache has room for all of it. Otherwise the next launch finds nothing that it
+    /// asks for in the same order: what it needs next is always what has just left.
+    pub left: Option<Pieces>,
     /// Granules of [`Options::moving`](crate::Options::moving) that were touched, by their address / 64 KiB, and
     /// whether they were written. What far memory holds is not among them.
     pub touched: BTreeMap<u64, bool>,

@@ -1,7 +1,7 @@
 //! What one device of a machine has of its own.
 
 use crate::code::LOST;
-use crate::l2::PersistingL2;
+use crate::l2::{L2Contents, L2Size};
 use crate::limits::Limits;
 use crate::profile::Profile;
 use cuda_driver::ReturnCode;
@@ -11,8 +11,8 @@ use cuda_driver::ReturnCode;
 pub(crate) struct DeviceState {
     pub(crate) profile: Profile,
     pub(crate) limits: Limits,
-    /// What the part of L2 that is set aside holds.
-    pub(crate) l2: PersistingL2,
+    /// What its L2 holds.
+    pub(crate) l2: L2Contents,
     /// What every later call of its contexts returns.
     pub(crate) fault: Option<ReturnCode>,
     /// After how many more of its kernels it disappears.
@@ -28,8 +28,14 @@ impl DeviceState {
             && self.limits.persisting_l2_bytes as u64 >= self.profile.persisting_l2_bytes
     }
 
+    /// How large its L2 is, and how much of it is set aside.
+    pub(crate) fn l2_size(&self) -> L2Size {
+        let set_aside_bytes = self.limits.persisting_l2_bytes as u64;
+        L2Size { bytes: self.profile.l2_bytes, set_aside_bytes }
+    }
+
     pub(crate) fn new(profile: Profile) -> DeviceState {
-        let (limits, l2) = (Limits::default(), PersistingL2::default());
+        let (limits, l2) = (Limits::default(), L2Contents::default());
         let (fault, kernels_until_lost, lost) = (None, None, false);
         DeviceState { profile, limits, l2, fault, kernels_until_lost, lost }
     }

@@ -244,6 +244,7 @@ impl Machine {
         let bytes = self.larger_bytes((row_bytes * fill.height) as u64);
         let end = fill.address + ((fill.height - 1) * fill.pitch + row_bytes) as u64;
         let pages_ns = self.bring_pages(fill.address..end);
+        self.pass_l2(fill.address..end);
         Some(pages_ns + copy_model::fill_ns(&self.device().profile, bytes))
     }
 
@@ -288,8 +289,8 @@ impl Machine {
             footprint: suspects.any(),
             l2: self.device().l2.found_by(
                 kernel.window,
-                self.device().profile.l2_bytes,
-                self.device().limits.persisting_l2_bytes as u64,
+                self.device().l2_size(),
+                self.larger.bytes,
             ),
             grown: if all_at_once { 1.0 } else { self.larger.bytes },
             ..simt::Options::default()
@@ -336,9 +337,12 @@ impl Machine {
             self.remember(kernel, report, predicted);
             return Some((least_ns, Vec::new()));
         }
-        let estimate = report.estimate.clone().unwrap_or_default();
+        let mut estimate = report.estimate.clone().unwrap_or_default();
+        let larger = self.larger.bytes;
         let device = self.device_mut();
-        device.l2.keep(&estimate.kept, device.limits.persisting_l2_bytes as u64);
+        let size = device.l2_size();
+        device.l2.keep(&estimate.kept, size.set_aside_bytes);
+        device.l2.leave(estimate.left.take(), size, larger);
         let links: Vec<&Link> = links.iter().collect();
         let load = Load {
             counters: &report.counters,
@@ -379,6 +383,14 @@ impl Machine {
         self.moves_ns(&moves)
     }
 
+    /// A copy within a device, or a fill, uses these addresses, which go through its L2.
+    fn pass_l2(&mut self, range: Range<u64>) {
+        let Some(device) = self.memory.device.device_of(range.start) else { return };
+        let larger = self.larger.bytes;
+        let device = &mut self.devices[device];
+        device.l2.pass(range, device.l2_size(), larger);
+    }
+
     fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
         let Predicted { parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
@@ -411,6 +423,10 @@ impl Machine {
         for side in [copy.source, copy.target] {
             let end = side.address + ((copy.height - 1) * side.pitch + copy.width) as u64;
             pages_ns += self.bring_pages(side.address..end);
+            // Copies over the bus neither leave anything in L2 nor displace anything.
+            if direction == Direction::Device {
+                self.pass_l2(side.address..end);
+            }
         }
         if let Direction::Peer { from, to } = direction {
             let link = self.topology.link(from, to)?;

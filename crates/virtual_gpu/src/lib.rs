@@ -80,7 +80,7 @@ pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
-    assume_registers, extrapolate_to, forget_failure, host_reads, host_touches, host_writes,
-    launches, leaks, misuse, observe, operations, skip_kernels, trace, watch,
+    assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,
+    host_writes, launches, leaks, misuse, observe, operations, skip_kernels, trace, watch,
 };
 pub use topology::Topology;

@@ -67,6 +67,11 @@ pub fn extrapolate_to(larger: WorkScale) {
     with(|machine| machine.larger = larger);
 }
 
+/// No L2 holds anything any more but what a program has set aside parts of them for: as after a pass over other data.
+pub fn empty_l2() {
+    with(|machine| machine.devices.iter_mut().for_each(|device| device.l2.empty()));
+}
+
 /// From here on, kernels are launched and recorded, and their time is 0, but they are not executed: to learn
 /// how a program would launch them.
 pub fn skip_kernels(skip: bool) {

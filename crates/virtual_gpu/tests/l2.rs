@@ -52,8 +52,13 @@ const STREAMED: u64 = 16 * THREADS as u64;
 
 /// What a launch asks of memory, in bytes.
 fn bytes(slide: &Slide, stream: &Stream, words: usize) -> u64 {
+    bytes_of_blocks(slide, stream, words, THREADS / BLOCK)
+}
+
+/// What a launch of so many blocks asks of memory, in bytes.
+fn bytes_of_blocks(slide: &Slide, stream: &Stream, words: usize, grid: u32) -> u64 {
     let function = slide.module.get_function("slide").unwrap();
-    let (grid, mask) = (THREADS / BLOCK, words as u32 - 1);
+    let mask = words as u32 - 1;
     let (hot, streamed) = (slide.hot.as_device_ptr(), slide.streamed.as_device_ptr());
     virtual_gpu::launches();
     // SAFETY: the kernel takes two pointers and a mask; the arrays have `mask + 1` and four words per thread.
@@ -158,4 +163,15 @@ fn a_window_is_kept_while_it_fits_what_is_set_aside() {
         assert_eq!(bytes_in_window(&slide, &stream, words), expected, "a window of the launch");
     }
     assert!(bytes(&slide, &stream, words) > STREAMED, "the next launch on the stream has none");
+
+    // What the last launch used is still there, unless it used more than there is room for.
+    let small = |blocks| bytes_of_blocks(&slide, &stream, 1, blocks);
+    let all = |blocks| u64::from(16 * BLOCK * blocks) + 64;
+    assert_eq!(small(32), all(32), "after a launch that used more");
+    assert_eq!(small(32), 0, "after the same launch");
+    assert_eq!(small(64), all(64) - all(32), "after half of it");
+    virtual_gpu::empty_l2();
+    assert_eq!(small(32), all(32), "after other data");
+    assert_eq!(small(256), all(256) - all(32), "more than the rest has room for, some of it there");
+    assert_eq!(small(32), all(32), "after that");
 }

@@ -4,8 +4,7 @@ use super::Plan;
 use crate::catalogue::Catalogue;
 use anyhow::Result;
 use cuda_host::{Choice, Gpu, device_count};
-use results::{Results, Row};
-use std::collections::HashMap;
+use results::{Results, add_predictions};
 use std::sync::atomic::AtomicBool;
 use virtual_gpu::{PROFILES, Profile};
 
@@ -29,19 +28,7 @@ pub fn predict(results: &mut Results, catalogue: &Catalogue, plan: &Plan) -> Res
     let gpu = Gpu::open(&Choice::Virtual(machine), catalogue.images)?;
     let plan = plan.clone().on(&gpu);
     let predicted = super::run(&gpu, catalogue, &plan, &AtomicBool::new(false), |_| {})?;
-    merge(&mut results.rows, &predicted.rows, named.is_some());
+    add_predictions(&mut results.rows, &predicted.rows, named.is_some());
     results.counts = predicted.counts;
     Ok(())
-}
-
-/// Adds what is predicted, if it is for this GPU, and counted.
-fn merge(rows: &mut [Row], predicted: &[Row], is_this_gpu: bool) {
-    let predicted: HashMap<_, _> = predicted.iter().map(|row| (row.key(), row)).collect();
-    for row in rows {
-        if let Some(other) = predicted.get(&row.key()).copied() {
-            row.traffic = other.traffic;
-            row.predicted_ms =
-                other.measured().filter(|_| is_this_gpu).map(|measured| measured.time_ms.median);
-        }
-    }
 }

@@ -34,7 +34,7 @@ pub struct Sampler<'a> {
     stopwatch: Stopwatch,
     /// Shut on a GPU only; but its memory is page-locked, and what else is small and page-locked shares pages with it.
     gate: Gate<'a>,
-    /// `None` on the virtual device, whose model starts every kernel with cold caches, has no noise and one clock.
+    /// `None` on the virtual device, which can be told to empty its caches, has no noise and one clock.
     tools: Option<Tools<'a>>,
     /// Below this clock, MHz, a sample says more about the power supply than about the kernel.
     least_mhz: f64,
@@ -155,6 +155,12 @@ impl<'a> Sampler<'a> {
         let begin = Instant::now();
         work(Step::Prepare)?;
         let Some(Tools { flush, clock }) = &self.tools else {
+            if caches == Caches::Cold
+                && let Some(device) = self.gpu.virtual_device()
+            {
+                self.gpu.synchronize()?;
+                device.empty_l2();
+            }
             self.enqueue_between_events(caches, &mut work)?;
             series.times_ms.push(self.stopwatch.elapsed_ms()?);
             return Ok(());

@@ -28,7 +28,7 @@
 //! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else.
 
 use crate::hash::spread;
-use crate::model::{L2, Pieces};
+use crate::model::{L2, Pieces, piece_bytes};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -184,6 +184,10 @@ pub struct SecondCache {
     grown: f64,
     /// What was read.
     read: ByAddress<Box<Page>>,
+    /// Granules that were there before they were asked for the first time.
+    before: u64,
+    /// The bytes of what launches before have left.
+    left_bytes: u64,
     /// What the part of L2 for everything was asked for, and the window's, in sectors of 32 bytes.
     asked: [u32; 2],
     /// The granule that was asked for last.
@@ -202,9 +206,11 @@ pub struct SecondCache {
 impl SecondCache {
     pub fn new(l2: L2, grown: f64) -> SecondCache {
         SecondCache {
+            left_bytes: piece_bytes(&l2.left),
             l2,
             grown,
             read: ByAddress::default(),
+            before: 0,
             asked: [0; 2],
             last: None,
             open: Vec::new(),
@@ -240,15 +246,27 @@ impl SecondCache {
         *asked = now;
         let was_read = page.granules & bit != 0;
         page.granules |= bit;
-        let is_there = was_read && 32 * u64::from(since) <= bytes;
+        let is_there =
+            if was_read { 32 * u64::from(since) <= bytes } else { self.was_left(granule) };
         self.again += u64::from(was_read && !is_there);
+        self.before += u64::from(!was_read && is_there);
         if !is_there {
             self.fetch(granule >> 6);
         }
-        if is_there && class == 0 {
+        if was_read && is_there && class == 0 {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
         }
         Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+    }
+
+    /// Whether L2 has had a granule since an earlier launch.
+    fn was_left(&self, granule: u64) -> bool {
+        let has = |pieces: &Pieces| {
+            pieces.get(&(granule >> 6)).is_some_and(|bits| bits >> (granule & 63) & 1 != 0)
+        };
+        // What is found displaces nothing; what memory was asked for does, once there is no room beside what was left.
+        let has_room = granule_bytes(self.fetched) + self.left_bytes <= self.l2.room_bytes;
+        has(&self.l2.there) || has_room && has(&self.l2.left)
     }
 
     /// When a sector that some block of this wave has asked memory for arrives; 0 if none has.
@@ -297,11 +315,8 @@ impl SecondCache {
 
     /// Granules that memory is asked for the first time, unless L2 has them from an earlier launch.
     pub fn first(&self) -> u64 {
-        let first = |(page, read): (&u64, &Page)| {
-            let there = self.l2.there.get(page).copied().unwrap_or(0);
-            u64::from((read.granules & !there).count_ones())
-        };
-        self.read.iter().map(|(page, read)| (page, &**read)).map(first).sum()
+        let read: u64 = self.read.values().map(|page| u64::from(page.granules.count_ones())).sum();
+        read - self.before
     }
 
     /// Granules that memory is asked for again, in a launch as large as the one that this stands for.
@@ -323,6 +338,23 @@ impl SecondCache {
         let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
         let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
         kept.filter(|(_, granules)| *granules != 0).collect()
+    }
+
+    /// What was read, and what was changed at these addresses, if there is room for all of it.
+    pub fn left(&self, changed: impl Iterator<Item = u64>) -> Option<Pieces> {
+        let most = self.l2.room_bytes >> GRANULE_SHIFT;
+        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
+        let mut left: ByAddress<u64> = pages.collect();
+        let mut count: u64 = left.values().map(|bits| u64::from(bits.count_ones())).sum();
+        for granule in changed.map(|address| address >> GRANULE_SHIFT) {
+            if count > most {
+                return None;
+            }
+            let (bits, bit) = (left.entry(granule >> 6).or_default(), 1 << (granule & 63));
+            count += u64::from(*bits & bit == 0);
+            *bits |= bit;
+        }
+        (count <= most).then(|| left.into_iter().collect())
     }
 
     /// The first addresses of the 4 KiB pages that were read.

@@ -460,6 +460,7 @@ impl Estimator {
             far_small_pages: self.links[1],
             peers: self.links.split_off(HOST_LINKS),
             kept: self.l2.kept(),
+            left: self.l2.left(self.changed()),
             touched: self.touched(moving),
         };
         (estimate, self.body)
@@ -473,15 +474,19 @@ impl Estimator {
         (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
     }
 
+    /// Where stores and atomics changed memory: the first address of each sector, or of 256 bytes that atomics met in.
+    fn changed(&self) -> impl Iterator<Item = u64> {
+        let written = self.written.keys().map(|sector| sector << 5);
+        written.chain(self.sums.addresses()).chain(self.retried.addresses())
+    }
+
     /// The granules of memory whose pages move that were touched, and whether they were written.
     fn touched(&self, moving: &[Range<u64>]) -> BTreeMap<u64, bool> {
         let mut touched = BTreeMap::new();
         // By the first address of a 4 KiB page, a sector or 256 bytes.
         let read = self.l2.pages().map(|page| (page, false));
-        let written = self.written.keys().map(|sector| (sector << 5, true));
-        let atomics =
-            self.sums.addresses().chain(self.retried.addresses()).map(|address| (address, true));
-        let all = read.chain(written).chain(atomics).filter(|_| !moving.is_empty());
+        let changed = self.changed().map(|address| (address, true));
+        let all = read.chain(changed).filter(|_| !moving.is_empty());
         for (address, is_written) in all {
             let granule = address >> MOVING_SHIFT;
             let (start, end) = (granule << MOVING_SHIFT, (granule + 1) << MOVING_SHIFT);
