@@ -101,8 +101,8 @@ pub struct Estimate {
     pub first_chain_cycles: u64,
     /// How many these warps are.
     pub first_warps: u64,
-    /// Those of the warp that takes longest; 0 where several blocks run and a loop waits for others, because it is the
-    /// executor's turns that it waits for.
+    /// Those of the warp that takes longest, with the time that its last store needs to L2; 0 where several blocks run and
+    /// a loop waits for others, because it is the executor's turns that it waits for.
     pub longest_chain_cycles: u64,
     /// Those of them before a block's first barrier and after its last, without loads of global memory: what a block
     /// does once, however much it works on.

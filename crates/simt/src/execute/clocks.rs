@@ -45,6 +45,8 @@ pub(crate) struct Clocks {
     begin: u32,
     /// When the last store to shared memory and to other memory ran: no load of the same moves in front of it.
     stored: [u32; 2],
+    /// When it last stored anything that leaves the multiprocessor.
+    pub sent: Option<u32>,
     /// When the last instruction ran of those since `begin`.
     latest: u32,
 }
@@ -65,6 +67,7 @@ impl Clocks {
         (self.barriers, self.has_loaded, self.since) = (0, false, 0);
         self.ran.clear();
         (self.unrolled, self.begin, self.stored, self.latest) = ((0, 0), 0, [0; 2], 0);
+        self.sent = None;
     }
 
     /// Comes to an instruction.
@@ -110,6 +113,7 @@ impl Clocks {
             }
             if access.space != Space::Shared {
                 *other = start.max(*other);
+                self.sent = Some(*other);
             }
         } else if !is_moved(operation) {
             self.fence();

@@ -148,7 +148,10 @@ impl Estimator {
             self.first_warps += 1;
         }
         self.end_phase(clocks, clocks.barriers == 0);
-        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(clocks.now));
+        // A launch has ended when its last stores have reached L2.
+        let drained = clocks.sent.map_or(0, |at| at.saturating_add(self.latencies.l2));
+        let end = u64::from(clocks.now.max(drained));
+        self.longest_chain_cycles = self.longest_chain_cycles.max(end);
     }
 
     /// A warp comes to a barrier or its end. What it ran since the last is done once per block, unless it is the
