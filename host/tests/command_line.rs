@@ -432,6 +432,7 @@ fn predictions_are_replaced_by_those_of_the_same_device() {
     };
     let mut stale = load(&predicted);
     stale.environment.is_prediction = false;
+    stale.environment.device.name = stale.environment.device.model().to_owned();
     stale.rows.iter_mut().for_each(|row| row.predicted_ms = Some(1e6));
     stale.save(measured.as_ref()).expect("a writable folder");
     let replace = ["results", &measured, "--predictions", &predicted];

@@ -39,7 +39,7 @@ impl Results {
         if here.is_prediction {
             bail!("the first file is a prediction itself: name a file that was measured on a GPU");
         }
-        let names = [&here.device.name, &there.device.name];
+        let names = [here.device.model(), there.device.model()];
         if names[0] != names[1] {
             bail!("the measurement is of {}, the prediction of {}", names[0], names[1]);
         }

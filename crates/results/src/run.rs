@@ -308,16 +308,19 @@ pub struct MinimumTime {
 impl Results {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let figures = Results { counts: None, ..self.clone() };
-        let mut text =
-            serde_json::to_string_pretty(&figures).context("a result is plain data")? + "\n";
+        let rest = Results { counts: None, rows: Vec::new(), ..self.clone() };
+        let text = serde_json::to_string_pretty(&rest).context("a result is plain data")?;
+        // Rows and counts are a line each, so that a difference between two files shows which rows differ.
+        let rows = self.rows.iter().map(|row| Ok(format!("\n    {}", serde_json::to_string(row)?)));
+        let rows = rows.collect::<Result<Vec<_>>>().context("a row is plain data")?.join(",");
+        let end = if rows.is_empty() { "" } else { "\n  " };
+        let mut text = text.replacen("\"rows\": []", &format!("\"rows\": [{rows}{end}]"), 1);
         if let Some(counts) = &self.counts {
-            // Figures are read and compared by people, counts are not: they are one line.
             let counts = serde_json::to_string(counts).context("counts are plain data")?;
-            text.truncate(text.len() - "\n}\n".len());
-            text += &format!(",\n  \"counts\": {counts}\n}}\n");
+            text.truncate(text.len() - "\n}".len());
+            text += &format!(",\n  \"counts\": {counts}\n}}");
         }
-        write::write(path, text.as_bytes())
+        write::write(path, (text + "\n").as_bytes())
     }
 
     /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was
