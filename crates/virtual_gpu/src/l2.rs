@@ -130,7 +130,7 @@ impl L2Contents {
     pub(crate) fn pass(&mut self, range: Range<u64>, size: L2Size, larger: f64) {
         let fits = range.end - range.start <= size.room_bytes(larger);
         let page = |page: u64| {
-            let (from, to) = ((page << 12).max(range.start), (page + 1 << 12).min(range.end));
+            let (from, to) = ((page << 12).max(range.start), ((page + 1) << 12).min(range.end));
             (page, (from >> 6..to.div_ceil(64)).fold(0, |bits, piece| bits | 1 << (piece & 63)))
         };
         let pages = range.start >> 12..range.end.div_ceil(1 << 12);
