@@ -70,6 +70,19 @@ fn a_load_takes_as_long_as_the_way_to_what_has_the_data() {
 }
 
 #[test]
+fn a_launch_ends_when_its_last_store_has_reached_l2() {
+    let cycles = |store: &str| {
+        let body = format!("add.u32 %r2, %r1, 1; {store}");
+        estimate(&kernel(&body), &one_thread(), false).longest_chain_cycles
+    };
+    let [none, shared, global] =
+        ["", "st.shared.u32 [tile], %r2;", "st.global.u32 [%rd1], %r2;"].map(cycles);
+    let l2 = u64::from(LATENCIES.l2);
+    assert!(shared < none + 20, "{shared} after {none}: nothing leaves the multiprocessor");
+    assert!((none + l2..none + l2 + 20).contains(&global), "{global} after {none}");
+}
+
+#[test]
 fn constants_are_slow_when_there_are_more_than_the_first_cache_holds() {
     let cycles = |lines: usize| {
         let loads: String = (0..lines)

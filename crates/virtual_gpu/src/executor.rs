@@ -337,12 +337,14 @@ impl Machine {
             self.remember(kernel, report, predicted);
             return Some((least_ns, Vec::new()));
         }
-        let mut estimate = report.estimate.clone().unwrap_or_default();
+        // The record of the launch does without the list of what it leaves.
+        let left = report.estimate.as_mut().and_then(|estimate| estimate.left.take());
+        let estimate = report.estimate.clone().unwrap_or_default();
         let larger = self.larger.bytes;
         let device = self.device_mut();
         let size = device.l2_size();
         device.l2.keep(&estimate.kept, size.set_aside_bytes);
-        device.l2.leave(estimate.left.take(), size, larger);
+        device.l2.leave(left, size, larger);
         let links: Vec<&Link> = links.iter().collect();
         let load = Load {
             counters: &report.counters,
