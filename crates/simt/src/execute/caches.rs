@@ -1,54 +1,21 @@
-//! The caches of the estimate: what they hold, and how far an access has to go.
+//! The L1 caches of the estimate, and stores on their way to L2; how far an access has to go.
 //!
 //! The blocks take turns at two L1 caches: on a device, neighbours seldom share one, and blocks that come later do. What
 //! a block alone reads has the block's share of L1. A line that many blocks have asked for is everybody's: all that run
 //! on a multiprocessor read the same copy, so it has the whole of L1. For such lines the blocks take turns at more caches,
 //! so that one does not find what its neighbour, on another multiprocessor, has just read.
-//!
-//! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since as it holds, C:
-//!
-//! ```text
-//! bytes from memory = 64 x (distinct pieces + pieces asked for again after more than C bytes)
-//! ```
-//!
-//! A launch may stand for one of g times as many bytes. A piece that is asked for again after a large part of all that is
-//! asked for, as by random access or in a second pass, is then asked for after g times as many bytes; one that is asked
-//! for again soon stays near.
-//!
-//! A window of addresses may have a part S of L2 to itself. A part r of the window's pieces, chosen by a
-//! hash of their addresses, is kept there; it ages by what the window asks for, and everything else by
-//! the rest. With w bytes in the window and all of them used in turn, again and again, r w bytes are
-//! chosen, and of these
-//!
-//! ```text
-//! r w <= S   none comes from memory again, in this launch or the next
-//! r w >  S   all come from memory each time: the window evicts itself
-//! ```
-//!
-//! so that r = S / w keeps S bytes, whatever w is. Stores age what is not chosen, and nothing else.
 
 use crate::hash::spread;
-use crate::model::{L2, Pieces, piece_bytes};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What DRAM hands out at once, as a power of two: 64 bytes.
-const GRANULE_SHIFT: u32 = 6;
-/// Sectors of a granule.
-const GRANULE_SECTORS: u32 = 2;
-/// Pages of 4 KiB that memory has open at once, for the part of it that what is executed reaches: an estimate. A warp's 32
-/// lanes may walk down as many rows of an array, and the next block's down as many others.
-const OPEN_PAGES: usize = 64;
-/// A line that so many blocks lacked is read by all.
-const MANY_BLOCKS: u32 = 8;
-/// Caches for such lines: a number that divides no grid's width, so that the blocks of a column do not always meet in one.
+/// Caches for lines that many blocks have asked for: a number that divides no grid's width, so that the blocks of a column do
+/// not always meet in one.
 const CACHES: usize = 11;
 /// Lines of one store that the next store can join on its way to L2. On an H200 four stores of a warp that fill four lines
 /// together take no longer than one (`coarsening/consecutive_4` in `results/nvidia-h200/reference.json`), and each of eight
 /// that fill eight lines takes as long as one (`consecutive_8`).
 const MERGED_LINES: usize = 4;
-/// A distance is large if it is at least such a part of all bytes that are asked of L2.
-const LARGE_PART: u64 = 64;
 
 /// Hashes addresses, which nobody chooses to collide, with one multiplication.
 #[derive(Default)]
@@ -148,221 +115,6 @@ impl FirstCache {
     }
 }
 
-/// 4 KiB of memory that were read.
-#[derive(Debug)]
-struct Page {
-    /// A bit per granule.
-    granules: u64,
-    /// When each was last asked for, in sectors that were asked for before.
-    asked: [u32; 64],
-    /// The last block that asked for each line, without its upper bits, and in the lowest byte how often that was another
-    /// than the time before.
-    blocks: [u32; 32],
-    /// When what was last fetched of it arrives, in cycles since the blocks started that run at once, and which those are.
-    arrives: [u32; 64],
-    wave: u32,
-}
-
-impl Default for Page {
-    fn default() -> Page {
-        Page { granules: 0, asked: [0; 64], blocks: [0; 32], arrives: [0; 64], wave: 0 }
-    }
-}
-
-/// What asking L2 for a sector came to.
-pub struct Asked {
-    pub reached: Reached,
-    /// Many blocks have asked for its line.
-    pub by_many: bool,
-}
-
-/// L2, and what was asked of it.
-#[derive(Debug)]
-pub struct SecondCache {
-    l2: L2,
-    /// How many times as many bytes the launch stands for.
-    grown: f64,
-    /// What was read.
-    read: ByAddress<Box<Page>>,
-    /// Granules that were there before they were asked for the first time.
-    before: u64,
-    /// The bytes of what launches before have left.
-    left_bytes: u64,
-    /// What the part of L2 for everything was asked for, and the window's, in sectors of 32 bytes.
-    asked: [u32; 2],
-    /// The granule that was asked for last.
-    last: Option<u64>,
-    /// The pages of memory that are open, the one used last at the end.
-    open: Vec<u64>,
-    /// Granules that memory was asked for, and those of them that had to open their page.
-    fetched: u64,
-    opened: u64,
-    /// Granules that were read before and had left L2.
-    again: u64,
-    /// Those that were read before and had not, by the logarithm of the sectors asked for since.
-    found: [u64; 32],
-}
-
-impl SecondCache {
-    pub fn new(l2: L2, grown: f64) -> SecondCache {
-        SecondCache {
-            left_bytes: piece_bytes(&l2.left),
-            l2,
-            grown,
-            read: ByAddress::default(),
-            before: 0,
-            asked: [0; 2],
-            last: None,
-            open: Vec::new(),
-            fetched: 0,
-            opened: 0,
-            again: 0,
-            found: [0; 32],
-        }
-    }
-
-    /// A block asks for a sector; L2 asks memory for its granule when it does not have it.
-    pub fn ask(&mut self, sector: u64, block: u32) -> Asked {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let in_window = self.l2.window.as_ref().filter(|window| window.keeps(granule));
-        let (class, bytes) = match in_window {
-            Some(window) => (1, window.room()),
-            None => (0, self.l2.bytes),
-        };
-        let now = self.asked[class];
-        // A granule takes its room in L2, whether one or both of its sectors are asked for.
-        if self.last.replace(granule) != Some(granule) {
-            self.asked[class] = now.wrapping_add(GRANULE_SECTORS);
-        }
-        let empty = || Box::new(Page::default());
-        let page = self.read.entry(granule >> 6).or_insert_with(empty);
-        let seen = &mut page.blocks[(sector >> 2 & 31) as usize];
-        if *seen >> 8 != block & 0xff_ffff {
-            *seen = block << 8 | ((*seen & 0xff) + 1).min(0xff);
-        }
-        let by_many = *seen & 0xff >= MANY_BLOCKS;
-        let (bit, asked) = (1u64 << (granule & 63), &mut page.asked[(granule & 63) as usize]);
-        let since = now.wrapping_sub(*asked);
-        *asked = now;
-        let was_read = page.granules & bit != 0;
-        page.granules |= bit;
-        let is_there =
-            if was_read { 32 * u64::from(since) <= bytes } else { self.was_left(granule) };
-        self.again += u64::from(was_read && !is_there);
-        self.before += u64::from(!was_read && is_there);
-        if !is_there {
-            self.fetch(granule >> 6);
-        }
-        if was_read && is_there && class == 0 {
-            self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
-        }
-        Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
-    }
-
-    /// Whether L2 has had a granule since an earlier launch.
-    fn was_left(&self, granule: u64) -> bool {
-        let has = |pieces: &Pieces| {
-            pieces.get(&(granule >> 6)).is_some_and(|bits| bits >> (granule & 63) & 1 != 0)
-        };
-        // What is found displaces nothing; what memory was asked for does, once there is no room beside what was left.
-        let has_room = granule_bytes(self.fetched) + self.left_bytes <= self.l2.room_bytes;
-        has(&self.l2.there) || has_room && has(&self.l2.left)
-    }
-
-    /// When a sector that some block of this wave has asked memory for arrives; 0 if none has.
-    pub fn arrival(&self, sector: u64, wave: u32) -> u32 {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let page = self.read.get(&(granule >> 6)).filter(|page| page.wave == wave);
-        page.map_or(0, |page| page.arrives[(granule & 63) as usize])
-    }
-
-    /// A sector that memory was asked for arrives, in this wave of blocks.
-    pub fn arrives(&mut self, sector: u64, wave: u32, at: u32) {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let Some(page) = self.read.get_mut(&(granule >> 6)) else { return };
-        if page.wave != wave {
-            (page.wave, page.arrives) = (wave, [0; 64]);
-        }
-        page.arrives[(granule & 63) as usize] = at;
-    }
-
-    /// Memory hands out a granule of a page.
-    fn fetch(&mut self, page: u64) {
-        self.fetched += 1;
-        if let Some(place) = self.open.iter().rposition(|open| *open == page) {
-            self.open.remove(place);
-        } else {
-            self.opened += 1;
-            if self.open.len() == OPEN_PAGES {
-                self.open.remove(0);
-            }
-        }
-        self.open.push(page);
-    }
-
-    /// Which part of the granules that memory handed out had to open their page.
-    pub fn alone(&self) -> f64 {
-        self.opened as f64 / self.fetched.max(1) as f64
-    }
-
-    /// A sector is stored.
-    pub fn store(&mut self, sector: u64) {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        if self.l2.window.as_ref().is_none_or(|window| !window.keeps(granule)) {
-            self.asked[0] = self.asked[0].wrapping_add(1);
-        }
-    }
-
-    /// Granules that memory is asked for the first time, unless L2 has them from an earlier launch.
-    pub fn first(&self) -> u64 {
-        let read: u64 = self.read.values().map(|page| u64::from(page.granules.count_ones())).sum();
-        read - self.before
-    }
-
-    /// Granules that memory is asked for again, in a launch as large as the one that this stands for.
-    pub fn again(&self) -> u64 {
-        let all = u64::from(self.asked[0]);
-        let leaves = |(logarithm, _): &(usize, &u64)| {
-            // The middle of those with this logarithm.
-            let since = 3 << logarithm >> 1;
-            let is_large = since >= all / LARGE_PART;
-            is_large && 32.0 * self.grown * since as f64 > self.l2.bytes as f64
-        };
-        let later: u64 = self.found.iter().enumerate().filter(leaves).map(|(_, found)| found).sum();
-        self.again + later
-    }
-
-    /// Pieces of the window that were read and are kept.
-    pub fn kept(&self) -> Pieces {
-        let Some(window) = &self.l2.window else { return BTreeMap::new() };
-        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
-        let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
-        kept.filter(|(_, granules)| *granules != 0).collect()
-    }
-
-    /// What was read, and what was changed at these addresses, if there is room for all of it.
-    pub fn left(&self, changed: impl Iterator<Item = u64>) -> Option<Pieces> {
-        let most = self.l2.room_bytes >> GRANULE_SHIFT;
-        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
-        let mut left: ByAddress<u64> = pages.collect();
-        let mut count: u64 = left.values().map(|bits| u64::from(bits.count_ones())).sum();
-        for granule in changed.map(|address| address >> GRANULE_SHIFT) {
-            if count > most {
-                return None;
-            }
-            let (bits, bit) = (left.entry(granule >> 6).or_default(), 1 << (granule & 63));
-            count += u64::from(*bits & bit == 0);
-            *bits |= bit;
-        }
-        (count <= most).then(|| left.into_iter().collect())
-    }
-
-    /// The first addresses of the 4 KiB pages that were read.
-    pub fn pages(&self) -> impl Iterator<Item = u64> {
-        self.read.keys().map(|page| page << 12)
-    }
-}
-
 /// Stores on their way from L1 to L2.
 #[derive(Debug, Default)]
 pub struct Stores {
@@ -404,11 +156,6 @@ pub fn tag_cycles(sectors: &[u64]) -> u64 {
     if is_even { lines } else { banks.into_iter().max().unwrap_or(0) }
 }
 
-/// Bytes of so many granules.
-pub fn granule_bytes(granules: u64) -> u64 {
-    granules << GRANULE_SHIFT
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -442,68 +189,5 @@ mod tests {
         assert_eq!(merged(4, 0), 3 * 4);
         assert_eq!(merged(5, 0), 0, "too many lines");
         assert_eq!(merged(4, 1), 0, "other lines");
-    }
-
-    #[test]
-    fn random_granules_fill_a_cache_as_sectors_side_by_side_do() {
-        let again = |sectors: &dyn Fn(u64) -> u64| {
-            let mut cache = SecondCache::new(L2 { bytes: 64 * 1024, ..L2::default() }, 1.0);
-            for turn in (0..2048).chain(0..2048) {
-                cache.ask(sectors(turn), 1);
-            }
-            cache.again()
-        };
-        assert_eq!(again(&|turn| turn % 1024), 0, "512 granules of two sectors fit");
-        assert_eq!(again(&|turn| 2 * turn), 2048, "2048 granules, of each a sector, do not");
-    }
-
-    #[test]
-    fn granules_in_turn_share_an_open_page_and_scattered_ones_open_their_own() {
-        let alone = |granules: &mut dyn Iterator<Item = u64>| {
-            let mut cache = SecondCache::new(L2::default(), 1.0);
-            for granule in granules {
-                cache.ask(2 * granule, 1);
-            }
-            cache.alone()
-        };
-        assert_eq!(alone(&mut (0..4096)), 1.0 / 64.0, "a page has 64 granules");
-        assert_eq!(alone(&mut (0..4096).map(|turn| 64 * turn)), 1.0, "each is in another page");
-        let rows = |rows: u64| (0..64 * rows).map(move |turn| 64 * (turn % rows) + turn / rows);
-        assert_eq!(alone(&mut rows(64)), 1.0 / 64.0, "64 rows in turn stay open");
-        assert_eq!(alone(&mut rows(65)), 1.0, "65 do not");
-    }
-
-    #[test]
-    fn what_many_blocks_ask_for_is_everybodys() {
-        let mut cache = SecondCache::new(L2::default(), 1.0);
-        let asked: Vec<bool> = (1..10).map(|block| cache.ask(5, block).by_many).collect();
-        assert_eq!(asked.iter().position(|by_many| *by_many), Some(7), "{asked:?}");
-        assert!(!cache.ask(9, 10).by_many, "another line");
-    }
-
-    #[test]
-    fn what_is_asked_for_again_after_all_else_leaves_a_cache_that_grows_too_small() {
-        let twice = |sectors: u64, grown: f64| {
-            let l2 = L2 { bytes: 32 * 4096, ..L2::default() };
-            let mut cache = SecondCache::new(l2, grown);
-            for sector in (0..sectors).chain(0..sectors) {
-                cache.ask(2 * sector, 1);
-            }
-            (cache.first(), cache.again())
-        };
-        assert_eq!(twice(1024, 1.0), (1024, 0), "all of it fits");
-        assert_eq!(twice(1024, 16.0), (1024, 1024), "16 times as much does not");
-        assert_eq!(twice(8192, 1.0), (8192, 8192), "nor does this");
-    }
-
-    #[test]
-    fn what_is_asked_for_again_at_once_stays_near() {
-        let l2 = L2 { bytes: 32 * 4096, ..L2::default() };
-        let mut cache = SecondCache::new(l2, 1e6);
-        for sector in 0..4096 {
-            cache.ask(2 * sector, 1);
-            cache.ask(2 * sector, 1);
-        }
-        assert_eq!(cache.again(), 0);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Clocks {
     /// When the last store to shared memory and to other memory ran: no load of the same moves in front of it.
     stored: [u32; 2],
     /// When it last stored anything that leaves the multiprocessor.
-    pub sent: Option<u32>,
+    sent: Option<u32>,
     /// When the last instruction ran of those since `begin`.
     latest: u32,
 }
@@ -124,6 +124,11 @@ impl Clocks {
     pub fn fence(&mut self) {
         self.now = self.now.max(self.latest);
         (self.begin, self.stored, self.latest) = (self.now, [self.now; 2], self.now);
+    }
+
+    /// When all that the warp did is done: its last store needs so many cycles to L2, and no launch ends before.
+    pub fn end(&self, to_l2: u32) -> u32 {
+        self.now.max(self.sent.map_or(0, |at| at.saturating_add(to_l2)))
     }
 
     pub fn ready(&mut self, row: Row) -> &mut u32 {

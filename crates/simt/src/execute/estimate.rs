@@ -2,18 +2,18 @@
 //!
 //! Each warp has a clock of its own: an instruction starts when the registers it reads are there, where the assembler can
 //! put it (`clocks.rs`), and its result is there after a latency. Nobody competes for anything, so the clock at a warp's
-//! end is the time that it takes on an idle multiprocessor. How far its loads go says a model of the caches (`caches.rs`).
-//! The blocks that run at once start together: what one of them has asked memory for, the others wait for, too.
+//! end is the time that it takes on an idle multiprocessor. How far its loads go say models of the caches
+//! (`caches.rs`, `second_cache.rs`). The blocks that run at once start together: what one of them has asked memory for, the
+//! others wait for, too.
 //!
 //! What is kept depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
 //! on every machine.
 
-use super::caches::{
-    ByAddress, FirstCache, Reached, SecondCache, Stores, granule_bytes, tag_cycles,
-};
+use super::caches::{ByAddress, FirstCache, Reached, Stores, tag_cycles};
 use super::clocks::Clocks;
 use super::lanes::lanes;
 use super::request::Request;
+use super::second_cache::{SecondCache, granule_bytes};
 use super::sums::Sums;
 use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
@@ -148,10 +148,8 @@ impl Estimator {
             self.first_warps += 1;
         }
         self.end_phase(clocks, clocks.barriers == 0);
-        // A launch has ended when its last stores have reached L2.
-        let drained = clocks.sent.map_or(0, |at| at.saturating_add(self.latencies.l2));
-        let end = u64::from(clocks.now.max(drained));
-        self.longest_chain_cycles = self.longest_chain_cycles.max(end);
+        let end = clocks.end(self.latencies.l2);
+        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(end));
     }
 
     /// A warp comes to a barrier or its end. What it ran since the last is done once per block, unless it is the

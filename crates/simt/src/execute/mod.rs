@@ -31,6 +31,7 @@ mod recursion;
 mod report;
 mod request;
 mod run;
+mod second_cache;
 mod shadow;
 mod start;
 mod step;
