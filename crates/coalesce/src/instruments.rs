@@ -1,7 +1,7 @@
 //! The instruments' own kernels on a device.
 
 use anyhow::Result;
-use cuda_host::{Gpu, GpuError, Image, Launcher};
+use cuda_host::{Gpu, GpuError, Image, Kernels, Launcher};
 use cust::module::Module;
 
 /// The PTX of `crates/measurement_kernels`.
@@ -10,7 +10,7 @@ pub static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 /// A device with the instruments' kernels loaded on it.
 pub struct Instruments<'a> {
     gpu: &'a Gpu,
-    module: Module,
+    kernels: Kernels,
 }
 
 impl<'a> Instruments<'a> {
@@ -19,7 +19,7 @@ impl<'a> Instruments<'a> {
     /// # Errors
     /// The driver's.
     pub fn load(gpu: &'a Gpu) -> Result<Instruments<'a>, GpuError> {
-        Ok(Instruments { gpu, module: gpu.load(IMAGES)? })
+        Ok(Instruments { gpu, kernels: gpu.load(IMAGES)? })
     }
 
     /// The device.
@@ -29,11 +29,11 @@ impl<'a> Instruments<'a> {
 
     /// The kernels, by name.
     pub fn module(&self) -> &Module {
-        &self.module
+        &self.kernels
     }
 
     /// A launcher of the instruments' kernels on the device's stream.
     pub fn launcher(&self) -> Launcher<'_> {
-        self.gpu.launcher_of(&self.module)
+        self.gpu.launcher_of(&self.kernels)
     }
 }

@@ -152,7 +152,8 @@ impl CudaBuilder {
         self
     }
 
-    /// More arguments for `cargo rustc`, such as `--features`.
+    /// More arguments for `cargo rustc`, such as `--features`. In a build script, features of the kernels crate that the
+    /// crate of the script has by the same name are passed on by themselves.
     pub fn build_args(mut self, arguments: &[impl AsRef<str>]) -> Self {
         self.compile
             .arguments
@@ -196,7 +197,9 @@ impl CudaBuilder {
         // Two builds of one crate (a build script's and xtask's, say) take turns.
         let output = work.join(self.arch.target_feature()).with_extension("ptx");
         let turn = files::take_turn(&output)?;
-        let bitcode = compile::bitcode(&path, &self.compile, toolchain, self.arch, &work)?;
+        let mut options = self.compile.clone();
+        options.arguments.extend(compile::features_of_build(&path)?);
+        let bitcode = compile::bitcode(&path, &options, toolchain, self.arch, &work)?;
         if std::env::var_os("OUT_DIR").is_some() {
             watch(&path, &bitcode);
         }
@@ -217,7 +220,16 @@ impl CudaBuilder {
         let stamp = output.with_extension("stamp");
         let inputs = self.lowering_inputs(toolchain, bitcode)?;
         if !output.exists() || std::fs::read(&stamp).ok().as_deref() != Some(inputs.as_slice()) {
-            let ptx = lower::ptx(path, &self.lowering, toolchain, self.arch, bitcode, &output)?;
+            let own_crate = compile::library(path)?;
+            let ptx = lower::ptx(
+                path,
+                &own_crate,
+                &self.lowering,
+                toolchain,
+                self.arch,
+                bitcode,
+                &output,
+            )?;
             files::write_whole(&output, ptx.as_bytes())?;
             files::write_whole(&stamp, &inputs)?;
         }

@@ -82,10 +82,7 @@ pub(crate) fn bitcode(
         return Err(CudaBuilderError::KernelsDoNotCompile { path: path.to_owned() });
     }
     let profile = if options.release { "release" } else { "debug" };
-    let manifest = manifest(path)?;
-    let name = name_in(&manifest, "lib").or_else(|| name_in(&manifest, "package"));
-    let name = name.unwrap_or_default().replace('-', "_");
-    let read = Dependencies::read(&cargo_target.join(TARGET).join(profile), &name);
+    let read = Dependencies::read(&cargo_target.join(TARGET).join(profile), &library(path)?);
     fresh::note(&output, started, path, &read)?;
     Ok(output)
 }
@@ -166,6 +163,13 @@ fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
     std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))
 }
 
+/// The name of the crate's library.
+pub(crate) fn library(path: &Path) -> Result<String, CudaBuilderError> {
+    let manifest = manifest(path)?;
+    let name = name_in(&manifest, "lib").or_else(|| name_in(&manifest, "package"));
+    Ok(name.unwrap_or_default().replace('-', "_"))
+}
+
 /// The name that a section of a manifest, such as `package`, gives.
 fn name_in(manifest: &str, section: &str) -> Option<String> {
     value_in(manifest, section, "name")
@@ -185,6 +189,28 @@ fn value_in(manifest: &str, section: &str, wanted: &str) -> Option<String> {
         (key.trim() == wanted).then(|| value.trim().trim_matches('"').to_owned())
     });
     values.next()
+}
+
+/// The arguments that turn on those features of the kernels crate in `path` that the crate of the build script that runs us
+/// has, too: what the host compiles with a feature, the device does as well.
+pub(crate) fn features_of_build(path: &Path) -> Result<Vec<String>, CudaBuilderError> {
+    if std::env::var_os("OUT_DIR").is_none() {
+        return Ok(Vec::new());
+    }
+    let is_on = |feature: &String| {
+        let name = feature.to_uppercase().replace('-', "_");
+        feature != "default" && std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+    };
+    let on = features_in(&manifest(path)?).into_iter().filter(is_on).collect::<Vec<_>>();
+    Ok(if on.is_empty() { Vec::new() } else { vec![format!("--features={}", on.join(","))] })
+}
+
+/// The features that a manifest declares.
+fn features_in(manifest: &str) -> Vec<String> {
+    let lines = manifest.lines().map(str::trim).skip_while(|line| *line != "[features]").skip(1);
+    let section = lines.take_while(|line| !line.starts_with('['));
+    let named = section.filter_map(|line| line.split_once('='));
+    named.map(|(name, _)| name.trim().trim_matches('"').to_owned()).collect()
 }
 
 /// Makes cargo build the crate itself again.
@@ -292,6 +318,9 @@ mod tests {
         assert_eq!(name_in(manifest, "package").as_deref(), Some("a-b"));
         assert_eq!(name_in(manifest, "lib"), None);
         assert_eq!(root_in(manifest).as_deref(), Some("l.rs"));
+        let featured = "[features]\ndefault = []\nf-64 = [\n  \"x/y\"\n]\n\n[lib]\nname = \"x\"\n";
+        assert_eq!(features_in(featured), ["default", "f-64"]);
+        assert!(features_in(manifest).is_empty());
         let named = format!("{manifest}name = \"other\"\n");
         assert_eq!(name_in(&named, "lib").as_deref(), Some("other"));
     }

@@ -89,6 +89,20 @@ pub enum CudaBuilderError {
         /// The beginning that was asked for.
         prefix: String,
     },
+    /// A safe kernel reaches a barrier that only whole warps may come to.
+    #[error(
+        "kernel `{kernel}` is a safe function, and reaches `{barrier}`{}, which may only stand where whole warps come \
+         together: use `cuda_std::safe::Block`, or make the kernel an `unsafe fn`",
+        place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default()
+    )]
+    AlignedBarrier {
+        /// The kernel.
+        kernel: String,
+        /// The instruction.
+        barrier: String,
+        /// Its line in the source, as `path:line`, if it is known.
+        place: Option<String>,
+    },
     /// LLVM has no PTX for what a function does.
     #[error("`{function}`{place} cannot be compiled to PTX: {operation}")]
     NotLowered {

@@ -42,7 +42,7 @@ const ARCHITECTURES: [NvvmArch; 3] =
 /// pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 /// ```
 ///
-/// The file holds `&[::cuda_host::Image { .. }, ..]`, oldest architecture first, so the crate depends on `cuda_host` and
+/// The file holds `&[::cuda_host::Image, ..]`, oldest architecture first, so the crate depends on `cuda_host` and
 /// needs nothing in scope.
 ///
 /// cargo is told to run the build script again when a source of the kernels changes. One architecture
@@ -205,8 +205,7 @@ struct Origin {
 fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) -> String {
     let Origin { compiler, commit, registers } = origin;
     let mut text = format!(
-        "    ::cuda_host::Image {{ capability: {}, text: include_str!({file:?}), compiler: {compiler:?}, \
-         commit: {commit:?}, kernels: &[\n",
+        "    ::cuda_host::Image::of_build_script({}, include_str!({file:?}), &[\n",
         arch.capability_value()
     );
     for KernelFacts { kernel, instructions, shared_bytes, local_bytes, .. } in kernels {
@@ -221,7 +220,7 @@ fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) 
              shared_bytes: {shared_bytes}, local_bytes: {local_bytes}, registers: {registers:?} }},"
         );
     }
-    text + "    ] },\n"
+    text + &format!("    ], {compiler:?}, {commit:?}),\n")
 }
 
 /// What NVIDIA's assembler gave kernels, from a file of lines such as `sm_90 NAME: 34 registers, ...`.
@@ -271,10 +270,9 @@ mod tests {
         };
         assert_eq!(
             image(&origin, NvvmArch::Compute80, Path::new("/out/k.ptx"), &[facts]),
-            "    ::cuda_host::Image { capability: 80, text: include_str!(\"/out/k.ptx\"), compiler: \"rustc\", \
-             commit: \"1a2b\", kernels: &[\n        ::cuda_host::KernelFacts { kernel: \"scale\", instructions: \
-             &[(\"bar.sync\", 2), (\"ld.global.b32\", 1)], shared_bytes: 128, local_bytes: 0, registers: Some(16) \
-             },\n    ] },\n"
+            "    ::cuda_host::Image::of_build_script(80, include_str!(\"/out/k.ptx\"), &[\n        \
+             ::cuda_host::KernelFacts { kernel: \"scale\", instructions: &[(\"bar.sync\", 2), (\"ld.global.b32\", 1)], \
+             shared_bytes: 128, local_bytes: 0, registers: Some(16) },\n    ], \"rustc\", \"1a2b\"),\n"
         );
     }
 

@@ -7,7 +7,7 @@
 //! - `__coalesce_shared_address` gets its body: the cast from a generic pointer to one of shared memory.
 //! - `__coalesce_convergent` gets its body: no instruction, but one that LLVM must not copy, so that it copies no block of
 //!   instructions that has it.
-//! - `__coalesce_attributes_<kernel>` constants (written by `#[kernel(launch_bounds(..))]`) become
+//! - `__coalesce_attributes_<kernel>` constants (written by `#[kernel]`) become
 //!   function attributes and disappear.
 //! - `target-cpu` attributes go: `core` was compiled once for every architecture, and LLVM does not
 //!   inline between functions whose attributes differ.
@@ -38,11 +38,11 @@ const CONVERGENT_BODY: &str =
   ret void
 }";
 /// The prefix of the constants that carry kernel attributes.
-const ATTRIBUTES: &str = "__coalesce_attributes_";
+pub(crate) const ATTRIBUTES: &str = "__coalesce_attributes_";
 /// The function attribute of a kernel whose local memory is meant. LLVM hands on attributes that it does not know.
 const LOCAL_MEMORY: &str = "\"coalesce-local-memory\"";
 /// The first word of such a constant.
-const ATTRIBUTES_FORMAT: u32 = 2;
+const ATTRIBUTES_FORMAT: u32 = 3;
 
 /// An LLVM address space with its number on NVPTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,9 +53,9 @@ enum AddressSpace {
 }
 
 /// A line that defines or declares a global variable: `@name = rest`.
-struct Definition<'a> {
-    name: &'a str,
-    rest: &'a str,
+pub(crate) struct Definition<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) rest: &'a str,
 }
 
 /// Rewrites a whole module as described above.
@@ -194,14 +194,14 @@ fn used_list(line: &str) -> Option<String> {
 }
 
 /// Splits `@name = rest`, quoted names included; anything else is `None`.
-fn definition(line: &str) -> Option<Definition<'_>> {
+pub(crate) fn definition(line: &str) -> Option<Definition<'_>> {
     let end = identifier_end(line)?;
     let rest = line[end..].strip_prefix(" = ")?;
     Some(Definition { name: &line[..end], rest })
 }
 
 /// The length of the global identifier that `text` starts with, `@` included.
-fn identifier_end(text: &str) -> Option<usize> {
+pub(crate) fn identifier_end(text: &str) -> Option<usize> {
     let name = text.strip_prefix('@')?;
     if let Some(quoted) = name.strip_prefix('"') {
         return Some(quoted.find('"')? + 3);
@@ -213,7 +213,7 @@ fn identifier_end(text: &str) -> Option<usize> {
 }
 
 /// `@"a"` and `@a` without sigil and quotes.
-fn unquoted(name: &str) -> &str {
+pub(crate) fn unquoted(name: &str) -> &str {
     name.trim_start_matches('@').trim_matches('"')
 }
 
@@ -364,7 +364,9 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
 /// Decodes a `__coalesce_attributes_` constant into LLVM function attributes.
 fn function_attributes(rest: &str) -> Option<String> {
     let words = constant_words(rest)?;
-    let [format, threads, blocks, x, y, z, local_memory, bx, by, bz] = *words.as_slice() else {
+    // Behind the directives is the signature: whether the kernel is safe, its block, and what `kernels` reads.
+    let [format, threads, blocks, x, y, z, local_memory, _, bx, by, bz, ..] = *words.as_slice()
+    else {
         return None;
     };
     if format != ATTRIBUTES_FORMAT {
@@ -390,7 +392,7 @@ fn function_attributes(rest: &str) -> Option<String> {
 }
 
 /// The little-endian 32-bit words of a constant written as `c"..."`.
-fn constant_words(rest: &str) -> Option<Vec<u32>> {
+pub(crate) fn constant_words(rest: &str) -> Option<Vec<u32>> {
     let start = rest.find("c\"")? + 2;
     let text = rest[start..].split('"').next()?.as_bytes();
     let mut bytes = Vec::new();

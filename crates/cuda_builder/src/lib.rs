@@ -5,7 +5,7 @@
 //! ```text
 //! kernels crate --cargo/rustc, fat LTO--> LLVM bitcode          (compile)
 //!               --llvm-dis--> text --address spaces,
-//!                 launch bounds, line tables--> text            (ir)
+//!                 launch bounds, line tables--> text            (kernels, ir)
 //!               --opt O3, llc--> PTX                            (lower)
 //!               --ptxas, when there is one--> resource report   (ptxas)
 //! ```
@@ -38,6 +38,7 @@ mod fresh;
 mod images;
 pub mod install;
 mod ir;
+mod kernels;
 mod limits;
 mod load_caching;
 mod local_memory;

@@ -1,6 +1,7 @@
 //! Warnings of kernels that come up against what a block or a thread may have: shared memory and registers.
 
 use crate::arch::NvvmArch;
+use crate::kernels::entries;
 use crate::local_memory::place;
 use crate::ptxas::{self, Resources};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub(crate) fn resources(ptx: &Path, arch: NvvmArch) -> Vec<Resources> {
 /// kernel's name.
 pub(crate) fn warnings(ptx: &str, resources: &[Resources]) -> BTreeMap<String, String> {
     let mut warnings = BTreeMap::new();
-    for (kernel, text) in kernels(ptx) {
+    for (kernel, text) in entries(ptx) {
         let own = text.lines().filter_map(|line| declared(line.trim()));
         let bytes: usize =
             own.map(|(_, bytes)| bytes).sum::<usize>() + shared_with_others(ptx, text);
@@ -48,14 +49,6 @@ pub(crate) fn warnings(ptx: &str, resources: &[Resources]) -> BTreeMap<String, S
         }
     }
     warnings
-}
-
-/// The entries of a module: names and texts.
-fn kernels(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
-    ptx.split(".visible .entry ").skip(1).filter_map(|text| {
-        let name = text.split(['(', '\n']).next()?;
-        Some((name, text.split_once("\n}").map_or(text, |(entry, _)| entry)))
-    })
 }
 
 /// The bytes of the module's shared variables that a kernel names.

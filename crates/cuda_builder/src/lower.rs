@@ -4,13 +4,14 @@ use crate::arch::NvvmArch;
 use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
-use crate::{facts, ir, load_caching, local_memory, unsupported};
+use crate::{facts, ir, kernels, load_caching, local_memory, unsupported};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
 /// `output`. Beside it lie the files of the steps.
 pub(crate) fn ptx(
     path: &Path,
+    own_crate: &str,
     options: &LoweringOptions,
     toolchain: &Toolchain,
     arch: NvvmArch,
@@ -23,7 +24,7 @@ pub(crate) fn ptx(
     let compiled = step("rustc.ll");
     run(toolchain, "llvm-dis", bitcode, &compiled, &[])?;
     let placed = step("spaces.ll");
-    let compiled = read(&compiled)?;
+    let (compiled, records) = kernels::name(&read(&compiled)?, own_crate);
     let kept = match &options.only {
         Some(prefix) => ir::only_kernels(&compiled, prefix).ok_or_else(|| {
             CudaBuilderError::NoSuchKernels { path: path.to_owned(), prefix: prefix.clone() }
@@ -70,7 +71,9 @@ pub(crate) fn ptx(
     check_constants(&ptx)?;
     align_tensor_maps(&mut ptx);
     load_caching::mark(&mut ptx, options.load_caching);
+    kernels::check_barriers(&ptx, &records)?;
     local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
+    kernels::note(&mut ptx, &records);
     Ok(ptx)
 }
 

@@ -1,7 +1,8 @@
 //! What may be passed to a kernel: its signature decides, when the program is compiled.
 
-use crate::view::{DevicePtr, DevicePtrMut};
-use cuda_std::kernel::ByValue;
+use crate::view::{DevicePtr, DevicePtrMut, Part, PartMut};
+use core::sync::atomic;
+use cuda_std::kernel::Parameter;
 use cuda_std::safe::{PerBlock, PerThread, Plane, PlanePerThread, TransposedPlanePerThread};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use std::ffi::c_void;
@@ -18,7 +19,7 @@ pub struct ArgumentList {
 
 impl ArgumentList {
     /// Appends a value: its bytes as they lie in memory.
-    pub fn push<T: ByValue>(&mut self, value: &T) {
+    pub fn push<T: Parameter>(&mut self, value: &T) {
         const {
             assert!(size_of::<T>() > 0, "a value without bytes is no parameter");
         }
@@ -30,6 +31,11 @@ impl ArgumentList {
         unsafe { self.slots[start..].as_mut_ptr().cast::<T>().write_unaligned(*value) };
     }
 
+    /// How many parameters of the entry the values are.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
     /// Where each argument lies.
     pub(crate) fn pointers(&mut self) -> Vec<*mut c_void> {
         let first = self.slots.as_mut_ptr();
@@ -39,8 +45,8 @@ impl ArgumentList {
 
 /// What may be passed for a kernel parameter of type `P`.
 ///
-/// Values are passed as themselves: scalars, arrays of them, and any type of yours that is [`ByValue`]. Device memory is
-/// passed as a reference to cust's buffers and slices, as a [`DevicePtr`] or as a [`DevicePointer`].
+/// Values are passed as themselves: scalars, arrays of them, and any type of yours that is [`ByValue`](cuda_std::kernel::ByValue). Device memory is
+/// passed as a reference to cust's buffers, as a [`Part`](crate::Part) of one, as a [`DevicePtr`](crate::DevicePtr) or as a [`DevicePointer`].
 ///
 /// # Safety
 /// `append` must append exactly the values of `P`'s parameters in the PTX entry: one for a value or a pointer, a pointer
@@ -70,223 +76,26 @@ pub unsafe trait Argument<P> {
 
 /// An argument that may be passed without `unsafe`: it borrows memory that is there, or is a value.
 ///
+/// A `DeviceSlice` is none: it can be copied, so that what it points to may be freed or written meanwhile.
+///
 /// # Safety
 /// What the kernel may access through the parameter is valid, and is not accessed by others, while the argument is borrowed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed without `unsafe` to a kernel that takes `{P}`",
+    label = "not an argument for `{P}`",
+    note = "`&[T]` takes `&DeviceBuffer<T>`, `PerThread<T>` and `&[AtomicU32]` take `&mut DeviceBuffer<T>`, a plane takes `(buffer, [width, height])`, a value takes a value of the same type; of a part of a buffer there is `Parts::part`"
+)]
 pub unsafe trait SafeArgument<P>: Argument<P> {}
 
 // SAFETY: a value gives access to nothing.
-unsafe impl<T: ByValue> SafeArgument<T> for T {}
+unsafe impl<T: Parameter> SafeArgument<T> for T {}
 
-// SAFETY: the value's own bytes, whose layout is that of the device by the contract of `ByValue`.
-unsafe impl<T: ByValue> Argument<T> for T {
+// SAFETY: the value's own bytes, whose layout is that of the device by the contract of `Parameter`.
+unsafe impl<T: Parameter> Argument<T> for T {
     fn append(&self, list: &mut ArgumentList) {
         list.push(self);
     }
 }
-
-// SAFETY: a pointer to the elements.
-unsafe impl<T> Argument<*const T> for DevicePtr<'_, T> {
-    fn append(&self, list: &mut ArgumentList) {
-        list.push(&self.address());
-    }
-}
-
-// SAFETY: a pointer to the elements and their number.
-unsafe impl<T> Argument<&'static [T]> for DevicePtr<'_, T> {
-    fn append(&self, list: &mut ArgumentList) {
-        list.push(&self.address());
-        list.push(&(self.len() as u64));
-    }
-
-    fn length(&self) -> Option<usize> {
-        Some(self.len())
-    }
-}
-
-// SAFETY: a pointer to the elements.
-unsafe impl<T> Argument<*mut T> for DevicePtrMut<'_, T> {
-    fn append(&self, list: &mut ArgumentList) {
-        list.push(&self.address());
-    }
-}
-
-// SAFETY: a pointer to the elements, which the kernel only reads.
-unsafe impl<T> Argument<*const T> for DevicePtrMut<'_, T> {
-    fn append(&self, list: &mut ArgumentList) {
-        list.push(&self.address());
-    }
-}
-
-// SAFETY: a pointer to the elements and their number.
-unsafe impl<T> Argument<&'static mut [T]> for DevicePtrMut<'_, T> {
-    fn append(&self, list: &mut ArgumentList) {
-        list.push(&self.address());
-        list.push(&(self.len() as u64));
-    }
-}
-
-/// The address of memory of which threads write their own elements: one that is not null, also when there are none.
-fn own_address<T>(address: u64, len: usize) -> u64 {
-    if len == 0 { align_of::<T>() as u64 } else { address }
-}
-
-/// What a thread or a block may write its own element of.
-macro_rules! own_elements {
-    ($($own:ident)*) => {$(
-        // SAFETY: a pointer to the elements and their number.
-        unsafe impl<T> Argument<$own<T>> for DevicePtrMut<'_, T> {
-            const MOST_DIMENSIONS: usize = 1;
-
-            fn append(&self, list: &mut ArgumentList) {
-                list.push(&own_address::<T>(self.address(), self.len()));
-                list.push(&(self.len() as u64));
-            }
-
-            fn length(&self) -> Option<usize> {
-                Some(self.len())
-            }
-        }
-    )*};
-}
-own_elements!(PerThread PerBlock);
-
-/// Why a plane and its memory do not fit.
-fn plane_fault([width, height]: [u32; 2], len: usize) -> Option<String> {
-    let elements = width as usize * height as usize;
-    (elements != len).then(|| {
-        format!("is a plane of {width} x {height} = {elements} elements, but its memory has {len}")
-    })
-}
-
-// SAFETY: a pointer to the elements, and how many there are in a row and how many rows: as many as the memory has, or the
-// launch is refused.
-unsafe impl<T> Argument<Plane<T>> for (DevicePtr<'_, T>, [u32; 2]) {
-    fn append(&self, list: &mut ArgumentList) {
-        list.push(&self.0.address());
-        list.push(&self.1);
-    }
-
-    fn fault(&self) -> Option<String> {
-        plane_fault(self.1, self.0.len())
-    }
-}
-
-/// Planes of which a thread may write its own element.
-macro_rules! own_planes {
-    ($($plane:ident)*) => {$(
-        // SAFETY: as for `Plane`.
-        unsafe impl<T, const ROWS: u32> Argument<$plane<T, ROWS>> for (DevicePtrMut<'_, T>, [u32; 2]) {
-            const MOST_DIMENSIONS: usize = 2;
-
-            fn append(&self, list: &mut ArgumentList) {
-                list.push(&own_address::<T>(self.0.address(), self.0.len()));
-                list.push(&self.1);
-            }
-
-            fn fault(&self) -> Option<String> {
-                plane_fault(self.1, self.0.len())
-            }
-        }
-
-        // SAFETY: as for the view; the buffer is borrowed for writing.
-        unsafe impl<T: DeviceCopy, const ROWS: u32> Argument<$plane<T, ROWS>> for (&mut DeviceBuffer<T>, [u32; 2]) {
-            const MOST_DIMENSIONS: usize = 2;
-
-            fn append(&self, list: &mut ArgumentList) {
-                list.push(&own_address::<T>(self.0.as_device_ptr().as_raw(), self.0.len()));
-                list.push(&self.1);
-            }
-
-            fn fault(&self) -> Option<String> {
-                plane_fault(self.1, self.0.len())
-            }
-        }
-
-        // SAFETY: the buffer is borrowed for writing.
-        unsafe impl<T: DeviceCopy, const ROWS: u32> SafeArgument<$plane<T, ROWS>> for (&mut DeviceBuffer<T>, [u32; 2]) {}
-    )*};
-}
-own_planes!(PlanePerThread TransposedPlanePerThread);
-
-// SAFETY: as for the view.
-unsafe impl<T: DeviceCopy> Argument<Plane<T>> for (&DeviceBuffer<T>, [u32; 2]) {
-    fn append(&self, list: &mut ArgumentList) {
-        Argument::<Plane<T>>::append(&(DevicePtr::from(self.0), self.1), list);
-    }
-
-    fn fault(&self) -> Option<String> {
-        plane_fault(self.1, self.0.len())
-    }
-}
-
-// SAFETY: the buffer is borrowed.
-unsafe impl<T: DeviceCopy> SafeArgument<Plane<T>> for (&DeviceBuffer<T>, [u32; 2]) {}
-
-/// Memory that is borrowed for writing, of which a thread or a block may write its own element.
-macro_rules! own_elements_of {
-    ($memory:ident: $($own:ident)*) => {$(
-        // SAFETY: as for the view.
-        unsafe impl<T: DeviceCopy> Argument<$own<T>> for &mut $memory<T> {
-            const MOST_DIMENSIONS: usize = 1;
-
-            fn append(&self, list: &mut ArgumentList) {
-                list.push(&own_address::<T>(self.as_device_ptr().as_raw(), self.len()));
-                list.push(&(self.len() as u64));
-            }
-
-            fn length(&self) -> Option<usize> {
-                Some(self.len())
-            }
-        }
-
-        // SAFETY: the memory is borrowed for writing.
-        unsafe impl<T: DeviceCopy> SafeArgument<$own<T>> for &mut $memory<T> {}
-    )*};
-}
-
-/// cust's owners of device memory are passed as views of it.
-macro_rules! memory {
-    ($($memory:ident)*) => {$(
-        // SAFETY: as for the view.
-        unsafe impl<T: DeviceCopy> Argument<*const T> for &$memory<T> {
-            fn append(&self, list: &mut ArgumentList) {
-                Argument::<*const T>::append(&DevicePtr::from(*self), list);
-            }
-        }
-
-        // SAFETY: as for the view.
-        unsafe impl<T: DeviceCopy> Argument<&'static [T]> for &$memory<T> {
-            fn append(&self, list: &mut ArgumentList) {
-                Argument::<&'static [T]>::append(&DevicePtr::from(*self), list);
-            }
-
-            fn length(&self) -> Option<usize> {
-                Some(self.len())
-            }
-        }
-
-        // SAFETY: the memory is borrowed.
-        unsafe impl<T: DeviceCopy> SafeArgument<&'static [T]> for &$memory<T> {}
-
-        own_elements_of!($memory: PerThread PerBlock);
-
-        // SAFETY: a pointer to the elements, borrowed for writing.
-        unsafe impl<T: DeviceCopy> Argument<*mut T> for &mut $memory<T> {
-            fn append(&self, list: &mut ArgumentList) {
-                list.push(&self.as_device_ptr().as_raw());
-            }
-        }
-
-        // SAFETY: a pointer to the elements, borrowed for writing, and their number.
-        unsafe impl<T: DeviceCopy> Argument<&'static mut [T]> for &mut $memory<T> {
-            fn append(&self, list: &mut ArgumentList) {
-                list.push(&self.as_device_ptr().as_raw());
-                list.push(&(self.len() as u64));
-            }
-        }
-    )*};
-}
-memory!(DeviceBuffer DeviceSlice);
 
 // SAFETY: a pointer.
 unsafe impl<T: DeviceCopy> Argument<*const T> for DevicePointer<T> {
@@ -302,55 +111,173 @@ unsafe impl<T: DeviceCopy> Argument<*mut T> for DevicePointer<T> {
     }
 }
 
-/// cust's buffers cannot hold the floats of `half`, but their bits.
-macro_rules! halves {
-    ($($half:ty)*) => {$(
-        // SAFETY: the bits of a float are a float.
-        unsafe impl Argument<*const $half> for &DeviceBuffer<u16> {
+// SAFETY: a pointer to the elements, which the kernel only reads.
+unsafe impl<T> Argument<*const T> for DevicePtrMut<'_, T> {
+    fn append(&self, list: &mut ArgumentList) {
+        list.push(&self.address());
+    }
+}
+
+/// What gives access to device memory: where it is, and how many elements it has.
+trait Memory {
+    fn place(&self) -> (u64, usize);
+}
+
+/// The address of memory for a reference of the device, which is never null: not that of no elements, nor that of
+/// elements without bytes.
+fn reference<T>((address, len): (u64, usize)) -> u64 {
+    if len == 0 || size_of::<T>() == 0 { align_of::<T>() as u64 } else { address }
+}
+
+/// Why a plane and its memory do not fit.
+fn plane_fault([width, height]: [u32; 2], len: usize) -> Option<String> {
+    let elements = width as usize * height as usize;
+    (elements != len).then(|| {
+        format!("is a plane of {width} x {height} = {elements} elements, but its memory has {len}")
+    })
+}
+
+/// Memory as one parameter: a pointer, a pointer and a length, or a pointer and the extent of a plane. `safe` says that
+/// the memory is borrowed, for writing where the kernel writes.
+macro_rules! argument {
+    (pointer [$($generics:tt)*] $memory:ty as $parameter:ty,) => {
+        // SAFETY: a pointer to the elements.
+        unsafe impl<$($generics)*> Argument<$parameter> for $memory {
             fn append(&self, list: &mut ArgumentList) {
-                Argument::<*const u16>::append(self, list);
+                list.push(&self.place().0);
             }
         }
+    };
+    (slice of $element:ty, $dimensions:literal, [$($generics:tt)*] $memory:ty as $parameter:ty, $($safe:ident)?) => {
+        // SAFETY: a pointer to the elements and their number.
+        unsafe impl<$($generics)*> Argument<$parameter> for $memory {
+            const MOST_DIMENSIONS: usize = $dimensions;
 
-        // SAFETY: the bits of a float are a float.
-        unsafe impl Argument<*mut $half> for &mut DeviceBuffer<u16> {
             fn append(&self, list: &mut ArgumentList) {
-                Argument::<*mut u16>::append(self, list);
-            }
-        }
-
-        // SAFETY: the bits of a float are a float.
-        unsafe impl Argument<&'static [$half]> for &DeviceBuffer<u16> {
-            fn append(&self, list: &mut ArgumentList) {
-                Argument::<&'static [u16]>::append(self, list);
+                list.push(&reference::<$element>(self.place()));
+                list.push(&(self.place().1 as u64));
             }
 
             fn length(&self) -> Option<usize> {
-                Some(self.len())
+                Some(self.place().1)
             }
         }
-
-        // SAFETY: the buffer is borrowed.
-        unsafe impl SafeArgument<&'static [$half]> for &DeviceBuffer<u16> {}
-
-        // SAFETY: the bits of a float are a float.
-        unsafe impl Argument<PerThread<$half>> for &mut DeviceBuffer<u16> {
-            const MOST_DIMENSIONS: usize = 1;
+        argument!($($safe)? [$($generics)*] $memory as $parameter);
+    };
+    (plane of $element:ty, $dimensions:literal, [$($generics:tt)*] $memory:ty as $parameter:ty, $($safe:ident)?) => {
+        // SAFETY: a pointer to the elements, and how many there are in a row and how many rows: as many as the memory has,
+        // or the launch is refused.
+        unsafe impl<$($generics)*> Argument<$parameter> for ($memory, [u32; 2]) {
+            const MOST_DIMENSIONS: usize = $dimensions;
 
             fn append(&self, list: &mut ArgumentList) {
-                Argument::<PerThread<u16>>::append(self, list);
+                list.push(&reference::<$element>(self.0.place()));
+                list.push(&self.1);
             }
 
-            fn length(&self) -> Option<usize> {
-                Some(self.len())
+            fn fault(&self) -> Option<String> {
+                plane_fault(self.1, self.0.place().1)
             }
         }
+        argument!($($safe)? [$($generics)*] ($memory, [u32; 2]) as $parameter);
+    };
+    (safe [$($generics:tt)*] $memory:ty as $parameter:ty) => {
+        // SAFETY: the memory is borrowed, for writing where the kernel writes.
+        unsafe impl<$($generics)*> SafeArgument<$parameter> for $memory {}
+    };
+    ([$($generics:tt)*] $memory:ty as $parameter:ty) => {};
+}
 
-        // SAFETY: the buffer is borrowed for writing.
-        unsafe impl SafeArgument<PerThread<$half>> for &mut DeviceBuffer<u16> {}
+/// What a kernel may read.
+macro_rules! readable {
+    ($([$($generics:tt)*] $memory:ty as $element:ty $(, $safe:ident)?;)*) => {$(
+        argument!(pointer [$($generics)*] $memory as *const $element,);
+        argument!(slice of $element, 3, [$($generics)*] $memory as &'static [$element], $($safe)?);
+        argument!(plane of $element, 3, [$($generics)*] $memory as Plane<'static, $element>, $($safe)?);
     )*};
 }
-halves!(cuda_std::f16 cuda_std::bf16);
+readable! {
+    [T: DeviceCopy] &DeviceBuffer<T> as T, safe;
+    [T] Part<'_, T> as T, safe;
+    [T: DeviceCopy] &DeviceSlice<T> as T;
+    [T] DevicePtr<'_, T> as T;
+    // cust's buffers cannot hold the floats of `half`, but their bits.
+    [] &DeviceBuffer<u16> as cuda_std::f16, safe;
+    [] &DeviceBuffer<u16> as cuda_std::bf16, safe;
+}
+
+/// What threads may write their own elements of.
+macro_rules! writable {
+    ($([$($generics:tt)*] $memory:ty as $element:ty $(, $safe:ident)?;)*) => {$(
+        argument!(pointer [$($generics)*] $memory as *mut $element,);
+        argument!(slice of $element, 3, [$($generics)*] $memory as &'static mut [$element],);
+        argument!(slice of $element, 1, [$($generics)*] $memory as PerBlock<'static, $element>, $($safe)?);
+        writable!(@each PerThread slice 1 [$($generics)*] $memory, $element, $($safe)?);
+        writable!(@each PlanePerThread plane 2 [$($generics)*] $memory, $element, $($safe)?);
+        writable!(@each TransposedPlanePerThread plane 2 [$($generics)*] $memory, $element, $($safe)?);
+    )*};
+    (@each $own:ident $shape:ident $dimensions:literal [] $memory:ty, $element:ty, $($safe:ident)?) => {
+        argument!($shape of $element, $dimensions, [const EACH: u32] $memory as $own<'static, $element, EACH>, $($safe)?);
+    };
+    (@each $own:ident $shape:ident $dimensions:literal [$($generics:tt)*] $memory:ty, $element:ty, $($safe:ident)?) => {
+        argument!($shape of $element, $dimensions, [$($generics)*, const EACH: u32] $memory as $own<'static, $element, EACH>, $($safe)?);
+    };
+}
+writable! {
+    [T: DeviceCopy] &mut DeviceBuffer<T> as T, safe;
+    [T] PartMut<'_, T> as T, safe;
+    [T: DeviceCopy] &mut DeviceSlice<T> as T;
+    [T] DevicePtrMut<'_, T> as T;
+    [] &mut DeviceBuffer<u16> as cuda_std::f16, safe;
+    [] &mut DeviceBuffer<u16> as cuda_std::bf16, safe;
+}
+
+/// Numbers that all threads may change by atomic operations: the kernel has a shared slice, and the memory is borrowed for
+/// writing. An atomic has the layout of its number.
+macro_rules! atomics {
+    ($($number:ty as $($atomic:ty),*;)*) => {$($(
+        argument!(slice of $atomic, 3, [] &mut DeviceBuffer<$number> as &'static [$atomic], safe);
+        argument!(slice of $atomic, 3, [] PartMut<'_, $number> as &'static [$atomic], safe);
+        argument!(slice of $atomic, 3, [] DevicePtrMut<'_, $number> as &'static [$atomic],);
+    )*)*};
+}
+atomics! {
+    u8 as atomic::AtomicU8;
+    i8 as atomic::AtomicI8;
+    u16 as atomic::AtomicU16;
+    i16 as atomic::AtomicI16;
+    u32 as atomic::AtomicU32, cuda_std::atomic::AtomicU32;
+    i32 as atomic::AtomicI32, cuda_std::atomic::AtomicI32;
+    u64 as atomic::AtomicU64, cuda_std::atomic::AtomicU64;
+    i64 as atomic::AtomicI64, cuda_std::atomic::AtomicI64;
+    f32 as cuda_std::atomic::AtomicF32;
+    f64 as cuda_std::atomic::AtomicF64;
+}
+
+/// Views, which know their place, and cust's owners and slices.
+macro_rules! memory {
+    ($($view:ident)*; $($owner:ident)*) => {
+        $(impl<T> Memory for $view<'_, T> {
+            fn place(&self) -> (u64, usize) {
+                (self.address(), self.len())
+            }
+        })*
+        $(
+            impl<T: DeviceCopy> Memory for &$owner<T> {
+                fn place(&self) -> (u64, usize) {
+                    (self.as_device_ptr().as_raw(), self.len())
+                }
+            }
+
+            impl<T: DeviceCopy> Memory for &mut $owner<T> {
+                fn place(&self) -> (u64, usize) {
+                    (self.as_device_ptr().as_raw(), self.len())
+                }
+            }
+        )*
+    };
+}
+memory!(DevicePtr DevicePtrMut Part PartMut; DeviceBuffer DeviceSlice);
 
 /// A tuple that fits the parameters of a kernel with signature `F`.
 #[diagnostic::on_unimplemented(
@@ -438,6 +365,7 @@ tuples!(A0 P0 0, A1 P1 1, A2 P2 2, A3 P3 3, A4 P4 4, A5 P5 5, A6 P6 6, A7 P7 7, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_std::kernel::ByValue;
 
     /// What a user shares with a kernel: 4 bytes, 4 of padding, 8 bytes.
     #[derive(Clone, Copy)]

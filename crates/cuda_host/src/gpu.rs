@@ -3,6 +3,7 @@
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::error::GpuError;
 use crate::image::Image;
+use crate::kernels::Kernels;
 #[cfg(feature = "virtual")]
 use crate::virtual_device::{self, VirtualDevice};
 use cuda_driver::{DriverError, OperationRecord};
@@ -27,7 +28,7 @@ pub struct Gpu {
     /// The machine's other devices, once somebody asked for them.
     peers: OnceCell<Vec<Gpu>>,
     stream: Stream,
-    module: Module,
+    kernels: Kernels,
     device: Device,
     image: &'static Image,
     images: &'static [Image],
@@ -215,14 +216,14 @@ impl Gpu {
         };
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
-        let module = load(image)?;
+        let kernels = load(image)?;
         // Not cust's own, which drops the flag.
         let stream = non_blocking(None)
             .map_err(|cause| GpuError::Extension { doing: "creating a stream", cause })?;
         Ok(Gpu {
             peers: OnceCell::new(),
             stream,
-            module,
+            kernels,
             device,
             image,
             images,
@@ -328,7 +329,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`GpuError::TooOld`], or the driver's own.
-    pub fn load(&self, images: &'static [Image]) -> Result<Module, GpuError> {
+    pub fn load(&self, images: &'static [Image]) -> Result<Kernels, GpuError> {
         let oldest = images.first().ok_or(GpuError::NoImages)?.capability;
         let image = Image::for_capability(images, self.capability).ok_or_else(|| {
             let name = self.device.name().unwrap_or_else(|_| "the device".to_owned());
@@ -399,7 +400,12 @@ impl Gpu {
 
     /// The kernels, by name.
     pub fn module(&self) -> &Module {
-        &self.module
+        &self.kernels
+    }
+
+    /// The kernels, with what the device build recorded of them.
+    pub(crate) fn kernels(&self) -> &Kernels {
+        &self.kernels
     }
 
     /// Waits for everything enqueued; a fault of a kernel surfaces here.
@@ -458,9 +464,10 @@ impl Gpu {
     }
 }
 
-fn load(image: &Image) -> Result<Module, GpuError> {
-    Module::from_ptx(image.text, &[])
-        .map_err(|error| GpuError::driver("loading the kernels", error))
+fn load(image: &Image) -> Result<Kernels, GpuError> {
+    let module = Module::from_ptx(image.text, &[])
+        .map_err(|error| GpuError::driver("loading the kernels", error))?;
+    Ok(Kernels::new(module, image.text))
 }
 
 /// The first clause of a message.

@@ -5,8 +5,10 @@ use sha2::{Digest, Sha256};
 
 /// The kernels of a crate, compiled for one architecture.
 ///
-/// `cuda_builder::Images` writes a list of these from a build script.
-#[derive(Clone, Debug)]
+/// `cuda_builder::Images` writes a list of these from a build script. A launch without `unsafe` believes what the PTX says
+/// of its kernels, so no other safe code can make one.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Image {
     /// The compute capability times ten: 90 for 9.0.
     pub capability: u32,
@@ -39,6 +41,33 @@ pub struct KernelFacts {
 pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 
 impl Image {
+    /// An image of PTX that no build script wrote.
+    ///
+    /// # Safety
+    /// - Each kernel of the text is what its record, if it has one, says of its parameters.
+    /// - The kernels that are recorded as safe access no other memory than that of their parameters and statics.
+    pub const unsafe fn new(
+        capability: u32,
+        text: &'static str,
+        kernels: &'static [KernelFacts],
+        compiler: &'static str,
+        commit: &'static str,
+    ) -> Image {
+        Image { capability, text, kernels, compiler, commit }
+    }
+
+    /// An image as `cuda_builder::Images` writes it, for its file alone: it upholds the contract of [`Image::new`].
+    #[doc(hidden)]
+    pub const fn of_build_script(
+        capability: u32,
+        text: &'static str,
+        kernels: &'static [KernelFacts],
+        compiler: &'static str,
+        commit: &'static str,
+    ) -> Image {
+        Image { capability, text, kernels, compiler, commit }
+    }
+
     /// Whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
     pub fn is_specific(&self) -> bool {
         let target = self.text.lines().find_map(|line| line.strip_prefix(".target sm_"));

@@ -3,13 +3,13 @@
 use crate::argument::Arguments;
 use crate::error::GpuError;
 use crate::gpu::Gpu;
+use crate::kernels::Kernels;
 use anyhow::{Context, Result};
 use bytemuck::Pod;
-use cuda_std::kernel::Kernel;
+use cuda_std::kernel::{Kernel, Symbol};
 use cust::context::CurrentContext;
 use cust::function::{BlockSize, GridSize};
 use cust::memory::DeviceCopy;
-use cust::module::Module;
 use cust_ext::device::Attribute;
 use cust_ext::launch::Launch;
 use cust_ext::symbol::symbol;
@@ -21,7 +21,7 @@ const SHARED_WITHOUT_OPTING_IN: u32 = 48 << 10;
 /// Enqueues kernels on a device's stream.
 pub struct Launcher<'a> {
     gpu: &'a Gpu,
-    module: &'a Module,
+    kernels: &'a Kernels,
     /// What was launched, each once, for the message of a fault that surfaces later.
     launched: RefCell<Vec<Launched>>,
 }
@@ -29,18 +29,18 @@ pub struct Launcher<'a> {
 impl Gpu {
     /// A launcher on this device's stream.
     pub fn launcher(&self) -> Launcher<'_> {
-        Launcher::new(self, self.module())
+        Launcher::new(self, self.kernels())
     }
 
     /// A launcher of other kernels on this device's stream: those that [`Gpu::load`] gave.
-    pub fn launcher_of<'a>(&'a self, module: &'a Module) -> Launcher<'a> {
-        Launcher::new(self, module)
+    pub fn launcher_of<'a>(&'a self, kernels: &'a Kernels) -> Launcher<'a> {
+        Launcher::new(self, kernels)
     }
 }
 
 impl<'a> Launcher<'a> {
-    fn new(gpu: &'a Gpu, module: &'a Module) -> Self {
-        Self { gpu, module, launched: RefCell::default() }
+    fn new(gpu: &'a Gpu, kernels: &'a Kernels) -> Self {
+        Self { gpu, kernels, launched: RefCell::default() }
     }
 
     /// The device.
@@ -162,9 +162,14 @@ impl<'a> Launcher<'a> {
         arguments: &A,
     ) -> Result<()> {
         let Launch { grid, block, dynamic_shared_bytes, cooperative, .. } = *shape;
-        let launch = Launched { kernel: kernel.name(), grid, block, dynamic_shared_bytes };
-        let refused = |cause: String| GpuError::Refused { launch: launch.to_string(), cause };
-        let function = self.module.get_function(kernel.name()).map_err(|error| {
+        let mut launch = Launched { kernel: kernel.name(), grid, block, dynamic_shared_bytes };
+        let refuse = |launch: &Launched, cause: String| GpuError::Refused {
+            launch: launch.to_string(),
+            cause,
+        };
+        launch.kernel = self.kernels.entry(kernel).map_err(|cause| refuse(&launch, cause))?;
+        let refused = |cause: String| refuse(&launch, cause);
+        let function = self.kernels.get_function(launch.kernel).map_err(|error| {
             if kernel.min_compute_capability() > self.gpu.image().capability {
                 refused(format!(
                     "it needs compute capability {}.{}",
@@ -187,6 +192,12 @@ impl<'a> Launcher<'a> {
                 .map_err(|error| refused(error.to_string()))?;
         }
         let mut list = arguments.list();
+        if kernel.parameters().is_some_and(|parameters| parameters != list.len()) {
+            return Err(refused(
+                "a parameter of it is an alias of a slice, which is two values: write the slice out, `&[T]`".to_owned(),
+            )
+            .into());
+        }
         let pointers = list.pointers();
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
         // call, and the caller vouches for the rest of the launch contract.
@@ -208,14 +219,26 @@ impl<'a> Launcher<'a> {
         Ok(())
     }
 
-    /// Writes a static of the kernels by its name, and waits until it is written.
+    /// Writes a static of the kernels, by the type of its name that `#[address_space]` makes, and waits until it is written.
+    ///
+    /// ```
+    /// # use cuda_host::Launcher;
+    /// # use cuda_std::address_space;
+    /// # use cuda_std::safe::Constant;
+    /// #[address_space(constant)]
+    /// pub static WEIGHTS: Constant<[f32; 2]> = Constant::new([0.0; 2]);
+    /// # fn f(launcher: &Launcher<'_>) -> anyhow::Result<()> {
+    /// launcher.write::<WEIGHTS>(&[1.0, 2.0])
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// When there is no such static, or it has another size.
-    pub fn write_symbol<T: Pod + DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        symbol::<T>(self.module, name)
-            .and_then(|mut symbol| symbol.upload(values))
-            .with_context(|| format!("writing the static `{name}` of the kernels failed"))?;
+    /// When the loaded kernels do not have the static, or it has another size.
+    pub fn write<S: Symbol<Value: Pod + DeviceCopy>>(&self, value: &S::Value) -> Result<()> {
+        // SAFETY: the static holds such a value, by the contract of `Symbol`.
+        unsafe { symbol::<S::Value>(self.kernels, S::NAME) }
+            .and_then(|mut symbol| symbol.upload(std::slice::from_ref(value)))
+            .with_context(|| format!("writing the static `{}` of the kernels failed", S::NAME))?;
         // A copy from pageable memory may return before it has arrived.
         CurrentContext::synchronize()
             .map_err(|error| GpuError::driver("writing a static of the kernels", error))?;
@@ -241,7 +264,7 @@ impl<'a> Launcher<'a> {
             return Ok(None);
         };
         let Launched { kernel, block, dynamic_shared_bytes, .. } = *largest;
-        let function = self.module.get_function(kernel)?;
+        let function = self.kernels.get_function(kernel)?;
         let info = cust_ext::function::info(&function)?;
         let threads = block.x * block.y * block.z;
         let blocks = cust_ext::function::blocks_per_multiprocessor(

@@ -27,6 +27,7 @@ mod error;
 mod gpu;
 mod host_memory;
 mod image;
+mod kernels;
 mod launch;
 mod safe_launch;
 mod streams;
@@ -42,11 +43,12 @@ pub use cuda_driver::{OperationKind, OperationRecord};
 pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
+pub use kernels::Kernels;
 pub use launch::{LaunchResources, Launcher};
 #[cfg(feature = "virtual")]
 pub use simt::{Checks, Schedule};
 pub use streams::Streams;
-pub use view::{DevicePtr, DevicePtrMut};
+pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 #[cfg(feature = "virtual")]
 pub use virtual_device::{VirtualDevice, WorkScale, misuse};
 #[cfg(feature = "virtual")]

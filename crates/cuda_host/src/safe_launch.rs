@@ -21,7 +21,7 @@ impl Launcher<'_> {
     /// # use cuda_host::Launcher;
     /// # use cuda_std::safe::PerThread;
     /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<f32>)> = unsafe {
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
@@ -34,7 +34,7 @@ impl Launcher<'_> {
     /// # use cuda_host::Launcher;
     /// # use cuda_std::safe::PerThread;
     /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<f32>)> = unsafe {
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
@@ -47,7 +47,7 @@ impl Launcher<'_> {
     /// # use cuda_host::{DevicePtrMut, Launcher};
     /// # use cuda_std::safe::PerThread;
     /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<f32>)> = unsafe {
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };

@@ -51,10 +51,11 @@ const PTX: &str = r#"
 "#;
 
 static IMAGES: &[Image] =
-    &[Image { capability: 70, text: PTX, kernels: &[], compiler: "by hand", commit: "unknown" }];
+    // SAFETY: the kernels are those of the tokens below, and have no records.
+    &[unsafe { Image::new(70, PTX, &[], "by hand", "unknown") }];
 
 /// A token of one of the kernels.
-fn token(name: &'static str) -> SafeKernel<fn(PerThread<u32>)> {
+fn token(name: &'static str) -> SafeKernel<fn(PerThread<'static, u32>)> {
     // SAFETY: the entry takes an address and a length. That `same` breaks its promise is what the test is for.
     unsafe {
         SafeKernel::new(Kernel::new(name, (0, 0), (0, 0, 0), 0), (64, 1, 1), &["values"], &[])
@@ -95,7 +96,7 @@ fn a_launch_that_breaks_the_contract_is_refused_before_it_runs() {
     assert!(text.contains("68719476736 threads along one axis"), "{text}");
 
     // SAFETY: it is refused.
-    let plane: SafeKernel<fn(PlanePerThread<u32>)> = unsafe {
+    let plane: SafeKernel<fn(PlanePerThread<'static, u32>)> = unsafe {
         SafeKernel::new(Kernel::new("own", (0, 0), (0, 0, 0), 0), (8, 8, 1), &["values"], &[])
     };
     let text = launcher.run(plane, 1, ((&mut values, [8, 9]),)).unwrap_err().to_string();

@@ -10,6 +10,8 @@ use core::marker::PhantomData;
 /// function type can check the arguments of a launch against it when it is compiled.
 pub struct Kernel<F> {
     name: &'static str,
+    path: &'static str,
+    signature: &'static [u32],
     launch_bounds: (u32, u32),
     cluster: (u32, u32, u32),
     min_compute_capability: u32,
@@ -29,7 +31,51 @@ impl<F> Kernel<F> {
         cluster: (u32, u32, u32),
         min_compute_capability: u32,
     ) -> Self {
-        Kernel { name, launch_bounds, cluster, min_compute_capability, parameters: PhantomData }
+        Kernel {
+            name,
+            path: name,
+            signature: &[],
+            launch_bounds,
+            cluster,
+            min_compute_capability,
+            parameters: PhantomData,
+        }
+    }
+
+    /// The same kernel with what the device build recorded of it, too: its path, `crate$name`, and its signature.
+    #[doc(hidden)]
+    pub const fn recorded(self, path: &'static str, signature: &'static [u32]) -> Self {
+        Kernel { path, signature, ..self }
+    }
+
+    /// The name of the kernel with that of its crate before it, as the device build records it: `crate$name`.
+    #[doc(hidden)]
+    pub const fn path(self) -> &'static str {
+        self.path
+    }
+
+    /// How many parameters the PTX entry has, if that was recorded.
+    #[doc(hidden)]
+    pub const fn parameters(self) -> Option<usize> {
+        /// Words before those of the parameters, and words of each.
+        const HEAD: usize = 5;
+        const PARAMETER: usize = 3;
+        if self.signature.is_empty() {
+            return None;
+        }
+        let (mut at, mut parameters) = (HEAD, 0);
+        while at < self.signature.len() {
+            // A slice and a type of `cuda_std::safe` are two: a pointer and an extent.
+            parameters += if matches!(self.signature[at], 1 | 2 | 8..) { 2 } else { 1 };
+            at += PARAMETER;
+        }
+        Some(parameters)
+    }
+
+    /// What a launch compares with the device build's record; empty for a kernel that has none.
+    #[doc(hidden)]
+    pub const fn signature(self) -> &'static [u32] {
+        self.signature
     }
 
     /// The name of the PTX entry.
@@ -138,6 +184,10 @@ impl<F> Copy for SafeKernel<F> {}
 #[doc(hidden)]
 pub const fn check_parameter<T: Copy>() {}
 
+/// Compiles when a safe kernel can take a parameter as it is.
+#[doc(hidden)]
+pub const fn check_safe_parameter<T: Parameter>() {}
+
 /// Compiles when a pointer or reference to `T` is one address.
 #[doc(hidden)]
 pub const fn check_thin_pointer<T>() {}
@@ -179,6 +229,33 @@ macro_rules! by_value {
         unsafe impl ByValue for $type {}
     )*};
 }
+
+/// What a kernel may take as it is: a value of bytes, or a handle that only the host can make.
+///
+/// # Safety
+/// As for [`ByValue`], but not every bytes need to be a value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel by value",
+    label = "not the same bytes on host and device",
+    note = "numbers, arrays of them and structures with `#[derive(Argument)]` can; a slice is written out, `&[T]`, and \
+            not by an alias"
+)]
+pub unsafe trait Parameter: Copy + 'static {}
+
+// SAFETY: a value of bytes.
+unsafe impl<T: ByValue> Parameter for T {}
+
+/// A static of the kernels that the host may write, as `#[address_space]` makes one: a type of the static's name.
+///
+/// # Safety
+/// The kernels have a static of this name and type, and any bytes of the type are a value of it.
+pub unsafe trait Symbol {
+    /// What the host writes.
+    type Value: 'static;
+    /// The name in PTX.
+    const NAME: &'static str;
+}
+
 by_value!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 crate::f16 crate::bf16);
 by_value!(crate::float::F16x2 crate::float::Bf16x2);
 

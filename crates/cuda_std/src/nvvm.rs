@@ -58,6 +58,8 @@ intrinsics! {
     "llvm.nvvm.barrier.cta.arrive.aligned.count" fn barrier_arrive_count(barrier: u32, threads: u32);
     "llvm.nvvm.barrier.cta.red.popc.aligned.all"
         fn barrier_count(barrier: u32, predicate: bool) -> u32;
+    "llvm.nvvm.barrier.cta.red.popc.all"
+        fn barrier_count_diverged(barrier: u32, predicate: bool) -> u32;
     "llvm.nvvm.barrier.cta.red.and.aligned.all"
         fn barrier_and(barrier: u32, predicate: bool) -> bool;
     "llvm.nvvm.barrier.cta.red.or.aligned.all"

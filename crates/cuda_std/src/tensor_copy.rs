@@ -18,7 +18,7 @@
 use core::arch::asm;
 
 use crate::capability::require;
-use crate::kernel::ByValue;
+use crate::kernel::Parameter;
 use crate::mbarrier::Barrier;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::nvvm::outside_kernel;
@@ -32,8 +32,8 @@ use crate::ptr::shared_address;
 #[repr(C)]
 pub struct TensorMap(pub [u64; 16]);
 
-// SAFETY: `repr(C)`, and its field is an array of scalars.
-unsafe impl ByValue for TensorMap {}
+// SAFETY: `repr(C)`, and its field is an array of scalars. It is not `ByValue`, because only the driver encodes one.
+unsafe impl Parameter for TensorMap {}
 
 /// The address of a kernel's parameter that is a [`TensorMap`]: `parameter!(name_of_the_kernel, 0)` for the first one, where a
 /// slice counts as two. A reference to the parameter would point to a copy in local memory, which copies cannot use.

@@ -35,7 +35,7 @@
 use core::arch::asm;
 use core::marker::PhantomData;
 
-use crate::kernel::ByValue;
+use crate::kernel::Parameter;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::nvvm;
 use crate::vector::{F32x2, F32x4, I32x2, I32x4, U32x2, U32x4};
@@ -129,8 +129,8 @@ macro_rules! handle {
             }
         }
 
-        // SAFETY: transparent around a `u64`, which is `ByValue`.
-        unsafe impl<D: 'static, T: 'static> ByValue for $name<D, T> {}
+        // SAFETY: transparent around a `u64`. It is not `ByValue`, because only the driver makes handles.
+        unsafe impl<D: 'static, T: 'static> Parameter for $name<D, T> {}
     };
 }
 

@@ -90,8 +90,39 @@ pub fn expand(space: Space, item: ItemStatic) -> Result<TokenStream> {
     })
 }
 
-/// A static that the host finds by its name.
+/// A static that the host finds by its name: on the host, where it may be written, by the type of that name.
 fn named(section: &str, item: &ItemStatic) -> TokenStream {
+    let ItemStatic { attrs, vis, ident, ty, .. } = item;
+    let conditions: Vec<_> =
+        attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let name = ident.to_string();
+    let value = match (&item.mutability, ty.as_ref()) {
+        (StaticMutability::Mut(_), ty) => Some(quote!(#ty)),
+        (_, syn::Type::Path(path))
+            if path.path.segments.last().is_some_and(|last| last.ident == "Constant") =>
+        {
+            Some(quote!(<#ty as ::cuda_std::safe::HostWritten>::Value))
+        }
+        _ => None,
+    };
+    let symbol = value.map(|value| {
+        let documentation = format!("The static `{name}`, for the host to write.");
+        quote! {
+            #[cfg(not(target_arch = "nvptx64"))]
+            #(#conditions)*
+            #[allow(non_camel_case_types)]
+            #[doc = #documentation]
+            #vis enum #ident {}
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            #(#conditions)*
+            // SAFETY: the static beside it.
+            unsafe impl ::cuda_std::kernel::Symbol for #ident {
+                type Value = #value;
+                const NAME: &'static str = #name;
+            }
+        }
+    });
     quote! {
         #[cfg_attr(
             target_arch = "nvptx64",
@@ -100,6 +131,7 @@ fn named(section: &str, item: &ItemStatic) -> TokenStream {
             used
         )]
         #item
+        #symbol
     }
 }
 

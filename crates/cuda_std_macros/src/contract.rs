@@ -2,8 +2,10 @@
 
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Error, ItemFn, Pat, Result, Type, TypePath};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Error, ExprPath, ItemFn, Lifetime, Result, Type, TypePath};
 
 /// The types of `cuda_std::safe` that a launch passes as a pointer and an extent.
 const SPLIT: [&str; 5] =
@@ -19,6 +21,11 @@ pub fn is_tile(path: &TypePath) -> bool {
     last(path).is_some_and(|name| name == "Tile")
 }
 
+/// Whether a type is the block as a value.
+pub fn is_block(path: &TypePath) -> bool {
+    last(path).is_some_and(|name| name == "Block")
+}
+
 fn last(path: &TypePath) -> Option<&syn::Ident> {
     path.path.segments.last().map(|segment| &segment.ident)
 }
@@ -26,9 +33,8 @@ fn last(path: &TypePath) -> Option<&syn::Ident> {
 /// Refuses what a kernel must not say, or not say together.
 pub fn check(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> Result<()> {
     if !is_safe(item) {
-        let needs_block = parameters
-            .iter()
-            .find(|parameter| matches!(parameter.passing, Passing::Split | Passing::Tile));
+        let needs_block =
+            parameters.iter().find(|parameter| parameter.passing.is_for_safe_kernels());
         if let Some(parameter) = needs_block {
             return Err(Error::new_spanned(
                 &parameter.kind,
@@ -52,6 +58,20 @@ pub fn check(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> 
             most,
             "`block` says how many threads a block has: `launch_bounds` would say it again",
         ));
+    }
+    let mut blocks = parameters.iter().filter(|it| matches!(it.passing, Passing::Block));
+    if let Some(second) = blocks.nth(1) {
+        return Err(Error::new_spanned(&second.kind, "a thread has one block: take `Block` once"));
+    }
+    let mut refused = Refused::default();
+    for parameter in parameters {
+        refused.visit_type(&parameter.kind);
+    }
+    for statement in &item.block.stmts {
+        refused.visit_stmt(statement);
+    }
+    if let Some(error) = refused.0 {
+        return Err(error);
     }
     for parameter in parameters {
         match (&parameter.passing, ungroup(&parameter.kind)) {
@@ -84,6 +104,34 @@ pub fn check(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> 
     Ok(())
 }
 
+/// Finds what a kernel that is a safe function may not say: in its parameters `'static`, in its body barriers of whole
+/// warps.
+#[derive(Default)]
+struct Refused(Option<Error>);
+
+impl<'a> Visit<'a> for Refused {
+    fn visit_lifetime(&mut self, lifetime: &'a Lifetime) {
+        if lifetime.ident == "static" {
+            let message =
+                "a parameter of a safe kernel ends with the launch: leave the lifetime out";
+            self.0.get_or_insert_with(|| Error::new_spanned(lifetime, message));
+        }
+    }
+
+    fn visit_expr_path(&mut self, path: &'a ExprPath) {
+        let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
+        let (last, module) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+        let is_sync = last == "sync" && ["cluster", "grid"].contains(&module.as_str());
+        if is_sync || last.starts_with("sync_threads") {
+            let message = "this barrier may only stand where whole warps come together, which the compiler cannot check: \
+                           take `block: cuda_std::safe::Block` and call `block.sync()` or `block.count(..)`, or make \
+                           the kernel an `unsafe fn`";
+            self.0.get_or_insert_with(|| Error::new_spanned(path, message));
+        }
+        visit::visit_expr_path(self, path);
+    }
+}
+
 /// Whether a parameter has a length, and not two or none.
 fn has_length(parameter: &Parameter) -> bool {
     match (&parameter.passing, ungroup(&parameter.kind)) {
@@ -111,17 +159,43 @@ pub fn known_block(extents: &[TokenStream; 3]) -> TokenStream {
     quote!(#(#axes)*)
 }
 
-/// The statement that makes a tile of a static in shared memory.
-pub fn tile(pattern: &Pat, kind: &Type) -> TokenStream {
-    quote! {
-        let #pattern: #kind = {
+/// The expression that makes a tile of a static in shared memory.
+pub fn tile(kind: &Type, extents: &[TokenStream; 3], launch: &syn::Ident) -> TokenStream {
+    let [_, _, z] = extents;
+    quote_spanned! { kind.span() =>
+        {
+            const { assert!(#z <= 1, "a tile is for blocks of one or two dimensions") };
             #[unsafe(link_section = ".shared")]
             #[used]
             static mut CELLS: ::core::mem::MaybeUninit<<#kind as ::cuda_std::safe::Shared>::Cells> =
                 ::core::mem::MaybeUninit::uninit();
-            // SAFETY: this static is of this parameter alone, and a kernel with a tile has a block of one or two
-            // dimensions, which the launch checks.
-            unsafe { <#kind as ::cuda_std::safe::Shared>::in_memory(&raw mut CELLS) }
-        };
+            // SAFETY: this static is of this parameter alone, and the block has one or two dimensions.
+            unsafe {
+                <#kind as ::cuda_std::safe::Shared<'_>>::in_memory(&raw mut CELLS, &#launch)
+            }
+        }
+    }
+}
+
+/// The name of a parameter's kind in the record of a kernel, and its element, if it points to any.
+pub fn recorded(parameter: &Parameter) -> (u32, TokenStream) {
+    let kind = &parameter.kind;
+    match (&parameter.passing, ungroup(kind)) {
+        (Passing::Slice { element, mutable, .. }, _) => (1 + u32::from(*mutable), quote!(#element)),
+        (Passing::Split, Type::Path(path)) => {
+            let position = SPLIT.iter().position(|split| last(path).is_some_and(|it| it == split));
+            let element = quote!(<#kind as ::cuda_std::safe::Passed>::Element);
+            (8 + position.unwrap_or(0) as u32, element)
+        }
+        (_, Type::Ptr(pointer)) => {
+            let element = &pointer.elem;
+            let mutable = matches!(pointer.mutability, syn::PointerMutability::Mut(_));
+            (3 + u32::from(mutable), quote!(#element))
+        }
+        (_, Type::Reference(reference)) => {
+            let element = &reference.elem;
+            (5 + u32::from(reference.mutability.is_some()), quote!(#element))
+        }
+        _ => (0, quote!(#kind)),
     }
 }

@@ -5,8 +5,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericParam, ItemFn, Lifetime, LitInt, Pat, PatType, Result,
-    ReturnType, Type, TypeReference,
+    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, ItemFn, Lifetime, LitInt, Pat,
+    PatType, PathArguments, Result, ReturnType, Type, TypePath, TypeReference,
 };
 
 use crate::contract;
@@ -14,7 +14,7 @@ use crate::gpu_only::fixes_name;
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 
 /// The format number of the attribute record that `cuda_builder` reads.
-const ATTRIBUTE_FORMAT: u32 = 2;
+const ATTRIBUTE_FORMAT: u32 = 3;
 
 /// The oldest compute capability with thread block clusters.
 const CLUSTER_CAPABILITY: u32 = 90;
@@ -38,7 +38,7 @@ pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
     contract::check(&arguments, &item, &parameters)?;
 
     let device = device_entry(&arguments, &item, &parameters);
-    let record = attribute_record(&arguments, &item);
+    let record = attribute_record(&arguments, &item, &parameters);
     let token = host_token(&arguments, &item, &parameters);
     let checks = parameter_checks(&item, &parameters);
     Ok(quote! {
@@ -138,26 +138,30 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
         }
         Type::Path(path) if contract::is_split(path) => Passing::Split,
         Type::Path(path) if contract::is_tile(path) => Passing::Tile,
+        Type::Path(path) if contract::is_block(path) => Passing::Block,
         _ => Passing::Direct,
     };
     Ok(Parameter { name, pattern: (*typed.pat).clone(), kind, passing })
 }
 
 /// The PTX entry: the body, after each slice has been rebuilt from its pointer and length.
+///
+/// The body of a safe kernel is a safe function within it, so that the compiler refuses unsafe operations there, and
+/// gives every parameter a lifetime that ends with the launch.
 fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let name = &item.sig.ident;
     let visibility = &item.vis;
     let generics = &item.sig.generics;
     let where_clause = &item.sig.generics.where_clause;
     let attributes = &item.attrs;
-    let statements = &item.block.stmts;
     let since = since_condition(arguments);
+    let is_safe = is_safe(item);
+    let launch = format_ident!("launch", span = Span::mixed_site());
+    let block = extents(arguments.block.as_deref());
 
     let mut declarations = Vec::new();
-    let mut slices = Vec::new();
-    if let Some(block) = &arguments.block {
-        slices.push(contract::known_block(&extents(Some(block))));
-    }
+    // Of each parameter its pattern, its type, and the expression that makes it.
+    let mut made: Vec<(TokenStream, TokenStream)> = Vec::new();
     for parameter in parameters {
         let Parameter { name, pattern, kind, passing } = parameter;
         let pointer = format_ident!("{name}_pointer", span = Span::mixed_site());
@@ -169,26 +173,43 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
             }
             _ => length.clone(),
         };
+        let bound = quote!(#pattern: #kind);
         let (element, lifetime, mutable) = match passing {
+            Passing::Direct if is_safe => {
+                let value = format_ident!("{name}_value", span = Span::mixed_site());
+                declarations.push(quote!(#value: #kind));
+                made.push((bound, quote!(#value)));
+                continue;
+            }
             Passing::Direct => {
                 declarations.push(quote!(#pattern: #kind));
                 continue;
             }
             Passing::Tile => {
-                slices.push(contract::tile(pattern, kind));
+                made.push((bound, contract::tile(kind, &block, &launch)));
+                continue;
+            }
+            Passing::Block => {
+                let value = quote! {
+                    // SAFETY: the only call of this thread.
+                    unsafe { <#kind as ::cuda_std::safe::FromBlock<'_>>::from_block(&#launch) }
+                };
+                made.push((bound, value));
                 continue;
             }
             Passing::Split => {
-                declarations
-                    .push(quote!(#pointer: <#kind as ::cuda_std::safe::FromLaunch>::Pointer));
-                declarations.push(quote!(#length: <#kind as ::cuda_std::safe::FromLaunch>::Extent));
-                slices.push(quote! {
+                declarations.push(quote!(#pointer: <#kind as ::cuda_std::safe::Passed>::Pointer));
+                declarations.push(quote!(#length: <#kind as ::cuda_std::safe::Passed>::Extent));
+                let value = quote! {
                     // SAFETY: a launch passes memory of this extent that nobody else writes meanwhile, and has the
                     // kernel's block and no more dimensions than the type.
-                    let #pattern: #kind = unsafe {
-                        ::cuda_std::safe::FromLaunch::from_launch(#pointer, #shared_length)
-                    };
-                });
+                    unsafe {
+                        <#kind as ::cuda_std::safe::FromLaunch<'_>>::from_launch(
+                            #pointer, #shared_length, &#launch,
+                        )
+                    }
+                };
+                made.push((bound, value));
                 continue;
             }
             Passing::Slice { element, lifetime, mutable } => (element, lifetime, mutable),
@@ -202,55 +223,113 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
             // A reference to no elements: its promise that the memory is only read is what makes
             // `ld.global.nc` possible, and it promises nothing about the length.
             declarations.push(quote!(#pointer: & #lifetime [#element; 0]));
-            quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #shared_length))
+            if is_safe {
+                quote!(#launch.slice(#pointer.as_ptr(), #shared_length))
+            } else {
+                quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #shared_length))
+            }
         };
         declarations.push(quote!(#length: usize));
-        slices.push(quote! {
+        let value = quote! {
             // SAFETY: a launch passes for each slice a pointer that is valid for its length, and equal lengths where the
             // kernel says so.
-            let #pattern: #kind = unsafe { #build };
-        });
+            unsafe { #build }
+        };
+        made.push((bound, value));
     }
 
+    let body = if is_safe {
+        let inner = format_ident!("body_of_{}", name, span = Span::mixed_site());
+        let known = contract::known_block(&block);
+        let inputs = &item.sig.inputs;
+        let statements = &item.block;
+        let values = made.iter().map(|(_, value)| value);
+        let lints = item.attrs.iter().filter(|attribute| !is_documentation(attribute));
+        quote! {
+            #(#lints)*
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn #inner #generics (#inputs) #where_clause #statements
+
+            #known
+            // SAFETY: the entry begins, and the value is dropped when it returns.
+            let #launch = unsafe { ::cuda_std::safe::Launch::begin() };
+            #inner(#(#values),*)
+        }
+    } else {
+        let made = made.iter().map(|(bound, value)| quote!(let #bound = #value;));
+        let statements = &item.block.stmts;
+        quote!(#(#made)* #(#statements)*)
+    };
+    let path = path(item);
     quote! {
         #[cfg(all(target_arch = "nvptx64", #since))]
         #(#attributes)*
         #[allow(clippy::too_many_arguments, improper_ctypes_definitions)]
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = #path)]
         #visibility unsafe extern "ptx-kernel" fn #name #generics (#(#declarations),*)
         #where_clause
         {
-            #(#slices)*
-            #(#statements)*
+            #body
         }
     }
 }
 
-/// The record from which `cuda_builder` takes the entry's directives.
-fn attribute_record(arguments: &Arguments, item: &ItemFn) -> TokenStream {
+/// The kernel's name in the device build, with its crate's before it: two crates may have kernels of one name.
+/// `cuda_builder` gives the entry its plain name, unless another has it.
+fn path(item: &ItemFn) -> String {
+    let krate = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
+    format!("{krate}${}", item.sig.ident)
+}
+
+/// What host and device must agree on, as words: whether the kernel is safe, its block, which parameters are equally
+/// long, and of each parameter that is passed its kind and the size and alignment of its value or element.
+fn signature(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let is_safe = u32::from(is_safe(item));
+    let block = extents(arguments.block.as_deref());
+    let passed: Vec<&Parameter> = parameters.iter().filter(|it| it.passing.is_passed()).collect();
+    let same = arguments.same_length.as_deref().unwrap_or_default();
+    let same = passed.iter().enumerate().filter(|(_, it)| same.contains(&it.name));
+    let same = same.fold(0_u32, |mask, (index, _)| mask | 1 << (index % 32));
+    let words = passed.iter().map(|parameter| {
+        let (kind, element) = contract::recorded(parameter);
+        quote! {
+            #kind,
+            ::core::mem::size_of::<#element>() as u32,
+            ::core::mem::align_of::<#element>() as u32
+        }
+    });
+    quote!([#is_safe, #(#block,)* #same, #(#words),*])
+}
+
+/// The record from which `cuda_builder` takes the entry's directives, and what a launch compares with the host's.
+fn attribute_record(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let means_local_memory = u32::from(arguments.local_memory.is_some());
-    let is_plain = arguments.launch_bounds.is_none()
-        && arguments.cluster.is_none()
-        && arguments.block.is_none();
-    if is_plain && means_local_memory == 0 {
-        return TokenStream::new();
-    }
     let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
     let since = since_condition(arguments);
-    let symbol = format!("__coalesce_attributes_{}", item.sig.ident);
+    let symbol = format!("__coalesce_attributes_{}", path(item));
     let [max_threads, min_blocks] = launch_bounds(arguments);
     let [x, y, z] = cluster(arguments);
-    let block = extents(arguments.block.as_deref());
+    let signature = signature(arguments, item, parameters);
     quote! {
         #[cfg(all(target_arch = "nvptx64", #since))]
         #(#conditions)*
         #[allow(clippy::unnecessary_cast)]
         const _: () = {
+            const SIGNATURE: &[u32] = &#signature;
             #[unsafe(export_name = #symbol)]
             #[used]
-            pub static ATTRIBUTES: [u32; 10] = [
-                #ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory, #(#block),*
-            ];
+            pub static ATTRIBUTES: [u32; 7 + SIGNATURE.len()] = {
+                let mut words = [0; 7 + SIGNATURE.len()];
+                let head =
+                    [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory];
+                let mut at = 0;
+                while at < words.len() {
+                    words[at] = if at < 7 { head[at] } else { SIGNATURE[at - 7] };
+                    at += 1;
+                }
+                words
+            };
         };
     }
 }
@@ -261,8 +340,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     let visibility = &item.vis;
     let symbol = name.to_string();
     let attributes = item.attrs.iter().filter(|attribute| !is_expectation(attribute));
-    let passed =
-        || parameters.iter().filter(|parameter| !matches!(parameter.passing, Passing::Tile));
+    let passed = || parameters.iter().filter(|parameter| parameter.passing.is_passed());
     let kinds: Vec<Type> =
         passed().map(|parameter| with_static_lifetimes(&parameter.kind)).collect();
     let [max_threads, min_blocks] = launch_bounds(arguments);
@@ -275,6 +353,8 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
     let block = &item.block;
     let lints = item.attrs.iter().filter(|attribute| !is_documentation(attribute));
     let safety = &item.sig.safety;
+    let path = path(item);
+    let signature = signature(arguments, item, parameters);
     let mut token = quote!(::cuda_std::kernel::Kernel);
     // SAFETY: said in the expansion, where it holds.
     let mut value = quote! {
@@ -284,6 +364,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
             (#x, #y, #z),
             #since,
         )
+        .recorded(#path, &#signature)
     };
     if is_safe(item) {
         let [x, y, z] = extents(arguments.block.as_deref());
@@ -333,6 +414,9 @@ fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
             (_, Type::Ptr(pointer)) => {
                 let target = with_static_lifetimes(&pointer.elem);
                 quote_spanned! { span => ::cuda_std::kernel::check_thin_pointer::<#target>(); }
+            }
+            _ if is_safe(item) => {
+                quote_spanned! { span => ::cuda_std::kernel::check_safe_parameter::<#kind>(); }
             }
             _ => quote_spanned! { span => ::cuda_std::kernel::check_parameter::<#kind>(); },
         }
@@ -405,6 +489,19 @@ fn with_static_lifetimes(kind: &Type) -> Type {
                 reference.lifetime = Some(Lifetime::new("'static", reference.and_token.span));
             }
             visit_mut::visit_type_reference_mut(self, reference);
+        }
+        fn visit_type_path_mut(&mut self, path: &mut TypePath) {
+            visit_mut::visit_type_path_mut(self, path);
+            // The types that borrow from the launch leave their lifetime out.
+            let is_split = contract::is_split(path);
+            if let Some(last) = path.path.segments.last_mut()
+                && is_split
+                && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
+                && !matches!(arguments.args.first(), Some(GenericArgument::Lifetime(_)))
+            {
+                let lifetime = Lifetime::new("'static", last.ident.span());
+                arguments.args.insert(0, GenericArgument::Lifetime(lifetime));
+            }
         }
     }
     let mut kind = kind.clone();

@@ -148,6 +148,20 @@ pub enum Passing {
     Split,
     /// Not at all: it is the block's shared memory.
     Tile,
+    /// Not at all: it is the block.
+    Block,
+}
+
+impl Passing {
+    /// Whether the parameter's type is one of `cuda_std::safe`.
+    pub fn is_for_safe_kernels(&self) -> bool {
+        matches!(self, Passing::Split | Passing::Tile | Passing::Block)
+    }
+
+    /// Whether a launch passes it.
+    pub fn is_passed(&self) -> bool {
+        !matches!(self, Passing::Tile | Passing::Block)
+    }
 }
 
 /// One parameter of a kernel.

@@ -20,7 +20,13 @@ pub struct SymbolSlice<'module, T: Pod + DeviceCopy> {
 /// Finds the symbol `name` in the module and sees it as a slice of `T`.
 ///
 /// The symbol's size has to be a whole number of `T`. The slice ends with the module.
-pub fn symbol<'module, T: Pod + DeviceCopy>(
+///
+/// # Errors
+/// There is no such symbol, or its size is another; or the driver's.
+///
+/// # Safety
+/// The static is of type `T` or an array of `T`: what the host writes must be a value of it.
+pub unsafe fn symbol<'module, T: Pod + DeviceCopy>(
     module: &'module Module,
     name: &str,
 ) -> Result<SymbolSlice<'module, T>> {
@@ -39,7 +45,7 @@ pub fn symbol<'module, T: Pod + DeviceCopy>(
     };
     let length = whole_values::<T>(name, address, bytes)?;
     // SAFETY: the driver says that the symbol has `bytes` bytes at this address, aligned for `T` as checked; it is
-    // allocated as long as the module, which the result borrows. Any bytes are a `T: Pod`.
+    // allocated as long as the module, which the result borrows. It holds `T`, by the caller's contract.
     let values = unsafe { DeviceSlice::from_raw_parts(DevicePointer::from_raw(address), length) };
     Ok(SymbolSlice { name: name.to_owned(), values, _module: PhantomData })
 }

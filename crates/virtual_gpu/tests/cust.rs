@@ -197,7 +197,8 @@ fn managed_memory_is_one_address_for_both() {
 fn symbols_and_functions_tell_what_they_are() {
     let _device = device();
     let module = Module::from_ptx(PTX, &[]).unwrap();
-    let mut offsets = cust_ext::symbol::symbol::<u32>(&module, "offsets").unwrap();
+    // SAFETY: if there is such a static, it holds words.
+    let mut offsets = unsafe { cust_ext::symbol::symbol::<u32>(&module, "offsets") }.unwrap();
     offsets.upload(&[1, 2, 3, 4]).unwrap();
     let mut back = [0; 4];
     offsets.download(&mut back).unwrap();
@@ -206,7 +207,8 @@ fn symbols_and_functions_tell_what_they_are() {
         offsets.upload(&[1]).unwrap_err().to_string(),
         "the symbol offsets has 4 values and the host slice 1"
     );
-    let missing = cust_ext::symbol::symbol::<u32>(&module, "nothing").unwrap_err();
+    // SAFETY: if there is such a static, it holds words.
+    let missing = unsafe { cust_ext::symbol::symbol::<u32>(&module, "nothing") }.unwrap_err();
     assert_eq!(missing.code().unwrap().name(), Some("CUDA_ERROR_NOT_FOUND"));
     assert!(module.get_function("nothing").is_err());
 

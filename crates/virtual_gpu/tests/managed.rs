@@ -205,7 +205,8 @@ fn the_host_uses_a_managed_static_where_it_is() {
         virtual_gpu::launches().pop().unwrap().moves.faults
     };
     assert_eq!((run(), run()), (1, 0), "the loader wrote its first value on the host");
-    let mut counter = cust_ext::symbol::symbol::<u32>(&module, "counter").unwrap();
+    // SAFETY: if there is such a static, it holds words.
+    let mut counter = unsafe { cust_ext::symbol::symbol::<u32>(&module, "counter") }.unwrap();
     // SAFETY: no kernel runs, and there is no other slice of the symbol.
     let words = unsafe { counter.as_host_slice_mut() }.unwrap();
     assert_eq!(words, [43]);
@@ -215,7 +216,8 @@ fn the_host_uses_a_managed_static_where_it_is() {
     let mut copied = [0];
     counter.download(&mut copied).unwrap();
     assert_eq!(copied, [8], "copies find it, too");
-    let mut plain = cust_ext::symbol::symbol::<u32>(&module, "plain").unwrap();
+    // SAFETY: if there is such a static, it holds words.
+    let mut plain = unsafe { cust_ext::symbol::symbol::<u32>(&module, "plain") }.unwrap();
     // SAFETY: as above.
     let refused = unsafe { plain.as_host_slice_mut() }.unwrap_err().to_string();
     assert!(refused.contains("the symbol plain is not managed memory"), "{refused}");

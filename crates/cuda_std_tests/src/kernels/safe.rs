@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
-use cuda_std::safe::{PerBlock, PerThread, Plane, Tile, TransposedPlanePerThread, block_sum};
+use cuda_std::safe::{Block, PerBlock, PerThread, Plane, Tile, TransposedPlanePerThread};
 use cuda_std::warp::{FULL_MASK, warp_shuffle_xor};
 
 const THREADS: u32 = 256;
@@ -33,13 +33,15 @@ pub unsafe fn raw_saxpy(a: f32, x: &[f32], y: &[f32], z: *mut f32) {
 pub fn safe_transpose(
     source: Plane<f32>,
     mut tile: Tile<f32, 33, 32>,
+    block: Block,
     mut target: TransposedPlanePerThread<f32>,
 ) {
     let at = thread::index_2d();
-    if let (Some(cell), Some(value)) = (tile.mine(), source.get(at.x, at.y)) {
+    if let (Some(cell), Some(value)) = (tile.mine(&block), source.get(at.x, at.y)) {
         *cell = value;
     }
-    let tile = tile.sync();
+    let block = block.sync();
+    let tile = tile.read(&block);
     if let Some(target) = target.mine() {
         *target = tile[(thread::thread_idx_x() as usize, thread::thread_idx_y() as usize)];
     }
@@ -75,7 +77,7 @@ pub unsafe fn raw_transpose(
 
 /// The sum of each block's share.
 #[kernel(block = THREADS)]
-pub fn safe_sum(x: &[f32], partial: Tile<f32, 32>, mut sums: PerBlock<f32>) {
+pub fn safe_sum(x: &[f32], mut block: Block, mut sums: PerBlock<f32>) {
     let threads = (thread::grid_dim_x() * THREADS) as usize;
     let mut sum = 0.0;
     let mut i = thread::index_1d() as usize;
@@ -83,7 +85,7 @@ pub fn safe_sum(x: &[f32], partial: Tile<f32, 32>, mut sums: PerBlock<f32>) {
         sum += x[i];
         i += threads;
     }
-    let sum = block_sum(sum, partial);
+    let sum = block.sum(sum);
     if let Some(mine) = sums.mine() {
         *mine = sum;
     }

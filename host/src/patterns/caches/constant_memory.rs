@@ -181,7 +181,7 @@ fn bytes(size: &Size) -> Bytes {
 }
 
 fn write_table(with: &Preparation<'_>) -> Result<()> {
-    with.launcher.write_symbol("CONSTANT_MEMORY_TABLE", &table())
+    with.launcher.write::<device::CONSTANT_MEMORY_TABLE>(&table())
 }
 
 /// Launches a walk through the table in input 0.

@@ -101,7 +101,8 @@ pub const PATTERN: Pattern = Pattern {
             .only_when(is_the_constant_chain)
             .prepared(|with| {
                 let chain = chain(CONSTANT_WORDS as usize);
-                with.launcher.write_symbol("MEMORY_HIERARCHY_CHAIN", &chain)
+                let chain = chain.as_slice().try_into().expect("whole vectors of four words");
+                with.launcher.write::<device::MEMORY_HIERARCHY_CHAIN>(chain)
             })
             .expecting(|_| Expectation {
                 store_sectors: Some(1.0),

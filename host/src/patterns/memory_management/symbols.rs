@@ -114,7 +114,7 @@ use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size,
 use cuda_host::Gpu;
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use cust_ext::symbol::symbol;
+use cust_ext::symbol::{SymbolSlice, symbol};
 use kernels::memory_management::symbols::{
     THREADS_PER_BLOCK, WORDS, result, symbols_apply, symbols_apply_constant, symbols_apply_managed,
 };
@@ -249,8 +249,8 @@ struct Symbols {
 fn build(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
     let words = u32::view(&case.inputs[0]).expect("the case holds u32");
     let poison = [u32::from_ne_bytes([POISON; 4]); WORDS];
-    let mut table = symbol::<u32>(gpu.module(), way.table())?;
-    let mut result = symbol::<u32>(gpu.module(), way.result())?;
+    let mut table = words_of(gpu, way.table())?;
+    let mut result = words_of(gpu, way.result())?;
     let mut all = poison;
     if way.writes_part() {
         // What no run writes anew.
@@ -266,6 +266,12 @@ fn build(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
         result: result.as_device_slice().as_device_ptr(),
         way,
     }))
+}
+
+/// A static of the kernels, which all hold words here.
+fn words_of<'a>(gpu: &'a Gpu, name: &str) -> Result<SymbolSlice<'a, u32>> {
+    // SAFETY: the statics of this pattern are arrays of u32.
+    Ok(unsafe { symbol(gpu.module(), name) }?)
 }
 
 impl Symbols {
@@ -290,24 +296,24 @@ impl Symbols {
     fn by_name(&mut self, gpu: &Gpu) -> Result<()> {
         let mut words = vec![0; WORDS];
         words[..self.source.len()].copy_from_slice(&self.source);
-        symbol(gpu.module(), self.way.table())?.upload(&words)?;
+        words_of(gpu, self.way.table())?.upload(&words)?;
         self.launch(gpu)?;
         gpu.synchronize()?;
-        symbol(gpu.module(), RESULT)?.download(&mut words)?;
+        words_of(gpu, RESULT)?.download(&mut words)?;
         let used = self.target.len();
         self.target.copy_from_slice(&words[..used]);
         Ok(())
     }
 
     fn in_place(&mut self, gpu: &Gpu, written: usize) -> Result<()> {
-        let mut table = symbol(gpu.module(), self.way.table())?;
+        let mut table = words_of(gpu, self.way.table())?;
         // SAFETY: no kernel runs, and this slice of the symbol is the only one.
         let words = unsafe { table.as_host_slice_mut() }?;
         words[..written].copy_from_slice(&self.source[..written]);
         gpu.host_has_written(&words[..written]);
         self.launch(gpu)?;
         gpu.synchronize()?;
-        let mut result = symbol(gpu.module(), self.way.result())?;
+        let mut result = words_of(gpu, self.way.result())?;
         // SAFETY: as above: the kernel has ended.
         let words = unsafe { result.as_host_slice_mut() }?;
         let used = self.target.len();

@@ -280,7 +280,7 @@ const SLABS: Brick =
 
 /// The variant with the coefficients in constant memory.
 const fn constant(variant: Variant) -> Variant {
-    variant.prepared(|with| with.launcher.write_symbol("STENCIL_COEFFICIENTS", &VALUES))
+    variant.prepared(|with| with.launcher.write::<device::STENCIL_COEFFICIENTS>(&VALUES))
 }
 
 /// The volume as one line.

@@ -7,14 +7,14 @@
 //! | `blocks` | a sum per thread, then per warp, then per block | 4 |
 
 use cuda_std::prelude::*;
-use cuda_std::safe::{PerBlock, Tile, block_sum};
+use cuda_std::safe::{Block, PerBlock};
 
 /// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 
 /// The sum of the elements of each block: those at the indices of its threads, and on by the threads of the grid.
 #[kernel(block = THREADS_PER_BLOCK)]
-pub fn sum_blocks(x: &[f32], partial: Tile<f32, 32>, mut sums: PerBlock<f32>) {
+pub fn sum_blocks(x: &[f32], mut block: Block, mut sums: PerBlock<f32>) {
     let threads = (thread::grid_dim_x() * THREADS_PER_BLOCK) as usize;
     let mut sum = 0.0;
     let mut i = thread::index_1d() as usize;
@@ -22,7 +22,7 @@ pub fn sum_blocks(x: &[f32], partial: Tile<f32, 32>, mut sums: PerBlock<f32>) {
         sum += x[i];
         i += threads;
     }
-    let sum = block_sum(sum, partial);
+    let sum = block.sum(sum);
     if let Some(mine) = sums.mine() {
         *mine = sum;
     }

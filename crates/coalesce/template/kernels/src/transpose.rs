@@ -8,7 +8,7 @@
 //! | `tiled` | lanes read a row into a tile and write a column of it | 4 | 4 |
 
 use cuda_std::prelude::*;
-use cuda_std::safe::{Plane, PlanePerThread, Tile, TransposedPlanePerThread};
+use cuda_std::safe::{Block, Plane, PlanePerThread, Tile, TransposedPlanePerThread};
 
 /// The width and height of the tile that a block transposes.
 pub const TILE: u32 = 32;
@@ -34,17 +34,19 @@ pub fn transpose_direct(source: Plane<f32>, mut target: PlanePerThread<f32, EACH
 pub fn transpose_tiled(
     source: Plane<f32>,
     mut tile: Tile<f32, 33, 32>,
+    block: Block,
     mut target: TransposedPlanePerThread<f32, EACH>,
 ) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let [column, row] = [thread::block_idx_x() * TILE + x, thread::block_idx_y() * TILE + y];
     for nth in 0..EACH {
         let value = source.get(column, row + nth * STRIP);
-        if let (Some(cell), Some(value)) = (tile.nth(nth), value) {
+        if let (Some(cell), Some(value)) = (tile.nth(&block, nth), value) {
             *cell = value;
         }
     }
-    let tile = tile.sync();
+    let block = block.sync();
+    let tile = tile.read(&block);
     for nth in 0..EACH {
         if let Some(target) = target.nth(nth) {
             *target = tile[(x as usize, (y + nth * STRIP) as usize)];

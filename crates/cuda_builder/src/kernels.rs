@@ -1,0 +1,242 @@
+//! The kernels of a module: their names in PTX, and what a launch compares with the host's tokens.
+//!
+//! `#[kernel]` names an entry `crate$name`, so that two crates may have kernels of one name. Here the entry gets its plain
+//! name; where several have one, that of the crate itself keeps it, and the others become `crate_name`. The record of each
+//! kernel goes to the end of the PTX as a comment, so that it is wherever the PTX is.
+
+use crate::error::CudaBuilderError;
+use crate::ir::{self, ATTRIBUTES};
+use crate::local_memory::place;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The beginning of a record in PTX. `cuda_host` reads it.
+const RECORD: &str = "// kernel: ";
+/// The words of a kernel's constant that become directives; its signature is behind them.
+const DIRECTIVE_WORDS: usize = 7;
+/// The word of a signature that says whether the kernel is a safe function.
+const IS_SAFE: usize = 0;
+
+/// A kernel as `#[kernel]` recorded it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The entry's name in PTX.
+    pub(crate) name: String,
+    /// The name with its crate's before it.
+    path: String,
+    /// What the host's token must agree with.
+    signature: Vec<u32>,
+}
+
+impl Record {
+    /// Whether the kernel is a safe function.
+    fn is_safe(&self) -> bool {
+        self.signature.get(IS_SAFE) == Some(&1)
+    }
+}
+
+/// The module with plain names for its entries, and the records of its kernels. `own` is the crate that is built.
+pub(crate) fn name(module: &str, own: &str) -> (String, Vec<Record>) {
+    let mut signatures = BTreeMap::new();
+    for definition in module.lines().filter_map(ir::definition) {
+        if let Some(path) = ir::unquoted(definition.name).strip_prefix(ATTRIBUTES)
+            && let Some(words) = ir::constant_words(definition.rest)
+            && let Some(signature) = words.get(DIRECTIVE_WORDS..)
+        {
+            signatures.insert(path.to_owned(), signature.to_vec());
+        }
+    }
+    let plain = |path: &str| path.split_once('$').map_or(path, |(_, name)| name).to_owned();
+    let mut users: BTreeMap<String, usize> = BTreeMap::new();
+    for path in signatures.keys() {
+        *users.entry(plain(path)).or_default() += 1;
+    }
+    let named = |path: &str| {
+        let name = plain(path);
+        match path.split_once('$') {
+            Some((krate, _)) if krate != own && users.get(&name) > Some(&1) => {
+                format!("{krate}_{name}")
+            }
+            _ => name,
+        }
+    };
+    let mut out = String::with_capacity(module.len());
+    let mut rest = module;
+    while let Some(at) = rest.find('@') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = ir::identifier_end(rest).unwrap_or(1);
+        let identifier = &rest[..end];
+        let symbol = ir::unquoted(identifier);
+        let (prefix, path) = match symbol.strip_prefix(ATTRIBUTES) {
+            Some(path) => (ATTRIBUTES, path),
+            None => ("", symbol),
+        };
+        if signatures.contains_key(path) {
+            let _ = write!(out, "@{prefix}{}", named(path));
+        } else {
+            out.push_str(identifier);
+        }
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    let records = signatures.into_iter().map(|(path, signature)| Record {
+        name: named(&path),
+        path,
+        signature,
+    });
+    (out, records.collect())
+}
+
+/// Notes the records of the kernels that `ptx` has at its end.
+pub(crate) fn note(ptx: &mut String, records: &[Record]) {
+    let entries: BTreeSet<String> = entries(ptx).map(|(name, _)| name.to_owned()).collect();
+    for Record { name, path, signature } in records {
+        if entries.contains(name) {
+            let words: Vec<String> = signature.iter().map(u32::to_string).collect();
+            let _ = writeln!(ptx, "{RECORD}{name} {path} {}", words.join(" "));
+        }
+    }
+}
+
+/// Refuses a safe kernel that reaches a barrier for whole warps: the compiler cannot check that they come together there.
+pub(crate) fn check_barriers(ptx: &str, records: &[Record]) -> Result<(), CudaBuilderError> {
+    let functions: BTreeMap<&str, &str> = functions(ptx).collect();
+    for (kernel, text) in entries(ptx) {
+        if !records.iter().any(|record| record.name == kernel && record.is_safe()) {
+            continue;
+        }
+        let mut reached = BTreeSet::from([kernel]);
+        let mut texts = vec![text];
+        while let Some(text) = texts.pop() {
+            if let Some((barrier, at)) = aligned_barrier(text) {
+                return Err(CudaBuilderError::AlignedBarrier {
+                    kernel: kernel.to_owned(),
+                    barrier: barrier.to_owned(),
+                    place: at.map(str::to_owned),
+                });
+            }
+            let calls = text.lines().filter(|line| line.contains("call"));
+            let words = calls
+                .flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || "_$".contains(c))));
+            for word in words {
+                if let Some((name, text)) = functions.get_key_value(word)
+                    && reached.insert(name)
+                {
+                    texts.push(text);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first barrier of an entry or a function that only whole warps may come to, and its line in the source.
+fn aligned_barrier(text: &str) -> Option<(&str, Option<&str>)> {
+    let mut at = None;
+    for line in text.lines() {
+        let (code, comment) = line.split_once("//").unwrap_or((line, ""));
+        let code = code.trim();
+        if code.starts_with(".loc") {
+            at = place(comment).or(at);
+        }
+        let opcode = code.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");
+        let opcode = opcode.trim_end_matches(';');
+        let is_block = opcode.starts_with("bar.") && !opcode.starts_with("bar.warp.");
+        if is_block || opcode.starts_with("barrier.") && opcode.contains(".aligned") {
+            return Some((opcode, at));
+        }
+    }
+    None
+}
+
+/// The entries of a module: names and texts.
+pub(crate) fn entries(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+    bodies(ptx, ".visible .entry ")
+}
+
+/// The functions of a module that have a body: names and texts.
+fn functions(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+    bodies(ptx, ".func ").map(|(head, text)| {
+        // `.func (.param .b32 func_retval0) name(` or `.func name(`.
+        let head = text
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(')'))
+            .map_or(head, |(_, rest)| rest.trim().split(['(', '\n']).next().unwrap_or_default());
+        (head, text)
+    })
+}
+
+fn bodies<'a>(ptx: &'a str, keyword: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    ptx.split(keyword).skip(1).filter_map(|text| {
+        let name = text.split(['(', '\n']).next()?.trim();
+        Some((name, text.split_once("\n}").map_or(text, |(entry, _)| entry)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record's definition and the kernel it is of.
+    fn kernel(path: &str, words: &[u32]) -> String {
+        let mut text = String::new();
+        for byte in words.iter().flat_map(|word| word.to_le_bytes()) {
+            let _ = write!(text, "\\{byte:02X}");
+        }
+        format!(
+            "@__coalesce_attributes_{path} = constant [{} x i8] c\"{text}\", align 4\n\
+             define ptx_kernel void @{path}(ptr %a) {{\n  ret void\n}}\n",
+            words.len() * 4
+        )
+    }
+
+    #[test]
+    fn a_name_is_plain_unless_two_crates_have_it() {
+        let words = [3, 0, 0, 0, 0, 0, 0, 1, 256, 1, 1, 0, 0, 4, 4];
+        let module = [kernel("mine$scale", &words), kernel("theirs$scale", &words)].concat()
+            + &kernel("theirs$other", &words);
+        let (named, records) = name(&module, "mine");
+        for expected in ["@scale(", "@theirs_scale(", "@other(", "@__coalesce_attributes_scale ="] {
+            assert!(named.contains(expected), "{expected}: {named}");
+        }
+        assert!(!named.contains('$'), "{named}");
+        let found: Vec<_> = records.iter().map(|it| (it.name.as_str(), it.path.as_str())).collect();
+        assert_eq!(
+            found,
+            [("scale", "mine$scale"), ("other", "theirs$other"), ("theirs_scale", "theirs$scale")]
+        );
+        assert!(records.iter().all(|it| it.signature == words[7..] && it.is_safe()));
+
+        let mut ptx = ".visible .entry scale(\n)\n{\n\tret;\n}\n".to_owned();
+        note(&mut ptx, &records);
+        let noted: Vec<&str> = ptx.lines().filter(|line| line.starts_with(RECORD)).collect();
+        assert_eq!(noted, ["// kernel: scale mine$scale 1 256 1 1 0 0 4 4"]);
+    }
+
+    #[test]
+    fn a_safe_kernel_reaches_no_barrier_of_whole_warps() {
+        let (_, mut records) = name(&kernel("a$k", &[3, 0, 0, 0, 0, 0, 0, 1, 32, 1, 1, 0]), "a");
+        let function = ".func (.param .b32 func_retval0) helper(\n)\n{\n\
+            \t.loc\t1 9 0 // kernels/src/a.rs:9:0\n\tbar.sync \t0;\n\tret;\n}\n";
+        let entry =
+            |code: &str| format!("{function}.visible .entry k()\n{{\n\t{code}\n\tret;\n}}\n");
+        for fine in ["barrier.sync 1;", "bar.warp.sync -1;", "call.uni other, ();"] {
+            assert!(check_barriers(&entry(fine), &records).is_ok(), "{fine}");
+        }
+        for wrong in [
+            "bar.sync \t0;",
+            "@%p1 bar.red.popc.u32 %r1, 0, %p1;",
+            "barrier.sync.aligned 1;",
+            "barrier.cluster.arrive.aligned;",
+            "call.uni (retval0), helper, ();",
+        ] {
+            let error = check_barriers(&entry(wrong), &records).expect_err(wrong).to_string();
+            assert!(error.contains("`k`") && error.contains("safe::Block"), "{error}");
+        }
+        let called = check_barriers(&entry("call.uni (retval0), helper, ();"), &records);
+        assert!(called.expect_err("it calls").to_string().contains("kernels/src/a.rs:9"));
+        records[0].signature[IS_SAFE] = 0;
+        assert!(check_barriers(&entry("bar.sync \t0;"), &records).is_ok(), "an unsafe kernel may");
+    }
+}
