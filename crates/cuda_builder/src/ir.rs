@@ -9,6 +9,8 @@
 //!   instructions that has it.
 //! - `__coalesce_attributes_<kernel>` constants (written by `#[kernel]`) become
 //!   function attributes and disappear.
+//! - An atomic read-modify-write with an ordering becomes a relaxed one between fences, because LLVM writes `atom` without
+//!   the ordering.
 //! - `target-cpu` attributes go: `core` was compiled once for every architecture, and LLVM does not
 //!   inline between functions whose attributes differ.
 //! - Line tables keep only the `.loc` directives: no DWARF sections reach the PTX.
@@ -107,12 +109,46 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
             let line =
                 line.replace("emissionKind: LineTablesOnly", "emissionKind: DebugDirectivesOnly");
             let _ = writeln!(out, "{line}");
+        } else if let Some(ordered) = ordered_atomic(line) {
+            let _ = writeln!(out, "{}", cast_uses(&ordered, &spaces));
         } else {
             let _ = writeln!(out, "{}", cast_uses(line, &spaces));
         }
     }
     annotate_managed(&mut out, &managed);
     Ok(out)
+}
+
+/// An atomic read-modify-write with an ordering as fences around a relaxed one; `None` for any other line.
+///
+/// These are the release and acquire patterns of the PTX ISA, "Memory Consistency Model".
+fn ordered_atomic(line: &str) -> Option<String> {
+    let (before, rest) = line.split_once(", align ")?;
+    let operation = before.split_once(" = ")?.1.split(' ').next()?;
+    let mut words: Vec<&str> = before.split(' ').collect();
+    // A compare-and-swap has two orderings, the second for when it fails.
+    let orderings = match operation {
+        "atomicrmw" => 1,
+        "cmpxchg" => 2,
+        _ => return None,
+    };
+    let at = words.len().checked_sub(orderings)?;
+    let ordering = words[at];
+    let [first, last] = match ordering {
+        "monotonic" if words.last() != Some(&"acquire") => return None,
+        "monotonic" => [None, None],
+        "acquire" => [None, Some("acquire")],
+        "release" => [Some("release"), None],
+        "acq_rel" => [Some("release"), Some("acquire")],
+        "seq_cst" => [Some("seq_cst"), Some("acquire")],
+        _ => return None,
+    };
+    // What reads only when it fails may still have to acquire.
+    let last = last.or((words.last() == Some(&"acquire")).then_some("acquire"));
+    words[at..].fill("monotonic");
+    let fence = |ordering: Option<&str>| ordering.map(|it| format!("  fence {it}\n"));
+    let [first, last] = [first, last].map(|it| fence(it).unwrap_or_default());
+    Some(format!("{first}{}, align {rest}\n{last}", words.join(" ")).trim_end().to_owned())
 }
 
 /// Tells LLVM which variables are managed memory, as clang does for `__managed__`.
@@ -450,6 +486,33 @@ mod tests {
     }
 
     #[test]
+    fn an_ordering_of_an_atomic_is_fences_around_it() {
+        let of = |line: &str| ordered_atomic(line).unwrap_or_default();
+        assert_eq!(
+            of("  %0 = atomicrmw xchg ptr @FLAG, i32 1 release, align 4, !dbg !7"),
+            "  fence release\n  %0 = atomicrmw xchg ptr @FLAG, i32 1 monotonic, align 4, !dbg !7"
+        );
+        assert_eq!(
+            of("  %0 = atomicrmw add ptr %a, i64 1 syncscope(\"x\") seq_cst, align 8"),
+            "  fence seq_cst\n  %0 = atomicrmw add ptr %a, i64 1 syncscope(\"x\") monotonic, align 8\n  fence acquire"
+        );
+        assert_eq!(
+            of("  %0 = cmpxchg weak ptr %a, i32 0, i32 1 acq_rel monotonic, align 4"),
+            "  fence release\n  %0 = cmpxchg weak ptr %a, i32 0, i32 1 monotonic monotonic, align 4\n  fence acquire"
+        );
+        assert_eq!(
+            of("  %0 = cmpxchg ptr %a, i32 0, i32 1 monotonic acquire, align 4"),
+            "  %0 = cmpxchg ptr %a, i32 0, i32 1 monotonic monotonic, align 4\n  fence acquire"
+        );
+        for other in [
+            "  %0 = atomicrmw add ptr %a, i32 1 monotonic, align 4",
+            "  %0 = load i32, ptr %a, align 4",
+        ] {
+            assert_eq!(ordered_atomic(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn quoted_names_move_too() {
         let module = "@\"a b\" = internal global [4 x i8] undef, section \".shared\", align 4\n  load i32, ptr @\"a b\"\n";
         let out = rewrite(module).expect("a well-formed module");
@@ -538,7 +601,7 @@ mod tests {
 
     #[test]
     fn kernel_attributes_become_function_attributes() {
-        let module = "@__coalesce_attributes_f = constant [40 x i8] c\"\\02\\00\\00\\00\\00\\01\\00\\00\\02\\00\\00\\00\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\20\\00\\00\\00\\08\\00\\00\\00\\01\\00\\00\\00\", align 4\n\
+        let module = "@__coalesce_attributes_f = constant [44 x i8] c\"\\03\\00\\00\\00\\00\\01\\00\\00\\02\\00\\00\\00\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\20\\00\\00\\00\\08\\00\\00\\00\\01\\00\\00\\00\", align 4\n\
             define ptx_kernel void @f(ptr noundef %a) unnamed_addr #0 !dbg !5 {\n";
         let out = rewrite(module).expect("a well-formed module");
         assert_eq!(
@@ -577,7 +640,7 @@ mod tests {
 
     #[test]
     fn a_kernel_may_mean_its_local_memory() {
-        let module = "@__coalesce_attributes_f = constant [40 x i8] c\"\\02\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
+        let module = "@__coalesce_attributes_f = constant [44 x i8] c\"\\03\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
             define ptx_kernel void @f(ptr %a) unnamed_addr {\n}\ndefine ptx_kernel void @g() {\n}\n";
         let out = rewrite(module).expect("a well-formed module");
         assert_eq!(with_meant_local_memory(&out), ["f"]);

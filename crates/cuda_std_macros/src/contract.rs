@@ -1,9 +1,9 @@
 //! Kernels that are safe functions: what their parameters may be, and the shared memory among these.
 
+use crate::kernel::with_static_lifetimes;
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::quote;
 use syn::visit::{self, Visit};
 use syn::{Error, ExprPath, ItemFn, Lifetime, Result, Type, TypePath};
 
@@ -162,12 +162,13 @@ pub fn known_block(extents: &[TokenStream; 3]) -> TokenStream {
 /// The expression that makes a tile of a static in shared memory.
 pub fn tile(kind: &Type, extents: &[TokenStream; 3], launch: &syn::Ident) -> TokenStream {
     let [_, _, z] = extents;
-    quote_spanned! { kind.span() =>
+    let cells = with_static_lifetimes(kind);
+    quote! {
         {
             const { assert!(#z <= 1, "a tile is for blocks of one or two dimensions") };
             #[unsafe(link_section = ".shared")]
             #[used]
-            static mut CELLS: ::core::mem::MaybeUninit<<#kind as ::cuda_std::safe::Shared>::Cells> =
+            static mut CELLS: ::core::mem::MaybeUninit<<#cells as ::cuda_std::safe::Shared<'static>>::Cells> =
                 ::core::mem::MaybeUninit::uninit();
             // SAFETY: this static is of this parameter alone, and the block has one or two dimensions.
             unsafe {

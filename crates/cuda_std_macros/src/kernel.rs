@@ -150,7 +150,7 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
 /// gives every parameter a lifetime that ends with the launch.
 fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let name = &item.sig.ident;
-    let visibility = &item.vis;
+    let visibility = as_own(&item.vis);
     let generics = &item.sig.generics;
     let where_clause = &item.sig.generics.where_clause;
     let attributes = &item.attrs;
@@ -174,6 +174,7 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
             _ => length.clone(),
         };
         let bound = quote!(#pattern: #kind);
+        let made_kind = with_inferred_lifetimes(kind);
         let (element, lifetime, mutable) = match passing {
             Passing::Direct if is_safe => {
                 let value = format_ident!("{name}_value", span = Span::mixed_site());
@@ -186,13 +187,13 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
                 continue;
             }
             Passing::Tile => {
-                made.push((bound, contract::tile(kind, &block, &launch)));
+                made.push((bound, contract::tile(&made_kind, &block, &launch)));
                 continue;
             }
             Passing::Block => {
                 let value = quote! {
                     // SAFETY: the only call of this thread.
-                    unsafe { <#kind as ::cuda_std::safe::FromBlock<'_>>::from_block(&#launch) }
+                    unsafe { <#made_kind as ::cuda_std::safe::FromBlock<'_>>::from_block(&#launch) }
                 };
                 made.push((bound, value));
                 continue;
@@ -204,7 +205,7 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
                     // SAFETY: a launch passes memory of this extent that nobody else writes meanwhile, and has the
                     // kernel's block and no more dimensions than the type.
                     unsafe {
-                        <#kind as ::cuda_std::safe::FromLaunch<'_>>::from_launch(
+                        <#made_kind as ::cuda_std::safe::FromLaunch<'_>>::from_launch(
                             #pointer, #shared_length, &#launch,
                         )
                     }
@@ -478,15 +479,24 @@ fn constant(expression: &Expr) -> TokenStream {
 }
 
 /// The type with every lifetime replaced by `'static`.
-fn with_static_lifetimes(kind: &Type) -> Type {
-    struct MakeStatic;
-    impl VisitMut for MakeStatic {
+pub fn with_static_lifetimes(kind: &Type) -> Type {
+    with_lifetimes(kind, "'static")
+}
+
+/// The type with every lifetime left to be inferred.
+fn with_inferred_lifetimes(kind: &Type) -> Type {
+    with_lifetimes(kind, "'_")
+}
+
+fn with_lifetimes(kind: &Type, name: &'static str) -> Type {
+    struct Rename(&'static str);
+    impl VisitMut for Rename {
         fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-            *lifetime = Lifetime::new("'static", lifetime.span());
+            *lifetime = Lifetime::new(self.0, lifetime.span());
         }
         fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
             if reference.lifetime.is_none() {
-                reference.lifetime = Some(Lifetime::new("'static", reference.and_token.span));
+                reference.lifetime = Some(Lifetime::new(self.0, reference.and_token.span));
             }
             visit_mut::visit_type_reference_mut(self, reference);
         }
@@ -499,14 +509,33 @@ fn with_static_lifetimes(kind: &Type) -> Type {
                 && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
                 && !matches!(arguments.args.first(), Some(GenericArgument::Lifetime(_)))
             {
-                let lifetime = Lifetime::new("'static", last.ident.span());
+                let lifetime = Lifetime::new(self.0, last.ident.span());
                 arguments.args.insert(0, GenericArgument::Lifetime(lifetime));
             }
         }
     }
     let mut kind = kind.clone();
-    MakeStatic.visit_type_mut(&mut kind);
+    Rename(name).visit_type_mut(&mut kind);
     kind
+}
+
+/// The tokens as if the macro had written them: lints do not look into what a macro of another crate expands to, and
+/// would take an item for the user's that begins with the user's word.
+fn as_own(tokens: impl quote::ToTokens) -> TokenStream {
+    let own = |token: proc_macro2::TokenTree| match token {
+        proc_macro2::TokenTree::Group(group) => {
+            let inside = group.stream().into_iter().map(|mut token| {
+                token.set_span(Span::mixed_site());
+                token
+            });
+            proc_macro2::Group::new(group.delimiter(), inside.collect()).into()
+        }
+        mut token => {
+            token.set_span(Span::mixed_site());
+            token
+        }
+    };
+    tokens.into_token_stream().into_iter().map(own).collect()
 }
 
 fn is_documentation(attribute: &Attribute) -> bool {

@@ -68,6 +68,24 @@ fn a_loop_that_some_lanes_skip() {
 }
 
 #[test]
+fn one_operand_may_decide_a_conjunction_or_a_disjunction() {
+    // %p2 is undefined in lanes 8 and up, and %p1 is false there.
+    let some = "@%p1 setp.gt.u32 %p2, %r1, 3;\n";
+    let branch = "\n@%p3 bra C;\nC:";
+    let found = |code: &str| found(&[some, code, branch].concat());
+    assert_eq!(found("and.pred %p3, %p1, %p2;"), []);
+    assert_eq!(found("not.pred %p1, %p1; or.pred %p3, %p2, %p1;"), []);
+    assert_eq!(found("or.pred %p3, %p1, %p2;"), [(2, 0xffff_ff00)]);
+    assert_eq!(found("not.pred %p1, %p1; and.pred %p3, %p1, %p2;"), [(2, 0xffff_ff00)]);
+    assert_eq!(found("xor.pred %p3, %p1, %p2;"), [(2, 0xffff_ff00)]);
+    // %r2 is undefined everywhere; a zero decides a conjunction of words, any other word does not.
+    let words = |code: &str| found(&format!("{code} setp.eq.u32 %p3, %r4, 1;"));
+    assert_eq!(words("mov.u32 %r3, 0; and.b32 %r4, %r2, %r3;"), []);
+    assert_eq!(words("mov.u32 %r3, -1; or.b32 %r4, %r2, %r3;"), []);
+    assert_eq!(words("mov.u32 %r3, 1; and.b32 %r4, %r2, %r3;"), [(2, u32::MAX)]);
+}
+
+#[test]
 fn a_selection_needs_only_what_it_selects() {
     let body = "mov.u32 %r2, 1; selp.b32 %r4, %r2, %r3, %p1;\n\
                 @!%p1 bra E; setp.eq.u32 %p2, %r4, 1; @%p2 bra E;\nE:";

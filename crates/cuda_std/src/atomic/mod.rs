@@ -6,10 +6,8 @@
 //! scope is enough for shared memory. Its methods are unsafe, because sharing such a number between
 //! blocks is a data race that the type does not rule out.
 //!
-//! The numbers of `core::sync::atomic` work in kernels too, with one catch: LLVM 22 lowers their
-//! read-modify-write operations to `atom` without a qualifier, which is relaxed with device scope
-//! whatever the ordering asked for. Their loads, stores and fences are right. So use them for
-//! counters with `Ordering::Relaxed`, and the types here when an ordering matters.
+//! The numbers of `core::sync::atomic` work in kernels too, and mean what they say: `cuda_builder` puts fences around a
+//! read-modify-write with an ordering. The types here have the ordering in the instruction, and a narrower scope.
 //!
 //! | ordering | load | store | read-modify-write |
 //! |---|---|---|---|

@@ -3,7 +3,10 @@
 use super::{FromBlock, Launch};
 use crate::nvvm;
 use crate::thread;
-use crate::warp::{WARP_SIZE, WarpShuffleValue, lane_id, warp_shuffle_idx, warp_shuffle_up};
+use crate::warp::{
+    FULL_MASK, WARP_SIZE, WarpShuffleValue, lane_id, warp_shuffle_down, warp_shuffle_idx,
+    warp_shuffle_up, warp_shuffle_xor,
+};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Add;
@@ -271,7 +274,8 @@ fn get<T: Copy>(half: usize, warp: u32) -> T {
     let cells: *mut Cells = (&raw mut CELLS).cast();
     // SAFETY: a block has at most 32 warps; nobody writes this half before all have been at the next barrier. Any bytes
     // are a value of the types that can be shuffled.
-    unsafe { (&raw mut (*cells)[half][warp as usize]).cast::<T>().read() }
+    // Volatile, so that it is not read before it is known that somebody has written it.
+    unsafe { (&raw mut (*cells)[half][warp as usize]).cast::<T>().read_volatile() }
 }
 
 /// The values of the first `lanes` lanes, combined, in every lane of `mask`, which are all here together.
@@ -288,8 +292,8 @@ fn reduce_lanes<T: WarpShuffleValue>(
         if distance >= lanes {
             continue;
         }
-        // SAFETY: the mask's lanes are here together. A lane beyond `mask` gives nothing that is used.
-        let (other, _) = unsafe { exchange(mask, all, distance, is_whole) };
+        // SAFETY: the mask's lanes are here together, and the lowest of the warp.
+        let other = unsafe { exchange(mask, all, distance, is_whole) };
         // In a whole warp each lane has a partner; else the lanes below the distance have, and lane 0 gets all.
         if is_whole || lane_id() + distance < lanes {
             all = combine(all, other);
@@ -302,26 +306,26 @@ fn reduce_lanes<T: WarpShuffleValue>(
     unsafe { warp_shuffle_idx(mask, all, 0, WARP_SIZE) }.0
 }
 
-/// The value of the lane at this distance: by exclusive or in a whole warp, else above.
+/// The value of the lane at this distance: by exclusive or if `is_pair`, else above; a lane that the block does not have
+/// is not asked.
 ///
 /// # Safety
-/// The lanes of `mask` are here together.
+/// The lanes of `mask` are here together, and are the lowest of the warp.
 #[inline(always)]
-unsafe fn exchange<T: WarpShuffleValue>(
-    mask: u32,
-    value: T,
-    distance: u32,
-    is_whole: bool,
-) -> (T, bool) {
-    use crate::warp::{warp_shuffle_down, warp_shuffle_xor};
+unsafe fn exchange<T: WarpShuffleValue>(mask: u32, value: T, distance: u32, is_pair: bool) -> T {
     // SAFETY: the caller's contract.
-    unsafe {
-        if is_whole {
+    let (other, _) = unsafe {
+        if is_pair {
             warp_shuffle_xor(mask, value, distance, WARP_SIZE)
-        } else {
+        } else if mask == FULL_MASK {
             warp_shuffle_down(mask, value, distance, WARP_SIZE)
+        } else {
+            let above = lane_id() + distance;
+            let from = if mask >> (above % WARP_SIZE) & 1 == 1 { above } else { lane_id() };
+            warp_shuffle_idx(mask, value, from, WARP_SIZE)
         }
-    }
+    };
+    other
 }
 
 /// The values of this lane and those below it, combined in order; the lanes of `mask` are here together.

@@ -68,6 +68,14 @@ impl Machine<'_> {
                     result =
                         warp.defined_predicates[operands.c as usize] & (chosen & a | !chosen & b);
                 }
+                // One operand may decide the result whatever the other is: false in a conjunction, true in a disjunction.
+                for (name, decides) in [("and.", false), ("or.", true)] {
+                    if text.starts_with(name) {
+                        for row in &detail.reads {
+                            result |= defined_lanes(warp, *row) & lanes_all(warp, *row, decides);
+                        }
+                    }
+                }
             }
             Operation::Shuffle { .. } => result = defined,
             Operation::Store(access) => {
@@ -125,6 +133,30 @@ impl Machine<'_> {
     pub fn mark_local(&mut self, warp: &mut Warp, request: Request<'_>) {
         for lane in lanes(request.mask) {
             warp.mark_local(lane, request.all[lane], request.bytes);
+        }
+    }
+}
+
+/// The lanes in which all bits of a register are as `bit`.
+fn lanes_all(warp: &Warp, row: Row, bit: bool) -> u32 {
+    fn of<T: PartialEq>(values: &[T; LANES], all: T) -> u32 {
+        values.iter().enumerate().fold(
+            0,
+            |mask, (lane, value)| {
+                if *value == all { mask | 1 << lane } else { mask }
+            },
+        )
+    }
+    match row {
+        Row::Word(index) => {
+            of(&warp.registers.words[index as usize], if bit { u32::MAX } else { 0 })
+        }
+        Row::Long(index) => {
+            of(&warp.registers.longs[index as usize], if bit { u64::MAX } else { 0 })
+        }
+        Row::Predicate(index) => {
+            let values = warp.registers.predicates[index as usize];
+            if bit { values } else { !values }
         }
     }
 }
