@@ -229,3 +229,45 @@ fn a_crate_may_say_itself_what_the_builder_brings() {
     );
     assert!(small.build(NvvmArch::Compute70).contains(".entry entry"));
 }
+
+/// The error of a build of a crate of kernels with this source.
+fn error_of(source: &str) -> String {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable folder");
+    let cuda_std = root().join("crates/cuda_std").canonicalize().expect("it is there");
+    let manifest = format!(
+        "[package]\nname = \"refused_kernels\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
+         [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
+    );
+    std::fs::create_dir(folder.path().join("src")).expect("a writable folder");
+    std::fs::write(folder.path().join("Cargo.toml"), manifest).expect("a writable folder");
+    std::fs::write(folder.path().join("src/lib.rs"), source).expect("a writable folder");
+    std::fs::copy(root().join("Cargo.lock"), folder.path().join("Cargo.lock"))
+        .expect("it is there");
+    let built = CudaBuilder::new(folder.path()).target_dir(target_dir()).build();
+    built.expect_err("the kernels are refused").to_string()
+}
+
+#[test]
+fn an_unsafe_operation_of_a_safe_kernel_needs_the_word_on_the_device_too() {
+    let error = error_of(
+        "#![no_std]\nuse cuda_std::prelude::*;\nuse cuda_std::safe::PerThread;\n#[kernel(block = 1)]\n\
+         pub fn reads(x: &[u32], mut out: PerThread<u32>) {\n    let mut value = 0;\n    \
+         #[cfg(target_arch = \"nvptx64\")]\n    { value = *x.get_unchecked(1_000_000_000); }\n    \
+         #[cfg(not(target_arch = \"nvptx64\"))]\n    { value += x[0]; }\n    \
+         if let Some(out) = out.mine() { *out = value; }\n}\n",
+    );
+    assert!(error.contains("does not compile; rustc's messages are above"), "{error}");
+}
+
+#[test]
+fn a_safe_kernel_that_reaches_a_barrier_of_whole_warps_is_refused_with_its_line() {
+    let error = error_of(
+        "#![no_std]\nuse cuda_std::prelude::*;\nfn meet() {\n    thread::sync_threads();\n}\n\
+         #[kernel(block = 32)]\npub fn waits(x: &[u32]) {\n    if x[0] > 5 {\n        meet();\n    }\n}\n",
+    );
+    assert!(
+        error.contains("kernel `waits` is a safe function, and reaches `bar.sync` at "),
+        "{error}"
+    );
+    assert!(error.contains("src/lib.rs:9, which may only stand"), "{error}");
+}

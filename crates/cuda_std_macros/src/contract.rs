@@ -160,17 +160,16 @@ pub fn known_block(extents: &[TokenStream; 3]) -> TokenStream {
 }
 
 /// The expression that makes a tile of a static in shared memory.
-pub fn tile(kind: &Type, extents: &[TokenStream; 3], launch: &syn::Ident) -> TokenStream {
-    let [_, _, z] = extents;
+pub fn tile(kind: &Type, launch: &syn::Ident) -> TokenStream {
     let cells = with_static_lifetimes(kind);
     quote! {
         {
-            const { assert!(#z <= 1, "a tile is for blocks of one or two dimensions") };
             #[unsafe(link_section = ".shared")]
             #[used]
             static mut CELLS: ::core::mem::MaybeUninit<<#cells as ::cuda_std::safe::Shared<'static>>::Cells> =
                 ::core::mem::MaybeUninit::uninit();
-            // SAFETY: this static is of this parameter alone, and the block has one or two dimensions.
+            // SAFETY: this static is of this parameter alone, and the block has one or two dimensions, or the kernel does
+            // not compile.
             unsafe {
                 <#kind as ::cuda_std::safe::Shared<'_>>::in_memory(&raw mut CELLS, &#launch)
             }

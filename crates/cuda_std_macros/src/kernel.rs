@@ -40,7 +40,7 @@ pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
     let device = device_entry(&arguments, &item, &parameters);
     let record = attribute_record(&arguments, &item, &parameters);
     let token = host_token(&arguments, &item, &parameters);
-    let checks = parameter_checks(&item, &parameters);
+    let checks = parameter_checks(&arguments, &item, &parameters);
     Ok(quote! {
         #device
         #record
@@ -187,7 +187,7 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
                 continue;
             }
             Passing::Tile => {
-                made.push((bound, contract::tile(&made_kind, &block, &launch)));
+                made.push((bound, contract::tile(&made_kind, &launch)));
                 continue;
             }
             Passing::Block => {
@@ -395,7 +395,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
 }
 
 /// Compile-time checks of the parameter types, with errors that point at the type.
-fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+fn parameter_checks(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
     let passed = parameters
         .iter()
@@ -422,10 +422,18 @@ fn parameter_checks(item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
             _ => quote_spanned! { span => ::cuda_std::kernel::check_parameter::<#kind>(); },
         }
     });
+    let [_, _, z] = extents(arguments.block.as_deref());
+    let tile = parameters.iter().find(|it| matches!(it.passing, Passing::Tile));
+    let tile = tile.map(|tile| {
+        quote_spanned! { tile.kind.span() =>
+            assert!(#z <= 1, "a tile is for blocks of one or two dimensions");
+        }
+    });
     quote! {
         #(#conditions)*
         const _: () = {
             #(#checks)*
+            #tile
         };
     }
 }
