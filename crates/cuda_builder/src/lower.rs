@@ -72,8 +72,8 @@ pub(crate) fn ptx(
     align_tensor_maps(&mut ptx);
     load_caching::mark(&mut ptx, options.load_caching);
     kernels::check_barriers(&ptx, &records)?;
-    local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
     kernels::note(&mut ptx, &records);
+    local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
     Ok(ptx)
 }
 

@@ -146,8 +146,8 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
 
 /// The PTX entry: the body, after each slice has been rebuilt from its pointer and length.
 ///
-/// The body of a safe kernel is a safe function within it, so that the compiler refuses unsafe operations there, and
-/// gives every parameter a lifetime that ends with the launch.
+/// The parameters of a safe kernel borrow from a local value, so that none outlives the launch, and its body may do nothing
+/// unsafe. It is no function of its own, because every line of it would then be inlined code to a debugger.
 fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let name = &item.sig.ident;
     let visibility = as_own(&item.vis);
@@ -173,15 +173,9 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
             }
             _ => length.clone(),
         };
-        let bound = quote!(#pattern: #kind);
-        let made_kind = with_inferred_lifetimes(kind);
+        let made_kind = if is_safe { with_inferred_lifetimes(kind) } else { kind.clone() };
+        let bound = quote!(#pattern: #made_kind);
         let (element, lifetime, mutable) = match passing {
-            Passing::Direct if is_safe => {
-                let value = format_ident!("{name}_value", span = Span::mixed_site());
-                declarations.push(quote!(#value: #kind));
-                made.push((bound, quote!(#value)));
-                continue;
-            }
             Passing::Direct => {
                 declarations.push(quote!(#pattern: #kind));
                 continue;
@@ -239,39 +233,32 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
         made.push((bound, value));
     }
 
-    let body = if is_safe {
-        let inner = format_ident!("body_of_{}", name, span = Span::mixed_site());
+    let made = made.iter().map(|(bound, value)| quote!(let #bound = #value;));
+    let statements = &item.block.stmts;
+    let (begin, lint) = if is_safe {
         let known = contract::known_block(&block);
-        let inputs = &item.sig.inputs;
-        let statements = &item.block;
-        let values = made.iter().map(|(_, value)| value);
-        let lints = item.attrs.iter().filter(|attribute| !is_documentation(attribute));
-        quote! {
-            #(#lints)*
-            #[inline(always)]
-            #[allow(clippy::too_many_arguments)]
-            fn #inner #generics (#inputs) #where_clause #statements
-
+        let begin = quote! {
             #known
             // SAFETY: the entry begins, and the value is dropped when it returns.
             let #launch = unsafe { ::cuda_std::safe::Launch::begin() };
-            #inner(#(#values),*)
-        }
+        };
+        (begin, quote!(#[forbid(unsafe_op_in_unsafe_fn)]))
     } else {
-        let made = made.iter().map(|(bound, value)| quote!(let #bound = #value;));
-        let statements = &item.block.stmts;
-        quote!(#(#made)* #(#statements)*)
+        (TokenStream::new(), TokenStream::new())
     };
     let path = path(item);
     quote! {
         #[cfg(all(target_arch = "nvptx64", #since))]
         #(#attributes)*
+        #lint
         #[allow(clippy::too_many_arguments, improper_ctypes_definitions)]
         #[unsafe(export_name = #path)]
         #visibility unsafe extern "ptx-kernel" fn #name #generics (#(#declarations),*)
         #where_clause
         {
-            #body
+            #begin
+            #(#made)*
+            #(#statements)*
         }
     }
 }
