@@ -28,7 +28,9 @@ mod gpu;
 mod host_memory;
 mod image;
 mod launch;
+mod ordered;
 mod safe_launch;
+mod scope;
 mod streams;
 #[cfg(feature = "virtual")]
 pub mod testing;
@@ -45,6 +47,7 @@ pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use launch::{LaunchResources, Launcher};
 #[cfg(feature = "virtual")]
 pub use simt::{Checks, Schedule};
+pub use scope::{LaunchScope, Lent, ScopedArgument, ScopedArguments, Shared};
 pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut};
 #[cfg(feature = "virtual")]

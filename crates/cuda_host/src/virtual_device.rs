@@ -1,9 +1,10 @@
 //! The virtual device: what it can be asked that a GPU cannot.
 
 use crate::error::GpuError;
-use crate::image::KernelFacts;
+use crate::gpu::Origin;
+use crate::image::{Image, KernelFacts};
 use cust::stream::Stream;
-use simt::Watched;
+use simt::{Checks, Watched};
 use std::cell::Cell;
 use std::path::Path;
 pub use virtual_gpu::WorkScale;
@@ -65,13 +66,22 @@ impl VirtualDevice {
         stream: &Stream,
         enqueue: impl FnOnce() -> anyhow::Result<()>,
     ) -> anyhow::Result<Vec<LaunchRecord>> {
+        /// Executes again, also when the closure unwinds.
+        struct Executing<'a>(&'a Cell<bool>);
+
+        impl Drop for Executing<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+                virtual_gpu::skip_kernels(false);
+            }
+        }
+
         virtual_gpu::launches();
         virtual_gpu::skip_kernels(true);
         self.executes_nothing.set(true);
-        let outcome = enqueue().and_then(|()| Ok(stream.synchronize()?));
-        self.executes_nothing.set(false);
-        virtual_gpu::skip_kernels(false);
-        outcome?;
+        let executing = Executing(&self.executes_nothing);
+        enqueue().and_then(|()| Ok(stream.synchronize()?))?;
+        drop(executing);
         Ok(virtual_gpu::launches())
     }
 
@@ -115,10 +125,15 @@ impl VirtualDevice {
     /// after free, a copy past an allocation, host memory that changed too early. Advice is left out, such as on
     /// asynchronous copies of pageable memory, which only cost time.
     pub fn take_misuse(&self) -> Vec<String> {
-        let mistakes = virtual_gpu::misuse().into_iter();
-        let wrong = mistakes.filter(|mistake| !mistake.kind.is_advice());
-        wrong.map(|mistake| mistake.to_string()).collect()
+        mistakes()
     }
+}
+
+/// What [`VirtualDevice::take_misuse`] gives.
+pub(crate) fn mistakes() -> Vec<String> {
+    let mistakes = virtual_gpu::misuse().into_iter();
+    let wrong = mistakes.filter(|mistake| !mistake.kind.is_advice());
+    wrong.map(|mistake| mistake.to_string()).collect()
 }
 
 /// What the virtual device, if one runs, has to say of mistakes; each is said once.
@@ -141,4 +156,30 @@ pub(crate) fn topology(name: &str) -> Result<Topology, String> {
         ProfileError::Topology(why) => format!("cannot use the topology {name}: {why}"),
         error => error.to_string(),
     })
+}
+
+/// Starts the virtual device of this name, and says why.
+pub(crate) fn start(
+    name: &str,
+    why: &str,
+    options: Options,
+    images: &'static [Image],
+) -> Result<Origin, GpuError> {
+    let machine = topology(name).map_err(GpuError::NoDriver)?;
+    let reason = format!(
+        "virtual {}, {why}: results and counts are exact, times are predictions",
+        machine.name()
+    );
+    let image = Image::for_capability(images, machine.devices()[0].architecture());
+    let device = VirtualDevice::start(machine, options)?;
+    device.assume_registers(image.map_or(&[], |image| image.kernels));
+    Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
+}
+
+/// How a virtual device runs with these checks, and with or without the model of time.
+pub(crate) fn options(checks: Checks, times: bool) -> Options {
+    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
+    // all of it.
+    let watch_host_memory = times || checks != Checks::none();
+    Options { checks, times, watch_host_memory, ..Options::default() }
 }
