@@ -102,6 +102,42 @@ fn a_launch_that_nobody_orders_is_found() {
 }
 
 #[test]
+fn a_copy_that_may_not_have_arrived_is_found() {
+    let gpu = testing::gpu(IMAGES);
+    let launcher = gpu.launcher();
+    let pinned = HostBuffer::from_slice(&[4_u32; 64], HostFlags::PINNED).expect("it fits");
+    // Of each copy, whether its call may return before it has arrived.
+    for (source, is_early) in [(&[4_u32; 64][..], true), (&pinned[..], false)] {
+        for waits in [false, true] {
+            let mut values = DeviceBuffer::from_slice(source).expect("it fits");
+            if waits {
+                gpu.synchronize().expect("nothing fails");
+            }
+            // SAFETY: nothing is unsound on the virtual device; what is not ordered is what the test is for.
+            unsafe { launcher.enqueue(INCREMENT, 1, (&mut values,)) }.expect("it is enqueued");
+            launcher.finish().expect("it runs");
+            let said = gpu.take_hazards();
+            let expected = usize::from(is_early && !waits);
+            assert_eq!(said.len(), expected, "{said:#?}");
+            assert!(said.iter().all(|one| one.contains("an earlier cuMemcpyHtoD_v2")), "{said:#?}");
+            launcher.run(INCREMENT, 1, (&mut values,)).expect("it runs");
+            assert_eq!(gpu.download(&values).expect("it can be read"), [6; 64]);
+        }
+    }
+    let mut values = DeviceBuffer::from_slice(&[4_u32; 64]).expect("it fits");
+    gpu.launcher().run(INCREMENT, 1, (&mut values,)).expect("it runs");
+    assert_eq!(gpu.take_hazards(), [""; 0]);
+    // The copy returns at once; nothing but the device waits for it.
+    let mut target = gpu.zeroed::<u32>(64).expect("it fits");
+    target.copy_from(&*values).expect("it is as long");
+    // SAFETY: as above.
+    unsafe { launcher.enqueue(INCREMENT, 1, (&mut target,)) }.expect("it is enqueued");
+    gpu.synchronize().expect("it runs");
+    let said = gpu.take_hazards();
+    assert!(said.len() == 1 && said[0].contains("an earlier cuMemcpyDtoD_v2"), "{said:#?}");
+}
+
+#[test]
 fn a_copy_that_does_not_wait_for_a_launch_is_found() {
     let gpu = testing::gpu(IMAGES);
     let launcher = gpu.launcher();

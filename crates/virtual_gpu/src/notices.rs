@@ -38,7 +38,7 @@ impl Machine {
         let observes = self.options.checks.global_races && !self.skips_kernels;
         match operation.work {
             QueuedWork::Kernel(_) => {}
-            QueuedWork::Copy(_) | QueuedWork::Fill(_) if observes => {
+            QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_) if observes => {
                 self.notice_later(id, operation);
                 return Suspects::default();
             }
@@ -136,7 +136,8 @@ impl Machine {
     /// `concurrent`), and those that this one overtakes, which are returned.
     fn notice_overtaking(&mut self, id: usize, operation: &QueuedOperation) -> Vec<Overtook> {
         let mine = order::accesses(&self.memory.device, &operation.work);
-        if mine.is_empty() {
+        // Its copy was compared with what came before.
+        if mine.is_empty() || matches!(operation.work, QueuedWork::Arrival(_)) {
             return Vec::new();
         }
         let suspects = self.options.checks.global_races;
@@ -145,7 +146,10 @@ impl Machine {
             let theirs = order::accesses(&self.memory.device, &earlier.work);
             let Some(address) = order::conflict(&mine, &theirs, suspects) else { continue };
             match (&operation.work, &earlier.work) {
-                (QueuedWork::Kernel(_), QueuedWork::Copy(_) | QueuedWork::Fill(_)) => {
+                (
+                    QueuedWork::Kernel(_),
+                    QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_),
+                ) => {
                     let call = earlier.call;
                     overtaken.push(Overtook { call, accesses: theirs, kernel: id, is_earlier: true });
                 }

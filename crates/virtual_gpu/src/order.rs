@@ -77,7 +77,7 @@ pub(crate) fn conflict_with(accesses: &[Access], footprint: &Footprint) -> Optio
 /// What an operation touches.
 pub(crate) fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
     match work {
-        QueuedWork::Copy(copy) => {
+        QueuedWork::Copy(copy) | QueuedWork::Arrival(copy) => {
             let (width, height) = (copy.width as u64, copy.height as u64);
             let side = |side: CopySide, how| Access {
                 start: side.address,
