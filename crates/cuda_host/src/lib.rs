@@ -56,9 +56,9 @@ pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use launch::{LaunchResources, Launcher};
+pub use scope::{LaunchScope, Lent, ScopedArgument, ScopedArguments, Shared};
 #[cfg(feature = "virtual")]
 pub use simt::{Checks, Schedule};
-pub use scope::{LaunchScope, Lent, ScopedArgument, ScopedArguments, Shared};
 pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut};
 #[cfg(feature = "virtual")]

@@ -25,8 +25,8 @@ impl Gpu {
     /// As for [`Gpu::upload`].
     pub fn zeroed<T: Pod + DeviceCopy>(&self, length: usize) -> Result<DeviceBuffer<T>> {
         // SAFETY: the fill writes all of it, or the buffer is dropped.
-        let mut buffer = unsafe { DeviceBuffer::uninitialized(length) }
-            .with_context(|| no_room::<T>(length))?;
+        let mut buffer =
+            unsafe { DeviceBuffer::uninitialized(length) }.with_context(|| no_room::<T>(length))?;
         self.in_order(|scope| scope.fill(&mut scope.lend(&mut buffer)?, 0))?;
         Ok(buffer)
     }

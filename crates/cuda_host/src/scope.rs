@@ -102,7 +102,10 @@ impl<'scope> LaunchScope<'scope, '_> {
     ///
     /// # Errors
     /// As for [`Self::lend`].
-    pub fn share<T: DeviceCopy>(&self, buffer: &'scope DeviceBuffer<T>) -> Result<Shared<'scope, T>> {
+    pub fn share<T: DeviceCopy>(
+        &self,
+        buffer: &'scope DeviceBuffer<T>,
+    ) -> Result<Shared<'scope, T>> {
         Ok(Shared(self.copies.share(buffer)?))
     }
 

@@ -148,7 +148,8 @@ fn a_copy_that_does_not_wait_for_a_launch_is_found() {
     let said = gpu.take_hazards();
     assert!(
         said.len() == 1
-            && said[0].starts_with("cuMemcpyDtoH_v2: this may run before an earlier cuLaunchKernel"),
+            && said[0]
+                .starts_with("cuMemcpyDtoH_v2: this may run before an earlier cuLaunchKernel"),
         "{said:#?}"
     );
 }

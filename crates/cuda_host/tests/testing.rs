@@ -145,7 +145,10 @@ fn a_test_that_fails_prints_its_hazards() {
         .expect("it starts");
     let said = String::from_utf8_lossy(&failed.stderr);
     assert!(!failed.status.success(), "{said}");
-    assert!(said.contains("an assertion") && said.contains("2 hazard(s):\n  cuLaunchKernel"), "{said}");
+    assert!(
+        said.contains("an assertion") && said.contains("2 hazard(s):\n  cuLaunchKernel"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -11,8 +11,8 @@
 //! Work of one scope is on one stream and therefore ordered. So device memory is lent to a scope once, by
 //! [`Scope::lend`], and may then be used by it again and again: nobody else can reach it until the scope has ended.
 
-use crate::error::{Result, argument, call};
 use crate::device;
+use crate::error::{Result, argument, call};
 use crate::stream::DefaultStream;
 use bytemuck::Pod;
 use cust::memory::{DeviceBuffer, DeviceCopy, DeviceSlice};

@@ -67,7 +67,12 @@ impl Machine {
             let Some(address) = order::conflict(&mine, &theirs, true) else { continue };
             if let QueuedWork::Kernel(_) = later.work {
                 let (call, accesses) = (operation.call, mine.clone());
-                self.concurrent.overtook(Overtook { call, accesses, kernel: other, is_earlier: true });
+                self.concurrent.overtook(Overtook {
+                    call,
+                    accesses,
+                    kernel: other,
+                    is_earlier: true,
+                });
             } else {
                 self.recorder.call = later.call;
                 self.report_overtaking(operation.call, address);
@@ -151,7 +156,12 @@ impl Machine {
                     QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_),
                 ) => {
                     let call = earlier.call;
-                    overtaken.push(Overtook { call, accesses: theirs, kernel: id, is_earlier: true });
+                    overtaken.push(Overtook {
+                        call,
+                        accesses: theirs,
+                        kernel: id,
+                        is_earlier: true,
+                    });
                 }
                 (QueuedWork::Copy(_) | QueuedWork::Fill(_), QueuedWork::Kernel(_)) => {
                     let (call, accesses) = (operation.call, mine.clone());
