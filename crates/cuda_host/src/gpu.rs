@@ -3,10 +3,11 @@
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::error::GpuError;
 use crate::image::Image;
+use crate::origin::Origin;
 #[cfg(feature = "virtual")]
-use crate::testing;
+use crate::origin::{is_checked, options, start};
 #[cfg(feature = "virtual")]
-use crate::virtual_device::{VirtualDevice, options, start};
+use crate::virtual_device::VirtualDevice;
 use cuda_driver::{DriverError, OperationRecord};
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
@@ -44,14 +45,6 @@ pub struct Gpu {
     context: ManuallyDrop<Context>,
 }
 
-/// What a choice came to.
-pub(crate) struct Origin {
-    pub(crate) ordinal: u32,
-    pub(crate) reason: String,
-    #[cfg(feature = "virtual")]
-    pub(crate) virtual_device: Option<VirtualDevice>,
-}
-
 /// What the driver says of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceFacts {
@@ -77,17 +70,6 @@ pub struct DeviceFacts {
     pub ecc: bool,
 }
 
-impl Origin {
-    fn gpu(ordinal: u32, why: &str) -> Origin {
-        Origin {
-            ordinal,
-            reason: format!("GPU {ordinal}, {why}"),
-            #[cfg(feature = "virtual")]
-            virtual_device: None,
-        }
-    }
-}
-
 impl std::fmt::Debug for Gpu {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_tuple("Gpu").field(&self.origin.reason).finish()
@@ -111,7 +93,7 @@ impl Gpu {
     /// [`GpuError::NoDriver`], [`GpuError::NoDevice`], [`GpuError::TooOld`], [`GpuError::NoImages`], or the driver's own.
     pub fn open(choice: &Choice, images: &'static [Image]) -> Result<Gpu, GpuError> {
         #[cfg(feature = "virtual")]
-        return if testing::is_checked() {
+        return if is_checked() {
             let choice = Choice::Virtual(DEFAULT_PROFILE.to_owned());
             Gpu::open_checked(&choice, images, Checks::all())
         } else {
@@ -294,6 +276,14 @@ impl Gpu {
     #[cfg(feature = "virtual")]
     pub fn virtual_device(&self) -> Option<&VirtualDevice> {
         self.origin.virtual_device.as_ref()
+    }
+
+    /// Whether this is a virtual device.
+    pub(crate) fn is_virtual(&self) -> bool {
+        #[cfg(feature = "virtual")]
+        return self.virtual_device().is_some();
+        #[cfg(not(feature = "virtual"))]
+        false
     }
 
     /// Whether launches are recorded and not executed, so that they access no memory.

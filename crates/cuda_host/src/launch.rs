@@ -266,7 +266,7 @@ impl<'a> Launcher<'a> {
         let is_known = self.gpu.image().facts(kernel).is_some_and(|it| it.registers.is_some());
         Ok(Some(LaunchResources {
             registers: info.registers,
-            registers_are_estimated: self.gpu.virtual_device().is_some() && !is_known,
+            registers_are_estimated: self.gpu.is_virtual() && !is_known,
             shared_bytes: info.static_shared_bytes + dynamic_shared_bytes,
             local_bytes: info.local_bytes,
             block_threads: threads,

@@ -40,6 +40,7 @@ mod host_memory;
 mod image;
 mod launch;
 mod ordered;
+mod origin;
 mod safe_launch;
 mod scope;
 mod streams;

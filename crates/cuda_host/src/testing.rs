@@ -3,18 +3,15 @@
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::gpu::Gpu;
 use crate::image::Image;
+use crate::origin::check_programs;
 use crate::virtual_device::mistakes;
 use simt::Checks;
 use std::fmt::Write;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A process has one virtual device, and tests run beside each other.
 static DEVICE: Mutex<()> = Mutex::new(());
-
-/// Whether [`checked`] runs a program.
-static CHECKED: AtomicBool = AtomicBool::new(false);
 
 /// A virtual GPU that a test has for itself.
 ///
@@ -58,7 +55,7 @@ pub fn checked<R>(program: impl FnOnce() -> R) -> R {
 
     impl Drop for Checked {
         fn drop(&mut self) {
-            CHECKED.store(false, Ordering::Relaxed);
+            check_programs(false);
             fail(mistakes());
         }
     }
@@ -66,7 +63,7 @@ pub fn checked<R>(program: impl FnOnce() -> R) -> R {
     let turn = exclusive();
     virtual_gpu::forget_failure();
     mistakes();
-    CHECKED.store(true, Ordering::Relaxed);
+    check_programs(true);
     let _checked = Checked { _turn: turn };
     program()
 }
@@ -98,11 +95,6 @@ impl Drop for TestGpu {
     fn drop(&mut self) {
         fail(self.take_hazards());
     }
-}
-
-/// Whether the device that is opened now is that of a checked program.
-pub(crate) fn is_checked() -> bool {
-    CHECKED.load(Ordering::Relaxed)
 }
 
 /// Fails the test that has hazards, or says beside its failure what they are: one may be its cause.

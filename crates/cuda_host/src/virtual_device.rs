@@ -1,10 +1,9 @@
 //! The virtual device: what it can be asked that a GPU cannot.
 
 use crate::error::GpuError;
-use crate::gpu::Origin;
-use crate::image::{Image, KernelFacts};
+use crate::image::KernelFacts;
 use cust::stream::Stream;
-use simt::{Checks, Watched};
+use simt::Watched;
 use std::cell::Cell;
 use std::path::Path;
 pub use virtual_gpu::WorkScale;
@@ -156,30 +155,4 @@ pub(crate) fn topology(name: &str) -> Result<Topology, String> {
         ProfileError::Topology(why) => format!("cannot use the topology {name}: {why}"),
         error => error.to_string(),
     })
-}
-
-/// Starts the virtual device of this name, and says why.
-pub(crate) fn start(
-    name: &str,
-    why: &str,
-    options: Options,
-    images: &'static [Image],
-) -> Result<Origin, GpuError> {
-    let machine = topology(name).map_err(GpuError::NoDriver)?;
-    let reason = format!(
-        "virtual {}, {why}: results and counts are exact, times are predictions",
-        machine.name()
-    );
-    let image = Image::for_capability(images, machine.devices()[0].architecture());
-    let device = VirtualDevice::start(machine, options)?;
-    device.assume_registers(image.map_or(&[], |image| image.kernels));
-    Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
-}
-
-/// How a virtual device runs with these checks, and with or without the model of time.
-pub(crate) fn options(checks: Checks, times: bool) -> Options {
-    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
-    // all of it.
-    let watch_host_memory = times || checks != Checks::none();
-    Options { checks, times, watch_host_memory, ..Options::default() }
 }
