@@ -240,7 +240,13 @@ fn what_outlives_its_gpu_is_still_there() {
         unsafe { launcher.enqueue(INCREMENT, 1, (&mut counted,)) }.expect("it is recorded");
     });
     let graph = graph.expect("it can be recorded");
+    let recorded = gpu.module().get_function("increment").expect("it is there").to_raw();
     drop(gpu);
+
+    let mut registers = 0;
+    // SAFETY: a local to write to; the driver says so if the function is gone.
+    let code = unsafe { cuda_driver::api::cuFuncGetAttribute(&mut registers, 4, recorded) };
+    assert_eq!(code, cuda_driver::ReturnCode::SUCCESS, "the graph's kernels are loaded");
 
     // A context that was released would be another one now.
     let mut state = (0, 0);
