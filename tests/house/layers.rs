@@ -14,6 +14,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("measurement_kernels", &["cuda_std", "cuda_std_macros"]),
     ("glossary_kernels", &["cuda_std", "cuda_std_macros"]),
     ("race_kernels", &["cuda_std", "cuda_std_macros"]),
+    ("guide_kernels", &["cuda_std", "cuda_std_macros"]),
     ("kernels", &["cuda_std", "cuda_std_macros"]),
     ("course_kernels", &["cuda_std", "cuda_std_macros"]),
     ("cuda_builder", &[]),
@@ -94,12 +95,12 @@ const MAY_REACH: &[(&str, &[&str])] = &[
 ];
 
 /// Crates at the top: these may know everything.
-const TOP: [&str; 2] = ["host", "tests"];
+const TOP: [&str; 3] = ["host", "tests", "guide"];
 
 /// Crates of others that only these may name.
 const ONLY: &[(&str, &[&str])] = &[
     // The host tasks of the course are programs of learners.
-    ("cust", &["cust_ext", "cuda_host", "coalesce", "course", "host", "tests"]),
+    ("cust", &["cust_ext", "cuda_host", "coalesce", "course", "host", "tests", "guide"]),
     ("cust_raw", &["cuda_driver", "virtual_gpu"]),
     // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
     ("libloading", &["cuda_driver", "coalesce"]),

@@ -5,7 +5,9 @@
 
 use crate::catalogue::Catalogue;
 use crate::count;
+use crate::counted::Counted;
 use anyhow::{Context, Result};
+use cuda_host::Gpu;
 use results::{Counters, RequestCounts};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,20 +34,26 @@ pub fn counted(catalogue: &Catalogue) -> Result<Budgets> {
     let mut budgets = Budgets::default();
     for pattern in catalogue.patterns {
         for (_, counted) in count::count(&gpu, pattern)? {
-            for (kernel, counters) in &counted.kernels {
-                let mut budget = of_counters(counters);
-                let facts = gpu.image().kernels.iter().find(|facts| facts.kernel == kernel);
-                if let Some(facts) = facts {
-                    budget.insert("local_bytes".to_owned(), facts.local_bytes as f64);
-                    if let Some(registers) = facts.registers {
-                        budget.insert("registers".to_owned(), f64::from(registers));
-                    }
-                }
-                budgets.0.insert(kernel.clone(), budget);
-            }
+            budgets.0.extend(of_launches(&gpu, &counted).0);
         }
     }
     Ok(budgets)
+}
+
+/// What kernels that were launched asked for.
+pub fn of_launches(gpu: &Gpu, counted: &Counted) -> Budgets {
+    let of_kernel = |(kernel, counters): (&String, &Counters)| {
+        let mut budget = of_counters(counters);
+        let facts = gpu.image().kernels.iter().find(|facts| facts.kernel == kernel);
+        if let Some(facts) = facts {
+            budget.insert("local_bytes".to_owned(), facts.local_bytes as f64);
+            if let Some(registers) = facts.registers {
+                budget.insert("registers".to_owned(), f64::from(registers));
+            }
+        }
+        (kernel.clone(), budget)
+    };
+    Budgets(counted.kernels.iter().map(of_kernel).collect())
 }
 
 /// What there is to say of a kernel's counters: nothing of requests that it does not make.
@@ -82,6 +90,20 @@ impl Budgets {
         })?;
         toml::from_str(&text)
             .with_context(|| format!("{} is not a file of budgets", path.display()))
+    }
+
+    /// These, where `other` has other kernels also those.
+    pub fn and(mut self, other: Budgets) -> Budgets {
+        for (kernel, budget) in other.0 {
+            self.0.entry(kernel).or_insert(budget);
+        }
+        self
+    }
+
+    /// Those of the kernels that `other` has, too.
+    pub fn of_kernels_in(mut self, other: &Budgets) -> Budgets {
+        self.0.retain(|kernel, _| other.0.contains_key(kernel));
+        self
     }
 
     /// Writes a file.
@@ -134,6 +156,16 @@ mod tests {
 
     fn budgets(text: &str) -> Budgets {
         toml::from_str(text).expect("it is TOML")
+    }
+
+    #[test]
+    fn a_part_of_the_kernels_is_compared_and_written() {
+        let file = budgets("[a]\nlocal_bytes = 0.0\n[b]\nlocal_bytes = 0.0\n");
+        let part = budgets("[a]\nlocal_bytes = 8.0\n");
+        let found = file.clone().of_kernels_in(&part).differences(&part);
+        assert_eq!(found, ["a: local_bytes is 8, more than 0"]);
+        let written = part.and(file);
+        assert_eq!(written, budgets("[a]\nlocal_bytes = 8.0\n[b]\nlocal_bytes = 0.0\n"));
     }
 
     #[test]

@@ -18,11 +18,12 @@
 
 use crate::budget::{self, Budgets};
 use crate::catalogue::Catalogue;
+use crate::counted::Counted;
 use crate::pattern::{Pattern, Size};
 use crate::verify::{self, VerifyOutcome};
 use anyhow::{Context, Result};
 use cuda_host::testing::exclusive;
-use cuda_host::{Checks, Choice, Gpu};
+use cuda_host::{Checks, Choice, Gpu, Image, Launcher};
 use std::path::Path;
 
 /// The variable that writes recorded values anew instead of comparing with them.
@@ -93,12 +94,61 @@ pub fn traffic(catalogue: &Catalogue, path: impl AsRef<Path>) {
     }
 }
 
+/// Compares what the kernels ask of memory that `launches` runs, with no pattern around them, with a file of budgets; with
+/// `COALESCE_BLESS=1` writes theirs into it. The file is another than that of [`traffic`]; several tests may share it.
+///
+/// ```no_run
+/// # const IMAGES: &[cuda_host::Image] = &[];
+/// # const reversed: cuda_std::kernel::SafeKernel<fn(&'static [f32], cuda_std::safe::PerThread<f32>)> = unsafe {
+/// #     let kernel = cuda_std::kernel::Kernel::new("reversed", (0, 0), (0, 0, 0), 0);
+/// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["x", "out"], &[])
+/// # };
+/// coalesce::testing::traffic_of(IMAGES, "launches.toml", |launcher| {
+///     let gpu = launcher.gpu();
+///     let (x, mut out) = (gpu.zeroed(1024)?, gpu.zeroed(1024)?);
+///     launcher.run(reversed, 4, (&x, &mut out))
+/// });
+/// ```
+///
+/// # Panics
+/// As [`traffic`], and with the error of `launches`, or the hazards.
+pub fn traffic_of(
+    images: &'static [Image],
+    path: impl AsRef<Path>,
+    launches: impl FnOnce(&Launcher<'_>) -> Result<()>,
+) {
+    let gpu = cuda_host::testing::gpu(images);
+    if let Err(error) = hold_launches(&gpu, path.as_ref(), launches) {
+        panic!("{error:#}");
+    }
+}
+
+fn hold_launches(
+    gpu: &Gpu,
+    path: &Path,
+    launches: impl FnOnce(&Launcher<'_>) -> Result<()>,
+) -> Result<()> {
+    launches(&gpu.launcher())?;
+    gpu.synchronize()?;
+    let device = gpu.virtual_device().context("a GPU counts nothing")?;
+    let counted = budget::of_launches(gpu, &Counted::take(device));
+    if std::env::var_os(BLESS_VARIABLE).is_some() {
+        let others = if path.exists() { Budgets::read(path)? } else { Budgets::default() };
+        return counted.and(others).write(path);
+    }
+    compare(Budgets::read(path)?.of_kernels_in(&counted), &counted, path)
+}
+
 fn hold(catalogue: &Catalogue, path: &Path) -> Result<()> {
     let counted = budget::counted(catalogue)?;
     if std::env::var_os(BLESS_VARIABLE).is_some() {
         return counted.write(path);
     }
-    let differences = Budgets::read(path)?.differences(&counted);
+    compare(Budgets::read(path)?, &counted, path)
+}
+
+fn compare(budgets: Budgets, counted: &Budgets, path: &Path) -> Result<()> {
+    let differences = budgets.differences(counted);
     let list = differences.join("\n  ");
     anyhow::ensure!(
         differences.is_empty(),

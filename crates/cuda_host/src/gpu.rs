@@ -4,8 +4,11 @@ use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::error::GpuError;
 use crate::image::Image;
 use crate::kernels::Kernels;
+use crate::origin::Origin;
 #[cfg(feature = "virtual")]
-use crate::virtual_device::{self, VirtualDevice};
+use crate::origin::{is_checked, options, start};
+#[cfg(feature = "virtual")]
+use crate::virtual_device::VirtualDevice;
 use cuda_driver::{DriverError, OperationRecord};
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
@@ -13,37 +16,34 @@ use cust::memory::mem_get_info;
 use cust::module::Module;
 use cust::stream::Stream;
 use cust_ext::device::Attribute;
+use cust_ext::device::in_context;
 use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
 use cust_ext::stream::non_blocking;
 #[cfg(feature = "virtual")]
 use simt::Checks;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::mem::ManuallyDrop;
 #[cfg(feature = "virtual")]
 use virtual_gpu::Options;
 
 /// A device with kernels loaded on it and one stream, which does not wait for the legacy default stream.
 ///
-/// The fields are dropped in this order: what lives on the context before the context.
+/// Dropping it waits for the device. The context is never released: memory, modules and graphs may outlive this.
 pub struct Gpu {
     /// The machine's other devices, once somebody asked for them.
     peers: OnceCell<Vec<Gpu>>,
     stream: Stream,
-    kernels: Kernels,
+    /// Stay loaded if a graph has some.
+    kernels: ManuallyDrop<Kernels>,
+    /// Whether [`Gpu::record`] made a graph.
+    recorded: Cell<bool>,
     device: Device,
     image: &'static Image,
     images: &'static [Image],
     capability: u32,
     driver_version: String,
     origin: Origin,
-    context: Context,
-}
-
-/// What a choice came to.
-struct Origin {
-    ordinal: u32,
-    reason: String,
-    #[cfg(feature = "virtual")]
-    virtual_device: Option<VirtualDevice>,
+    context: ManuallyDrop<Context>,
 }
 
 /// What the driver says of a device.
@@ -71,17 +71,6 @@ pub struct DeviceFacts {
     pub ecc: bool,
 }
 
-impl Origin {
-    fn gpu(ordinal: u32, why: &str) -> Origin {
-        Origin {
-            ordinal,
-            reason: format!("GPU {ordinal}, {why}"),
-            #[cfg(feature = "virtual")]
-            virtual_device: None,
-        }
-    }
-}
-
 impl std::fmt::Debug for Gpu {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_tuple("Gpu").field(&self.origin.reason).finish()
@@ -105,7 +94,12 @@ impl Gpu {
     /// [`GpuError::NoDriver`], [`GpuError::NoDevice`], [`GpuError::TooOld`], [`GpuError::NoImages`], or the driver's own.
     pub fn open(choice: &Choice, images: &'static [Image]) -> Result<Gpu, GpuError> {
         #[cfg(feature = "virtual")]
-        return Gpu::open_checked(choice, images, Checks::none());
+        return if is_checked() {
+            let choice = Choice::Virtual(DEFAULT_PROFILE.to_owned());
+            Gpu::open_checked(&choice, images, Checks::all())
+        } else {
+            Gpu::open_checked(choice, images, Checks::none())
+        };
         #[cfg(not(feature = "virtual"))]
         Gpu::open_with(choice, images, |_, _| Err(GpuError::NoVirtualDevice))
     }
@@ -216,6 +210,7 @@ impl Gpu {
         };
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
+        let context = ManuallyDrop::new(context);
         let kernels = load(image)?;
         // Not cust's own, which drops the flag.
         let stream = non_blocking(None)
@@ -223,7 +218,8 @@ impl Gpu {
         Ok(Gpu {
             peers: OnceCell::new(),
             stream,
-            kernels,
+            kernels: ManuallyDrop::new(kernels),
+            recorded: Cell::new(false),
             device,
             image,
             images,
@@ -262,12 +258,13 @@ impl Gpu {
         Ok(self.peers.get_or_init(|| peers))
     }
 
-    /// Makes this device the one that calls of this thread mean.
+    /// Makes this device the one that calls of this thread mean. A thread that did not open the device needs it before
+    /// its first call, and before it drops a buffer.
     ///
     /// # Errors
     /// The driver's.
     pub fn make_current(&self) -> Result<(), GpuError> {
-        CurrentContext::set_current(&self.context)
+        CurrentContext::set_current(&*self.context)
             .map_err(|error| GpuError::driver("changing the device", error))
     }
 
@@ -280,6 +277,14 @@ impl Gpu {
     #[cfg(feature = "virtual")]
     pub fn virtual_device(&self) -> Option<&VirtualDevice> {
         self.origin.virtual_device.as_ref()
+    }
+
+    /// Whether this is a virtual device.
+    pub(crate) fn is_virtual(&self) -> bool {
+        #[cfg(feature = "virtual")]
+        return self.virtual_device().is_some();
+        #[cfg(not(feature = "virtual"))]
+        false
     }
 
     /// Whether launches are recorded and not executed, so that they access no memory.
@@ -408,12 +413,18 @@ impl Gpu {
         &self.kernels
     }
 
-    /// Waits for everything enqueued; a fault of a kernel surfaces here.
+    /// Waits for everything enqueued on any stream of the device; a fault of a kernel surfaces here.
     ///
     /// # Errors
     /// The driver's.
     pub fn synchronize(&self) -> Result<(), GpuError> {
-        self.stream.synchronize().map_err(|error| GpuError::driver("waiting for the device", error))
+        CurrentContext::synchronize()
+            .map_err(|error| GpuError::driver("waiting for the device", error))
+    }
+
+    /// Waits for the device on whatever thread, and leaves its failures to who asks for them.
+    pub(crate) fn wait(&self) {
+        let _ = in_context(&self.context, CurrentContext::synchronize);
     }
 
     /// From here on what streams do is recorded, for [`Gpu::take_operations`]: by the virtual device, or by events
@@ -436,9 +447,7 @@ impl Gpu {
         if let Some(device) = self.virtual_device() {
             return Ok(device.take_operations());
         }
-        // All streams, not only that of this device: each has events of the recording.
-        CurrentContext::synchronize()
-            .map_err(|error| GpuError::driver("waiting for the device", error))?;
+        self.synchronize()?;
         cuda_driver::recorded_operations().map_err(GpuError::Unrecorded)
     }
 
@@ -456,11 +465,24 @@ impl Gpu {
     /// # Errors
     /// The driver's, also when `body` does what no graph can hold.
     pub fn record(&self, body: impl FnOnce()) -> cust_ext::Result<ExecutableGraph> {
+        self.recorded.set(true);
         let record = |_: &Stream| {
             body();
             Ok(())
         };
         capture(&self.stream, CaptureMode::Relaxed, record)?.instantiate()
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        self.wait();
+        let _ = in_context(&self.context, || {
+            if !self.recorded.get() {
+                // SAFETY: the kernels are not used again: nothing runs, no graph has its kernels, and functions borrow it.
+                unsafe { ManuallyDrop::drop(&mut self.kernels) };
+            }
+        });
     }
 }
 
@@ -473,32 +495,4 @@ fn load(image: &Image) -> Result<Kernels, GpuError> {
 /// The first clause of a message.
 fn first_clause(message: &str) -> &str {
     message.split([':', '(', ';']).next().unwrap_or(message).trim()
-}
-
-/// Starts the virtual device.
-#[cfg(feature = "virtual")]
-fn start(
-    name: &str,
-    why: &str,
-    options: Options,
-    images: &'static [Image],
-) -> Result<Origin, GpuError> {
-    let machine = virtual_device::topology(name).map_err(GpuError::NoDriver)?;
-    let reason = format!(
-        "virtual {}, {why}: results and counts are exact, times are predictions",
-        machine.name()
-    );
-    let image = Image::for_capability(images, machine.devices()[0].architecture());
-    let device = VirtualDevice::start(machine, options)?;
-    device.assume_registers(image.map_or(&[], |image| image.kernels));
-    Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
-}
-
-/// How a virtual device runs with these checks, and with or without the model of time.
-#[cfg(feature = "virtual")]
-fn options(checks: Checks, times: bool) -> Options {
-    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
-    // all of it.
-    let watch_host_memory = times || checks != Checks::none();
-    Options { checks, times, watch_host_memory, ..Options::default() }
 }

@@ -10,6 +10,7 @@ use cuda_std::kernel::{Kernel, Symbol};
 use cust::context::CurrentContext;
 use cust::function::{BlockSize, GridSize};
 use cust::memory::DeviceCopy;
+use cust::stream::Stream;
 use cust_ext::device::Attribute;
 use cust_ext::launch::Launch;
 use cust_ext::symbol::symbol;
@@ -18,10 +19,11 @@ use std::cell::RefCell;
 /// Dynamic shared memory that every kernel may ask for, bytes; a kernel that asks for more opts in.
 const SHARED_WITHOUT_OPTING_IN: u32 = 48 << 10;
 
-/// Enqueues kernels on a device's stream.
+/// Enqueues kernels on a stream: the device's own, or that of [`Launcher::on`].
 pub struct Launcher<'a> {
     gpu: &'a Gpu,
     kernels: &'a Kernels,
+    stream: &'a Stream,
     /// What was launched, each once, for the message of a fault that surfaces later.
     launched: RefCell<Vec<Launched>>,
 }
@@ -40,7 +42,17 @@ impl Gpu {
 
 impl<'a> Launcher<'a> {
     fn new(gpu: &'a Gpu, kernels: &'a Kernels) -> Self {
-        Self { gpu, kernels, launched: RefCell::default() }
+        Self { gpu, kernels, stream: gpu.stream(), launched: RefCell::default() }
+    }
+
+    /// The same kernels on another stream of the device.
+    pub fn on(self, stream: &'a Stream) -> Self {
+        Self { stream, ..self }
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &'a Stream {
+        self.stream
     }
 
     /// The device.
@@ -115,7 +127,9 @@ impl<'a> Launcher<'a> {
     /// [`GpuError::Refused`] when the device does not take the launch.
     ///
     /// # Safety
-    /// The kernel's launch contract holds: grid, block, lengths, alignment, aliasing.
+    /// - The kernel's launch contract holds: grid, block, lengths, alignment, aliasing.
+    /// - Until the kernel has ended, its memory stays allocated, and the work of other streams that uses it is ordered.
+    /// - Where the stream is being captured, both hold at each launch of the graph, and the module outlives the graph.
     pub unsafe fn launch<F, A: Arguments<F>>(
         &self,
         kernel: Kernel<F>,
@@ -137,7 +151,7 @@ impl<'a> Launcher<'a> {
     /// device at once.
     ///
     /// # Safety
-    /// The kernel's launch contract holds: grid, block, lengths, alignment, aliasing.
+    /// As for [`Self::launch`].
     pub unsafe fn launch_cooperative<F, A: Arguments<F>>(
         &self,
         kernel: Kernel<F>,
@@ -202,13 +216,12 @@ impl<'a> Launcher<'a> {
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
         // call, and the caller vouches for the rest of the launch contract.
         unsafe {
-            let stream = self.gpu.stream();
             if cooperative {
-                let launched = shape.run(&function, stream, &pointers);
+                let launched = shape.run(&function, self.stream, &pointers);
                 launched.map_err(|error| refused(error.to_string()))
             } else {
                 let launched =
-                    stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers);
+                    self.stream.launch(&function, grid, block, dynamic_shared_bytes, &pointers);
                 launched.map_err(|error| refused(error.to_string()))
             }
         }?;
@@ -235,6 +248,9 @@ impl<'a> Launcher<'a> {
     /// # Errors
     /// When the loaded kernels do not have the static, or it has another size.
     pub fn write<S: Symbol<Value: Pod + DeviceCopy>>(&self, value: &S::Value) -> Result<()> {
+        // No kernel may read it meanwhile.
+        CurrentContext::synchronize()
+            .map_err(|error| GpuError::driver("waiting for the device", error))?;
         // SAFETY: the static holds such a value, by the contract of `Symbol`.
         unsafe { symbol::<S::Value>(self.kernels, S::NAME) }
             .and_then(|mut symbol| symbol.upload(std::slice::from_ref(value)))
@@ -245,9 +261,9 @@ impl<'a> Launcher<'a> {
         Ok(())
     }
 
-    /// Waits for the launches; a fault is reported with those that may have caused it.
+    /// Waits for the stream; a fault is reported with those that may have caused it.
     pub fn finish(&self) -> Result<(), GpuError> {
-        self.gpu.stream().synchronize().map_err(|cause| {
+        self.stream.synchronize().map_err(|cause| {
             let launched = self.launched.borrow();
             let launch = launched.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
             GpuError::Fault { launch, cause }
@@ -276,7 +292,7 @@ impl<'a> Launcher<'a> {
         let is_known = self.gpu.image().facts(kernel).is_some_and(|it| it.registers.is_some());
         Ok(Some(LaunchResources {
             registers: info.registers,
-            registers_are_estimated: self.gpu.virtual_device().is_some() && !is_known,
+            registers_are_estimated: self.gpu.is_virtual() && !is_known,
             shared_bytes: info.static_shared_bytes + dynamic_shared_bytes,
             local_bytes: info.local_bytes,
             block_threads: threads,

@@ -1,25 +1,36 @@
-//! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, and launches that
-//! are checked when they are compiled. Buffers, streams and events are cust's own.
+//! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, memory in order, and
+//! launches that are checked when they are compiled. Buffers, streams and events are cust's own.
 //!
 //! ```no_run
-//! use cuda_host::{Choice, Gpu};
-//! use cust::memory::{CopyDestination, DeviceBuffer};
-//! # const IMAGES: &[cuda_host::Image] = &[];
-//! # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
-//! #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
+//! # mod my_app { pub static IMAGES: &[cuda_host::Image] = &[]; }
+//! # mod my_app_kernels {
+//! #     use cuda_std::prelude::*;
+//! #     use cuda_std::safe::PerThread;
+//! #     #[kernel(block = 256, same_length(x, y, z))]
+//! #     pub fn saxpy(a: f32, x: &[f32], y: &[f32], mut z: PerThread<f32>) {
+//! #         if let Some(z) = z.mine() { *z = a; }
+//! #     }
+//! # }
+//! use cuda_host::Gpu;
+//! use my_app::IMAGES;
+//! use my_app_kernels::saxpy;
 //!
-//! // A GPU if there is one, else the virtual device. IMAGES is what the build script wrote.
-//! let gpu = Gpu::open(&Choice::Auto, IMAGES)?;
-//! let source = DeviceBuffer::from_slice(&[1.0_f32; 1000])?;
-//! let mut target = DeviceBuffer::<f32>::zeroed(1000)?;
-//! let launcher = gpu.launcher();
-//! // SAFETY: 4 blocks of 256 threads cover 1000 elements, which both buffers have.
-//! unsafe { launcher.launch(scale, 4, 256, 0, (&source, &mut target, 1000_u32)) }?;
-//! launcher.finish()?;
-//! let mut result = vec![0.0_f32; 1000];
-//! target.copy_to(&mut result)?;
-//! # Ok::<(), anyhow::Error>(())
+//! fn main() -> anyhow::Result<()> {
+//!     // A GPU if there is one, else the virtual device. IMAGES is what the build script wrote.
+//!     let gpu = Gpu::auto(IMAGES)?;
+//!     let x = gpu.filled(1.0_f32, 1000)?;
+//!     let y = gpu.upload(&vec![2.0; 1000])?;
+//!     let mut z = gpu.zeroed(1000)?;
+//!     gpu.launcher().run(saxpy, 4, (3.0, &x, &y, &mut z))?;
+//!     assert_eq!(gpu.download(&z)?, vec![5.0; 1000]);
+//!     Ok(())
+//! }
 //! ```
+//!
+//! [`Gpu::upload`] and its like come after what the device's stream has, and are done when they return. cust's own calls
+//! without a stream are on the legacy default stream, for which that stream does not wait: `DeviceBuffer::zeroed` returns
+//! before it has zeroed, and `DeviceBuffer::from_slice` may return before the copy has arrived. [`Launcher::run`] and
+//! [`Launcher::scope`] wait for them; [`Launcher::launch`] and [`Launcher::enqueue`], which are `unsafe`, do not.
 
 mod argument;
 mod choice;
@@ -29,7 +40,10 @@ mod host_memory;
 mod image;
 mod kernels;
 mod launch;
+mod ordered;
+mod origin;
 mod safe_launch;
+mod scope;
 mod streams;
 #[cfg(feature = "virtual")]
 pub mod testing;
@@ -45,6 +59,7 @@ pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use kernels::Kernels;
 pub use launch::{LaunchResources, Launcher};
+pub use scope::{LaunchScope, Lent, ScopedArgument, ScopedArguments, Shared};
 #[cfg(feature = "virtual")]
 pub use simt::{Checks, Schedule};
 pub use streams::Streams;
@@ -53,16 +68,3 @@ pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 pub use virtual_device::{VirtualDevice, WorkScale, misuse};
 #[cfg(feature = "virtual")]
 pub use virtual_gpu::Options as VirtualOptions;
-
-/// The Rust of the guide's pages is compiled as tests of this crate.
-#[cfg(doctest)]
-mod guide {
-    #[doc = include_str!("../../../docs/guide/first_project.md")]
-    struct FirstProject;
-    #[doc = include_str!("../../../docs/guide/memory_spaces.md")]
-    struct MemorySpaces;
-    #[doc = include_str!("../../../docs/guide/testing.md")]
-    struct Testing;
-    #[doc = include_str!("../../../docs/guide/inline_ptx.md")]
-    struct InlinePtx;
-}

@@ -7,6 +7,7 @@ use anyhow::Result;
 use cuda_std::kernel::SafeKernel;
 use cuda_std::safe::MOST_ROWS;
 use cust::function::{BlockSize, GridSize};
+use cust_ext::stream::{DefaultStream, is_capturing};
 
 /// Threads along one axis whose indices in 32 bits all differ.
 const MOST_THREADS: u64 = 1 << 32;
@@ -15,7 +16,8 @@ impl Launcher<'_> {
     /// Runs `kernel` with the block that it says, and waits until it has ended.
     ///
     /// Nothing of this needs `unsafe`: the kernel is a safe function, and the memory is borrowed until the kernel has ended.
-    /// [`Launcher::enqueue`] does not wait.
+    /// The launch comes after what cust's calls without a stream have under way, such as `DeviceBuffer::zeroed`.
+    /// [`Launcher::scope`] and [`Launcher::enqueue`] do not wait. A grid of no blocks does nothing.
     ///
     /// ```
     /// # use cuda_host::Launcher;
@@ -65,19 +67,27 @@ impl Launcher<'_> {
         grid: impl Into<GridSize>,
         arguments: A,
     ) -> Result<()> {
+        if is_capturing(self.stream())? {
+            let launch = kernel.name().to_owned();
+            let cause = "its stream is being captured, and `run` waits: take `Launcher::enqueue`";
+            return Err(GpuError::Refused { launch, cause: cause.to_owned() }.into());
+        }
+        // Then nothing that this thread could have started uses the arguments.
+        DefaultStream::legacy().synchronize()?;
         // SAFETY: the arguments are borrowed until this function returns, and by then the kernel has ended.
         unsafe { self.enqueue(kernel, grid, arguments) }?;
         Ok(self.finish()?)
     }
 
-    /// Enqueues `kernel` with the block that it says.
+    /// Enqueues `kernel` with the block that it says. A grid of no blocks does nothing.
     ///
     /// # Errors
     /// [`GpuError::Refused`] when the launch breaks the kernel's contract or the device does not take it.
     ///
     /// # Safety
-    /// Until the kernel has ended, the memory of the arguments stays allocated, nobody writes what it reads, and nobody
-    /// accesses what it writes.
+    /// - Until the kernel has ended, the memory of the arguments stays allocated, nobody writes what it reads, and nobody
+    ///   accesses what it writes.
+    /// - Where the stream is being captured, this holds at each launch of the graph, and the module outlives the graph.
     pub unsafe fn enqueue<F, A: Arguments<F>>(
         &self,
         kernel: SafeKernel<F>,
@@ -99,6 +109,9 @@ impl Launcher<'_> {
                 grid.z
             );
             return Err(GpuError::Refused { launch, cause }.into());
+        }
+        if [grid.x, grid.y, grid.z].contains(&0) {
+            return Ok(());
         }
         // SAFETY: the block is the kernel's, the grid has no more dimensions than the parameters allow, lengths that must
         // agree do, and the caller vouches for the memory.

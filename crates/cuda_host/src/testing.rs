@@ -3,7 +3,8 @@
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::gpu::Gpu;
 use crate::image::Image;
-use crate::virtual_device::VirtualDevice;
+use crate::origin::check_programs;
+use crate::virtual_device::mistakes;
 use simt::Checks;
 use std::fmt::Write;
 use std::ops::Deref;
@@ -15,7 +16,7 @@ static DEVICE: Mutex<()> = Mutex::new(());
 /// A virtual GPU that a test has for itself.
 ///
 /// When it is dropped, the test fails if a kernel raced, read what nobody had written, or missed a barrier, or if the host
-/// misused memory. [`TestGpu::take_hazards`] is for tests that expect that.
+/// misused memory. A test that has failed already prints them. [`TestGpu::take_hazards`] is for tests that expect that.
 #[derive(Debug)]
 pub struct TestGpu {
     /// Dropped before the turn ends.
@@ -29,16 +30,42 @@ pub struct TestGpu {
 /// When the device does not start, for example because the kernels do not load; the message says why.
 pub fn gpu(images: &'static [Image]) -> TestGpu {
     let turn = exclusive();
+    // A kernel of a test before this one may have failed, and loading is refused after that.
+    virtual_gpu::forget_failure();
     let choice = Choice::Virtual(DEFAULT_PROFILE.to_owned());
     let gpu = Gpu::open_checked(&choice, images, Checks::all())
         .unwrap_or_else(|error| panic!("the virtual GPU does not start: {error}"));
     if let Some(device) = gpu.virtual_device() {
         // What a test before this one left.
-        device.forget_failure();
         device.take_launches();
         device.take_misuse();
     }
     TestGpu { gpu, _turn: turn }
+}
+
+/// Runs a program's own code as a test: the GPU that it opens is the virtual one with every check, whatever it asks for.
+///
+/// # Panics
+/// When the program does, and when it has hazards.
+pub fn checked<R>(program: impl FnOnce() -> R) -> R {
+    /// Ends the checks, and says what they found.
+    struct Checked {
+        _turn: MutexGuard<'static, ()>,
+    }
+
+    impl Drop for Checked {
+        fn drop(&mut self) {
+            check_programs(false);
+            fail(mistakes());
+        }
+    }
+
+    let turn = exclusive();
+    virtual_gpu::forget_failure();
+    mistakes();
+    check_programs(true);
+    let _checked = Checked { _turn: turn };
+    program()
 }
 
 /// The right to open devices in this process, for tests that do it themselves.
@@ -48,9 +75,11 @@ pub fn exclusive() -> MutexGuard<'static, ()> {
 }
 
 impl TestGpu {
-    /// The hazards and mistakes since the last call, each as a sentence with its line.
+    /// The hazards and mistakes since the last call, each as a sentence with its line. Waits for the device first: what
+    /// is still enqueued may be a part of one.
     pub fn take_hazards(&self) -> Vec<String> {
-        self.gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse)
+        self.gpu.wait();
+        mistakes()
     }
 }
 
@@ -64,15 +93,22 @@ impl Deref for TestGpu {
 
 impl Drop for TestGpu {
     fn drop(&mut self) {
-        let hazards = self.take_hazards();
-        // A test that fails already says why.
-        if hazards.is_empty() || std::thread::panicking() {
-            return;
-        }
-        let mut text = format!("{} hazard(s):", hazards.len());
-        for hazard in hazards {
-            let _ = write!(text, "\n  {hazard}");
-        }
+        fail(self.take_hazards());
+    }
+}
+
+/// Fails the test that has hazards, or says beside its failure what they are: one may be its cause.
+fn fail(hazards: Vec<String>) {
+    if hazards.is_empty() {
+        return;
+    }
+    let mut text = format!("{} hazard(s):", hazards.len());
+    for hazard in hazards {
+        let _ = write!(text, "\n  {hazard}");
+    }
+    if std::thread::panicking() {
+        eprintln!("{text}");
+    } else {
         panic!("{text}");
     }
 }

@@ -65,13 +65,22 @@ impl VirtualDevice {
         stream: &Stream,
         enqueue: impl FnOnce() -> anyhow::Result<()>,
     ) -> anyhow::Result<Vec<LaunchRecord>> {
+        /// Executes again, also when the closure unwinds.
+        struct Executing<'a>(&'a Cell<bool>);
+
+        impl Drop for Executing<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+                virtual_gpu::skip_kernels(false);
+            }
+        }
+
         virtual_gpu::launches();
         virtual_gpu::skip_kernels(true);
         self.executes_nothing.set(true);
-        let outcome = enqueue().and_then(|()| Ok(stream.synchronize()?));
-        self.executes_nothing.set(false);
-        virtual_gpu::skip_kernels(false);
-        outcome?;
+        let executing = Executing(&self.executes_nothing);
+        enqueue().and_then(|()| Ok(stream.synchronize()?))?;
+        drop(executing);
         Ok(virtual_gpu::launches())
     }
 
@@ -115,10 +124,15 @@ impl VirtualDevice {
     /// after free, a copy past an allocation, host memory that changed too early. Advice is left out, such as on
     /// asynchronous copies of pageable memory, which only cost time.
     pub fn take_misuse(&self) -> Vec<String> {
-        let mistakes = virtual_gpu::misuse().into_iter();
-        let wrong = mistakes.filter(|mistake| !mistake.kind.is_advice());
-        wrong.map(|mistake| mistake.to_string()).collect()
+        mistakes()
     }
+}
+
+/// What [`VirtualDevice::take_misuse`] gives.
+pub(crate) fn mistakes() -> Vec<String> {
+    let mistakes = virtual_gpu::misuse().into_iter();
+    let wrong = mistakes.filter(|mistake| !mistake.kind.is_advice());
+    wrong.map(|mistake| mistake.to_string()).collect()
 }
 
 /// What the virtual device, if one runs, has to say of mistakes; each is said once.

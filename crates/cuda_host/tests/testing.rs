@@ -136,3 +136,27 @@ fn a_kernel_that_waits_for_the_grid_needs_a_cooperative_launch() {
     let text = many.expect_err("so many blocks do not fit at once").to_string();
     assert!(text.contains("too many blocks in a cooperative launch"), "{text}");
 }
+
+#[test]
+fn a_test_that_fails_prints_its_hazards() {
+    let own = std::env::current_exe().expect("a test knows where it is");
+    let failed = std::process::Command::new(own)
+        .args(["--exact", "fails_for_another_reason", "--ignored", "--nocapture"])
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert!(!failed.status.success(), "{said}");
+    assert!(
+        said.contains("an assertion") && said.contains("2 hazard(s):\n  cuLaunchKernel"),
+        "{said}"
+    );
+}
+
+#[test]
+#[ignore = "it fails: `a_test_that_fails_prints_its_hazards` runs it"]
+fn fails_for_another_reason() {
+    let gpu = testing::gpu(IMAGES);
+    let mut values = gpu.zeroed(64).expect("it fits");
+    gpu.launcher().run(token("same"), 1, (&mut values,)).expect("it runs");
+    panic!("an assertion");
+}

@@ -1,13 +1,15 @@
 //! Starting a device, its attributes beyond cust's list, and its memory.
 
 use crate::error::{Result, argument, call};
-use cust::context::{Context, CurrentContext};
+use cust::context::{Context, ContextHandle, CurrentContext};
 use cust::device::Device;
+use cust::stream::Stream;
+use cust::sys::CUcontext;
 use std::ffi::{CStr, c_char, c_int};
 
 /// Starts the driver, takes device `ordinal` and makes its primary context current on this thread.
 ///
-/// Keep the context: the device's work ends with it.
+/// Keep the context: the device's memory and work end with the last one.
 pub fn open(ordinal: u32) -> Result<(Device, Context)> {
     let info = cuda_driver::status()?;
     if ordinal as usize >= info.device_count {
@@ -18,6 +20,36 @@ pub fn open(ordinal: u32) -> Result<(Device, Context)> {
     let context = Context::new(device)?;
     CurrentContext::set_current(&context)?;
     Ok((device, context))
+}
+
+/// Runs `body` with this context current on the thread, and then makes that current which was before.
+pub fn in_context<R>(context: &Context, body: impl FnOnce() -> R) -> Result<R> {
+    within(context.get_inner(), body)
+}
+
+/// The same with the stream's own context.
+pub(crate) fn in_context_of<R>(stream: &Stream, body: impl FnOnce() -> R) -> Result<R> {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the stream is alive, the context is a local to write to.
+    unsafe { call!(cuStreamGetCtx(stream.as_inner(), &mut context))? };
+    within(context, body)
+}
+
+fn within<R>(context: CUcontext, body: impl FnOnce() -> R) -> Result<R> {
+    /// Pops, also when the body unwinds.
+    struct Pop;
+
+    impl Drop for Pop {
+        fn drop(&mut self) {
+            // SAFETY: the popped context is a local to write to.
+            let _ = unsafe { call!(cuCtxPopCurrent_v2(&mut std::ptr::null_mut())) };
+        }
+    }
+
+    // SAFETY: the driver says so if the context is none.
+    unsafe { call!(cuCtxPushCurrent_v2(context))? };
+    let _pop = Pop;
+    Ok(body())
 }
 
 /// Free and total bytes of the current device's memory.

@@ -1,27 +1,27 @@
 //! Asynchronous copies whose buffers cannot be freed or touched before the copy is done.
 //!
 //! # Why this is sound
-//! A copy engine reads or writes host memory after the call has returned, so the borrow of that memory must last until
-//! the stream was synchronized. A guard that synchronizes when dropped would not do: it can be leaked, and the borrow
-//! ends while the copy runs. Two shapes can not be leaked out of:
-//! * [`scope`] synchronizes before it returns, however the closure ends, as `std::thread::scope` does. Host slices are
+//! A copy engine reads or writes memory after the call has returned, so the borrow of that memory must last until the
+//! stream was synchronized. A guard that synchronizes when dropped would not do: it can be leaked, and the borrow ends
+//! while the copy runs. Two shapes can not be leaked out of:
+//! * [`scope`] synchronizes before it returns, however the closure ends, as `std::thread::scope` does. What it uses is
 //!   borrowed for the whole scope.
-//! * [`InFlight`] *owns* its host buffer. Leaking it leaks the memory, which is safe.
+//! * [`InFlight`] *owns* its buffers. Leaking it leaks the memory, which is safe.
 //!
-//! Device memory is different. The host never holds a reference to its contents, work on one stream is ordered, and
-//! whatever bytes a race between streams leaves behind are valid values because everything here is [`Pod`]. So device
-//! slices are borrowed shared even where they are written: a pipeline can upload to, compute on and download from one
-//! buffer in one scope. The borrow only keeps the memory from being freed.
+//! Work of one scope is on one stream and therefore ordered. So device memory is lent to a scope once, by
+//! [`Scope::lend`], and may then be used by it again and again: nobody else can reach it until the scope has ended.
 
+use crate::device;
 use crate::error::{Result, argument, call};
-use crate::handle;
-use crate::host_memory::PinnedMemory;
+use crate::stream::DefaultStream;
 use bytemuck::Pod;
-use cust::event::{Event, EventFlags};
-use cust::memory::{DeviceCopy, DeviceSlice};
+use cust::memory::{DeviceBuffer, DeviceCopy, DeviceSlice};
 use cust::stream::Stream;
+pub use in_flight::InFlight;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::ops::Deref;
+
+mod in_flight;
 
 /// Asynchronous copies on one stream, made inside [`scope`].
 #[derive(Debug)]
@@ -32,6 +32,35 @@ pub struct Scope<'scope, 'env: 'scope> {
     _environment: PhantomData<&'env mut &'env ()>,
 }
 
+/// Device memory that a scope has for itself until it ends, from [`Scope::lend`].
+///
+/// Only the scope that borrowed it takes it: the lifetime is the scope's own.
+#[derive(Debug)]
+pub struct Lent<'scope, T: DeviceCopy> {
+    memory: DeviceSlice<T>,
+    // Invariant, so that it fits no scope inside of this one, whose stream is another.
+    _scope: PhantomData<&'scope mut &'scope ()>,
+}
+
+/// Device memory that a scope may read until it ends, from [`Scope::share`].
+#[derive(Debug)]
+pub struct Shared<'scope, T: DeviceCopy>(Lent<'scope, T>);
+
+impl<T: DeviceCopy> Lent<'_, T> {
+    /// The memory, for calls whose contract covers what else uses it.
+    pub fn memory(&self) -> &DeviceSlice<T> {
+        &self.memory
+    }
+}
+
+impl<'scope, T: DeviceCopy> Deref for Shared<'scope, T> {
+    type Target = Lent<'scope, T>;
+
+    fn deref(&self) -> &Lent<'scope, T> {
+        &self.0
+    }
+}
+
 /// Runs `body`, which enqueues copies on `stream`, and waits for the stream before returning.
 ///
 /// ```no_run
@@ -39,9 +68,10 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// # fn example(stream: &cust::stream::Stream) -> cust_ext::Result<()> {
 /// let input = cust_ext::host_memory::HostBuffer::from_slice(&[1.0f32; 1024], Default::default())?;
 /// let mut output = cust_ext::host_memory::HostBuffer::<f32>::zeroed(1024, Default::default())?;
-/// let device = DeviceBuffer::<f32>::zeroed(1024)?;
+/// let mut device = DeviceBuffer::<f32>::zeroed(1024)?;
 /// cust_ext::transfer::scope(stream, |scope| {
-///     scope.upload(&input, &device)?;
+///     let mut device = scope.lend(&mut device)?;
+///     scope.upload(&input, &mut device)?;
 ///     scope.download(&device, &mut output)
 /// })?;
 /// assert_eq!(*input, *output);
@@ -50,14 +80,37 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// ```
 ///
 /// A buffer that is still being copied cannot be touched:
-/// ```compile_fail
+/// ```compile_fail,E0502
 /// # use cust::memory::DeviceBuffer;
 /// # fn example(stream: &cust::stream::Stream, device: &DeviceBuffer<f32>) -> cust_ext::Result<()> {
 /// let mut output = vec![0.0f32; 1024];
 /// cust_ext::transfer::scope(stream, |scope| {
-///     scope.download(device, &mut output)?;
+///     scope.download(&*scope.share(device)?, &mut output)?;
 ///     println!("{}", output[0]);
 ///     Ok(())
+/// })
+/// # }
+/// ```
+/// Nor can device memory that a copy writes, such as by work on another stream:
+/// ```compile_fail,E0502
+/// # use cust::memory::DeviceBuffer;
+/// # fn read_elsewhere(device: &DeviceBuffer<f32>) {}
+/// # fn example(stream: &cust::stream::Stream, input: &[f32], mut device: DeviceBuffer<f32>) -> cust_ext::Result<()> {
+/// cust_ext::transfer::scope(stream, |scope| {
+///     scope.upload(input, &mut scope.lend(&mut device)?)?;
+///     read_elsewhere(&device);
+///     Ok(())
+/// })
+/// # }
+/// ```
+/// A scope inside of another is on its own stream, and does not take what was lent to the outer one:
+/// ```compile_fail,E0521
+/// # use cust::memory::DeviceBuffer;
+/// # use cust::stream::Stream;
+/// # fn example(one: &Stream, other: &Stream, mut device: DeviceBuffer<f32>) -> cust_ext::Result<()> {
+/// cust_ext::transfer::scope(one, |outer| {
+///     let mut device = outer.lend(&mut device)?;
+///     cust_ext::transfer::scope(other, |inner| inner.fill(&mut device, 0))
 /// })
 /// # }
 /// ```
@@ -84,20 +137,40 @@ impl<'scope> Scope<'scope, '_> {
         self.stream
     }
 
+    /// Borrows device memory for the rest of the scope, which may then write it.
+    ///
+    /// Waits for what cust's calls without a stream left under way, such as `DeviceBuffer::zeroed`.
+    pub fn lend<T: DeviceCopy>(
+        &self,
+        buffer: &'scope mut DeviceBuffer<T>,
+    ) -> Result<Lent<'scope, T>> {
+        enter(buffer)
+    }
+
+    /// Borrows device memory for the rest of the scope, which then reads it; so may others.
+    ///
+    /// Waits as [`Self::lend`] does.
+    pub fn share<T: DeviceCopy>(
+        &self,
+        buffer: &'scope DeviceBuffer<T>,
+    ) -> Result<Shared<'scope, T>> {
+        enter(buffer).map(Shared)
+    }
+
     /// Copies host values to the device.
     ///
     /// From page-locked memory the copy overlaps with other streams; from ordinary memory the driver stages it, and the
     /// host waits.
     pub fn upload<T: Pod + DeviceCopy>(
-        &'scope self,
+        &self,
         source: &'scope [T],
-        target: &'scope DeviceSlice<T>,
+        target: &mut Lent<'scope, T>,
     ) -> Result<()> {
-        let bytes = same_length(source.len(), target.len(), size_of::<T>())?;
+        let bytes = same_length(source.len(), target.memory.len(), size_of::<T>())?;
         if bytes == 0 {
             return Ok(());
         }
-        let pointer = target.as_device_ptr().as_raw();
+        let pointer = target.memory.as_device_ptr().as_raw();
         // SAFETY: both ranges have `bytes` bytes and are borrowed for 'scope, which ends after the stream was waited
         // for; the source is not written meanwhile because it is borrowed shared.
         unsafe {
@@ -112,15 +185,15 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Copies device values to the host.
     pub fn download<T: Pod + DeviceCopy>(
-        &'scope self,
-        source: &'scope DeviceSlice<T>,
+        &self,
+        source: &Lent<'scope, T>,
         target: &'scope mut [T],
     ) -> Result<()> {
-        let bytes = same_length(source.len(), target.len(), size_of::<T>())?;
+        let bytes = same_length(source.memory.len(), target.len(), size_of::<T>())?;
         if bytes == 0 {
             return Ok(());
         }
-        let pointer = source.as_device_ptr().as_raw();
+        let pointer = source.memory.as_device_ptr().as_raw();
         // SAFETY: as for `upload`; the target is borrowed exclusively for 'scope, and any bytes are a `T: Pod`.
         unsafe {
             call!(cuMemcpyDtoHAsync_v2(
@@ -134,34 +207,31 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Copies between two places of device memory.
     pub fn copy<T: Pod + DeviceCopy>(
-        &'scope self,
-        source: &'scope DeviceSlice<T>,
-        target: &'scope DeviceSlice<T>,
+        &self,
+        source: &Lent<'scope, T>,
+        target: &mut Lent<'scope, T>,
     ) -> Result<()> {
+        let (source, target) = (source.memory, target.memory);
         let bytes = same_length(source.len(), target.len(), size_of::<T>())?;
         if bytes == 0 {
             return Ok(());
         }
         let (source, target) = (source.as_device_ptr().as_raw(), target.as_device_ptr().as_raw());
         // SAFETY: both ranges have `bytes` bytes of device memory that the borrows keep allocated until the stream was
-        // waited for; overlapping ranges leave unspecified but valid values.
+        // waited for, and do not overlap, because one is borrowed exclusively.
         unsafe { call!(cuMemcpyDtoDAsync_v2(target, source, bytes, self.stream.as_inner())) }
     }
 
     /// Sets every byte of device memory.
-    pub fn fill<T: Pod + DeviceCopy>(
-        &'scope self,
-        target: &'scope DeviceSlice<T>,
-        byte: u8,
-    ) -> Result<()> {
-        let bytes = target.len() * size_of::<T>();
+    pub fn fill<T: Pod + DeviceCopy>(&self, target: &mut Lent<'scope, T>, byte: u8) -> Result<()> {
+        let bytes = target.memory.len() * size_of::<T>();
         if bytes == 0 {
             return Ok(());
         }
         // SAFETY: the range is device memory that the borrow keeps allocated until the stream was waited for.
         unsafe {
             call!(cuMemsetD8Async(
-                target.as_device_ptr().as_raw(),
+                target.memory.as_device_ptr().as_raw(),
                 byte,
                 bytes,
                 self.stream.as_inner()
@@ -171,11 +241,18 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Runs `function` on a driver thread when the stream reaches it. It may borrow what outlives the scope and must not
     /// call CUDA.
-    pub fn host_function<F: FnOnce() + Send + 'scope>(&'scope self, function: F) -> Result<()> {
+    pub fn host_function<F: FnOnce() + Send + 'scope>(&self, function: F) -> Result<()> {
         // SAFETY: the stream is waited for before 'scope ends, so the function runs, or is dropped with the context,
         // while what it borrows is alive.
         unsafe { crate::stream::enqueue_host_function(self.stream, function) }
     }
+}
+
+/// Device memory as a scope sees it, once the legacy default stream has nothing more to do with it.
+fn enter<'scope, T: DeviceCopy>(buffer: &'scope DeviceBuffer<T>) -> Result<Lent<'scope, T>> {
+    DefaultStream::legacy().synchronize()?;
+    let memory: &DeviceSlice<T> = buffer;
+    Ok(Lent { memory: *memory, _scope: PhantomData })
 }
 
 /// Rows of values in one array: `width` values each, their beginnings `pitch` values apart.
@@ -254,117 +331,26 @@ impl Drop for Settle<'_> {
 
 /// Waits until nothing that was enqueued on the stream can still touch memory.
 ///
-/// A failing wait means that the context is lost and with it all its work, except when the stream is being captured:
-/// then the capture is ended first, because work from before it may still run.
+/// The stream's own context is made current where another one is. A wait that fails nevertheless means that the context
+/// is lost and with it all its work, except when the stream is being captured: then the capture is ended first, because
+/// work from before it may still run.
 fn settle(stream: &Stream) -> Result<()> {
     // SAFETY: the stream is alive.
-    let waited = unsafe { call!(cuStreamSynchronize(stream.as_inner())) };
-    let Err(error) = waited else { return Ok(()) };
-    if error.code().is_some_and(|code| (900..=908).contains(&code.0)) {
-        let mut graph = std::ptr::null_mut();
-        // SAFETY: the stream is alive, the graph is a local to write to and destroyed at once.
-        unsafe {
-            let _ = call!(cuStreamEndCapture(stream.as_inner(), &mut graph));
-            if !graph.is_null() {
-                let _ = call!(cuGraphDestroy(graph));
-            }
-            call!(cuStreamSynchronize(stream.as_inner()))?;
+    let wait = || unsafe { call!(cuStreamSynchronize(stream.as_inner())) };
+    let Err(error) = wait() else { return Ok(()) };
+    if !error.code().is_some_and(|code| (900..=908).contains(&code.0)) {
+        return device::in_context_of(stream, wait)?;
+    }
+    let mut graph = std::ptr::null_mut();
+    // SAFETY: the stream is alive, the graph is a local to write to and destroyed at once.
+    unsafe {
+        let _ = call!(cuStreamEndCapture(stream.as_inner(), &mut graph));
+        if !graph.is_null() {
+            let _ = call!(cuGraphDestroy(graph));
         }
     }
+    wait()?;
     Err(error)
-}
-
-/// A host buffer that a copy is using; [`InFlight::wait`] gives it back.
-///
-/// For pipelines that reuse buffers while others are under way, where a [`scope`] would be too coarse.
-#[derive(Debug)]
-#[must_use = "the buffer comes back from `wait`"]
-pub struct InFlight<B> {
-    buffer: ManuallyDrop<B>,
-    done: Event,
-}
-
-impl<B: PinnedMemory> InFlight<B> {
-    /// Copies the buffer to the device and owns it meanwhile.
-    pub fn upload(
-        buffer: B,
-        target: &DeviceSlice<B::Item>,
-        stream: &Stream,
-    ) -> Result<InFlight<B>> {
-        let bytes = same_length(buffer.len(), target.len(), size_of::<B::Item>())?;
-        InFlight::start(buffer, stream, |buffer| {
-            let (pointer, source) = (target.as_device_ptr().as_raw(), buffer.as_ptr().cast());
-            // SAFETY: both ranges have `bytes` bytes. The host memory is owned by the `InFlight` until the event after
-            // this copy was reached; device memory is not freed under a running copy because cuMemFree waits.
-            unsafe { call!(cuMemcpyHtoDAsync_v2(pointer, source, bytes, stream.as_inner())) }
-        })
-    }
-
-    /// Copies device memory into the buffer and owns it meanwhile.
-    pub fn download(
-        source: &DeviceSlice<B::Item>,
-        buffer: B,
-        stream: &Stream,
-    ) -> Result<InFlight<B>> {
-        let bytes = same_length(source.len(), buffer.len(), size_of::<B::Item>())?;
-        InFlight::start(buffer, stream, |buffer| {
-            let (pointer, target) = (source.as_device_ptr().as_raw(), buffer.as_mut_ptr().cast());
-            // SAFETY: as for `upload`; any bytes are a `B::Item: Pod`.
-            unsafe { call!(cuMemcpyDtoHAsync_v2(target, pointer, bytes, stream.as_inner())) }
-        })
-    }
-
-    fn start(
-        mut buffer: B,
-        stream: &Stream,
-        copy: impl FnOnce(&mut B) -> Result<()>,
-    ) -> Result<InFlight<B>> {
-        if crate::stream::is_capturing(stream)? {
-            return argument(
-                "a copy under capture runs when its graph is launched and cannot own its buffer",
-            );
-        }
-        let done = Event::new(EventFlags::DISABLE_TIMING)?;
-        copy(&mut buffer)?;
-        if let Err(error) = done.record(stream) {
-            settle(stream)?;
-            return Err(error.into());
-        }
-        Ok(InFlight { buffer: ManuallyDrop::new(buffer), done })
-    }
-
-    /// Whether the copy is done, without waiting.
-    pub fn is_done(&self) -> Result<bool> {
-        crate::stream::event_reached(&self.done)
-    }
-
-    /// Waits for the copy and gives the buffer back. When waiting fails the context is lost and the buffer leaked.
-    pub fn wait(self) -> Result<B> {
-        let mut this = ManuallyDrop::new(self);
-        let waited = this.done.synchronize();
-        // SAFETY: `this` is never used again nor dropped, so each field is taken once.
-        let (buffer, done) =
-            unsafe { (ManuallyDrop::take(&mut this.buffer), std::ptr::read(&this.done)) };
-        drop(done);
-        match waited {
-            Ok(()) => Ok(buffer),
-            Err(error) => {
-                std::mem::forget(buffer);
-                Err(error.into())
-            }
-        }
-    }
-}
-
-impl<B> Drop for InFlight<B> {
-    fn drop(&mut self) {
-        // SAFETY: the event is alive.
-        let waited = unsafe { call!(cuEventSynchronize(handle::of_event(&self.done))) };
-        if waited.is_ok() {
-            // SAFETY: the copy is done, and the buffer is dropped once, here. When waiting failed it is leaked instead.
-            unsafe { ManuallyDrop::drop(&mut self.buffer) };
-        }
-    }
 }
 
 fn same_length(source: usize, target: usize, size: usize) -> Result<usize> {
@@ -380,7 +366,6 @@ fn same_length(source: usize, target: usize, size: usize) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::host_memory::{HostBuffer, HostFlags};
-    use cust::memory::DeviceBuffer;
 
     #[test]
     fn lengths_have_to_agree() {
@@ -423,15 +408,14 @@ mod tests {
         let input: Vec<u32> = (0..10_000).collect();
         let input = HostBuffer::from_slice(&input, HostFlags::PINNED).unwrap();
         let mut output = HostBuffer::<u32>::zeroed(10_000, HostFlags::PINNED).unwrap();
-        let (first, second) =
-            (DeviceBuffer::zeroed(10_000).unwrap(), DeviceBuffer::zeroed(10_000).unwrap());
-        // cust zeroes on the legacy default stream, which a non-blocking stream does not wait for.
-        cust::context::CurrentContext::synchronize().unwrap();
+        let mut first = DeviceBuffer::zeroed(10_000).unwrap();
+        let mut second = DeviceBuffer::zeroed(10_000).unwrap();
         let mut reached = false;
         scope(&stream, |scope| {
-            scope.upload(&input, &first)?;
-            scope.copy(&first, &second)?;
-            scope.fill(&first, 0xff)?;
+            let (mut first, mut second) = (scope.lend(&mut first)?, scope.lend(&mut second)?);
+            scope.upload(&input, &mut first)?;
+            scope.copy(&first, &mut second)?;
+            scope.fill(&mut first, 0xff)?;
             scope.host_function(|| reached = true)?;
             scope.download(&second, &mut output)
         })
@@ -439,19 +423,24 @@ mod tests {
         assert!(reached);
         assert_eq!(*input, *output);
         assert!(first.as_host_vec().unwrap().iter().all(|value| *value == u32::MAX));
+        output.fill(0);
+        scope(&stream, |scope| scope.download(&*scope.share(&second)?, &mut output)).unwrap();
+        assert_eq!(*input, *output);
     }
 
     #[test]
-    fn a_buffer_in_flight_comes_back() {
-        let _context = crate::testing::device();
+    fn a_scope_whose_body_takes_the_context_away_still_waits() {
+        let (_, context) = crate::testing::device();
         let stream = crate::stream::non_blocking(None).unwrap();
-        let device = DeviceBuffer::<u32>::zeroed(4).unwrap();
-        cust::context::CurrentContext::synchronize().unwrap();
-        let buffer = HostBuffer::from_slice(&[1, 2, 3, 4], HostFlags::PINNED).unwrap();
-        let buffer = InFlight::upload(buffer, &device, &stream).unwrap().wait().unwrap();
-        assert_eq!(*buffer, [1, 2, 3, 4]);
-        let target = HostBuffer::zeroed(4, HostFlags::PINNED).unwrap();
-        let copy = InFlight::download(&device, target, &stream).unwrap();
-        assert_eq!(*copy.wait().unwrap(), [1, 2, 3, 4]);
+        let device = DeviceBuffer::from_slice(&[3_u32; 1000]).unwrap();
+        let mut output = HostBuffer::<u32>::zeroed(1000, HostFlags::PINNED).unwrap();
+        let ended = scope(&stream, |scope| {
+            scope.download(&*scope.share(&device)?, &mut output)?;
+            cust::context::legacy::ContextStack::pop()?;
+            Ok(())
+        });
+        ended.expect("the stream was waited for in its own context");
+        assert_eq!(*output, [3; 1000]);
+        cust::context::CurrentContext::set_current(&context).unwrap();
     }
 }

@@ -150,7 +150,9 @@ pub fn differs_by_feature(x: &[Real], mut out: PerThread<Real>) {
 #[derive(Clone, Copy, Argument)]
 #[repr(C)]
 pub struct Step {
+    /// What the sum begins with.
     pub first: u32,
+    /// What is added.
     pub others: [u32; if cfg!(feature = "double") { 1 } else { 7 }],
 }
 

@@ -4,8 +4,8 @@
 //! footprint is retained until the last of them has run, and each is compared with it: every pair once, in whatever order
 //! they run here. A program whose kernels are all ordered pays nothing.
 //!
-//! A copy or a fill that overtakes a pending kernel is retained until that has run: parts of one allocation may be used
-//! by both.
+//! A copy or a fill that runs while a kernel is pending which nothing orders is retained until that has run: parts of one
+//! allocation may be used by both.
 
 use crate::order::Access;
 use simt::Footprint;
@@ -22,13 +22,15 @@ pub(crate) struct Ran {
     pub(crate) beside: BTreeSet<usize>,
 }
 
-/// A copy or a fill that ran before a kernel which was enqueued earlier.
+/// A copy or a fill that ran, or is pending, while a kernel is pending that nothing orders with it.
 #[derive(Debug)]
 pub(crate) struct Overtook {
     pub(crate) call: &'static str,
     pub(crate) accesses: Vec<Access>,
     /// The kernel, which is pending.
     pub(crate) kernel: usize,
+    /// Whether the kernel was enqueued later.
+    pub(crate) is_earlier: bool,
 }
 
 /// Work that ran, as long as kernels are pending that may run at the same time.
@@ -52,12 +54,12 @@ impl Concurrent {
         self.ran.iter().any(|ran| ran.beside.contains(&id))
     }
 
-    /// A copy or a fill ran before a kernel.
+    /// A copy or a fill ran that nothing orders with a pending kernel.
     pub(crate) fn overtook(&mut self, work: Overtook) {
         self.overtook.push(work);
     }
 
-    /// Takes what overtook kernel `id`.
+    /// Takes what ran beside kernel `id`.
     pub(crate) fn overtakers_of(&mut self, id: usize) -> Vec<Overtook> {
         self.overtook.extract_if(.., |work| work.kernel == id).collect()
     }

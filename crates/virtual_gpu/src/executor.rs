@@ -45,10 +45,13 @@ impl Machine {
                 self.device().profile.copy_latency_ns
             }
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
-            QueuedWork::Release(_) => 0.0,
+            QueuedWork::Release(_) | QueuedWork::Arrival(_) => 0.0,
         };
         let engine = self.engine(&operation.work, operation.device);
-        let (mut ready, mut before) = (operation.enqueued + latency, None);
+        // An arrival ends as its copy did.
+        let is_arrival = matches!(operation.work, QueuedWork::Arrival(_));
+        let earliest = if is_arrival { 0.0 } else { operation.enqueued + latency };
+        let (mut ready, mut before) = (earliest, None);
         for dependency in &operation.dependencies {
             let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
             let is_copy = |place: Option<Place>| {
@@ -99,6 +102,7 @@ impl Machine {
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
+            | QueuedWork::Arrival(_)
             | QueuedWork::Host(_)
             | QueuedWork::Release(_) => None,
         };
@@ -116,7 +120,7 @@ impl Machine {
         let at_once = |kind| (kind, ready..ready);
         let (kind, time) = match &operation.work {
             QueuedWork::Event => return at_once(Some(OperationKind::Event)),
-            QueuedWork::Join => return at_once(None),
+            QueuedWork::Join | QueuedWork::Arrival(_) => return at_once(None),
             QueuedWork::Wait => return self.wait_for_event(operation, ready),
             QueuedWork::Host(function) => {
                 call_host(*function);

@@ -351,6 +351,7 @@ impl Memories {
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
+            | QueuedWork::Arrival(_)
             | QueuedWork::Release(_)
             | QueuedWork::Prefetch { .. } => return,
         };

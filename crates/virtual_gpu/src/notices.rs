@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 pub(crate) struct Suspects {
     /// Pieces of 64 bytes of mapped memory that the host changed while it was pending.
     changed: Vec<u64>,
-    /// Copies and fills that are pending and were enqueued earlier.
+    /// Copies and fills that were enqueued earlier.
     overtaken: Vec<Overtook>,
-    /// Copies and fills that were enqueued later and have run.
+    /// Copies and fills that were enqueued later.
     overtakers: Vec<Overtook>,
     /// Kernels that are pending and may run at the same time.
     beside: BTreeSet<usize>,
@@ -34,17 +34,50 @@ impl Suspects {
 impl Machine {
     /// Compares operation `id`, which runs now, with what is pending; what a kernel's accesses decide is returned.
     pub(crate) fn notice_before(&mut self, id: usize, operation: &QueuedOperation) -> Suspects {
-        let overtaken = self.notice_overtaking(id, operation);
-        if !matches!(operation.work, QueuedWork::Kernel(_)) {
-            return Suspects::default();
-        }
+        let mut overtaken = self.notice_overtaking(id, operation);
         let observes = self.options.checks.global_races && !self.skips_kernels;
+        match operation.work {
+            QueuedWork::Kernel(_) => {}
+            QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_) if observes => {
+                self.notice_later(id, operation);
+                return Suspects::default();
+            }
+            _ => return Suspects::default(),
+        }
+        let (earlier, overtakers) =
+            self.concurrent.overtakers_of(id).into_iter().partition(|work| work.is_earlier);
+        overtaken.extend::<Vec<_>>(earlier);
+        let is_kernel = |work: &QueuedWork| matches!(work, QueuedWork::Kernel(_));
         Suspects {
             changed: self.changed_under(operation),
             overtaken,
-            overtakers: self.concurrent.overtakers_of(id),
-            beside: if observes { self.scheduler.beside(id) } else { BTreeSet::new() },
+            overtakers,
+            beside: if observes { self.scheduler.beside(id, is_kernel) } else { BTreeSet::new() },
             awaited: self.concurrent.awaits(id),
+        }
+    }
+
+    /// Compares a copy or a fill, which runs now, with later work that is pending and does not follow it: a wait for the
+    /// whole device runs both in the order of their calls.
+    fn notice_later(&mut self, id: usize, operation: &QueuedOperation) {
+        let mine = order::accesses(&self.memory.device, &operation.work);
+        for other in self.scheduler.beside(id, |_| true).into_iter().filter(|other| *other > id) {
+            let Some(later) = self.scheduler.get(other) else { continue };
+            let theirs = order::accesses(&self.memory.device, &later.work);
+            let Some(address) = order::conflict(&mine, &theirs, true) else { continue };
+            if let QueuedWork::Kernel(_) = later.work {
+                let (call, accesses) = (operation.call, mine.clone());
+                self.concurrent.overtook(Overtook {
+                    call,
+                    accesses,
+                    kernel: other,
+                    is_earlier: true,
+                });
+            } else {
+                self.recorder.call = later.call;
+                self.report_overtaking(operation.call, address);
+                self.recorder.call = operation.call;
+            }
         }
     }
 
@@ -108,20 +141,32 @@ impl Machine {
     /// `concurrent`), and those that this one overtakes, which are returned.
     fn notice_overtaking(&mut self, id: usize, operation: &QueuedOperation) -> Vec<Overtook> {
         let mine = order::accesses(&self.memory.device, &operation.work);
-        if mine.is_empty() {
+        // Its copy was compared with what came before.
+        if mine.is_empty() || matches!(operation.work, QueuedWork::Arrival(_)) {
             return Vec::new();
         }
+        let suspects = self.options.checks.global_races;
         let (mut overtaken, mut found) = (Vec::new(), None);
         for (other, earlier) in self.scheduler.before(id) {
             let theirs = order::accesses(&self.memory.device, &earlier.work);
-            let Some(address) = order::conflict(&mine, &theirs) else { continue };
+            let Some(address) = order::conflict(&mine, &theirs, suspects) else { continue };
             match (&operation.work, &earlier.work) {
-                (QueuedWork::Kernel(_), QueuedWork::Copy(_) | QueuedWork::Fill(_)) => {
-                    overtaken.push(Overtook { call: earlier.call, accesses: theirs, kernel: id });
+                (
+                    QueuedWork::Kernel(_),
+                    QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_),
+                ) => {
+                    let call = earlier.call;
+                    overtaken.push(Overtook {
+                        call,
+                        accesses: theirs,
+                        kernel: id,
+                        is_earlier: true,
+                    });
                 }
                 (QueuedWork::Copy(_) | QueuedWork::Fill(_), QueuedWork::Kernel(_)) => {
                     let (call, accesses) = (operation.call, mine.clone());
-                    self.concurrent.overtook(Overtook { call, accesses, kernel: other });
+                    let work = Overtook { call, accesses, kernel: other, is_earlier: false };
+                    self.concurrent.overtook(work);
                 }
                 _ => {
                     found = Some((earlier.call, address));

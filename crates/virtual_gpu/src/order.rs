@@ -44,10 +44,13 @@ impl Access {
         row < self.height && self.start + row * self.pitch < range.end
     }
 
-    /// The first address that both use, if one of them writes.
-    fn conflict(self, other: Access) -> Option<u64> {
-        if self.how != How::Writes && other.how != How::Writes {
-            return None;
+    /// The first address that both use, if one of them writes, or if one is a kernel that may write and `suspects` asks
+    /// for it.
+    fn conflict(self, other: Access, suspects: bool) -> Option<u64> {
+        match (self.how, other.how) {
+            (How::Writes, _) | (_, How::Writes) => {}
+            (How::Touches, How::Reads) | (How::Reads, How::Touches) if suspects => {}
+            _ => return None,
         }
         let row = self.rows().find(|row| other.overlaps(row))?;
         Some(row.start.max(other.start))
@@ -60,9 +63,10 @@ impl Access {
     }
 }
 
-/// The first address at which work conflicts that does `mine` and `theirs`.
-pub(crate) fn conflict(mine: &[Access], theirs: &[Access]) -> Option<u64> {
-    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other)))
+/// The first address at which work conflicts that does `mine` and `theirs`. With `suspects` that is also what a copy reads
+/// and a kernel may write.
+pub(crate) fn conflict(mine: &[Access], theirs: &[Access], suspects: bool) -> Option<u64> {
+    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other, suspects)))
 }
 
 /// The first address at which copies or fills that do `accesses` conflict with a kernel.
@@ -73,7 +77,7 @@ pub(crate) fn conflict_with(accesses: &[Access], footprint: &Footprint) -> Optio
 /// What an operation touches.
 pub(crate) fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
     match work {
-        QueuedWork::Copy(copy) => {
+        QueuedWork::Copy(copy) | QueuedWork::Arrival(copy) => {
             let (width, height) = (copy.width as u64, copy.height as u64);
             let side = |side: CopySide, how| Access {
                 start: side.address,
@@ -127,7 +131,7 @@ mod tests {
             QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 4, height })
         };
         let finds = |earlier: QueuedWork, now: QueuedWork| {
-            conflict(&accesses(&memory, &now), &accesses(&memory, &earlier))
+            conflict(&accesses(&memory, &now), &accesses(&memory, &earlier), false)
         };
         let fill = |address| {
             QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 16, height: 1 })

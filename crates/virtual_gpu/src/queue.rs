@@ -169,7 +169,10 @@ impl Machine {
     /// The host has waited: what is past is dropped, and pools settle, which takes the host's time.
     fn waited(&mut self) {
         // Work that is pending may still have been ready earlier than now.
-        let earliest = self.scheduler.pending().next().map(|operation| operation.enqueued);
+        let takes_time =
+            |operation: &&QueuedOperation| !matches!(operation.work, QueuedWork::Arrival(_));
+        let earliest =
+            self.scheduler.pending().find(takes_time).map(|operation| operation.enqueued);
         let now = self.clock.now;
         self.timeline.forget_before(earliest.map_or(now, |enqueued| enqueued.min(now)));
         self.scheduler.forget(|| {

@@ -91,8 +91,8 @@ impl Scheduler {
         self.pending.range(..id).map(|(id, operation)| (*id, &**operation))
     }
 
-    /// The kernels that are pending and do not follow operation `id`, which was taken out.
-    pub(crate) fn beside(&self, id: usize) -> BTreeSet<usize> {
+    /// The work of some kind that is pending and does not follow operation `id`, which was taken out.
+    pub(crate) fn beside(&self, id: usize, kind: impl Fn(&QueuedWork) -> bool) -> BTreeSet<usize> {
         let mut beside = BTreeSet::new();
         // Whether an operation from `id` on follows it; what was enqueued before it does not.
         let mut follows = vec![false; self.next - id];
@@ -101,7 +101,7 @@ impl Scheduler {
             let mut at_or_after = operation.dependencies.iter().filter_map(|it| it.checked_sub(id));
             if at_or_after.any(|place| follows[place]) {
                 follows[other - id] = true;
-            } else if matches!(operation.work, QueuedWork::Kernel(_)) {
+            } else if kind(&operation.work) {
                 beside.insert(*other);
             }
         }

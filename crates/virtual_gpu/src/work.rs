@@ -85,6 +85,9 @@ pub(crate) enum QueuedWork {
     /// The end of a graph, whose work may run in any order.
     Join,
     Copy(Copy),
+    /// What a synchronous copy wrote is there for other streams. Its call may return earlier, and it takes no time of its
+    /// own: only the checks know it.
+    Arrival(Copy),
     Fill(Fill),
     Kernel(KernelLaunch),
     Host(HostFunction),

@@ -329,6 +329,8 @@ fn kernels_on_remote_memory(zero: &Opened, one: &Opened) {
         bytes[0] = pointer;
         // SAFETY: eight bytes of its first words: a pointer to itself.
         unsafe { assert_eq!(code(api::cuMemcpyHtoD_v2(pointer, bytes.as_ptr().cast(), 8)), 0) };
+        // It may return before it has arrived.
+        cust::context::CurrentContext::synchronize().unwrap();
         launches();
         on.launch("chase", 1, pointer);
         on.stream.synchronize().unwrap();

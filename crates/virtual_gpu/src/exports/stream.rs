@@ -137,11 +137,10 @@ exports! {
     }
     fn cuStreamGetCtx(machine, stream: CUstream, context: *mut CUcontext) {
         let device = machine.objects.stream(stream.addr())?.device;
-        let current = thread::current_context().unwrap_or(0);
         // A stream knows its device; its context is the current one or, of another device, the primary one.
-        let is_current = device == machine.current();
+        let current = thread::current_context().filter(|_| device == machine.current());
         let primary = machine.objects.primary[device].context.map(|(context, _)| context);
-        out(context, handle(if is_current { current } else { primary.unwrap_or(current) }))
+        out(context, handle(current.or(primary).unwrap_or(0)))
     }
     fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
         match attribute {

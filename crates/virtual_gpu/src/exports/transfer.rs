@@ -85,10 +85,11 @@ fn copy(
     let Some(stream) = stream else {
         // The host is in this call until the copy is done and cannot change anything.
         let watches = std::mem::replace(&mut machine.options.watch_host_memory, false);
-        let submitted = machine.submit(DEFAULT, QueuedWork::Copy(copy));
+        let submitted = machine.submit(DEFAULT, QueuedWork::Copy(copy.clone()));
         machine.options.watch_host_memory = watches;
         submitted?;
-        return machine.synchronize(DEFAULT);
+        machine.synchronize(DEFAULT)?;
+        return arrive(machine, copy);
     };
     let capturing = machine.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {
@@ -112,6 +113,22 @@ fn copy(
     }
     let id = machine.submit(stream, QueuedWork::Copy(copy))?;
     id.map_or(Ok(()), |id| machine.wait(id))
+}
+
+/// The call of a synchronous copy may return before the copy has arrived: from pageable memory when it was staged, and
+/// inside a device at once (CUDA Driver API, "API synchronization behavior"). Here it has arrived, and the checks take it
+/// to be under way until something waits for the default stream.
+fn arrive(machine: &mut Machine, mut copy: Copy) -> CuResult {
+    if !machine.options.checks.global_races {
+        return Ok(());
+    }
+    match machine.memory.direction(&copy) {
+        // The host's side was read.
+        Direction::Upload(true) => copy.staged = Some(Arc::from([])),
+        Direction::Device => {}
+        _ => return Ok(()),
+    }
+    machine.submit(DEFAULT, QueuedWork::Arrival(copy)).map(|_| ())
 }
 
 /// The driver reads pageable memory before the call returns.

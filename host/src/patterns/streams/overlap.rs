@@ -144,7 +144,6 @@ use coalesce::pattern::{
     Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
 };
 use cuda_host::{Gpu, Streams};
-use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::device::{Attribute, attribute};
@@ -388,17 +387,16 @@ impl Overlap {
         Ok(unsafe { target.async_copy_from(&self.host_source[piece.clone()], stream) }?)
     }
 
-    fn compute(&self, iterate: &Function<'_>, piece: &Range<usize>, stream: &Stream) -> Result<()> {
+    fn compute(&self, gpu: &Gpu, piece: &Range<usize>, stream: &Stream) -> Result<()> {
         let (source, target) = (self.source.index(piece.clone()), self.target.index(piece.clone()));
         let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
         let (n, steps) = (piece.len() as u32, self.steps);
         let grid = n.div_ceil(THREADS_PER_BLOCK);
+        let launcher = gpu.launcher().on(stream);
+        let arguments = (source, target, n, steps);
         // SAFETY: the grid covers n threads; both pieces hold n words and live in `self`, which waits for the device
         // when dropped, and are of different allocations.
-        unsafe {
-            cust::launch!(iterate<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, steps))?
-        };
-        Ok(())
+        unsafe { launcher.launch(overlap_iterate, grid, THREADS_PER_BLOCK, 0, arguments) }
     }
 
     fn d2h(&mut self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
@@ -408,19 +406,19 @@ impl Overlap {
         Ok(unsafe { from.index(piece.clone()).async_copy_to(target, stream) }?)
     }
 
-    fn serial(&mut self, gpu: &Gpu, iterate: &Function<'_>) -> Result<()> {
+    fn serial(&mut self, gpu: &Gpu) -> Result<()> {
         self.source.copy_from(&self.host_source[..])?;
-        self.compute(iterate, &(0..self.host_source.len()), gpu.stream())?;
+        self.compute(gpu, &(0..self.host_source.len()), gpu.stream())?;
         gpu.synchronize()?;
         Ok(self.target.copy_to(&mut self.host_target[..])?)
     }
 
     /// Every piece goes through all steps on its stream.
-    fn depth_first(&mut self, streams: &Streams, iterate: &Function<'_>) -> Result<()> {
+    fn depth_first(&mut self, gpu: &Gpu, streams: &Streams) -> Result<()> {
         for (index, piece) in self.pieces.clone().into_iter().enumerate() {
             let stream = streams.enter(index)?;
             self.h2d(&piece, stream)?;
-            self.compute(iterate, &piece, stream)?;
+            self.compute(gpu, &piece, stream)?;
             if self.plan != Schedule::TwoEngines {
                 self.d2h(&piece, stream)?;
             }
@@ -429,13 +427,13 @@ impl Overlap {
     }
 
     /// Every step is enqueued for all pieces.
-    fn breadth_first(&mut self, streams: &Streams, iterate: &Function<'_>) -> Result<()> {
+    fn breadth_first(&mut self, gpu: &Gpu, streams: &Streams) -> Result<()> {
         let pieces = self.pieces.clone();
         for (index, piece) in pieces.iter().enumerate() {
             self.h2d(piece, streams.enter(index)?)?;
         }
         for (piece, stream) in pieces.iter().zip(streams.all()) {
-            self.compute(iterate, piece, stream)?;
+            self.compute(gpu, piece, stream)?;
         }
         for (piece, stream) in pieces.iter().zip(streams.all()) {
             self.d2h(piece, stream)?;
@@ -444,12 +442,12 @@ impl Overlap {
     }
 
     /// As a program does that knows of no streams.
-    fn on_default_stream(&mut self, gpu: &Gpu, iterate: &Function<'_>) -> Result<()> {
+    fn on_default_stream(&mut self, gpu: &Gpu) -> Result<()> {
         let (stream, all) = (DefaultStream::legacy(), 0..self.host_source.len());
         self.streams.fork(gpu)?;
         self.streams.begins(&stream)?;
         self.h2d(&all, &stream)?;
-        self.compute(iterate, &all, &stream)?;
+        self.compute(gpu, &all, &stream)?;
         self.add_up(gpu);
         // Blocks, and comes after the kernel: it is on the default stream, too.
         Ok(self.target.copy_to(&mut self.host_target[..])?)
@@ -464,21 +462,20 @@ impl Overlap {
 
 impl HostWork for Overlap {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
-        let iterate = gpu.module().get_function(overlap_iterate.name())?;
         let all = 0..self.host_source.len();
         match self.plan {
-            Schedule::Serial => self.serial(gpu, &iterate),
+            Schedule::Serial => self.serial(gpu),
             Schedule::OneStream => {
                 for piece in self.pieces.clone() {
                     self.h2d(&piece, gpu.stream())?;
-                    self.compute(&iterate, &piece, gpu.stream())?;
+                    self.compute(gpu, &piece, gpu.stream())?;
                     self.d2h(&piece, gpu.stream())?;
                 }
                 Ok(())
             }
-            Schedule::DefaultStream => self.on_default_stream(gpu, &iterate),
+            Schedule::DefaultStream => self.on_default_stream(gpu),
             Schedule::H2D => self.h2d(&all, gpu.stream()),
-            Schedule::Kernel => self.compute(&iterate, &all, gpu.stream()),
+            Schedule::Kernel => self.compute(gpu, &all, gpu.stream()),
             Schedule::D2H => self.d2h(&all, gpu.stream()),
             Schedule::Bidirectional => {
                 let streams = Rc::clone(&self.streams);
@@ -491,9 +488,9 @@ impl HostWork for Overlap {
                 let streams = Rc::clone(&self.streams);
                 streams.fork(gpu)?;
                 if plan == Schedule::BreadthFirst {
-                    self.breadth_first(&streams, &iterate)?;
+                    self.breadth_first(gpu, &streams)?;
                 } else {
-                    self.depth_first(&streams, &iterate)?;
+                    self.depth_first(gpu, &streams)?;
                 }
                 streams.join(gpu)?;
                 if plan == Schedule::HostAfter {

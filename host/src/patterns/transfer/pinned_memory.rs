@@ -497,7 +497,7 @@ impl HostWork for Pin {
         };
         pinned.copy_from_slice(&self.source);
         let poison = vec![f32::from_ne_bytes([POISON; 4]); self.source.len()];
-        let mut device = DeviceBuffer::from_slice(&poison)?;
+        let mut device = gpu.upload(&poison)?;
         start_h2d(&mut device, pinned, gpu.stream())?;
         gpu.synchronize()?;
         Ok(vec![Data::F32(device.as_host_vec()?)])

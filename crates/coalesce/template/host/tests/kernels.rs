@@ -3,7 +3,6 @@
 
 use anyhow::Result;
 use cuda_host::testing;
-use cust::memory::{CopyDestination, DeviceBuffer};
 use my_app::{CATALOGUE, IMAGES};
 use my_app_kernels::saxpy::{THREADS_PER_BLOCK, saxpy_coalesced};
 
@@ -14,16 +13,14 @@ fn saxpy_equals_a_loop() -> Result<()> {
     let n = 1000;
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let y = vec![1.0; x.len()];
-    let device_x = DeviceBuffer::from_slice(&x)?;
-    let device_y = DeviceBuffer::from_slice(&y)?;
+    let (device_x, device_y) = (gpu.upload(&x)?, gpu.upload(&y)?);
     // What the kernel leaves out shows: no result is NaN.
-    let mut device_z = DeviceBuffer::from_slice(&vec![f32::NAN; x.len()])?;
+    let mut device_z = gpu.filled(f32::NAN, x.len())?;
 
     let blocks = (n as u32).div_ceil(THREADS_PER_BLOCK);
     gpu.launcher().run(saxpy_coalesced, blocks, (3.0, &device_x, &device_y, &mut device_z))?;
 
-    let mut z = vec![0.0; x.len()];
-    device_z.copy_to(&mut z)?;
+    let z = gpu.download(&device_z)?;
     for i in 0..x.len() {
         assert_eq!(z[i], 3.0 * x[i] + y[i], "element {i}");
     }
@@ -34,8 +31,8 @@ fn saxpy_equals_a_loop() -> Result<()> {
 #[test]
 fn a_launch_whose_lengths_disagree_is_refused() -> Result<()> {
     let gpu = testing::gpu(IMAGES);
-    let [x, y] = [DeviceBuffer::from_slice(&[0.0; 10])?, DeviceBuffer::from_slice(&[0.0; 9])?];
-    let mut z = DeviceBuffer::from_slice(&[0.0; 10])?;
+    let (x, y) = (gpu.upload(&[0.0; 10])?, gpu.upload(&[0.0; 9])?);
+    let mut z = gpu.zeroed(10)?;
     let error = gpu.launcher().run(saxpy_coalesced, 1, (3.0, &x, &y, &mut z)).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("`x` and `y` must be equally long"), "{text}");

@@ -1,0 +1,77 @@
+//! Which device a choice came to, and how a virtual one is started.
+
+#[cfg(feature = "virtual")]
+use crate::error::GpuError;
+#[cfg(feature = "virtual")]
+use crate::image::Image;
+#[cfg(feature = "virtual")]
+use crate::virtual_device::{VirtualDevice, topology};
+#[cfg(feature = "virtual")]
+use simt::Checks;
+#[cfg(feature = "virtual")]
+use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(feature = "virtual")]
+use virtual_gpu::Options;
+
+/// Whether a program is tested: then every device that is opened is the virtual one with all checks.
+#[cfg(feature = "virtual")]
+static CHECKED: AtomicBool = AtomicBool::new(false);
+
+/// What a choice came to.
+pub(crate) struct Origin {
+    pub(crate) ordinal: u32,
+    pub(crate) reason: String,
+    #[cfg(feature = "virtual")]
+    pub(crate) virtual_device: Option<VirtualDevice>,
+}
+
+impl Origin {
+    pub(crate) fn gpu(ordinal: u32, why: &str) -> Origin {
+        Origin {
+            ordinal,
+            reason: format!("GPU {ordinal}, {why}"),
+            #[cfg(feature = "virtual")]
+            virtual_device: None,
+        }
+    }
+}
+
+/// Says whether a program is tested from here on.
+#[cfg(feature = "virtual")]
+pub(crate) fn check_programs(are_checked: bool) {
+    CHECKED.store(are_checked, Ordering::Relaxed);
+}
+
+/// Whether a program is tested.
+#[cfg(feature = "virtual")]
+pub(crate) fn is_checked() -> bool {
+    CHECKED.load(Ordering::Relaxed)
+}
+
+/// Starts the virtual device of this name, and says why.
+#[cfg(feature = "virtual")]
+pub(crate) fn start(
+    name: &str,
+    why: &str,
+    options: Options,
+    images: &'static [Image],
+) -> Result<Origin, GpuError> {
+    let machine = topology(name).map_err(GpuError::NoDriver)?;
+    let reason = format!(
+        "virtual {}, {why}: results and counts are exact, times are predictions",
+        machine.name()
+    );
+    let image = Image::for_capability(images, machine.devices()[0].architecture());
+    let device = VirtualDevice::start(machine, options)?;
+    device.assume_registers(image.map_or(&[], |image| image.kernels));
+    Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
+}
+
+/// How a virtual device runs with these checks, and with or without the model of time.
+#[cfg(feature = "virtual")]
+pub(crate) fn options(checks: Checks, times: bool) -> Options {
+    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
+    // all of it.
+    let watch_host_memory = times || checks != Checks::none();
+    Options { checks, times, watch_host_memory, ..Options::default() }
+}

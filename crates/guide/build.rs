@@ -1,0 +1,8 @@
+//! Compiles the kernels of the guide's pages to PTX, and writes what the pages do on the host as tests.
+
+mod blocks;
+
+fn main() {
+    blocks::write("pages.rs", &blocks::programs());
+    cuda_builder::Images::new("../guide_kernels").write_or_exit();
+}
