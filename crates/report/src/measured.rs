@@ -1,8 +1,15 @@
 //! Measured numbers in docs: nobody types them, they are written from a result file.
 //!
-//! Two forms: a time right after a variant's name, as in "`tiled` (1.213 ms)", and a table between the lines
-//! `<!-- measured -->` and `<!-- /measured -->`. A doc of no pattern names `PATTERN/VARIANT`, and may have the measured
-//! peaks between `<!-- peaks -->` and `<!-- /peaks -->`. A writer who does not know the number yet writes `(? ms)`.
+//! Three forms: a time right after a variant's name, as in "`tiled` (1.213 ms)"; a figure right before its arithmetic, as
+//! in "3.2 times as long (`a` / `b`)"; and a table between the lines `<!-- measured -->` and `<!-- /measured -->`. A doc
+//! of no pattern names `PATTERN/VARIANT`, and may have the measured
+//! peaks between `<!-- peaks -->` and `<!-- /peaks -->`. A writer who does not know the number yet writes `(? ms)` or `? times (..)`.
+
+mod derived;
+mod expression;
+
+pub use derived::derived;
+pub use expression::row;
 
 use crate::glossary::block;
 use anyhow::{Context, Result};
@@ -24,7 +31,7 @@ pub fn lookup<'a>(results: &'a Results, pattern: &str, variant: &str) -> Option<
 /// A doc with every measured number as the results have it. `variants` are those of the doc's pattern, in order.
 ///
 /// # Errors
-/// A time after the name of what was not measured.
+/// A time after the name of what was not measured, or a figure with such a name in its arithmetic.
 pub fn fill(doc: &str, pattern: &str, variants: &[&str], results: &Results) -> Result<String> {
     let mut doc = doc.to_owned();
     if let Some(at) = block(&doc, "measured") {
@@ -33,14 +40,23 @@ pub fn fill(doc: &str, pattern: &str, variants: &[&str], results: &Results) -> R
     if let Some(at) = block(&doc, "peaks") {
         doc.replace_range(at, &peaks(results));
     }
-    // From the end, so that places before stay where they are.
-    for time in times(&doc).into_iter().rev() {
+    let mut numbers = Vec::new();
+    for time in times(&doc) {
         let (of, variant) = time.name.split_once('/').unwrap_or((pattern, &time.name));
         let measured = lookup(results, of, variant).with_context(|| {
             format!("`{}` was not measured: write no time after its name", time.name)
         })?;
         let factor = if time.unit == "us" { 1e3 } else { 1.0 };
-        doc.replace_range(time.number, &digits(factor * measured.time_ms.median));
+        numbers.push((time.number, digits(factor * measured.time_ms.median)));
+    }
+    for figure in derived(&doc) {
+        let number = figure.filled(&doc, pattern, results)?;
+        numbers.push((figure.number, number));
+    }
+    // From the end, so that places before stay where they are.
+    numbers.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
+    for (place, number) in numbers {
+        doc.replace_range(place, &number);
     }
     Ok(doc)
 }
@@ -48,6 +64,7 @@ pub fn fill(doc: &str, pattern: &str, variants: &[&str], results: &Results) -> R
 /// The numbers with a unit of time or of bandwidth that [`fill`] does not write, each with its line.
 pub fn typed(doc: &str) -> Vec<String> {
     let mut filled: Vec<Range<usize>> = times(doc).into_iter().map(|time| time.number).collect();
+    filled.extend(derived(doc).into_iter().map(|figure| figure.number));
     filled.extend(["measured", "peaks"].iter().filter_map(|name| block(doc, name)));
     let mut found = Vec::new();
     for (at, _) in doc.match_indices(|c: char| c.is_ascii_digit()) {
@@ -180,6 +197,57 @@ mod tests {
         }
         for right in ["2 musts", "x1 ms", "16 B", "3 GB/step"] {
             assert_eq!(typed(right), Vec::<String>::new(), "{right}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_computed_from_its_arithmetic() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
+        let results = Results::load(std::path::Path::new(file), &[]).expect("it is committed");
+        let ladder = results.ladders().filter(|row| !row.peer).filter_map(|row| {
+            Some((
+                row.name(),
+                row.measured()?.time_ms.median,
+                row.measured()?.minimum_time?.percent,
+            ))
+        });
+        let rows: Vec<(String, f64, f64)> = ladder.collect();
+        let ((a, slow, percent), (b, fast, _)) = (&rows[0], &rows[1]);
+        let filled = |text: &str| fill(text, "", &[], &results);
+        let right = [
+            (format!("?.? times as long\n(`{a}` / `{b}`)"), format!("{:.1}", slow / fast)),
+            (format!("9.99 ms (`{a}` - `{b}`)"), format!("{:.2}", slow - fast)),
+            (format!("0 % of the peak (`{a}`)"), format!("{percent:.0}")),
+            (
+                format!("0.0 % (`{a}` / (`{a}` + `{b}`))"),
+                format!("{:.1}", 100.0 * slow / (slow + fast)),
+            ),
+            (
+                format!("0.0 x 10^9 words per second (2^27 / `{a}`)"),
+                format!("{:.1}", 134.217728 / slow),
+            ),
+        ];
+        for (text, number) in right {
+            let text = text.replace("?.?", "1.0");
+            let is = filled(&text).unwrap();
+            assert!(is.starts_with(&format!("{number} ")), "{text}: {is}");
+            assert_eq!(typed(&text), Vec::<String>::new(), "{text}");
+            assert_eq!(filled(&is).unwrap(), is);
+        }
+        for (wrong, why) in [
+            (format!("2 times (`{a}` / `no/such`)"), "was not measured"),
+            (format!("2 times (`{a}` - `{b}`)"), "is not what the words"),
+            (format!("2 ms (`{a}` / `{b}`)"), "is not what the words"),
+            (format!("2 ms (`{a}` + 2)"), "have no sum"),
+            (format!("2 times (`{a}` / `{b}` now)"), "nothing reads `now`"),
+        ] {
+            let error = filled(&wrong).expect_err(&wrong);
+            assert!(format!("{error:#}").contains(why), "{wrong}: {error:#}");
+        }
+        for left in
+            ["2 of `a` (`b`)", "2 times (a / b)", "2 times. It (`a` / `b`)", "x2 (`a` / `b`)"]
+        {
+            assert_eq!(filled(left).unwrap(), left);
         }
     }
 
