@@ -40,25 +40,29 @@ pub fn fill(doc: &str, pattern: &str, variants: &[&str], results: &Results) -> R
     if let Some(at) = block(&doc, "peaks") {
         doc.replace_range(at, &peaks(results));
     }
-    let mut numbers = Vec::new();
-    for time in times(&doc) {
+    // From the end, so that places before stay where they are.
+    for time in times(&doc).into_iter().rev() {
         let (of, variant) = time.name.split_once('/').unwrap_or((pattern, &time.name));
         let measured = lookup(results, of, variant).with_context(|| {
             format!("`{}` was not measured: write no time after its name", time.name)
         })?;
         let factor = if time.unit == "us" { 1e3 } else { 1.0 };
-        numbers.push((time.number, digits(factor * measured.time_ms.median)));
+        doc.replace_range(time.number, &digits(factor * measured.time_ms.median));
     }
-    for figure in derived(&doc) {
-        let number = figure.filled(&doc, pattern, results)?;
-        numbers.push((figure.number, number));
+    compute(&doc, pattern, results)
+}
+
+/// A document with every figure that has its arithmetic behind it as the results have it, and nothing else changed.
+///
+/// # Errors
+/// Arithmetic that is none, or names what was not measured.
+pub fn compute(doc: &str, pattern: &str, results: &Results) -> Result<String> {
+    let mut out = doc.to_owned();
+    for figure in derived(doc).into_iter().rev() {
+        let number = figure.filled(doc, pattern, results)?;
+        out.replace_range(figure.number, &number);
     }
-    // From the end, so that places before stay where they are.
-    numbers.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
-    for (place, number) in numbers {
-        doc.replace_range(place, &number);
-    }
-    Ok(doc)
+    Ok(out)
 }
 
 /// The numbers with a unit of time or of bandwidth that [`fill`] does not write, each with its line.

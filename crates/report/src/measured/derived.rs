@@ -48,11 +48,16 @@ fn figure(doc: &str, open: usize) -> Option<Derived<'_>> {
     if doc[..number.start].ends_with(|c: char| c.is_alphanumeric() || "_^-/".contains(c)) {
         return None;
     }
-    let is_arithmetic = expression.contains(" / ")
-        || [" x ", " - ", " + "].iter().any(|sign| expression.contains(sign));
+    let is_arithmetic =
+        expression.split_whitespace().any(|word| ["/", "x", "-", "+"].contains(&word));
     let unit = words.trim_start();
     let has_unit = ["%", "ms", "us", "GB/s", "TB/s"].iter().any(|known| unit.starts_with(known));
-    (is_arithmetic || has_unit).then_some(Derived { number, words, expression })
+    let beside: String = expression.split('`').step_by(2).collect();
+    let is_name = match beside.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
+        "" | "minimum of" | "clock of" => true,
+        beside => beside.starts_with("at ") && beside.contains('='),
+    };
+    (is_arithmetic || has_unit && is_name).then_some(Derived { number, words, expression })
 }
 
 /// What is between a parenthesis at the begin of a text and the one that closes it, if it is arithmetic.
@@ -93,7 +98,8 @@ impl Derived<'_> {
     fn amount(&self, pattern: &str, results: &Results) -> Result<f64> {
         let unit = self.words.trim_start();
         let name = self.expression.trim();
-        let is_name = name.starts_with('`') && !name.contains([' ', '\n']);
+        let is_name = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+        let is_name = is_name.is_some_and(|name| !name.contains('`'));
         let has = |known: &str| {
             let rest = unit.strip_prefix(known);
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '/'))
