@@ -18,7 +18,7 @@
 //! 128 words             4 loads at random words, up to 32 sectors each      used again by other warps
 //! 128 results           1 store of 16 bytes per lane           16 sectors   used once
 //! table of 128 KiB: fits in L1 (256 KiB), if the streams leave it there
-//! table of  32 MiB: fits in L2 (50 MiB), if the streams leave it there
+//! table of  32 MiB: fits in L2 (60 MiB), if the streams leave it there
 //! ```
 //!
 //! A random word that is in L1 costs a lookup there. One that is not costs a sector of 32 B from L2, of
