@@ -4,6 +4,7 @@
 mod checks;
 mod littles_law;
 mod myths;
+mod ratios;
 
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
@@ -15,6 +16,13 @@ use std::path::Path;
 
 /// The measurement whose numbers docs have.
 const REFERENCE: &str = "results/nvidia-h200/reference.json";
+
+/// The documents that have measured times beside the patterns' docs.
+const FILLED: [&str; 4] =
+    ["docs/glossary.md", "docs/myths.md", "docs/six_optimizations.md", "docs/style.md"];
+
+/// The document whose times are of many runs; what follows from those of the reference has its arithmetic behind it.
+const FINDINGS: &str = "docs/findings.md";
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -47,6 +55,9 @@ fn faults_of(doc: &str, words: &[(&str, &str)]) -> Vec<String> {
             .into_iter()
             .map(|line| format!("a number nobody fills in, see docs/style.md: {line}")),
     );
+    let ratios = ratios::typed(doc).into_iter();
+    faults
+        .extend(ratios.map(|words| format!("a ratio nobody fills in, see docs/style.md: {words}")));
     faults
 }
 
@@ -73,12 +84,15 @@ fn measured_numbers_are_those_of_the_reference() {
             .unwrap_or_else(|error| panic!("{path}: {error:#}"));
         compare(&path, &source, with_doc(&source, &filled));
     }
-    for path in ["docs/glossary.md", "docs/style.md"] {
+    for path in FILLED {
         let text = read(path);
         let filled = measured::fill(&text, "", &[], &results);
         let filled = filled.unwrap_or_else(|error| panic!("{path}: {error:#}"));
         compare(path, &text, filled);
     }
+    let findings = read(FINDINGS);
+    let computed = measured::compute(&findings, "", &results);
+    compare(FINDINGS, &findings, computed.unwrap_or_else(|error| panic!("{FINDINGS}: {error:#}")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

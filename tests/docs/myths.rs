@@ -3,7 +3,8 @@
 use super::{read, reference};
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
-use results::{Results, Row, Traffic};
+use report::measured;
+use results::{Results, Traffic};
 
 const MYTHS: &str = "docs/myths.md";
 
@@ -24,25 +25,12 @@ fn figure(line: &str) -> Option<Figure<'_>> {
     (of != "figure").then_some(Figure { of, is, condition })
 }
 
-/// The row that `` `pattern/variant` at dimension=value`` names: of the ladder, unless it says where.
-fn row<'a>(results: &'a Results, name: &str) -> Result<&'a Row, String> {
-    let (quoted, at) = name.split_once(" at ").map_or((name, None), |(a, b)| (a, Some(b)));
-    let variant = quoted.trim_matches('`');
-    let is_there = |row: &&Row| match at.and_then(|at| at.split_once('=')) {
-        None => row.sweep.is_none(),
-        Some((dimension, value)) => {
-            row.size.get(dimension).is_some_and(|size| size.to_string() == value)
-        }
-    };
-    let mut rows = results.rows.iter().filter(|row| !row.peer && row.name() == variant);
-    rows.find(is_there).ok_or_else(|| format!("there is no row {name}"))
-}
-
 /// The value of a figure.
 fn value(results: &Results, of: &str) -> Result<f64, String> {
     let missing = || format!("nobody measured: {of}");
+    let row = |name: &str| measured::row(results, "", name).map_err(|error| error.to_string());
     let time = |name: &str| -> Result<f64, String> {
-        Ok(row(results, name)?.measured().ok_or_else(missing)?.time_ms.median)
+        Ok(row(name)?.measured().ok_or_else(missing)?.time_ms.median)
     };
     let (what, name) = of.split_once(" of `").ok_or_else(|| format!("no figure: {of}"))?;
     let (what, name) = match of.strip_prefix("part of peak of ") {
@@ -53,7 +41,7 @@ fn value(results: &Results, of: &str) -> Result<f64, String> {
         let (slow, fast) = name.split_once(" over ").ok_or_else(|| format!("over what: {of}"))?;
         return Ok(time(slow)? / time(fast)?);
     }
-    let row = row(results, name.trim_end_matches(", %"))?;
+    let row = row(name.trim_end_matches(", %"))?;
     if what == "occupancy" {
         return Ok(row.resources.ok_or_else(missing)?.occupancy_percent);
     }

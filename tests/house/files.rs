@@ -16,6 +16,10 @@ const LONGER: &[(&str, &str)] = &[
         "a pattern is one file: nine variants, and the lesson with its measured table on top",
     ),
     (
+        "kernels/src/collectives/atomics.rs",
+        "a pattern is one file: ten variants, and the lesson with its measured table on top",
+    ),
+    (
         "kernels/src/caches/cache_operators.rs",
         "a pattern is one file: sixteen variants, one line each, and the lesson on top",
     ),

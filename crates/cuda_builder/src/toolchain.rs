@@ -10,6 +10,10 @@
 //! library sources (`rust-src`), and when LLVM's tools of its own or a newer major version are
 //! found: the toolchain's `llvm-tools`, or a system LLVM. `COALESCE_LLVM` names the tools' folder.
 //!
+//! The kernels need unstable parts of rustc (`abi_ptx`, inline PTX, `core` from source), and stable compilers give them to
+//! whoever sets `RUSTC_BOOTSTRAP=1`. Any release may change them, so a newer one may fail to build kernels;
+//! `TRIED_RELEASES` has those that are known to build them, and a test fails with a newer one.
+//!
 //! Looking never installs anything: compilers are called by their own path, past rustup's proxies.
 
 use crate::error::CudaBuilderError;
@@ -23,6 +27,8 @@ pub(crate) const RUSTC_VARIABLE: &str = "COALESCE_RUSTC";
 pub(crate) const LLVM_VARIABLE: &str = "COALESCE_LLVM";
 /// The oldest Rust release whose NVPTX backend the kernels build with.
 const MINIMUM_RELEASE: (u32, u32) = (1, 95);
+/// The Rust releases with which the tests of this project have passed. Another may build kernels, too.
+const TRIED_RELEASES: [(u32, u32); 1] = [(1, 96)];
 /// The tools of LLVM a build calls.
 const LLVM_TOOLS: [&str; 3] = ["llvm-dis", "opt", "llc"];
 
@@ -109,12 +115,28 @@ impl Toolchain {
         } else {
             format!("; passed over: {}", self.passed_over.join("; "))
         };
+        let tried = if self.is_tried() { "" } else { ", a release that was not tried" };
         format!(
-            "{} from {}, {core}, LLVM tools in {}{why}",
+            "{}{tried} from {}, {core}, LLVM tools in {}{why}",
             self.version,
             self.origin,
             self.llvm.display()
         )
+    }
+
+    /// Whether the tests of this project have passed with kernels from this compiler's release.
+    pub fn is_tried(&self) -> bool {
+        TRIED_RELEASES.contains(&self.release())
+    }
+
+    /// Whether this compiler's release is newer than each that was tried, so that it may have changed what kernels need.
+    pub fn is_newer_than_tried(&self) -> bool {
+        TRIED_RELEASES.iter().all(|tried| *tried < self.release())
+    }
+
+    /// Major and minor of the compiler's version.
+    fn release(&self) -> (u32, u32) {
+        numbers(self.version.split_whitespace().nth(1).unwrap_or_default())
     }
 
     /// The path of one of LLVM's tools.
@@ -373,6 +395,29 @@ mod tests {
         let lack =
             inspect(Path::new("/nonexistent/rustc"), "a test", None).expect_err("no such program");
         assert!(lack.starts_with("does not start: "), "{lack}");
+    }
+
+    #[test]
+    fn a_release_that_was_not_tried_is_named_as_such() {
+        let of = |version: &str| Toolchain {
+            cargo: PathBuf::new(),
+            rustc: PathBuf::new(),
+            version: version.to_owned(),
+            sysroot: PathBuf::new(),
+            llvm: PathBuf::new(),
+            core: Core::FromSource,
+            origin: "a test".to_owned(),
+            passed_over: Vec::new(),
+        };
+        let (major, minor) = TRIED_RELEASES[0];
+        let tried = of(&format!("rustc {major}.{minor}.1 (of a test)"));
+        assert!(tried.is_tried() && !tried.is_newer_than_tried());
+        assert!(!tried.describe().contains("not tried"), "{}", tried.describe());
+        let new = of("rustc 1.999.0-nightly");
+        assert!(!new.is_tried() && new.is_newer_than_tried());
+        assert!(new.describe().contains(", a release that was not tried"), "{}", new.describe());
+        let old = of("rustc 1.80.0");
+        assert!(!old.is_tried() && !old.is_newer_than_tried());
     }
 
     #[test]

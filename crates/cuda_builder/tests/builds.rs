@@ -1,6 +1,7 @@
 //! Builds of crates of this repository: what one choice of options writes is not taken for that of another, and a build
 //! of some kernels gives the PTX of a build of all.
 
+use cuda_builder::toolchain::Toolchain;
 use cuda_builder::{CudaBuilder, DebugInfo, NvvmArch, PanicStrategy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,16 @@ fn entries(ptx: &str) -> BTreeMap<String, String> {
         }
     }
     entries
+}
+
+#[test]
+fn the_compiler_in_use_is_not_newer_than_those_that_were_tried() {
+    let toolchain = Toolchain::find().expect("a compiler that can build kernels");
+    assert!(
+        !toolchain.is_newer_than_tried(),
+        "{}: if all other tests pass with it, add its release to TRIED_RELEASES in crates/cuda_builder/src/toolchain.rs",
+        toolchain.describe()
+    );
 }
 
 #[test]

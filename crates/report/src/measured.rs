@@ -1,8 +1,15 @@
 //! Measured numbers in docs: nobody types them, they are written from a result file.
 //!
-//! Two forms: a time right after a variant's name, as in "`tiled` (1.213 ms)", and a table between the lines
-//! `<!-- measured -->` and `<!-- /measured -->`. A doc of no pattern names `PATTERN/VARIANT`, and may have the measured
-//! peaks between `<!-- peaks -->` and `<!-- /peaks -->`. A writer who does not know the number yet writes `(? ms)`.
+//! Three forms: a time right after a variant's name, as in "`tiled` (1.213 ms)"; a figure right before its arithmetic, as
+//! in "3.2 times as long (`a` / `b`)"; and a table between the lines `<!-- measured -->` and `<!-- /measured -->`. A doc
+//! of no pattern names `PATTERN/VARIANT`, and may have the measured
+//! peaks between `<!-- peaks -->` and `<!-- /peaks -->`. A writer who does not know the number yet writes `(? ms)` or `? times (..)`.
+
+mod derived;
+mod expression;
+
+pub use derived::derived;
+pub use expression::row;
 
 use crate::glossary::block;
 use anyhow::{Context, Result};
@@ -24,7 +31,7 @@ pub fn lookup<'a>(results: &'a Results, pattern: &str, variant: &str) -> Option<
 /// A doc with every measured number as the results have it. `variants` are those of the doc's pattern, in order.
 ///
 /// # Errors
-/// A time after the name of what was not measured.
+/// A time after the name of what was not measured, or a figure with such a name in its arithmetic.
 pub fn fill(doc: &str, pattern: &str, variants: &[&str], results: &Results) -> Result<String> {
     let mut doc = doc.to_owned();
     if let Some(at) = block(&doc, "measured") {
@@ -42,12 +49,26 @@ pub fn fill(doc: &str, pattern: &str, variants: &[&str], results: &Results) -> R
         let factor = if time.unit == "us" { 1e3 } else { 1.0 };
         doc.replace_range(time.number, &digits(factor * measured.time_ms.median));
     }
-    Ok(doc)
+    compute(&doc, pattern, results)
+}
+
+/// A document with every figure that has its arithmetic behind it as the results have it, and nothing else changed.
+///
+/// # Errors
+/// Arithmetic that is none, or names what was not measured.
+pub fn compute(doc: &str, pattern: &str, results: &Results) -> Result<String> {
+    let mut out = doc.to_owned();
+    for figure in derived(doc).into_iter().rev() {
+        let number = figure.filled(doc, pattern, results)?;
+        out.replace_range(figure.number, &number);
+    }
+    Ok(out)
 }
 
 /// The numbers with a unit of time or of bandwidth that [`fill`] does not write, each with its line.
 pub fn typed(doc: &str) -> Vec<String> {
     let mut filled: Vec<Range<usize>> = times(doc).into_iter().map(|time| time.number).collect();
+    filled.extend(derived(doc).into_iter().map(|figure| figure.number));
     filled.extend(["measured", "peaks"].iter().filter_map(|name| block(doc, name)));
     let mut found = Vec::new();
     for (at, _) in doc.match_indices(|c: char| c.is_ascii_digit()) {
@@ -180,6 +201,57 @@ mod tests {
         }
         for right in ["2 musts", "x1 ms", "16 B", "3 GB/step"] {
             assert_eq!(typed(right), Vec::<String>::new(), "{right}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_computed_from_its_arithmetic() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
+        let results = Results::load(std::path::Path::new(file), &[]).expect("it is committed");
+        let ladder = results.ladders().filter(|row| !row.peer).filter_map(|row| {
+            Some((
+                row.name(),
+                row.measured()?.time_ms.median,
+                row.measured()?.minimum_time?.percent,
+            ))
+        });
+        let rows: Vec<(String, f64, f64)> = ladder.collect();
+        let ((a, slow, percent), (b, fast, _)) = (&rows[0], &rows[1]);
+        let filled = |text: &str| fill(text, "", &[], &results);
+        let right = [
+            (format!("?.? times as long\n(`{a}` / `{b}`)"), format!("{:.1}", slow / fast)),
+            (format!("9.99 ms (`{a}` - `{b}`)"), format!("{:.2}", slow - fast)),
+            (format!("0 % of the peak (`{a}`)"), format!("{percent:.0}")),
+            (
+                format!("0.0 % (`{a}` / (`{a}` + `{b}`))"),
+                format!("{:.1}", 100.0 * slow / (slow + fast)),
+            ),
+            (
+                format!("0.0 x 10^9 words per second (2^27 / `{a}`)"),
+                format!("{:.1}", 134.217728 / slow),
+            ),
+        ];
+        for (text, number) in right {
+            let text = text.replace("?.?", "1.0");
+            let is = filled(&text).unwrap();
+            assert!(is.starts_with(&format!("{number} ")), "{text}: {is}");
+            assert_eq!(typed(&text), Vec::<String>::new(), "{text}");
+            assert_eq!(filled(&is).unwrap(), is);
+        }
+        for (wrong, why) in [
+            (format!("2 times (`{a}` / `no/such`)"), "was not measured"),
+            (format!("2 times (`{a}` - `{b}`)"), "is not what the words"),
+            (format!("2 ms (`{a}` / `{b}`)"), "is not what the words"),
+            (format!("2 ms (`{a}` + 2)"), "have no sum"),
+            (format!("2 times (`{a}` / `{b}` now)"), "nothing reads `now`"),
+        ] {
+            let error = filled(&wrong).expect_err(&wrong);
+            assert!(format!("{error:#}").contains(why), "{wrong}: {error:#}");
+        }
+        for left in
+            ["2 of `a` (`b`)", "2 times (a / b)", "2 times. It (`a` / `b`)", "x2 (`a` / `b`)"]
+        {
+            assert_eq!(filled(left).unwrap(), left);
         }
     }
 

@@ -1,6 +1,6 @@
 //! # The memory hierarchy: what an access costs depends on where its data are
 //!
-//! Shows: the same load takes from about 30 to more than 600 clock cycles on one device, depending on
+//! Shows: the same load takes from tens to hundreds of clock cycles on one device, depending on
 //! where its data are; the size of what a [kernel] works on decides that, not its code.
 //!
 //! The surprise: nothing in a kernel says which memory a load reaches. `chase_global` is one kernel
@@ -25,7 +25,7 @@
 //!
 //! 1. `chase_global`. A chain through [global memory]. At 8 KB all loads but the first are hits of
 //!    L1. In the curve: L1 up to 256 KB less what is used as [shared memory], L2 up to 60 MiB, of
-//!    which one half is farther away, and DRAM.
+//!    which the far half takes longer, and DRAM.
 //! 2. `chase_l2`. The same chain by loads that pass L1 by (`ld.global.cg`), so it shows L2 for the
 //!    same 8 KB.
 //! 3. `chase_shared`. The chain is in shared memory, which is the same storage as L1; no tag is
@@ -54,12 +54,19 @@
 //! | `read_global` | all threads read the data, four loads of 16 bytes in flight each | 16 | 4 | none | none |
 //! | `read_shared` | each block reads a copy in shared memory | 16 | 4 | 4 / 4 | none |
 //!
-//! Expected: others measured, on the same kind of device, L1 at 32 cycles, shared memory 29,
-//! L2 about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.305 ms), which hits L1,
-//! and `chase_shared` (0.950 ms) are about ten times as fast as `chase_l2` (9.234 ms). `chase_constant` (3.289 ms)
-//! and `chase_texture` (2.935 ms) are between them. `chase_host` (77.19 ms) waits for PCIe, several times as long as for DRAM.
-//! `read_global` (0.038 ms) moves 264 x 1024 x 256 x 16 B = 1.1 GB out of L1, and `read_shared` (0.038 ms) out
-//! of shared memory: at most 128 bytes per cycle and [multiprocessor] both.
+//! Expected: others measured, on the same kind of device, L1 at 32 cycles, shared memory 29, L2
+//! about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.305 ms), which hits L1,
+//! is 7.1 times (`chase_l2` / `chase_global`) as fast as `chase_l2` (9.234 ms), and `chase_shared`
+//! (0.950 ms) 9.7 times (`chase_l2` / `chase_shared`). A step of `chase_shared` takes 28.7 cycles
+//! (`chase_shared` / 65536 x clock of `chase_shared`), and one of `chase_global` 39.4 cycles
+//! (`chase_global` / 65536 x clock of `chase_global`). The latter is more than the 32 that others
+//! found for L1. A part of it is the address: the chain holds indices, so machine code has a wide
+//! multiply-add before each load (`IMAD.WIDE`), which a chain of addresses would not need. What the
+//! rest is was not found. `chase_constant` (3.289 ms) and `chase_texture` (2.935 ms) are between
+//! them. `chase_host` (77.19 ms) waits for PCIe, 3.4 times as long as for DRAM (`chase_host` /
+//! `chase_global` at words=268435456). `read_global` (0.038 ms) moves 264 x 1024 x 256 x 16 B = 1.1
+//! GB out of L1, and `read_shared` (0.038 ms) out of shared memory: at most 128 bytes per cycle and
+//! [multiprocessor] both.
 //!
 //! All spaces in one table, with the figures of the reference measurement. The latency is the time of
 //! the chain by its steps, and the bandwidth the bytes read by the time (that of host memory is the

@@ -4,8 +4,8 @@
 //! the elements of a thread must be a block apart, or one [vectorized access].
 //!
 //! The surprise: the natural way to give each thread more work is the way of a CPU program, a
-//! consecutive piece per thread. Here it multiplies the [sectors][sector] of every access, up to 8
-//! times, because what counts is not what one thread touches in all its instructions, but what 32
+//! consecutive piece per thread. Here it multiplies the [sectors][sector] of every access by up to
+//! 8, because what counts is not what one thread touches in all its instructions, but what 32
 //! [lanes][lane] touch in one.
 //!
 //! With 4 elements per thread, the first load of a [warp] touches:
@@ -23,10 +23,12 @@
 //!    and tests a bound.
 //! 2. `consecutive_2` to `consecutive_16`. The idea, called [thread coarsening]: let one thread do
 //!    what k threads did. All loads of a thread begin before its first store, so k times the bytes
-//!    are in flight. But neighbouring lanes are now 4 k bytes apart, and the counter shows
-//!    min(4 k, 32) sectors per request. A load finds most of them in the [L1 cache], because the
-//!    thread's other loads use the rest of each sector. A store does not: L1 hands every store on to
-//!    the [L2 cache], so each sector is written k times (8 times at most), a part at a time.
+//!    are in flight. But neighbouring lanes are now 4 k bytes apart, and the counter shows min(4 k,
+//!    32) sectors per request. A load finds most of them in the [L1 cache], because the thread's
+//!    other loads use the rest of each sector. L1 also merges the stores of a warp into whole
+//!    sectors while these stores are close together. With 2 and 4 elements it writes each sector to
+//!    the [L2 cache] about once, as Nsight Compute counts on an H100. From 8 elements on it no
+//!    longer can, and each sector is written several times, a part at a time.
 //! 3. `strided_2` to `strided_16`. A thread takes every 256th element of its block's piece instead.
 //!    Each access is coalesced, as in `one`, and k of them are in flight. It costs [registers][register]
 //!    for the elements on their way.
@@ -38,7 +40,7 @@
 //! |---|---|---|---|---|
 //! | `one` | one element per thread | 4 | 4 | bytes in flight |
 //! | `consecutive_2` | each thread works on 2 consecutive elements | 8 | 8 | bytes in flight |
-//! | `consecutive_4` | 4 consecutive elements | 16 | 16 | stores of partial sectors |
+//! | `consecutive_4` | 4 consecutive elements | 16 | 16 | device memory |
 //! | `consecutive_8` | 8 consecutive elements | 32 | 32 | stores of partial sectors |
 //! | `consecutive_16` | 16 consecutive elements | 32 | 32 | stores of partial sectors, lines in L1 |
 //! | `strided_2` | each thread works on 2 elements that are a block apart | 4 | 4 | bytes in flight |
@@ -52,13 +54,15 @@
 //! elements, one sector per element; `strided_8` makes 8 loads of 4 sectors for as many, 1/8 sector
 //! per element.
 //!
-//! Expected: with Little's law, a [multiprocessor] of an H200 needs about 30 KB in flight. `one` has
-//! at most 2048 threads x 4 B = 8 KB, `strided_4` 32 KB and `strided_16` 128 KB. So `one` (0.400 ms) should be
-//! far from the [measured peak], `strided_4` (0.252 ms) near it, and `strided_8` (0.258 ms) should not be
-//! faster. Up to 16 bytes per thread, L1 retains a warp's sectors between the accesses of a thread, so
-//! `consecutive_2` (0.281 ms) and even `consecutive_4` (0.255 ms) gain as much as the strided ones;
-//! `consecutive_8` (0.901 ms) and `consecutive_16` (1.492 ms) write each sector 8 times. `vectorized_16` (0.263 ms) does the same work as
-//! `strided_16` (0.262 ms) with a quarter of the instructions.
+//! Expected: with Little's law, a [multiprocessor] of an H200 needs about 30 KB in flight. `one`
+//! has at most 2048 threads x 4 B = 8 KB, `strided_4` 32 KB and `strided_16` 128 KB. So `one`
+//! (0.400 ms) should be far from the [measured peak], `strided_4` (0.252 ms) near it, and
+//! `strided_8` (0.258 ms) should not be faster. Up to 16 bytes per thread, L1 holds a warp's
+//! sectors together between the accesses of a thread, so `consecutive_2` (0.281 ms) and even
+//! `consecutive_4` (0.255 ms) gain as much as the strided ones, the latter 98 % of the measured
+//! peak (`consecutive_4`). `consecutive_8` (0.901 ms) and `consecutive_16` (1.492 ms) write each
+//! sector several times. `vectorized_16` (0.263 ms) does the same work as `strided_16` (0.262 ms)
+//! with a quarter of the instructions.
 //!
 //! The right and the wrong way in CUDA C++:
 //!

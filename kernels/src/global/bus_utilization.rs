@@ -66,16 +66,17 @@
 //! 1024 = 12.5 %, with L1 or without it. Even if whole lines moved, it would be 128 / 4096 =
 //! 3.125 %.
 //!
-//! Common misconception: "a misaligned load uses 50 % with L1 and 80 % without". It uses 80 %
-//! either way. That rule was true for GPUs before compute capability 6.0, which moved whole lines
-//! into L1.
+//! Common misconception: "a misaligned load uses 50 % with L1 and 80 % without". It uses 128 / 160
+//! = 80 % either way. That rule was true for GPUs before compute capability 6.0, which moved whole
+//! lines into L1.
 //!
 //! Questions:
 //! - When should a kernel leave L1 out? When the data is used once and other data in L1 should
 //!   survive. It does not change how many sectors move.
 //! - Why can utilization never be below 12.5 %? A sector that moves has at least one of its 8 words
 //!   used, if words have 4 bytes: 4 / 32 = 12.5 %. With single bytes it could be 1 / 32.
-//! - Is utilization the same as speed? No. `one_address` has 12.5 % and is the fastest shape here.
+//! - Is utilization the same as speed? No. `one_address` has a utilization of 12.5 % and is the
+//!   fastest shape here.
 //!
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |

@@ -9,7 +9,7 @@
 //! Every variant computes `target[i + offset] = source[i + offset]`. Global memory moves in
 //! sectors, aligned blocks of 32 bytes. A warp loads 32 x 4 B = 128 B in one [request]. If these
 //! 128 bytes start at the beginning of a sector, they fill 4 sectors. If they start inside one,
-//! they also reach into a fifth:
+//! they also reach into a fifth sector:
 //!
 //! ```text
 //! word offset 0   |xxxxxxxx|xxxxxxxx|xxxxxxxx|xxxxxxxx|           4 sectors, 1 cache line of 128 B
@@ -47,22 +47,23 @@
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
-//! | `shifted` | lane i accesses word i + offset | 4 or 5 | 4 or 5 | the extra sector between L1 and L2 |
+//! | `shifted` | lane i accesses word i + offset | 4 or 5 | 4 or 5 | bytes in flight |
 //! | `shifted_cg` | the load is by `.cg`, past L1 | 4 or 5 | 4 or 5 | bytes in flight |
-//! | `shifted_nc` | the load is by `.nc`, the read-only path | 4 or 5 | 4 or 5 | the extra sector between L1 and L2 |
+//! | `shifted_nc` | the load is by `.nc`, the read-only path | 4 or 5 | 4 or 5 | bytes in flight |
 //! | `padded` | unused words in front: element `offset` starts a cache line | 4 | 4 | bytes in flight |
 //! | `peeled` | no padding: warps start at cache lines, and the first few threads have nothing to do | 4 | 4 | bytes in flight |
 //! | `staged` | aligned 16-byte loads into shared memory, aligned stores from there | 16 | 4 | device memory |
 //!
-//! Expected: `shifted` (0.211 ms), `padded` (0.209 ms) and `peeled` (0.204 ms) are within a few
-//! percent of each other. `staged` (0.131 ms) is much faster, because its loads are four times as
-//! wide. `shifted_cg` (0.209 ms) and `shifted_nc` (0.209 ms) repair nothing, because the request is as
-//! misaligned as before. The Best Practices Guide measured 9/10 of the aligned bandwidth for a shifted copy on an
-//! older GPU.
+//! Expected: `shifted` (0.211 ms), `padded` (0.209 ms) and `peeled` (0.204 ms) are nearly equal:
+//! `shifted` takes 1.01 times (`shifted` / `padded`) as long as `padded`, so the fifth sector is
+//! not what limits it. `staged` (0.131 ms) is much faster, because its loads are four times as
+//! wide. `shifted_cg` (0.209 ms) and `shifted_nc` (0.209 ms) repair nothing, because the request is
+//! as misaligned as before. The Best Practices Guide measured 9 / 10 = 0.9 of the aligned bandwidth
+//! for a shifted copy on an older GPU.
 //!
 //! Common misconception: "a misaligned access halves the bandwidth". For one warp alone, 4 of 5
-//! sectors are useful, which is 80 %. For neighbouring warps that run together, nearly 100 % of
-//! what device memory moves is useful.
+//! sectors are useful, which is 4 / 5 = 80 %. For neighbouring warps that run together, nearly 100
+//! % of what device memory moves is useful.
 //!
 //! Common misconception: "loads past L1, or through the read-only path, repair misalignment". On
 //! devices whose L1 loaded whole cache lines, a load past it moved less. Since compute capability 6.0

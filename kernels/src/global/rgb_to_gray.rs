@@ -3,11 +3,11 @@
 //! Shows: an image of 3-byte pixels costs three times the [sectors][sector] per load of three
 //! planes, but the same bytes of device memory, because all three channels are used.
 //!
-//! The surprise: the counter shows 3 sectors per load for `aos` (185.4 us) and 1 for `soa` (192.8 us), and
-//! the lectures conclude that planes are three times as fast. They are not. Both layouts read the
-//! same 3 bytes per pixel from device memory, each of them once, and both kernels are slow for
-//! another reason: a [lane] that loads single bytes has too few [bytes in flight]. What helps is a
-//! wider load, in any layout.
+//! The surprise: the counter shows 3 sectors per load for `aos` (185.4 us) and 1 for `soa` (192.8
+//! us), and it is often concluded that planes are "three times as fast". They are not. Both layouts
+//! read the same 3 bytes per pixel from device memory, each of them once, and both kernels are slow
+//! for another reason: a [lane] that loads single bytes has too few [bytes in flight]. What helps
+//! is a wider load, in any layout.
 //!
 //! A pixel has a red, a green and a blue byte. Its gray value is a weighted sum of them. The 32
 //! lanes of a [warp] compute 32 neighbouring pixels. Memory moves in sectors of 32 bytes:
@@ -81,7 +81,7 @@
 //! - Why does `aos_vectorized` touch 32 sectors per load? Lane i reads 16 bytes at 48 i. Two lanes
 //!   are more than 32 bytes apart, so no two of them share a sector.
 //! - How many sectors do its three loads touch in all? 3 x 32 = 96, for 32 x 48 B / 32 B = 48
-//!   sectors of data. L1 delivers each of them twice.
+//!   sectors of data. L1 delivers each sector twice.
 //! - Is a fourth byte per pixel wasteful? It is a third more memory and a third more reads. It buys
 //!   pixels that one load fetches, and that a texture could filter.
 //!

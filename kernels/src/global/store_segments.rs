@@ -5,9 +5,9 @@
 //!
 //! The surprise: scattered stores are as fast as consecutive ones. `scattered` (0.318 ms) and
 //! `consecutive` (0.318 ms) take the same time. What costs time is a sector that is written only in
-//! part, `partial` (0.499 ms), and a [request] that stores too little, `half_range` (0.633 ms).
+//! part, `partial` (0.499 ms), and a [warp] that stores too little, `half_range` (0.633 ms).
 //!
-//! A [warp] has 32 [lanes][lane]; one store instruction of a warp is one request. It touches
+//! A warp has 32 [lanes][lane]; one store instruction of a warp is one [request]. It touches
 //! sectors, aligned blocks of 32 bytes. (The CUDA guides also call them segments.) Every variant
 //! stores the number of a word into the word:
 //!
@@ -29,30 +29,34 @@
 //!    32 words / 8 words per sector. That is as few as possible, so the store is [coalesced]. The
 //!    gaps between the sectors, and the scrambled order of the lanes, cost nothing.
 //! 3. `half_range`. Only 16 lanes store, 2 sectors per request. No byte is wasted, but twice as
-//!    many requests are needed for the same data, and requests are what these kernels wait for.
+//!    many warps must start to store the same data, and the start of warps is what these kernels
+//!    wait for.
 //! 4. `two_halves`. The 16 lanes write two sectors of one [cache line] that are in different halves of
 //!    it. The counter shows 2 sectors, as for two neighbouring ones. Older guides count such a store
 //!    as two transactions, because there the unit was a half of 64 bytes; now it is the sector.
-//! 5. `four_stores`. A warp fills a cache line with four stores of one sector, instead of one store of
-//!    four. The counter shows 1 sector per store, and four times the requests for the same sectors.
+//! 5. `four_stores`. A warp fills a cache line with four stores of one sector, instead of one store
+//!    of four. The counter shows 1 sector per store, and four times the requests for the same
+//!    sectors. The time stays the same, so requests are not the limit.
 //! 6. `consecutive` fills one whole cache line with each request, also 4 sectors. What remains:
-//!    with one word per lane, the requests are the limit, as in `coalescing`; 16-byte stores would
-//!    cure that.
+//!    with one word per lane, the start of warps is the limit; 16-byte stores would cure that.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | limited by |
 //! |---|---|---|---|---|
 //! | `partial` | each warp writes the first half of eight sectors | none | 8 | reading the rest of each sector before it is written back |
-//! | `scattered` | each warp writes four whole sectors of a range of six, in a scrambled order | none | 4 | requests: one word per lane |
-//! | `half_range` | 16 lanes write one aligned range of 64 bytes, the other 16 nothing | none | 2 | requests: two for each cache line |
-//! | `two_halves` | the 16 lanes write two sectors, one in each half of a cache line | none | 2 | requests: two for each cache line |
-//! | `four_stores` | 8 lanes write one sector with each of four stores | none | 1 | requests: four for each cache line |
-//! | `consecutive` | 32 lanes write one aligned cache line | none | 4 | requests: one word per lane |
+//! | `scattered` | each warp writes four whole sectors of a range of six, in a scrambled order | none | 4 | starts of warps: one word per lane |
+//! | `half_range` | 16 lanes write one aligned range of 64 bytes, the other 16 nothing | none | 2 | starts of warps: half a word per lane |
+//! | `two_halves` | the 16 lanes write two sectors, one in each half of a cache line | none | 2 | starts of warps: half a word per lane |
+//! | `four_stores` | 8 lanes write one sector with each of four stores | none | 1 | starts of warps: one word per lane |
+//! | `consecutive` | 32 lanes write one aligned cache line | none | 4 | starts of warps: one word per lane |
 //!
 //! Expected: `scattered` (0.318 ms) equals `consecutive` (0.318 ms), though it never fills a whole
 //! cache line. `partial` (0.499 ms) is slower: it touches twice the sectors, and each has to be
-//! completed. `half_range` (0.633 ms) is slower still, about twice as slow as `consecutive`,
-//! because it has twice the requests. `two_halves` (0.633 ms) has as many requests of as many sectors, and
-//! `four_stores` (0.318 ms) four requests for each cache line.
+//! completed. `half_range` (0.633 ms) and `two_halves` (0.633 ms) are slower still, and
+//! `four_stores` (0.318 ms) has four times the requests of `consecutive` and the same time. What is
+//! the same in all of them but `partial` is how many threads start: 422 x 10^9 threads per second
+//! (2^27 / `consecutive`), and 424 x 10^9 threads per second (2^28 / `half_range`). In other words,
+//! each [multiprocessor] starts a warp every 20 cycles (`consecutive` x clock of `consecutive` x
+//! 132 x 32 / 2^27). With one word per thread that is the limit.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -63,6 +67,10 @@
 //!
 //! Common misconception: "scattered stores are slow". Stores that fill whole sectors are not. Store
 //! random single words, and each touches a sector of its own and fills 4 of 32 bytes: that is slow.
+//!
+//! Common misconception: "one store of four sectors beats four stores of one". `four_stores` and
+//! `consecutive` write the same sectors in the same time. What counts is that each is written
+//! whole, and how many threads must start for it.
 //!
 //! Questions:
 //! - Why does a partial sector cost extra, but a partial cache line not? The sector is the unit
@@ -90,6 +98,7 @@
 //! Guide, "Device Memory Accesses".
 //!
 //! [sector]: cuda_std::glossary#sector
+//! [multiprocessor]: cuda_std::glossary#multiprocessor
 //! [request]: cuda_std::glossary#request
 //! [warp]: cuda_std::glossary#warp
 //! [lane]: cuda_std::glossary#lane

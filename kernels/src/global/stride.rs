@@ -45,8 +45,11 @@
 //! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (181.2 us) is the
 //! slowest by far, `gather` (70.05 us) saves the strided stores, and `staged` (78.59 us) is slower
 //! than `gather`, because it moves the same sectors and has a barrier besides. The sweep over s
-//! goes on: the time of `gather` keeps growing as steeply up to s = 16 and is nearly flat only from
-//! there. That fits a memory that delivers two neighbouring sectors, 64 bytes, at a time.
+//! goes on: the time of `gather` keeps growing as steeply up to s = 16 and more slowly from there,
+//! 2.5 times in all (`gather` at stride=64 / `gather`). That fits a memory that delivers two
+//! neighbouring sectors, 64 bytes, at a time. `copy` goes on growing, to 577 us (`copy` at
+//! stride=64), 3.2 times in all (`copy` at stride=64 / `copy`): each sector that it writes in part
+//! lies in a line of its own, and is read before it is written.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -62,9 +65,9 @@
 //! Questions:
 //! - Why does it get no worse than one word in eight? A sector has 32 B / 4 B = 8 words, and at
 //!   least one of them is used.
-//! - Does stride 2 cost half of the speed? It doubles the sectors per request, from 4 to 8, and
-//!   half of the bytes are used. If another kernel or warp needs the other half soon, a cache may
-//!   still have it.
+//! - Does stride 2 halve the speed? It doubles the sectors per request, from 4 to 8, and half of
+//!   the bytes are used. If another kernel or warp needs the other half soon, a cache may still
+//!   have it.
 //! - How can `staged` show fewer requests, all [coalesced], and lose? Requests are not the limit.
 //!   Sectors of device memory are, and there are as many: n s words / 8 for any s up to 8.
 //!

@@ -78,10 +78,11 @@
 //!
 //! Expected: the time follows the wavefronts, but not from the first on: with 1 wavefront per step,
 //! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1055 us) and
-//! `column` (1045 us) have 32 wavefronts per step and take about 22 times as long as
-//! `broadcast` (47.44 us), `two_lanes_per_word` (47.46 us), `padded` (48.61 us) and
-//! `swizzled` (45.94 us), which have 1, as has `multicast` (47.49 us). `random` (131.1 us) has 3.53. `eight_bytes` (78.34 us) and
-//! `sixteen_bytes` (143.2 us) take longer than `broadcast`, but deliver 2 and 4 times the bytes.
+//! `column` (1045 us) have 32 wavefronts per step and take 22 times (`strided_read` / `broadcast`)
+//! as long as `broadcast` (47.44 us), `two_lanes_per_word` (47.46 us), `padded` (48.61 us) and
+//! `swizzled` (45.94 us), which have 1, as has `multicast` (47.49 us). `random` (131.1 us) has
+//! 3.53. `eight_bytes` (78.34 us) and `sixteen_bytes` (143.2 us) take longer than `broadcast`, but
+//! deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
 //!

@@ -1,7 +1,7 @@
 //! # C = A B by tensor cores: arithmetic so fast that memory is the problem again
 //!
-//! Shows: tensor cores multiply sixteen times faster than the other units; only swizzled tiles in shared memory and
-//! copies in flight feed them.
+//! Shows: tensor cores make sixteen times the multiply-adds of the other units; only swizzled tiles
+//! in shared memory and copies in flight feed them.
 //!
 //! The surprise: tensor cores alone gain little. `mma_global` (54.50 ms) uses them and keeps them waiting for global
 //! memory; `mma_pipelined` (2.084 ms) executes the same multiply-adds with the same instruction, and `wgmma` (1.406 ms) does
@@ -38,12 +38,17 @@
 //!    warp multiplies the fragments of a step, it reads those of the next. It costs 192 KiB of shared memory
 //!    and 230 registers per thread, so that one block of 8 warps is resident. What remains: 0.0625 bytes per
 //!    multiply-add is all that shared memory has, and reads are not its only traffic.
-//! 6. `wgmma`. Four warps multiply 64 x 256 results together, and the tensor cores read both factors from shared memory
-//!    themselves: a column of B serves four warps, and no register holds an operand. One thread has the Tensor Memory
-//!    Accelerator copy whole tiles, which swizzles them on the way and counts their bytes on an [mbarrier]; two groups of
-//!    four warps wait for it and multiply. The copying warps give their registers to the others (`setmaxnreg`). It costs
-//!    portability: the instruction exists on Hopper alone. What remains: L2, which has to deliver 0.023 bytes
-//!    for each of 2048 x 132 multiply-adds per cycle, 6.2 KB.
+//! 6. `wgmma`. Four warps multiply 64 x 256 results together, and the tensor cores read both
+//!    factors from shared memory themselves: a column of B serves four warps, and no register holds
+//!    an operand. One thread has the Tensor Memory Accelerator copy whole tiles, which swizzles
+//!    them on the way and counts their bytes on an [mbarrier]; two groups of four warps wait for it
+//!    and multiply. The copying warps give their registers to the others (`setmaxnreg`). It costs
+//!    portability: the instruction exists on Hopper alone. What remains: L2. For each multiply-add
+//!    it has to deliver 384 x 2 B / 32768 = 0.0234 B, and 2048 x 132 of them per cycle would need
+//!    6.3 KB. It delivers 9.1 TB/s (8192^3 x 0.0234 B / `wgmma`), which is 96 % of its [measured
+//!    peak] (8192^3 x 0.0234 B / `wgmma` / peak of L2); that peak is one of ordinary loads. The
+//!    tensor cores reach 81 % of theirs (`wgmma`). A cluster of two blocks that share what they
+//!    load, by multicast, would need half of these bytes.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts per read | limited by |
 //! |---|---|---|---|---|---|
@@ -52,12 +57,14 @@
 //! | `mma_tiled` | the block stages tiles in shared memory; 64 x 64 results per warp (sm_80) | 16 | 8 | 32 | bank conflicts |
 //! | `mma_swizzled` | the chunks of a row are swizzled: `ldmatrix` has no bank conflicts (sm_80) | 16 | 8 | 4 | waiting for tiles |
 //! | `mma_pipelined` | four tiles in shared memory: while the warps multiply one, the next are copied (sm_80) | 16 | 8 | 4 | shared memory and tensor cores |
-//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90) | none | 8 | none | tensor cores |
+//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90) | none | 8 | none | L2, and tensor cores |
 //!
-//! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989 TFLOP/s is what
-//! NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer, reaches about four fifths of it. The
-//! instruction `mma.sync` cannot keep Hopper's tensor cores busy: `mma_pipelined` should take between 1.5 and 1.8 times
-//! the time of cuBLAS, and `wgmma`, which does what cuBLAS does without its clusters, at most 1.25 times.
+//! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989
+//! TFLOP/s is what NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer,
+//! reaches 82 % of it (2 x 8192^3 / `cuBLAS bf16` / (132 x 2048 x 2 x 1.83 GHz)). The instruction
+//! `mma.sync` cannot keep Hopper's tensor cores busy: `mma_pipelined` takes 1.54 times
+//! (`mma_pipelined` / `cuBLAS bf16`) as long as cuBLAS, and `wgmma`, which does what cuBLAS does
+//! without its clusters, 1.04 times (`wgmma` / `cuBLAS bf16`).
 //!
 //! The key part of `mma_pipelined` in CUDA C++:
 //!
@@ -89,16 +96,18 @@
 //! }
 //! ```
 //!
-//! Common misconception: "tensor cores make a product compute-bound". They make it 16 times easier to be bound by
-//! memory: the same tile that fed the ordinary units well enough starves them.
+//! Common misconception: "tensor cores make a product compute-bound". They make it 2048 / 128 = 16
+//! times easier to be bound by memory: the same tile that fed the ordinary units well enough
+//! starves them.
 //!
 //! Common misconception: "tensor cores are inexact". The products of bf16 are exact. Only sums are rounded, by rules of their
 //! own; here all elements are whole 128ths, so that every order of summation gives the same bits, and results are compared
 //! exactly.
 //!
 //! Questions:
-//! - Why does `naive` pad its tiles, and `mma_tiled` not? `ldmatrix` needs rows at multiples of 16 bytes. A row padded by 16
-//!   bytes has no conflicts, either, but wastes an eighth of the stage; the swizzle wastes nothing.
+//! - Why does `naive` pad its tiles, and `mma_tiled` not? `ldmatrix` needs rows at multiples of 16
+//!   bytes. A row padded by 16 bytes has no conflicts, either, but wastes 16 / 144 of the stage;
+//!   the swizzle wastes nothing.
 //! - Why 64 x 64 results per warp? 32 x 32 would need 0.125 bytes of shared memory per multiply-add: twice what there is.
 //! - Why do blocks go down 16 tiles before they go right? Blocks that run concurrently then share 16 tiles of rows and
 //!   about 8 of columns, which are in L2; in plain row order they would share 4 and 32.
@@ -124,6 +133,7 @@
 //! instructions"; CUTLASS documentation, "Efficient GEMM in
 //! CUDA".
 //!
+//! [measured peak]: cuda_std::glossary#measured-peak
 //! [shared memory]: cuda_std::glossary#shared-memory
 //! [register]: cuda_std::glossary#register
 //! [warp]: cuda_std::glossary#warp

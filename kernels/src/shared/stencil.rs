@@ -110,8 +110,8 @@
 //! - Why are the rows of the tile in `volume_rolling` 35 vectors apart, though 34 are used? The sides
 //!   of the halo are stored column by column. 34 r mod 8 takes 4 values, which is a two-way
 //!   [bank conflict]; 35 r mod 8 takes all 8.
-//! - Why not walk down the whole plane with one block? The fewer rows are loaded twice, but there would
-//!   be too few blocks for 132 multiprocessors.
+//! - Why not walk down the whole plane with one block? Fewer rows would be loaded twice, but there
+//!   would be too few blocks for 132 multiprocessors.
 //!
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |

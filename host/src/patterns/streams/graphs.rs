@@ -38,11 +38,11 @@
 //! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | one per kernel, and those that make the graph |
 //! | `recorded_once` | the graph was made before the run, which only launches it | one |
 //!
-//! Expected: per kernel, `one_by_one` (748.8 us) / 256 = 3.3 and `recorded_once` (369.5 us) / 256 =
-//! 1.4 microseconds, for kernels of 64 KiB. `recorded_anew` (945.9 us) adds the making of the
-//! graph. The time is that between two [events][event] around the host's calls on an idle stream.
-//! Each kernel works on the result of the one before, so that none may be left out or change
-//! places.
+//! Expected: for each of 256 kernels of 64 KiB, `one_by_one` (748.8 us) takes 2.9 us (`one_by_one`
+//! / 256) and `recorded_once` (369.5 us) takes 1.4 us (`recorded_once` / 256). `recorded_anew`
+//! (945.9 us) adds the making of the graph. The time is that between two [events][event] around the
+//! host's calls on an idle stream. Each kernel works on the result of the one before, so that none
+//! may be left out or change places.
 //!
 //! In CUDA C++, then in Rust. `capture` takes the enqueuing code as a closure, so the end cannot be
 //! forgotten:
@@ -65,9 +65,11 @@
 //! nothing, because the host enqueues them faster than the device works them off.
 //!
 //! Questions:
-//! - How often must a graph be launched to pay? Making it costs `recorded_anew` (945.9 us) less
-//!   `recorded_once` (369.5 us), and each launch saves `one_by_one` (748.8 us) less
-//!   `recorded_once`. That is 622 / 477 = 1.3 launches: it pays from the second one on.
+//! - How often must a graph be launched to pay? Making it costs 576 us
+//!   (`recorded_anew` - `recorded_once`), and each launch saves 379 us
+//!   (`one_by_one` - `recorded_once`). So it pays after 1.5 launches
+//!   ((`recorded_anew` - `recorded_once`) / (`one_by_one` - `recorded_once`)): a graph that is
+//!   launched once does not pay, and one that is launched again does.
 //! - What if the arguments change? `cudaGraphExecKernelNodeSetParams` changes those of a kernel
 //!   without making the graph anew. Or let the kernels read what changes from memory.
 //! - Why do launches overlap at all with the kernels? A launch only enqueues. The host is ahead of

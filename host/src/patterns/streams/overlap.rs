@@ -68,11 +68,11 @@
 //! ```
 //!
 //! The longest part runs without a gap; of the two others only one piece each sticks out, at the
-//! start and at the end. Here n = 8: `kernel` (1.713 ms) and an eighth of `h2d` (1.222 ms) and
-//! `d2h` (1.223 ms) give 2.02, and `depth_first` (2.049 ms) is near it. `host_beside` (2.052 ms)
-//! hides the host's work, `host_after` (2.630 ms) adds it. With few steps per word the copies are
-//! the longest part; then `bidirectional` (1.353 ms) takes the place of the largest of the three,
-//! because both directions share a part of PCIe.
+//! start and at the end. Here n = 8: `kernel` (1.713 ms), `h2d` (1.222 ms) and `d2h` (1.223 ms)
+//! give 2.02 ms (`kernel` + (`h2d` + `d2h`) / 8), and `depth_first` (2.049 ms) is near it.
+//! `host_beside` (2.052 ms) hides the host's work, `host_after` (2.630 ms) adds it. With few steps
+//! per word the copies are the longest part; then `bidirectional` (1.353 ms) takes the place of the
+//! largest of the three, because both directions share a part of PCIe.
 //!
 //! In CUDA C++, and the same in Rust:
 //!
@@ -94,8 +94,8 @@
 //! Questions:
 //! - Why not hundreds of pieces? Each piece pays the fixed costs of two copies and a [launch]. The
 //!   curve over `pieces` gets flat at 16 to 32 pieces; small arrays have their best number earlier.
-//! - Is three times as fast the best that is possible? Yes, if the three parts take equally long:
-//!   `serial` is u + k + d, and nothing can be shorter than the longest of them.
+//! - Is exactly three times as fast the best that is possible? Yes, if the three parts take equally
+//!   long: `serial` is u + k + d, and nothing can be shorter than the longest of them.
 //! - Which part should be made faster? The longest. The curve over `steps` shows where the kernel
 //!   takes over from the copies: from there on `depth_first` grows with `kernel`.
 //! - Why does this kernel compute in [registers][register]? So that the three parts share nothing

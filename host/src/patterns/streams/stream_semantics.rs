@@ -92,9 +92,9 @@
 //! - Which wait should I use? An event between streams where the device alone needs the order: it
 //!   costs almost nothing. A wait of the host only where the host needs the data.
 //! - Do 16 streams overlap as well as 4? Not here: the curve over `works` shows that 16 of them
-//!   take 1.7 times as long as 8. The device has 8 hardware queues unless
-//!   `CUDA_DEVICE_MAX_CONNECTIONS` says otherwise, and streams that share a queue may wait for each
-//!   other.
+//!   take 1.7 times (`non_blocking` at works=16 / `non_blocking` at works=8) as long as 8. The
+//!   device has 8 hardware queues unless `CUDA_DEVICE_MAX_CONNECTIONS` says otherwise, and streams
+//!   that share a queue may wait for each other.
 //! - Why does this project not use `Stream::new` with the flag `NON_BLOCKING`? The function of the
 //!   crate `cust` drops that flag, so its streams are blocking ones.
 //!   `cust_ext::stream::non_blocking` makes the others.

@@ -3,10 +3,10 @@
 //! Shows: a copy costs a fixed time before its first byte, so many small copies should become one;
 //! a copy that knows width and pitch needs no packing.
 //!
-//! The surprise comes twice. Copying 1 MiB row by row, `one_by_one` (2567 us), takes 95 times as
-//! long as copying it with one call, `two_d` (27.74 us). And packing the rows first, as one is
-//! often told to do, gets only part of the way: `packed` (136.1 us) spends most of its time on the
-//! CPU.
+//! The surprise comes twice. Copying 1 MiB row by row, `one_by_one` (2567 us), takes 93 times
+//! (`one_by_one` / `two_d`) as long as copying it with one call, `two_d` (27.74 us). And packing
+//! the rows first, as one is often told to do, gets only part of the way: `packed` (136.1 us)
+//! spends most of its time on the CPU.
 //!
 //! The wanted words are in rows, and between two rows is a gap of the same length, on the [host]
 //! and on the [device] alike. The rows must cross [PCIe], the gaps should not. The distance from
@@ -26,8 +26,9 @@
 //! ```
 //!
 //! 1. `one_by_one` enqueues one copy per row (`cudaMemcpyAsync`, here `async_copy_from`). The time
-//!    per call is what counts: a row of 256 words is 1 KiB, and PCIe carries it in a hundredth of
-//!    the time that the call and the start of the copy take.
+//!    per call is what counts: a row of 256 words is 1 KiB, and PCIe carries it in 0.7 % (1 KiB /
+//!    peak of H2D / (`one_by_one` / 1024)) of the time that the call and the start of the copy
+//!    take.
 //! 2. `packed` pays that fixed time once: the CPU copies the rows into one dense array in [pinned
 //!    memory], one copy takes it to the device, and a [kernel] spreads the rows there. It costs a
 //!    copy by the CPU and a [launch]. What remains is the CPU's copy, which is now the longest
@@ -46,10 +47,15 @@
 //! | `two_d` | one copy that skips the gaps, without packing | a copy | PCIe |
 //! | `mapped` | no copy: the kernel reads the rows from mapped memory | a launch | PCIe |
 //!
-//! Expected: n rows of V bytes in all take n a + V/b one by one, and a + V/b + pack when packed; a
-//! is the fixed time of a copy, b the rate of PCIe, and pack the time to pack and unpack. So the
-//! gain is near n for short rows, and near 1 for rows that are long against a b bytes. Here
-//! `packed` (136.1 us) gains much, `two_d` (27.74 us) more, and `mapped` (32.19 us) nearly as much.
+//! Expected: a copy has two fixed times. A copy alone takes a = 8.1 us (`one_by_one` at copies=1),
+//! from the call to the end; one more copy in the queue takes q = 2.5 us (`one_by_one` / 1024),
+//! because the calls and the engine's work overlap. So n rows of V bytes in all take a + n q + V/b
+//! one by one, and a + V/b + pack when packed; b is the rate of PCIe, and pack the time to pack and
+//! unpack. The gain is near n q / a for short rows, not near n, and near 1 for rows that are long
+//! against q b bytes. With n = 1024 rows of one word, `two_d` gains 191 times (`one_by_one` at
+//! width=1 / `two_d` at width=1), and `packed` 121 times (`one_by_one` at width=1 / `packed` at
+//! width=1). With rows of 1 KiB `packed` (136.1 us) gains much, `two_d` (27.74 us) more, and
+//! `mapped` (32.19 us) nearly as much.
 //!
 //! In CUDA C++, and in Rust:
 //!
@@ -66,9 +72,9 @@
 //! while the last one runs, but each costs host and engine a fixed time, and 1024 of them add up.
 //!
 //! Questions:
-//! - How long must a row be until it does not matter? One copy of `one_by_one` (2567 us) takes
-//!   1/1024 of that. In that time PCIe carries about 140 KiB (at 55 x 10^9 bytes per second), so
-//!   rows of that length have half the rate.
+//! - How long must a row be until it does not matter? One copy of `one_by_one` (2567 us) takes 2.5
+//!   us (`one_by_one` / 1024). In that time PCIe carries 136 KiB (`one_by_one` / 1024 x peak of
+//!   H2D), so a row of that length spends as long in the queue as on PCIe.
 //! - Why not copy everything, with the gaps? That is one call, too, and moves twice the bytes here.
 //!   It is a good choice where gaps are short. It also overwrites the gaps on the device.
 //! - What if the rows are scattered? `two_d` needs one pitch. For places without a rule, use

@@ -2,11 +2,11 @@
 //!
 //! Shows: with peer access a [device] copies, loads and stores another device's memory over their
 //! link, and a [kernel] that does so itself needs no copies at all; without it the same copy call
-//! silently goes through the [host] at a tenth of the rate.
+//! silently goes through the [host], which is many times slower.
 //!
 //! The surprise: `copy_staged` and `copy_direct` make the same call, `cuMemcpyPeerAsync`, with the
 //! same arguments. Without peer access the driver copies to the host's memory and from there to the
-//! other device, over [PCIe] and without a word. On two H100 the first takes ten times as long
+//! other device, over [PCIe] and without a word. On two H100 the first takes many times as long
 //! (`results/nvidia-h100-x2/peer_to_peer.csv`).
 //!
 //! Devices of one host are linked by NVLink or only by PCIe. Whether one can access another's memory
@@ -35,13 +35,13 @@
 //! 4. `copy_every_pair` does one ordered pair of devices after the other. Its time divided by their
 //!    number is that of the average pair: where it is longer than `copy_direct`, some pairs have a
 //!    slower link.
-//! 5. `read_words` and `read_vectorized` are kernels of the first device that load the other's memory,
-//!    4 and 16 bytes per lane. Little's law says what the link needs: its rate times its [latency],
-//!    about a third of a megabyte in flight. A full H100 has 132 x 2048 threads, which have a whole
-//!    one in flight with 4 bytes each: enough, so 16 bytes per lane gain nothing. On two H100 both
-//!    have 0.94 of the rate of the copy engine, and that is what kernels get there: 72 other shapes
-//!    (more loads at once, other blocks, bulk copies) have 0.95 of it at the most
-//!    (`results/nvidia-h100-x2/link-shapes.txt`).
+//! 5. `read_words` and `read_vectorized` are kernels of the first device that load the other's
+//!    memory, 4 and 16 bytes per lane. Little's law says what the link needs: its rate times its
+//!    [latency], some hundred kilobytes in flight. A full H100 has 132 x 2048 threads, which have
+//!    132 x 2048 x 4 B = 1.1 MB in flight with 4 bytes each: enough, so 16 bytes per lane gain
+//!    nothing. On two H100 both have nearly the rate of the copy engine, and that is what kernels
+//!    get there: none of 72 other shapes (more loads at once, other blocks, bulk copies) gets all
+//!    of it (`results/nvidia-h100-x2/link-shapes.txt`).
 //! 6. `write_words` and `write_vectorized` are the same kernels on the second device, which stores to
 //!    the first one's memory. A store waits for nothing, so latency matters even less.
 //! 7. `read_each` lets every device load from the next one at the same time.
@@ -81,10 +81,11 @@
 //! | `all_reduce_direct` | a kernel of every device loads its part from all, adds, and stores to all | 4n |
 //! | `all_reduce_nccl` | NVIDIA's library | 4n |
 //!
-//! Expected: an all-reduce of d devices moves 2 (d - 1) / d x 4n bytes over each device's link, each
-//! way; for two devices that is 4n, as much as `copy_each`. The ring has its additions on top, which
-//! read and write the device's own memory: 3 x 2n bytes, eight times as fast as the link.
-//! `all_reduce_on_one` uses one direction at a time and takes twice as long.
+//! Expected: an all-reduce of d devices moves 2 (d - 1) / d x 4n bytes over each device's link,
+//! each way; for two devices that is 4n, as much as `copy_each`. The ring has its additions on top,
+//! which read and write the device's own memory: 3 x 2n bytes, at the rate of that memory, which is
+//! far above that of the link. `all_reduce_on_one` uses one direction at a time, so it takes
+//! exactly twice as long by this count.
 //!
 //! The key kernel in CUDA C++, for 16 bytes per thread; `arrays` has the devices' sources, then their
 //! targets:

@@ -5,8 +5,8 @@
 //!
 //! The surprise: the kernel that works directly on the host's memory, `mapped` (0.424 ms), has
 //! finished before the program that copies to fast memory first, `staged` (0.641 ms). But let it
-//! read each word four times, and `mapped_reread` (1.320 ms) takes four times as long as
-//! `staged_reread` (0.339 ms).
+//! read each word four times, and `mapped_reread` (1.320 ms) takes 3.9 times (`mapped_reread` /
+//! `staged_reread`) as long as `staged_reread` (0.339 ms).
 //!
 //! [Pinned memory][pinned memory] can be mapped: it then has an address that a [kernel] on the
 //! [device] can use. Each [sector] that the kernel loads or stores crosses [PCIe], the connection
@@ -57,9 +57,10 @@
 //! and little more than V/b in `mapped`, because the directions overlap by themselves.
 //! `mapped_read` (0.342 ms) and `mapped_write` (0.332 ms) take V/b each. `strided_write` (5.308 ms)
 //! sends 32 stores of 4 bytes where `mapped_write` sends whole [cache lines][cache line], and takes
-//! 16 times as long. `strided_read` (0.762 ms) takes only twice as long as `mapped_read`: the 8
-//! warps of a [block] use all 8 words of a sector, if L1 retains it for so long, but PCIe carries
-//! each sector as a request of its own.
+//! 16 times (`strided_write` / `mapped_write`) as long. `strided_read` (0.762 ms) takes only 2.2
+//! times (`strided_read` / `mapped_read`) as long as `mapped_read`: the 8 warps of a [block] use
+//! all 8 words of a sector, if L1 retains it for so long, but PCIe carries each sector as a request
+//! of its own.
 //!
 //! In CUDA C++; in Rust the same with `HostBuffer`:
 //!
@@ -80,7 +81,8 @@
 //! - When is mapped memory the right choice? When each byte is read or written once, with coalesced
 //!   requests. Also when a kernel needs few words of a large array, which a copy would move
 //!   completely.
-//! - Why is `mapped_rewrite` (0.755 ms) not four times `mapped_write` (0.332 ms)? Stores need no
+//! - Why does `mapped_rewrite` (0.755 ms) take only 2.3 times (`mapped_rewrite` / `mapped_write`)
+//!   as long as `mapped_write` (0.332 ms), though it writes each word four times? Stores need no
 //!   answer, so several to the same place can be merged before they cross PCIe. How many are, no
 //!   document says.
 //! - When may the host read what the kernel wrote? After it has waited for the kernel, as for any
