@@ -199,6 +199,7 @@ macro_rules! readable {
 readable! {
     [T: DeviceCopy] &DeviceBuffer<T> as T, safe;
     [T] Part<'_, T> as T, safe;
+    [T] PartMut<'_, T> as T, safe;
     [T: DeviceCopy] &DeviceSlice<T> as T;
     [T] DevicePtr<'_, T> as T;
     // cust's buffers cannot hold the floats of `half`, but their bits.

@@ -6,7 +6,12 @@ use sha2::{Digest, Sha256};
 /// The kernels of a crate, compiled for one architecture.
 ///
 /// `cuda_builder::Images` writes a list of these from a build script. A launch without `unsafe` believes what the PTX says
-/// of its kernels, so no other safe code can make one.
+/// of its kernels, so no other safe code can make one:
+///
+/// ```compile_fail,E0639
+/// static MINE: &[cuda_host::Image] =
+///     &[cuda_host::Image { capability: 70, text: "", kernels: &[], compiler: "", commit: "" }];
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Image {

@@ -44,6 +44,20 @@ impl Launcher<'_> {
     /// launcher.run(scale, 4, (2.0_f32, &x, &mut x))
     /// # }
     /// ```
+    /// a slice of cust's can be copied, so what it points to may be freed or be the output:
+    /// ```compile_fail,E0277
+    /// # use cuda_host::Launcher;
+    /// # use cuda_std::safe::PerThread;
+    /// # use cust::memory::{DeviceBuffer, DeviceSlice};
+    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
+    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
+    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
+    /// # };
+    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// let mut copy: DeviceSlice<f32> = *x;
+    /// launcher.run(scale, 4, (2.0_f32, &x, &mut copy))
+    /// # }
+    /// ```
     /// and an address is not memory that is borrowed:
     /// ```compile_fail,E0277
     /// # use cuda_host::{DevicePtrMut, Launcher};
