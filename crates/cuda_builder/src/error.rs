@@ -89,6 +89,19 @@ pub enum CudaBuilderError {
         /// The beginning that was asked for.
         prefix: String,
     },
+    /// Two kernels of one crate have one name.
+    #[error(
+        "two kernels of `{krate}` are called `{name}`, at lines {lines} of their files: rename one, because a launch finds a \
+         kernel by its name"
+    )]
+    DuplicateKernel {
+        /// The name.
+        name: String,
+        /// The crate.
+        krate: String,
+        /// The lines where they are.
+        lines: String,
+    },
     /// A safe kernel reaches a barrier that only whole warps may come to.
     #[error(
         "kernel `{kernel}` is a safe function, and reaches `{barrier}`{}, which may only stand where whole warps come \

@@ -1,6 +1,6 @@
 //! The kernels of a module: their names in PTX, and what a launch compares with the host's tokens.
 //!
-//! `#[kernel]` names an entry `crate$name`, so that two crates may have kernels of one name. Here the entry gets its plain
+//! `#[kernel]` names an entry `crate$name$line`, so that two crates may have kernels of one name. Here the entry gets its plain
 //! name; where several have one, that of the crate itself keeps it, and the others become `crate_name`. The record of each
 //! kernel goes to the end of the PTX as a comment, so that it is wherever the PTX is.
 
@@ -36,7 +36,10 @@ impl Record {
 }
 
 /// The module with plain names for its entries, and the records of its kernels. `own` is the crate that is built.
-pub(crate) fn name(module: &str, own: &str) -> (String, Vec<Record>) {
+///
+/// # Errors
+/// Two kernels of one crate have one name.
+pub(crate) fn name(module: &str, own: &str) -> Result<(String, Vec<Record>), CudaBuilderError> {
     let mut signatures = BTreeMap::new();
     for definition in module.lines().filter_map(ir::definition) {
         if let Some(path) = ir::unquoted(definition.name).strip_prefix(ATTRIBUTES)
@@ -46,19 +49,25 @@ pub(crate) fn name(module: &str, own: &str) -> (String, Vec<Record>) {
             signatures.insert(path.to_owned(), signature.to_vec());
         }
     }
-    let plain = |path: &str| path.split_once('$').map_or(path, |(_, name)| name).to_owned();
-    let mut users: BTreeMap<String, usize> = BTreeMap::new();
+    // The lines of each kernel in each crate that has one of its name.
+    let mut users: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for path in signatures.keys() {
-        *users.entry(plain(path)).or_default() += 1;
+        let [krate, name, line] = parts(path);
+        users.entry(name).or_default().entry(krate).or_default().push(line);
+    }
+    for (name, crates) in &users {
+        if let Some((krate, lines)) = crates.iter().find(|(_, lines)| lines.len() > 1) {
+            return Err(CudaBuilderError::DuplicateKernel {
+                name: (*name).to_owned(),
+                krate: (*krate).to_owned(),
+                lines: lines.join(" and "),
+            });
+        }
     }
     let named = |path: &str| {
-        let name = plain(path);
-        match path.split_once('$') {
-            Some((krate, _)) if krate != own && users.get(&name) > Some(&1) => {
-                format!("{krate}_{name}")
-            }
-            _ => name,
-        }
+        let [krate, name, _] = parts(path);
+        let is_shared = users.get(name).is_some_and(|crates| crates.len() > 1);
+        if is_shared && krate != own { format!("{krate}_{name}") } else { name.to_owned() }
     };
     let mut out = String::with_capacity(module.len());
     let mut rest = module;
@@ -80,12 +89,20 @@ pub(crate) fn name(module: &str, own: &str) -> (String, Vec<Record>) {
         rest = &rest[end..];
     }
     out.push_str(rest);
-    let records = signatures.into_iter().map(|(path, signature)| Record {
-        name: named(&path),
-        path,
-        signature,
+    let records = signatures.iter().map(|(path, signature)| Record {
+        name: named(path),
+        path: path.clone(),
+        signature: signature.clone(),
     });
-    (out, records.collect())
+    let records = records.collect();
+    Ok((out, records))
+}
+
+/// The crate, the name and the line of a kernel's path.
+fn parts(path: &str) -> [&str; 3] {
+    let (krate, rest) = path.split_once('$').unwrap_or(("", path));
+    let (name, line) = rest.rsplit_once('$').unwrap_or((rest, ""));
+    [krate, name, line]
 }
 
 /// Notes the records of the kernels that `ptx` has at its end.
@@ -194,9 +211,9 @@ mod tests {
     #[test]
     fn a_name_is_plain_unless_two_crates_have_it() {
         let words = [3, 0, 0, 0, 0, 0, 0, 1, 256, 1, 1, 0, 0, 4, 4];
-        let module = [kernel("mine$scale", &words), kernel("theirs$scale", &words)].concat()
-            + &kernel("theirs$other", &words);
-        let (named, records) = name(&module, "mine");
+        let module = [kernel("mine$scale$3", &words), kernel("theirs$scale$3", &words)].concat()
+            + &kernel("theirs$other$9", &words);
+        let (named, records) = name(&module, "mine").expect("no name is there twice");
         for expected in ["@scale(", "@theirs_scale(", "@other(", "@__coalesce_attributes_scale ="] {
             assert!(named.contains(expected), "{expected}: {named}");
         }
@@ -204,19 +221,35 @@ mod tests {
         let found: Vec<_> = records.iter().map(|it| (it.name.as_str(), it.path.as_str())).collect();
         assert_eq!(
             found,
-            [("scale", "mine$scale"), ("other", "theirs$other"), ("theirs_scale", "theirs$scale")]
+            [
+                ("scale", "mine$scale$3"),
+                ("other", "theirs$other$9"),
+                ("theirs_scale", "theirs$scale$3")
+            ]
         );
         assert!(records.iter().all(|it| it.signature == words[7..] && it.is_safe()));
 
         let mut ptx = ".visible .entry scale(\n)\n{\n\tret;\n}\n".to_owned();
         note(&mut ptx, &records);
         let noted: Vec<&str> = ptx.lines().filter(|line| line.starts_with(RECORD)).collect();
-        assert_eq!(noted, ["// kernel: scale mine$scale 1 256 1 1 0 0 4 4"]);
+        assert_eq!(noted, ["// kernel: scale mine$scale$3 1 256 1 1 0 0 4 4"]);
+    }
+
+    #[test]
+    fn two_kernels_of_a_crate_have_two_names() {
+        let words = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let module = kernel("mine$scale$3", &words) + &kernel("mine$scale$12", &words);
+        let error = name(&module, "mine").expect_err("the name is there twice").to_string();
+        assert!(
+            error.contains("two kernels of `mine` are called `scale`, at lines 12 and 3"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_safe_kernel_reaches_no_barrier_of_whole_warps() {
-        let (_, mut records) = name(&kernel("a$k", &[3, 0, 0, 0, 0, 0, 0, 1, 32, 1, 1, 0]), "a");
+        let words = [3, 0, 0, 0, 0, 0, 0, 1, 32, 1, 1, 0];
+        let (_, mut records) = name(&kernel("a$k$5", &words), "a").expect("there is one kernel");
         let function = ".func (.param .b32 func_retval0) helper(\n)\n{\n\
             \t.loc\t1 9 0 // kernels/src/a.rs:9:0\n\tbar.sync \t0;\n\tret;\n}\n";
         let entry =

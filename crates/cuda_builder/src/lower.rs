@@ -24,7 +24,7 @@ pub(crate) fn ptx(
     let compiled = step("rustc.ll");
     run(toolchain, "llvm-dis", bitcode, &compiled, &[])?;
     let placed = step("spaces.ll");
-    let (compiled, records) = kernels::name(&read(&compiled)?, own_crate);
+    let (compiled, records) = kernels::name(&read(&compiled)?, own_crate)?;
     let kept = match &options.only {
         Some(prefix) => ir::only_kernels(&compiled, prefix).ok_or_else(|| {
             CudaBuilderError::NoSuchKernels { path: path.to_owned(), prefix: prefix.clone() }

@@ -2,7 +2,7 @@
 //! of some kernels gives the PTX of a build of all.
 
 use cuda_builder::toolchain::Toolchain;
-use cuda_builder::{CudaBuilder, DebugInfo, NvvmArch, PanicStrategy};
+use cuda_builder::{CudaBuilder, CudaBuilderError, DebugInfo, NvvmArch, PanicStrategy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -241,28 +241,74 @@ fn a_crate_may_say_itself_what_the_builder_brings() {
     assert!(small.build(NvvmArch::Compute70).contains(".entry entry"));
 }
 
-/// The error of a build of a crate of kernels with this source.
-fn error_of(source: &str) -> String {
+/// Builds a crate of kernels with this source, which may use the crate `used_kernels` with that source.
+fn build(source: &str, used: &str) -> Result<PathBuf, CudaBuilderError> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable folder");
     let cuda_std = root().join("crates/cuda_std").canonicalize().expect("it is there");
-    let manifest = format!(
-        "[package]\nname = \"refused_kernels\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
-         [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
-    );
-    std::fs::create_dir(folder.path().join("src")).expect("a writable folder");
-    std::fs::write(folder.path().join("Cargo.toml"), manifest).expect("a writable folder");
-    std::fs::write(folder.path().join("src/lib.rs"), source).expect("a writable folder");
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("a writable folder");
+        std::fs::write(path, text).expect("a writable folder");
+    };
+    let manifest = |name: &str, more: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n{more}\n\
+             [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
+        )
+    };
+    let uses = "used_kernels = { path = \"used\" }\n";
+    write("Cargo.toml", &(manifest("own_kernels", "[workspace]") + uses));
+    write("src/lib.rs", source);
+    write("used/Cargo.toml", &manifest("used_kernels", ""));
+    write("used/src/lib.rs", used);
     std::fs::copy(root().join("Cargo.lock"), folder.path().join("Cargo.lock"))
         .expect("it is there");
-    let built = CudaBuilder::new(folder.path()).target_dir(target_dir()).build();
+    CudaBuilder::new(folder.path()).target_dir(target_dir().join("tmp/small")).build()
+}
+
+const HEAD: &str = "#![no_std]\nuse cuda_std::prelude::*;\nuse cuda_std::safe::PerThread;\n";
+
+fn error_of(body: &str) -> String {
+    let built = build(&format!("{HEAD}{body}"), "#![no_std]\n");
     built.expect_err("the kernels are refused").to_string()
+}
+
+#[test]
+fn kernels_of_two_crates_may_have_one_name() {
+    let kernel = |value: u32| {
+        format!(
+            "{HEAD}#[kernel(block = 1)]\npub fn mark(mut out: PerThread<u32>) {{\n    \
+             if let Some(out) = out.mine() {{ *out = {value}; }}\n}}\n"
+        )
+    };
+    // The crate that is used has to be there for its kernels to be.
+    let own = kernel(1) + "pub use used_kernels as used;\n";
+    let path = build(&own, &kernel(2)).expect("both compile");
+    let ptx = read(path);
+    for expected in
+        [".entry mark(", ".entry used_kernels_mark(", " own_kernels$mark$", " used_kernels$mark$"]
+    {
+        assert!(ptx.contains(expected), "{expected}: {ptx}");
+    }
+}
+
+#[test]
+fn two_kernels_of_one_name_in_one_crate_are_told_with_both_places() {
+    let kernel = "#[kernel]\npub unsafe fn mark(out: *mut u32) {}\n";
+    let body = format!(
+        "pub mod a {{\nuse super::*;\n{kernel}}}\npub mod b {{\nuse super::*;\n{kernel}}}\n"
+    );
+    let error = error_of(&body);
+    assert!(
+        error.contains("two kernels of `own_kernels` are called `mark`, at lines 12 and 7"),
+        "{error}"
+    );
 }
 
 #[test]
 fn an_unsafe_operation_of_a_safe_kernel_needs_the_word_on_the_device_too() {
     let error = error_of(
-        "#![no_std]\nuse cuda_std::prelude::*;\nuse cuda_std::safe::PerThread;\n#[kernel(block = 1)]\n\
-         pub fn reads(x: &[u32], mut out: PerThread<u32>) {\n    let mut value = 0;\n    \
+        "#[kernel(block = 1)]\npub fn reads(x: &[u32], mut out: PerThread<u32>) {\n    let mut value = 0;\n    \
          #[cfg(target_arch = \"nvptx64\")]\n    { value = *x.get_unchecked(1_000_000_000); }\n    \
          #[cfg(not(target_arch = \"nvptx64\"))]\n    { value += x[0]; }\n    \
          if let Some(out) = out.mine() { *out = value; }\n}\n",
@@ -273,12 +319,12 @@ fn an_unsafe_operation_of_a_safe_kernel_needs_the_word_on_the_device_too() {
 #[test]
 fn a_safe_kernel_that_reaches_a_barrier_of_whole_warps_is_refused_with_its_line() {
     let error = error_of(
-        "#![no_std]\nuse cuda_std::prelude::*;\nfn meet() {\n    thread::sync_threads();\n}\n\
-         #[kernel(block = 32)]\npub fn waits(x: &[u32]) {\n    if x[0] > 5 {\n        meet();\n    }\n}\n",
+        "fn meet() {\n    thread::sync_threads();\n}\n#[kernel(block = 32)]\npub fn waits(x: &[u32]) {\n    \
+         if x[0] > 5 {\n        meet();\n    }\n}\n",
     );
     assert!(
         error.contains("kernel `waits` is a safe function, and reaches `bar.sync` at "),
         "{error}"
     );
-    assert!(error.contains("src/lib.rs:9, which may only stand"), "{error}");
+    assert!(error.contains("src/lib.rs:10, which may only stand"), "{error}");
 }

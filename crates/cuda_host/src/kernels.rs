@@ -15,7 +15,7 @@ const PARAMETER: usize = 3;
 /// A module on the device, and what is known of its kernels.
 pub struct Kernels {
     module: Module,
-    /// By path, `crate$name`, and by the name alone.
+    /// By path, `crate$name$line`, and by the name alone.
     records: HashMap<&'static str, Record>,
 }
 
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn records_are_found_by_path_and_by_name() {
         let found = records(
-            ".version 8.0\n// kernel: scale mine$scale 1 256 1 1 0 1 4 4\n// kernel: theirs_scale theirs$scale 0 0 0 0 0\n",
+            ".version 8.0\n// kernel: scale mine$scale$3 1 256 1 1 0 1 4 4\n// kernel: theirs_scale theirs$scale$3 0 0 0 0 0\n",
         );
-        assert_eq!(found["mine$scale"].name, "scale");
+        assert_eq!(found["mine$scale$3"].name, "scale");
         assert_eq!(found["scale"].signature, [1, 256, 1, 1, 0, 1, 4, 4]);
-        assert_eq!(found["theirs$scale"].name, "theirs_scale");
+        assert_eq!(found["theirs$scale$3"].name, "theirs_scale");
         assert_eq!(found.len(), 4);
     }
 

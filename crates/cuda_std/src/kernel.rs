@@ -42,13 +42,13 @@ impl<F> Kernel<F> {
         }
     }
 
-    /// The same kernel with what the device build recorded of it, too: its path, `crate$name`, and its signature.
+    /// The same kernel with what the device build recorded of it, too: its path, `crate$name$line`, and its signature.
     #[doc(hidden)]
     pub const fn recorded(self, path: &'static str, signature: &'static [u32]) -> Self {
         Kernel { path, signature, ..self }
     }
 
-    /// The name of the kernel with that of its crate before it, as the device build records it: `crate$name`.
+    /// The name of the kernel with that of its crate before it, as the device build records it: `crate$name$line`.
     #[doc(hidden)]
     pub const fn path(self) -> &'static str {
         self.path

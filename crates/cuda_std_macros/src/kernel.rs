@@ -263,11 +263,12 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
     }
 }
 
-/// The kernel's name in the device build, with its crate's before it: two crates may have kernels of one name.
-/// `cuda_builder` gives the entry its plain name, unless another has it.
+/// The kernel's name in the device build, with its crate's before it and its line behind it: two crates may have kernels of
+/// one name. `cuda_builder` gives the entry its plain name, unless another has it.
 fn path(item: &ItemFn) -> String {
     let krate = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
-    format!("{krate}${}", item.sig.ident)
+    let name = &item.sig.ident;
+    format!("{krate}${name}${}", name.span().unwrap().line())
 }
 
 /// What host and device must agree on, as words: whether the kernel is safe, its block, which parameters are equally
