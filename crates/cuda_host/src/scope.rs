@@ -239,8 +239,7 @@ impl<T> DevicePtr<'_, T> {
     where
         T: DeviceCopy,
     {
-        let memory = lent.memory();
-        DevicePtr::from_raw(memory.as_device_ptr().as_raw(), memory.len())
+        DevicePtr::from_raw(lent.as_device_ptr().as_raw(), lent.len())
     }
 }
 
@@ -249,8 +248,7 @@ impl<T> DevicePtrMut<'_, T> {
     where
         T: DeviceCopy,
     {
-        let memory = lent.memory();
-        DevicePtrMut::from_raw(memory.as_device_ptr().as_raw(), memory.len())
+        DevicePtrMut::from_raw(lent.as_device_ptr().as_raw(), lent.len())
     }
 }
 

@@ -43,7 +43,8 @@ pub fn gpu(images: &'static [Image]) -> TestGpu {
     TestGpu { gpu, _turn: turn }
 }
 
-/// Runs a program's own code as a test: the GPU that it opens is the virtual one with every check, whatever it asks for.
+/// Runs a program's own code as a test: [`Gpu::auto`] and [`Gpu::open`] give the virtual GPU with every check, whatever they
+/// are asked for.
 ///
 /// # Panics
 /// When the program does, and when it has hazards.

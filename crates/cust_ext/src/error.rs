@@ -72,7 +72,7 @@ fn reason(call: &'static str, code: ReturnCode) -> String {
 
 fn advice(code: ReturnCode) -> Option<&'static str> {
     Some(match code.0 {
-        201 => "open the device on this thread first",
+        201 => "make the device current on this thread first, for example by `Gpu::make_current`",
         700 | 714..=719 => "an earlier kernel failed and the context is lost, start a new process",
         701 => "use fewer threads per block, or less shared memory",
         720 => "launch at most as many blocks as fit on the device at once",

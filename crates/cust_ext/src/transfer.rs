@@ -15,7 +15,7 @@ use crate::device;
 use crate::error::{Result, argument, call};
 use crate::stream::DefaultStream;
 use bytemuck::Pod;
-use cust::memory::{DeviceBuffer, DeviceCopy, DeviceSlice};
+use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use cust::stream::Stream;
 pub use in_flight::InFlight;
 use std::marker::PhantomData;
@@ -47,9 +47,19 @@ pub struct Lent<'scope, T: DeviceCopy> {
 pub struct Shared<'scope, T: DeviceCopy>(Lent<'scope, T>);
 
 impl<T: DeviceCopy> Lent<'_, T> {
-    /// The memory, for calls whose contract covers what else uses it.
-    pub fn memory(&self) -> &DeviceSlice<T> {
-        &self.memory
+    /// The address of the first value, for calls whose contract covers what else uses the memory.
+    pub fn as_device_ptr(&self) -> DevicePointer<T> {
+        self.memory.as_device_ptr()
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }
 
@@ -63,9 +73,13 @@ impl<'scope, T: DeviceCopy> Deref for Shared<'scope, T> {
 
 /// Runs `body`, which enqueues copies on `stream`, and waits for the stream before returning.
 ///
-/// ```no_run
+/// ```
 /// # use cust::memory::DeviceBuffer;
-/// # fn example(stream: &cust::stream::Stream) -> cust_ext::Result<()> {
+/// # use virtual_gpu::{Options, Profile, VirtualGpu};
+/// # let gpu = VirtualGpu::start(Profile::named("h200").unwrap(), Options::default()).unwrap();
+/// # cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
+/// # let _device = cust_ext::device::open(0)?;
+/// # let stream = &cust_ext::stream::non_blocking(None)?;
 /// let input = cust_ext::host_memory::HostBuffer::from_slice(&[1.0f32; 1024], Default::default())?;
 /// let mut output = cust_ext::host_memory::HostBuffer::<f32>::zeroed(1024, Default::default())?;
 /// let mut device = DeviceBuffer::<f32>::zeroed(1024)?;
@@ -75,8 +89,7 @@ impl<'scope, T: DeviceCopy> Deref for Shared<'scope, T> {
 ///     scope.download(&device, &mut output)
 /// })?;
 /// assert_eq!(*input, *output);
-/// # Ok(())
-/// # }
+/// # Ok::<(), cust_ext::Error>(())
 /// ```
 ///
 /// A buffer that is still being copied cannot be touched:
