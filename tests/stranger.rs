@@ -74,9 +74,10 @@ impl Project {
         let ours = ours.expect("it can be read");
         let start = ours.find("[profile.release]").expect("the workspace has settings");
         let end = ours.find("[profile.dev").unwrap_or(ours.len());
-        let quickly = ["coalesce", "report", "results", "simt", "virtual_gpu"]
-            .map(|library| format!("{library}.opt-level = 0\n"));
-        let settings = ours[start..end].replace("simt.codegen-units = 1\n", &quickly.concat());
+        let quickly = ["instruments", "report", "results", "simt", "virtual-gpu"]
+            .map(|library| format!("coalesce-{library}.opt-level = 0\n"));
+        let settings =
+            ours[start..end].replace("coalesce-simt.codegen-units = 1\n", &quickly.concat());
         let manifest = self.root.join("Cargo.toml");
         let own = std::fs::read_to_string(&manifest).expect("it was written");
         let own = own.split("[profile.dev]").next().unwrap_or_default();

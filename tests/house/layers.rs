@@ -1,7 +1,7 @@
 //! Which crate may know which: the table of ARCHITECTURE.md.
 
 use crate::kernels_source::{files, root};
-use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates of the workspace that each may reach, over any number of others; tests aside. All that may launch on the
@@ -124,10 +124,22 @@ pub fn workspace() -> Vec<Package> {
     metadata.packages
 }
 
+/// The name that code knows a crate by: that of its library, which a package for the registry does not share.
+fn name(package: &Package) -> &str {
+    let is_library = |target: &&Target| target.src_path.ends_with("src/lib.rs");
+    let library = package.targets.iter().filter(|target| !target.is_test()).find(is_library);
+    library.map_or(package.name.as_str(), |library| &library.name)
+}
+
 /// What a crate names, tests aside.
 fn dependencies(package: &Package, kind: DependencyKind) -> BTreeSet<&str> {
     let of_kind = package.dependencies.iter().filter(|dependency| dependency.kind == kind);
-    of_kind.map(|dependency| dependency.name.as_str()).collect()
+    of_kind.map(known_as).collect()
+}
+
+/// The name under which code knows a dependency.
+fn known_as(dependency: &Dependency) -> &str {
+    dependency.rename.as_deref().unwrap_or(&dependency.name)
 }
 
 /// The crates of the workspace that one reaches.
@@ -150,7 +162,7 @@ fn crates_know_only_what_is_below_them() {
     let packages = workspace();
     let known: BTreeMap<&str, BTreeSet<&str>> = packages
         .iter()
-        .map(|package| (package.name.as_str(), dependencies(package, DependencyKind::Normal)))
+        .map(|package| (name(package), dependencies(package, DependencyKind::Normal)))
         .collect();
     for name in known.keys().filter(|name| !TOP.contains(name)) {
         let (_, may) = MAY_REACH.iter().find(|(known, _)| known == name).unwrap_or_else(|| {
@@ -171,13 +183,13 @@ fn crates_know_only_what_is_below_them() {
 #[test]
 fn the_virtual_device_can_be_left_out_of_a_user_s_program() {
     let packages = workspace();
-    let package = packages.iter().find(|package| package.name == "cuda_host");
+    let package = packages.iter().find(|package| name(package) == "cuda_host");
     for dependency in &package.expect("it is in the workspace").dependencies {
-        let is_virtual = ["simt", "virtual_gpu"].contains(&dependency.name.as_str());
+        let is_virtual = ["simt", "virtual_gpu"].contains(&known_as(dependency));
         assert!(
             !is_virtual || dependency.optional,
             "cuda_host: make {} optional, for the feature `virtual`",
-            dependency.name
+            known_as(dependency)
         );
     }
 }
@@ -186,14 +198,11 @@ fn the_virtual_device_can_be_left_out_of_a_user_s_program() {
 fn crates_of_others_stay_behind_ours() {
     for package in workspace() {
         for kind in [DependencyKind::Normal, DependencyKind::Build] {
+            let user = name(&package);
             for name in dependencies(&package, kind) {
-                assert!(package.name != "simt", "simt has no dependencies: take {name} out");
+                assert!(user != "simt", "simt has no dependencies: take {name} out");
                 let Some((_, may)) = ONLY.iter().find(|(only, _)| *only == name) else { continue };
-                assert!(
-                    may.contains(&package.name.as_str()),
-                    "{}: only {may:?} may name {name}",
-                    package.name
-                );
+                assert!(may.contains(&user), "{user}: only {may:?} may name {name}");
             }
         }
     }
@@ -209,14 +218,14 @@ fn crates_of_others_stay_behind_ours() {
 #[test]
 fn a_catalogue_has_the_shape_that_its_users_expect() {
     let packages = workspace();
-    for (name, kind, expected) in NAMES {
-        let package = packages.iter().find(|package| package.name == *name);
+    for (half, kind, expected) in NAMES {
+        let package = packages.iter().find(|package| name(package) == *half);
         let named = dependencies(package.expect("it is in the workspace"), *kind);
         for other in *expected {
-            assert!(named.contains(other), "{name}/Cargo.toml: it names {other} itself");
+            assert!(named.contains(other), "{half}/Cargo.toml: it names {other} itself");
         }
         assert!(
-            *name != "kernels" || named.len() == 1,
+            *half != "kernels" || named.len() == 1,
             "kernels: device code needs cuda_std alone"
         );
     }

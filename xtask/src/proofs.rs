@@ -77,7 +77,7 @@ pub const PROOFS: &[Proof] = &[
             "test",
             "--release",
             "--package",
-            "simt",
+            "coalesce-simt",
             "--test",
             "fuzz",
             "--",
@@ -116,12 +116,12 @@ pub const PROOFS: &[Proof] = &[
         name: "sanitizers",
         shows: "the executor's unsafe code passes its tests under AddressSanitizer",
         // The runtime comes with the compiler; the standard library is the compiler's own, so what it does with memory
-        // inside is not seen. Miri sees more (`cargo +nightly miri test -p simt`, where somebody has it): not run here.
+        // inside is not seen. Miri sees more (`cargo +nightly miri test -p coalesce-simt`, where somebody has it): not run here.
         command: &[
             "test",
             "--release",
             "--package",
-            "simt",
+            "coalesce-simt",
             "--target",
             "x86_64-unknown-linux-gnu",
             "--target-dir",
@@ -163,7 +163,7 @@ pub const PROOFS: &[Proof] = &[
             "test",
             "--release",
             "--package",
-            "cuda_builder",
+            "coalesce-cuda-builder",
             "--test",
             "builds",
             "--",

@@ -119,7 +119,7 @@ fn for_device_crates(
 ) -> Result<Vec<String>, CudaBuilderError> {
     let mut tree = toolchain.clean_command(&toolchain.cargo);
     tree.current_dir(path).args(["tree", "--quiet", "--target", TARGET, "--prefix", "none"]);
-    tree.args(["--edges", "normal", "--invert", "cuda_std"]);
+    tree.args(["--edges", "normal", "--invert", "coalesce-cuda-std"]);
     // Without `cuda_std` in the tree it fails, and no crate needs to be named.
     let tree = tree.output().map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     let tree = String::from_utf8_lossy(&tree.stdout).into_owned();

@@ -167,8 +167,8 @@ impl Source {
             Source::Checkout(path) => text.replace(CHECKOUT, &path.to_string_lossy()),
             Source::Repository { url, revision } => {
                 let revision = revision.as_ref().map(|revision| format!(", rev = \"{revision}\""));
-                let git = format!("{{ git = \"{url}\"{} }}", revision.unwrap_or_default());
-                let line = |line: &str| match line.split_once(&format!("{{ path = \"{CHECKOUT}")) {
+                let git = format!("git = \"{url}\"{} }}", revision.unwrap_or_default());
+                let line = |line: &str| match line.split_once(&format!("path = \"{CHECKOUT}")) {
                     Some((start, _)) => format!("{start}{git}\n"),
                     None => format!("{line}\n"),
                 };
@@ -221,9 +221,8 @@ mod tests {
             url: "https://host/x.git".to_owned(),
             revision: Some("1a".to_owned()),
         };
-        let text = "# x\ncuda_std = { path = \"CHECKOUT/crates/cuda_std\" }\nanyhow = \"1\"\n";
-        let expected =
-            "# x\ncuda_std = { git = \"https://host/x.git\", rev = \"1a\" }\nanyhow = \"1\"\n";
+        let text = "# x\ncuda_std = { package = \"coalesce-cuda-std\", path = \"CHECKOUT/crates/cuda_std\" }\nanyhow = \"1\"\n";
+        let expected = "# x\ncuda_std = { package = \"coalesce-cuda-std\", git = \"https://host/x.git\", rev = \"1a\" }\nanyhow = \"1\"\n";
         assert_eq!(source.written_into(text), expected);
     }
 }
