@@ -100,7 +100,7 @@ const TOP: [&str; 2] = ["host", "tests"];
 const ONLY: &[(&str, &[&str])] = &[
     // The host tasks of the course are programs of learners.
     ("cust", &["cust_ext", "cuda_host", "coalesce", "course", "host", "tests"]),
-    ("cust_raw", &["cuda_driver", "virtual_gpu"]),
+    ("cust_raw", &["cuda_driver"]),
     // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
     ("libloading", &["cuda_driver", "coalesce"]),
 ];
