@@ -1,9 +1,13 @@
 //! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, and launches that
-//! are checked when they are compiled. Buffers, streams and events are cust's own.
+//! are checked when they are compiled.
+//!
+//! Buffers, streams and events are those of `cuda_host::cust`: the published crate with the feature `cust`, else
+//! `driver_owners`, which has the same names and needs no installation of CUDA. A library that says `cuda_host::cust`
+//! compiles with both.
 //!
 //! ```no_run
 //! use cuda_host::{Choice, Gpu};
-//! use cust::memory::{CopyDestination, DeviceBuffer};
+//! use cuda_host::cust::memory::{CopyDestination, DeviceBuffer};
 //! # const IMAGES: &[cuda_host::Image] = &[];
 //! # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
 //! #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
@@ -20,6 +24,10 @@
 //! target.copy_to(&mut result)?;
 //! # Ok::<(), anyhow::Error>(())
 //! ```
+
+// Every `cust::` below means it.
+#[cfg(not(feature = "cust"))]
+pub extern crate driver_owners as cust;
 
 mod argument;
 mod choice;
@@ -39,6 +47,8 @@ mod virtual_device;
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
 pub use choice::{Choice, DEVICE_VARIABLE, device_count};
 pub use cuda_driver::{OperationKind, OperationRecord};
+#[cfg(feature = "cust")]
+pub use cust;
 pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};

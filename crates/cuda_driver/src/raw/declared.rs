@@ -22,6 +22,16 @@ pub type CUhostFn = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type CUstreamCallback = Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>;
 pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
 
+/// Which memory a side of a copy is in. What a program passes is read as an integer.
+#[repr(u32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CUmemorytype {
+    CU_MEMORYTYPE_HOST = 1,
+    CU_MEMORYTYPE_DEVICE = 2,
+    CU_MEMORYTYPE_ARRAY = 3,
+    CU_MEMORYTYPE_UNIFIED = 4,
+}
+
 /// Declares structures that are only pointed to.
 macro_rules! opaque {
     ($($name:ident)*) => {$(
@@ -140,14 +150,14 @@ structures! {
     CUDA_MEMCPY2D {
         srcXInBytes: usize,
         srcY: usize,
-        srcMemoryType: c_uint,
+        srcMemoryType: CUmemorytype,
         srcHost: *const c_void,
         srcDevice: CUdeviceptr,
         srcArray: CUarray,
         srcPitch: usize,
         dstXInBytes: usize,
         dstY: usize,
-        dstMemoryType: c_uint,
+        dstMemoryType: CUmemorytype,
         dstHost: *mut c_void,
         dstDevice: CUdeviceptr,
         dstArray: CUarray,
@@ -160,7 +170,7 @@ structures! {
         srcY: usize,
         srcZ: usize,
         srcLOD: usize,
-        srcMemoryType: c_uint,
+        srcMemoryType: CUmemorytype,
         srcHost: *const c_void,
         srcDevice: CUdeviceptr,
         srcArray: CUarray,
@@ -171,7 +181,7 @@ structures! {
         dstY: usize,
         dstZ: usize,
         dstLOD: usize,
-        dstMemoryType: c_uint,
+        dstMemoryType: CUmemorytype,
         dstHost: *mut c_void,
         dstDevice: CUdeviceptr,
         dstArray: CUarray,
