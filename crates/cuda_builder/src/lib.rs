@@ -30,6 +30,7 @@
 
 mod arch;
 mod builder;
+mod carried;
 mod compile;
 mod error;
 pub mod facts;
@@ -50,6 +51,7 @@ mod unsupported;
 
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;
+pub use carried::WRITE_PTX_VARIABLE;
 pub use error::CudaBuilderError;
 pub use images::{AT_RUN_TIME_VARIABLE, Images, WITHOUT_KERNELS_VARIABLE};
 pub use load_caching::LoadCaching;
