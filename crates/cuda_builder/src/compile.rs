@@ -102,8 +102,11 @@ fn own_flags(options: &CompileOptions, arch: NvvmArch) -> Vec<String> {
     let features = arch.all_target_features();
     let mut flags: Vec<String> =
         features.iter().map(|feature| format!("--cfg=target_feature=\"{feature}\"")).collect();
-    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it.
+    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it, and of asking for one
+    // that it does not know.
     flags.push("-Aexplicit_builtin_cfgs_in_flags".to_owned());
+    flags.push("--check-cfg=cfg(target_feature, values(any()))".to_owned());
+    flags.push("--check-cfg=cfg(cuda_std_panic, values(\"trap\"))".to_owned());
     if options.panic == PanicStrategy::Trap {
         flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
     }
