@@ -3,6 +3,7 @@
 use crate::kernels_source::{files, root};
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, Target};
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 
 /// The crates of the workspace that each may reach, over any number of others; tests aside. All that may launch on the
 /// virtual device reach it through `cuda_host`.
@@ -24,12 +25,21 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("virtual_gpu", &["simt", "cuda_driver"]),
     ("virtual_libcuda", &["virtual_gpu", "simt", "cuda_driver", "profiling", "results", "report"]),
     ("profiling", &["virtual_gpu", "simt", "cuda_driver", "results"]),
-    ("cust_ext", &["cuda_driver"]),
+    ("driver_owners", &["cuda_driver"]),
+    ("cust_ext", &["driver_owners", "cuda_driver"]),
     ("results", &[]),
     ("report", &["results"]),
     (
         "cuda_host",
-        &["cuda_std", "cuda_std_macros", "cust_ext", "cuda_driver", "simt", "virtual_gpu"],
+        &[
+            "cuda_std",
+            "cuda_std_macros",
+            "cust_ext",
+            "driver_owners",
+            "cuda_driver",
+            "simt",
+            "virtual_gpu",
+        ],
     ),
     (
         "coalesce",
@@ -38,6 +48,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "cuda_std",
             "cuda_std_macros",
             "cust_ext",
+            "driver_owners",
             "cuda_driver",
             "simt",
             "virtual_gpu",
@@ -60,6 +71,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "cuda_std",
             "cuda_std_macros",
             "cust_ext",
+            "driver_owners",
             "cuda_driver",
             "simt",
             "virtual_gpu",
@@ -80,6 +92,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "cuda_std",
             "cuda_std_macros",
             "cust_ext",
+            "driver_owners",
             "measurement_kernels",
             "profiling",
             "report",
@@ -192,6 +205,26 @@ fn the_virtual_device_can_be_left_out_of_a_user_s_program() {
             known_as(dependency)
         );
     }
+}
+
+/// A library with kernels builds wherever Rust does: cust's build script asks for an installation of CUDA, so that only
+/// who asks for cust may have it.
+#[test]
+fn launching_needs_no_installation_of_cuda() {
+    let tree = |features: &str| {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["tree", "--offline", "--package", "coalesce-cuda-host", "--prefix", "none"]);
+        cargo.args(["--edges", "normal,build", "--features", features]).current_dir(root());
+        let tree = cargo.output().expect("cargo starts");
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        String::from_utf8_lossy(&tree.stdout).into_owned()
+    };
+    assert!(tree("virtual").contains("coalesce-virtual-gpu"));
+    assert!(
+        !tree("virtual").contains("cust_raw"),
+        "cuda_host reaches cust_raw without its feature `cust`"
+    );
+    assert!(tree("cust").contains("cust_raw"), "the name of what must not be there");
 }
 
 #[test]

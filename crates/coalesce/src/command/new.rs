@@ -84,6 +84,13 @@ Next:
 Then change kernels/src/saxpy.rs. README.md says what is where.",
         folder.display()
     );
+    if let Source::Checkout(path) = &dependencies {
+        println!(
+            "\nCargo.toml takes Coalesce from {}, which other machines do not have: before the project goes to them or to CI, \
+             write it with --source ADDRESS.",
+            path.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 
