@@ -5,7 +5,6 @@
 
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
-use crate::files;
 use crate::images::Origin;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -85,10 +84,9 @@ impl Carried {
         for arch in architectures {
             let file = built(*arch);
             let ptx = std::fs::read(&file).map_err(CudaBuilderError::io("read", &file))?;
-            files::write_whole(&self.file(*arch), &ptx)?;
+            write(&self.file(*arch), &ptx)?;
         }
-        let text = text(&self.package, origin, sources);
-        files::write_whole(&self.made_of(), text.as_bytes())
+        write(&self.made_of(), text(&self.package, origin, sources).as_bytes())
     }
 
     /// Where the PTX comes from, and the sources that it was made of.
@@ -143,6 +141,11 @@ pub(crate) fn changed(sources: &Sources, kernels: &Path, options: &str) -> Optio
         "options" => "the build script's options".to_owned(),
         path => kernels.join(path).display().to_string(),
     })
+}
+
+/// Writes a file that everybody may read, as git and cargo want it.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
+    std::fs::write(path, bytes).map_err(CudaBuilderError::io("write", path))
 }
 
 fn hash(bytes: &[u8]) -> String {
