@@ -137,6 +137,13 @@ pub fn workspace() -> Vec<Package> {
     metadata.packages
 }
 
+/// The crates that can be published.
+pub fn published() -> Vec<Package> {
+    let mut packages = workspace();
+    packages.retain(|package| package.publish.is_none());
+    packages
+}
+
 /// The name that code knows a crate by: that of its library, which a package for the registry does not share.
 fn name(package: &Package) -> &str {
     let is_library = |target: &&Target| target.src_path.ends_with("src/lib.rs");
@@ -285,5 +292,27 @@ fn patterns_show_streams_pinned_buffers_and_events_as_cust_has_them() {
             "host/src/patterns: no pattern shows {what} as {}",
             names.join(" or ")
         );
+    }
+}
+
+/// The registry has the names of rust-cuda's libraries, and a package there names the versions that it was built with.
+#[test]
+fn what_can_be_published_has_names_of_our_own_and_versions() {
+    let packages = published();
+    let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    for package in &packages {
+        assert!(package.name.starts_with("coalesce-"), "{}: call it coalesce-..", package.name);
+        assert!(package.description.is_some(), "{}: it has a description", package.name);
+        let used = package.dependencies.iter();
+        for dependency in used.filter(|it| it.path.is_some()) {
+            let (user, name) = (&package.name, &dependency.name);
+            let has_version = !dependency.req.comparators.is_empty();
+            if dependency.kind == DependencyKind::Development {
+                assert!(!has_version, "{user}: name {name} by its path alone, for tests");
+            } else {
+                assert!(names.contains(name.as_str()), "{user}: {name} cannot be published");
+                assert!(has_version, "{user}: {name} has no version");
+            }
+        }
     }
 }

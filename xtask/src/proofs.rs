@@ -232,6 +232,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "nothing: each part is tested in the checkout",
     },
     Proof {
+        name: "packages",
+        shows: "every published library builds from its package, and a library with kernels is used by path and from its package, without a variable, cust or, there, a compiler of kernels",
+        command: ignored_test!("packages::a_library"),
+        environment: &[],
+        inputs: &["crates", "tests/packages.rs", "rust-toolchain.toml", "Cargo.toml", "Cargo.lock"],
+        figure: " packages built from what they hold",
+        sample: "each package has the files that its library reads, and names what can be published",
+    },
+    Proof {
         name: "report",
         shows: "every page of the report fits and asks for nothing in a browser",
         command: &[

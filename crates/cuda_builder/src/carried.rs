@@ -5,17 +5,23 @@
 
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
-use crate::images::Origin;
+use crate::options::WRITE_PTX_VARIABLE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
-/// The variable that makes the build script of the package it names write the folder `ptx`.
-pub const WRITE_PTX_VARIABLE: &str = "COALESCE_WRITE_PTX";
-
 /// The folder's name.
 const FOLDER: &str = "ptx";
+
+/// Where images come from, and what is known of their kernels.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) compiler: String,
+    pub(crate) commit: String,
+    /// By target and kernel.
+    pub(crate) registers: BTreeMap<(String, String), u32>,
+}
 
 /// The folder of PTX of the package whose build script this is.
 #[derive(Debug)]

@@ -40,7 +40,7 @@ pub enum CudaBuilderError {
     #[error(
         "there is no kernels crate at {}, and {package} carries no PTX: its author writes the folder `ptx` by \
          `{}={package} cargo build`, and includes it in the package",
-        path.display(), crate::carried::WRITE_PTX_VARIABLE
+        path.display(), crate::options::WRITE_PTX_VARIABLE
     )]
     NoKernels {
         /// The folder that was given.

@@ -2,11 +2,11 @@
 
 use crate::arch::NvvmArch;
 use crate::builder::CudaBuilder;
-use crate::carried::{self, Carried, WRITE_PTX_VARIABLE};
+use crate::carried::{self, Carried, Origin};
 use crate::error::CudaBuilderError;
 use crate::facts::{self, KernelFacts};
 use crate::files;
-use crate::options::PanicStrategy;
+use crate::options::{PanicStrategy, WRITE_PTX_VARIABLE};
 use crate::ptxas::Resources;
 use crate::toolchain::Toolchain;
 use crate::{limits, local_memory};
@@ -266,15 +266,6 @@ impl Images {
         }
         Ok(())
     }
-}
-
-/// Where images come from, and what is known of their kernels.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Origin {
-    pub(crate) compiler: String,
-    pub(crate) commit: String,
-    /// By target and kernel.
-    pub(crate) registers: BTreeMap<(String, String), u32>,
 }
 
 /// One image as a Rust expression, with a comma behind it.

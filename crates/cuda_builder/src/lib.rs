@@ -51,8 +51,7 @@ mod unsupported;
 
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;
-pub use carried::WRITE_PTX_VARIABLE;
 pub use error::CudaBuilderError;
 pub use images::{AT_RUN_TIME_VARIABLE, Images, WITHOUT_KERNELS_VARIABLE};
 pub use load_caching::LoadCaching;
-pub use options::{DebugInfo, PanicStrategy};
+pub use options::{DebugInfo, PanicStrategy, WRITE_PTX_VARIABLE};
