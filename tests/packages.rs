@@ -31,6 +31,8 @@ fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // What a test of this workspace has from its cargo, and a user has not.
     cargo.current_dir(folder).env_remove("CUDA_LIBRARY_PATH").env("COALESCE_DEVICE", "virtual");
+    // Nobody debugs what is built here.
+    cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
     cargo
 }
 

@@ -147,11 +147,9 @@ fn a_project_of_somebody_else_has_every_command() {
     assert!(project.root.join(".cargo/cuda/lib64").is_dir(), "what cust's build script asks for");
     // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
     let manifest = project.file("host/Cargo.toml");
-    let bin = "\n[[bin]]\nname = \"coalesce-of-a-stranger\"\npath = \"src/bin/coalesce.rs\"\n\n[[bin]]\nname = \"saxpy_app\"\npath = \"src/main.rs\"\n";
-    project.write(
-        "host/Cargo.toml",
-        &format!("{}{bin}", manifest.replace("[package]\n", "[package]\nautobins = false\n")),
-    );
+    let renamed = manifest.replace("name = \"coalesce\"", "name = \"coalesce-of-a-stranger\"");
+    assert_ne!(renamed, manifest);
+    project.write("host/Cargo.toml", &renamed);
 
     let tested = project.done("test --release");
     assert_says(
