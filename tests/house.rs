@@ -5,3 +5,5 @@ mod files;
 mod layers;
 mod names;
 mod source;
+
+pub(crate) use layers::published;

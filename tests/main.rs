@@ -2,7 +2,7 @@
 //!
 //! Tests that need something that may be missing are ignored and named for it: `assembled::` needs
 //! NVIDIA's `ptxas`, `device::` a GPU, `stranger::` minutes, `accuracy::` predictions. `cargo xtask test` runs those whose
-//! need is met and says which were not run; `revision::` is a long proof.
+//! need is met and says which were not run; `revision::` and the ignored one of `packages::` are long proofs.
 #![allow(clippy::print_stdout, reason = "tests report what they compared")]
 
 mod accuracy;
@@ -25,6 +25,7 @@ mod look_back;
 mod measurement;
 mod occupancy;
 mod other_devices;
+mod packages;
 mod pictures;
 mod proofs;
 mod race_kernels;

@@ -74,9 +74,10 @@ impl Project {
         let ours = ours.expect("it can be read");
         let start = ours.find("[profile.release]").expect("the workspace has settings");
         let end = ours.find("[profile.dev").unwrap_or(ours.len());
-        let quickly = ["coalesce", "report", "results", "simt", "virtual_gpu"]
-            .map(|library| format!("{library}.opt-level = 0\n"));
-        let settings = ours[start..end].replace("simt.codegen-units = 1\n", &quickly.concat());
+        let quickly = ["instruments", "report", "results", "simt", "virtual-gpu"]
+            .map(|library| format!("coalesce-{library}.opt-level = 0\n"));
+        let settings =
+            ours[start..end].replace("coalesce-simt.codegen-units = 1\n", &quickly.concat());
         let manifest = self.root.join("Cargo.toml");
         let own = std::fs::read_to_string(&manifest).expect("it was written");
         let own = own.split("[profile.dev]").next().unwrap_or_default();
@@ -146,11 +147,9 @@ fn a_project_of_somebody_else_has_every_command() {
     assert!(project.root.join(".cargo/cuda/lib64").is_dir(), "what cust's build script asks for");
     // Its program of instruments has the name of ours, which it must not replace in the folder that both share.
     let manifest = project.file("host/Cargo.toml");
-    let bin = "\n[[bin]]\nname = \"coalesce-of-a-stranger\"\npath = \"src/bin/coalesce.rs\"\n\n[[bin]]\nname = \"saxpy_app\"\npath = \"src/main.rs\"\n";
-    project.write(
-        "host/Cargo.toml",
-        &format!("{}{bin}", manifest.replace("[package]\n", "[package]\nautobins = false\n")),
-    );
+    let renamed = manifest.replace("name = \"coalesce\"", "name = \"coalesce-of-a-stranger\"");
+    assert_ne!(renamed, manifest);
+    project.write("host/Cargo.toml", &renamed);
 
     let tested = project.done("test --release");
     assert_says(

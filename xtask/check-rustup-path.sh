@@ -19,7 +19,7 @@ cp -a "$toolchain" "$work/toolchain"
 mkdir -p "$work/toolchain/lib/rustlib/src/rust"
 cp -a "$library" "$work/toolchain/lib/rustlib/src/rust/library"
 
-cargo build --quiet --release --package cuda_builder --example ptx
+cargo build --quiet --release --package coalesce-cuda-builder --example ptx
 build() {
     # Only the copy is on PATH; the system's tools are found by their own paths.
     PATH="$work/toolchain/bin:/usr/bin:/bin" CARGO_TARGET_DIR="$work/target" RUSTUP_AUTO_INSTALL=0 \

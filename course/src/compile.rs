@@ -88,7 +88,7 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
 pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Result<()> {
     let manifest = format!(
         "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = \"{}\"\n\n\
-         [dependencies]\ncuda_std = {{ path = \"{}\" }}\n\n\
+         [dependencies]\ncuda_std = {{ package = \"coalesce-cuda-std\", path = \"{}\" }}\n\n\
          # What a solution needs is imported before there is one.\n[lints.rust]\nunused_imports = \"allow\"\n\n[workspace]\n",
         root.display(),
         places.root.join("crates/cuda_std").display()

@@ -1,8 +1,9 @@
 //! Which crate may know which: the table of ARCHITECTURE.md.
 
 use crate::kernels_source::{files, root};
-use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, Target};
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 
 /// The crates of the workspace that each may reach, over any number of others; tests aside. All that may launch on the
 /// virtual device reach it through `cuda_host`.
@@ -25,12 +26,21 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("virtual_gpu", &["simt", "cuda_driver"]),
     ("virtual_libcuda", &["virtual_gpu", "simt", "cuda_driver", "profiling", "results", "report"]),
     ("profiling", &["virtual_gpu", "simt", "cuda_driver", "results"]),
-    ("cust_ext", &["cuda_driver"]),
+    ("driver_owners", &["cuda_driver"]),
+    ("cust_ext", &["driver_owners", "cuda_driver"]),
     ("results", &[]),
     ("report", &["results"]),
     (
         "cuda_host",
-        &["cuda_std", "cuda_std_macros", "cust_ext", "cuda_driver", "simt", "virtual_gpu"],
+        &[
+            "cuda_std",
+            "cuda_std_macros",
+            "cust_ext",
+            "driver_owners",
+            "cuda_driver",
+            "simt",
+            "virtual_gpu",
+        ],
     ),
     (
         "coalesce",
@@ -39,6 +49,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "cuda_std",
             "cuda_std_macros",
             "cust_ext",
+            "driver_owners",
             "cuda_driver",
             "simt",
             "virtual_gpu",
@@ -61,6 +72,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "cuda_std",
             "cuda_std_macros",
             "cust_ext",
+            "driver_owners",
             "cuda_driver",
             "simt",
             "virtual_gpu",
@@ -81,6 +93,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "cuda_std",
             "cuda_std_macros",
             "cust_ext",
+            "driver_owners",
             "measurement_kernels",
             "profiling",
             "report",
@@ -101,7 +114,7 @@ const TOP: [&str; 3] = ["host", "tests", "guide"];
 const ONLY: &[(&str, &[&str])] = &[
     // The host tasks of the course are programs of learners.
     ("cust", &["cust_ext", "cuda_host", "coalesce", "course", "host", "tests", "guide"]),
-    ("cust_raw", &["cuda_driver", "virtual_gpu"]),
+    ("cust_raw", &["cuda_driver"]),
     // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
     ("libloading", &["cuda_driver", "coalesce"]),
 ];
@@ -125,10 +138,29 @@ pub fn workspace() -> Vec<Package> {
     metadata.packages
 }
 
+/// The crates that can be published.
+pub fn published() -> Vec<Package> {
+    let mut packages = workspace();
+    packages.retain(|package| package.publish.is_none());
+    packages
+}
+
+/// The name that code knows a crate by: that of its library, which a package for the registry does not share.
+fn name(package: &Package) -> &str {
+    let is_library = |target: &&Target| target.src_path.ends_with("src/lib.rs");
+    let library = package.targets.iter().filter(|target| !target.is_test()).find(is_library);
+    library.map_or(package.name.as_str(), |library| &library.name)
+}
+
 /// What a crate names, tests aside.
 fn dependencies(package: &Package, kind: DependencyKind) -> BTreeSet<&str> {
     let of_kind = package.dependencies.iter().filter(|dependency| dependency.kind == kind);
-    of_kind.map(|dependency| dependency.name.as_str()).collect()
+    of_kind.map(known_as).collect()
+}
+
+/// The name under which code knows a dependency.
+fn known_as(dependency: &Dependency) -> &str {
+    dependency.rename.as_deref().unwrap_or(&dependency.name)
 }
 
 /// The crates of the workspace that one reaches.
@@ -151,7 +183,7 @@ fn crates_know_only_what_is_below_them() {
     let packages = workspace();
     let known: BTreeMap<&str, BTreeSet<&str>> = packages
         .iter()
-        .map(|package| (package.name.as_str(), dependencies(package, DependencyKind::Normal)))
+        .map(|package| (name(package), dependencies(package, DependencyKind::Normal)))
         .collect();
     for name in known.keys().filter(|name| !TOP.contains(name)) {
         let (_, may) = MAY_REACH.iter().find(|(known, _)| known == name).unwrap_or_else(|| {
@@ -172,29 +204,46 @@ fn crates_know_only_what_is_below_them() {
 #[test]
 fn the_virtual_device_can_be_left_out_of_a_user_s_program() {
     let packages = workspace();
-    let package = packages.iter().find(|package| package.name == "cuda_host");
+    let package = packages.iter().find(|package| name(package) == "cuda_host");
     for dependency in &package.expect("it is in the workspace").dependencies {
-        let is_virtual = ["simt", "virtual_gpu"].contains(&dependency.name.as_str());
+        let is_virtual = ["simt", "virtual_gpu"].contains(&known_as(dependency));
         assert!(
             !is_virtual || dependency.optional,
             "cuda_host: make {} optional, for the feature `virtual`",
-            dependency.name
+            known_as(dependency)
         );
     }
+}
+
+/// A library with kernels builds wherever Rust does: cust's build script asks for an installation of CUDA, so that only
+/// who asks for cust may have it.
+#[test]
+fn launching_needs_no_installation_of_cuda() {
+    let tree = |features: &str| {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["tree", "--offline", "--package", "coalesce-cuda-host", "--prefix", "none"]);
+        cargo.args(["--edges", "normal,build", "--features", features]).current_dir(root());
+        let tree = cargo.output().expect("cargo starts");
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        String::from_utf8_lossy(&tree.stdout).into_owned()
+    };
+    assert!(tree("virtual").contains("coalesce-virtual-gpu"));
+    assert!(
+        !tree("virtual").contains("cust_raw"),
+        "cuda_host reaches cust_raw without its feature `cust`"
+    );
+    assert!(tree("cust").contains("cust_raw"), "the name of what must not be there");
 }
 
 #[test]
 fn crates_of_others_stay_behind_ours() {
     for package in workspace() {
         for kind in [DependencyKind::Normal, DependencyKind::Build] {
+            let user = name(&package);
             for name in dependencies(&package, kind) {
-                assert!(package.name != "simt", "simt has no dependencies: take {name} out");
+                assert!(user != "simt", "simt has no dependencies: take {name} out");
                 let Some((_, may)) = ONLY.iter().find(|(only, _)| *only == name) else { continue };
-                assert!(
-                    may.contains(&package.name.as_str()),
-                    "{}: only {may:?} may name {name}",
-                    package.name
-                );
+                assert!(may.contains(&user), "{user}: only {may:?} may name {name}");
             }
         }
     }
@@ -210,14 +259,14 @@ fn crates_of_others_stay_behind_ours() {
 #[test]
 fn a_catalogue_has_the_shape_that_its_users_expect() {
     let packages = workspace();
-    for (name, kind, expected) in NAMES {
-        let package = packages.iter().find(|package| package.name == *name);
+    for (half, kind, expected) in NAMES {
+        let package = packages.iter().find(|package| name(package) == *half);
         let named = dependencies(package.expect("it is in the workspace"), *kind);
         for other in *expected {
-            assert!(named.contains(other), "{name}/Cargo.toml: it names {other} itself");
+            assert!(named.contains(other), "{half}/Cargo.toml: it names {other} itself");
         }
         assert!(
-            *name != "kernels" || named.len() == 1,
+            *half != "kernels" || named.len() == 1,
             "kernels: device code needs cuda_std alone"
         );
     }
@@ -244,5 +293,27 @@ fn patterns_show_streams_pinned_buffers_and_events_as_cust_has_them() {
             "host/src/patterns: no pattern shows {what} as {}",
             names.join(" or ")
         );
+    }
+}
+
+/// The registry has the names of rust-cuda's libraries, and a package there names the versions that it was built with.
+#[test]
+fn what_can_be_published_has_names_of_our_own_and_versions() {
+    let packages = published();
+    let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    for package in &packages {
+        assert!(package.name.starts_with("coalesce-"), "{}: call it coalesce-..", package.name);
+        assert!(package.description.is_some(), "{}: it has a description", package.name);
+        let used = package.dependencies.iter();
+        for dependency in used.filter(|it| it.path.is_some()) {
+            let (user, name) = (&package.name, &dependency.name);
+            let has_version = !dependency.req.comparators.is_empty();
+            if dependency.kind == DependencyKind::Development {
+                assert!(!has_version, "{user}: name {name} by its path alone, for tests");
+            } else {
+                assert!(names.contains(name.as_str()), "{user}: {name} cannot be published");
+                assert!(has_version, "{user}: {name} has no version");
+            }
+        }
     }
 }

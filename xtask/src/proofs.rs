@@ -77,7 +77,7 @@ pub const PROOFS: &[Proof] = &[
             "test",
             "--release",
             "--package",
-            "simt",
+            "coalesce-simt",
             "--test",
             "fuzz",
             "--",
@@ -116,12 +116,12 @@ pub const PROOFS: &[Proof] = &[
         name: "sanitizers",
         shows: "the executor's unsafe code passes its tests under AddressSanitizer",
         // The runtime comes with the compiler; the standard library is the compiler's own, so what it does with memory
-        // inside is not seen. Miri sees more (`cargo +nightly miri test -p simt`, where somebody has it): not run here.
+        // inside is not seen. Miri sees more (`cargo +nightly miri test -p coalesce-simt`, where somebody has it): not run here.
         command: &[
             "test",
             "--release",
             "--package",
-            "simt",
+            "coalesce-simt",
             "--target",
             "x86_64-unknown-linux-gnu",
             "--target-dir",
@@ -163,7 +163,7 @@ pub const PROOFS: &[Proof] = &[
             "test",
             "--release",
             "--package",
-            "cuda_builder",
+            "coalesce-cuda-builder",
             "--test",
             "builds",
             "--",
@@ -230,6 +230,15 @@ pub const PROOFS: &[Proof] = &[
         inputs: &["crates", "host", "kernels", "rust-toolchain.toml", "Cargo.lock"],
         figure: "installed from a revision, ",
         sample: "nothing: each part is tested in the checkout",
+    },
+    Proof {
+        name: "packages",
+        shows: "every published library builds from its package, and a library with kernels is used by path and from its package, without a variable, cust or, there, a compiler of kernels",
+        command: ignored_test!("packages::a_library"),
+        environment: &[],
+        inputs: &["crates", "tests/packages.rs", "rust-toolchain.toml", "Cargo.toml", "Cargo.lock"],
+        figure: " packages built from what they hold",
+        sample: "each package has the files that its library reads, and names what can be published",
     },
     Proof {
         name: "report",

@@ -70,14 +70,17 @@ fn manifest(places: &Places) -> String {
          edition = \"2024\"\n\n[lib]\npath = \"editor.rs\"\n\n[workspace]\n\n[dependencies]\n",
     );
     // Host tasks use all but the first.
-    for (name, path) in [
-        ("cuda_std", "crates/cuda_std"),
-        ("cuda_host", "crates/cuda_host"),
-        ("cust_ext", "crates/cust_ext"),
-        ("course", "course"),
+    for (name, package, path, features) in [
+        ("cuda_std", "coalesce-cuda-std", "crates/cuda_std", &[][..]),
+        ("cuda_host", "coalesce-cuda-host", "crates/cuda_host", &["cust"]),
+        ("cust_ext", "coalesce-cust-ext", "crates/cust_ext", &["cust"]),
+        ("course", "course", "course", &[]),
     ] {
-        let path = places.root.join(path);
-        let _ = writeln!(text, "{name} = {{ path = {:?} }}", path.display().to_string());
+        let path = places.root.join(path).display().to_string();
+        let _ = writeln!(
+            text,
+            "{name} = {{ package = {package:?}, path = {path:?}, features = {features:?} }}"
+        );
     }
     text.push_str(
         "anyhow = \"1\"\ncust = { version = \"0.3.2\", default-features = false, features = [\"bytemuck\"] }\n",

@@ -1,18 +1,19 @@
-//! The files of the template: each one's path and text.
+//! The files of the template: each one's path in a project, and its text. Here some have other names, because cargo leaves
+//! folders with a manifest or a dot out of a package.
 
 pub(super) const FILES: &[(&str, &str)] = &[
-    (".cargo/config.toml", include_str!(".cargo/config.toml")),
-    (".cargo/cuda/lib64/README", include_str!(".cargo/cuda/lib64/README")),
-    (".github/workflows/ci.yml", include_str!(".github/workflows/ci.yml")),
-    (".gitignore", include_str!(".gitignore")),
-    ("Cargo.toml", include_str!("Cargo.toml")),
+    (".cargo/config.toml", include_str!("config.toml")),
+    (".cargo/cuda/lib64/README", include_str!("lib64.txt")),
+    (".github/workflows/ci.yml", include_str!("ci.yml")),
+    (".gitignore", include_str!("ignored")),
+    ("Cargo.toml", include_str!("manifest.toml")),
     ("README.md", include_str!("README.md")),
-    ("kernels/Cargo.toml", include_str!("kernels/Cargo.toml")),
+    ("kernels/Cargo.toml", include_str!("kernels/manifest.toml")),
     ("kernels/src/lib.rs", include_str!("kernels/src/lib.rs")),
     ("kernels/src/saxpy.rs", include_str!("kernels/src/saxpy.rs")),
     ("kernels/src/sum.rs", include_str!("kernels/src/sum.rs")),
     ("kernels/src/transpose.rs", include_str!("kernels/src/transpose.rs")),
-    ("host/Cargo.toml", include_str!("host/Cargo.toml")),
+    ("host/Cargo.toml", include_str!("host/manifest.toml")),
     ("host/build.rs", include_str!("host/build.rs")),
     ("host/src/bin/coalesce.rs", include_str!("host/src/bin/coalesce.rs")),
     ("host/src/lib.rs", include_str!("host/src/lib.rs")),

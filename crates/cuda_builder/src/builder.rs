@@ -35,6 +35,13 @@ pub(crate) struct Compiled {
     _turn: std::fs::File,
 }
 
+impl Compiled {
+    /// The files that were read; none where the compiler did not say.
+    pub(crate) fn sources(&self) -> Vec<PathBuf> {
+        fresh::made_of(&self.bitcode).0
+    }
+}
+
 impl CudaBuilder {
     /// A builder for the crate in folder `path`, relative to the current folder (for a build
     /// script: the folder of its own manifest).
@@ -53,6 +60,16 @@ impl CudaBuilder {
             target_dir: None,
             announce: false,
         }
+    }
+
+    /// The kernels' crate.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What decides the PTX besides sources, architecture and compiler.
+    pub(crate) fn options(&self) -> String {
+        format!("{:?} {:?}", self.compile, self.lowering)
     }
 
     /// The oldest architecture the PTX runs on.

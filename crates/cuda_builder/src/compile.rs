@@ -99,8 +99,11 @@ fn own_flags(options: &CompileOptions, arch: NvvmArch) -> Vec<String> {
     let features = arch.all_target_features();
     let mut flags: Vec<String> =
         features.iter().map(|feature| format!("--cfg=target_feature=\"{feature}\"")).collect();
-    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it.
+    // Naming a target feature by `--cfg` is what upstream's compiler does; rustc warns about it, and of asking for one
+    // that it does not know.
     flags.push("-Aexplicit_builtin_cfgs_in_flags".to_owned());
+    flags.push("--check-cfg=cfg(target_feature, values(any()))".to_owned());
+    flags.push("--check-cfg=cfg(cuda_std_panic, values(\"trap\"))".to_owned());
     if options.panic == PanicStrategy::Trap {
         flags.push("--cfg=cuda_std_panic=\"trap\"".to_owned());
     }
@@ -116,7 +119,7 @@ fn for_device_crates(
 ) -> Result<Vec<String>, CudaBuilderError> {
     let mut tree = toolchain.clean_command(&toolchain.cargo);
     tree.current_dir(path).args(["tree", "--quiet", "--target", TARGET, "--prefix", "none"]);
-    tree.args(["--edges", "normal", "--invert", "cuda_std"]);
+    tree.args(["--edges", "normal", "--invert", "coalesce-cuda-std"]);
     // Without `cuda_std` in the tree it fails, and no crate needs to be named.
     let tree = tree.output().map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     let tree = String::from_utf8_lossy(&tree.stdout).into_owned();

@@ -36,6 +36,35 @@ pub enum CudaBuilderError {
         /// The folder that was given.
         path: PathBuf,
     },
+    /// A package has neither the kernels nor their PTX.
+    #[error(
+        "there is no kernels crate at {}, and {package} carries no PTX: its author writes the folder `ptx` by \
+         `{}={package} cargo build`, and includes it in the package",
+        path.display(), crate::options::WRITE_PTX_VARIABLE
+    )]
+    NoKernels {
+        /// The folder that was given.
+        path: PathBuf,
+        /// The package.
+        package: String,
+    },
+    /// The PTX that a package carries is that of other sources, and no compiler can make it anew.
+    #[error(
+        "the PTX that {package} carries was made before {changed} changed, and no Rust compiler here can build kernels: \
+         take `ptx` and the sources of one commit, or install what `cargo xtask setup` or the guide says"
+    )]
+    StalePtx {
+        /// What changed.
+        changed: String,
+        /// The package.
+        package: String,
+    },
+    /// The file that tells of carried PTX cannot be understood.
+    #[error("{} does not say what the PTX beside it was made of: write the folder anew", path.display())]
+    MalformedPtx {
+        /// The file.
+        path: PathBuf,
+    },
     /// rustc rejected the kernels; its own messages have been printed as they are.
     #[error("the kernels crate at {} does not compile; rustc's messages are above", path.display())]
     KernelsDoNotCompile {

@@ -2,10 +2,11 @@
 
 use crate::arch::NvvmArch;
 use crate::builder::CudaBuilder;
+use crate::carried::{self, Carried, Origin};
 use crate::error::CudaBuilderError;
 use crate::facts::{self, KernelFacts};
 use crate::files;
-use crate::options::PanicStrategy;
+use crate::options::{PanicStrategy, WRITE_PTX_VARIABLE};
 use crate::ptxas::Resources;
 use crate::toolchain::Toolchain;
 use crate::{limits, local_memory};
@@ -47,6 +48,11 @@ const ARCHITECTURES: [NvvmArch; 3] =
 ///
 /// cargo is told to run the build script again when a source of the kernels changes. One architecture
 /// is lowered to PTX while the next is compiled.
+///
+/// A package can carry its PTX, for users who have no compiler of kernels: `COALESCE_WRITE_PTX=PACKAGE cargo build` writes
+/// it into the folder `ptx` beside the build script. It is used where the kernels' crate is not there, as in a package
+/// from a registry, or where it is but no compiler can build it. A build that made other PTX than the package carries
+/// warns.
 #[derive(Clone, Debug)]
 pub struct Images {
     builder: CudaBuilder,
@@ -139,7 +145,26 @@ impl Images {
                 return Ok(path);
             }
         }
-        let toolchain = Toolchain::find()?;
+        let carried = Carried::of_build_script();
+        carried.watch();
+        if !self.builder.path().join("Cargo.toml").exists() {
+            if !carried.exists() {
+                return Err(carried.missing(self.builder.path()));
+            }
+            return self.write_carried(&carried, &path);
+        }
+        let toolchain = match Toolchain::find() {
+            Err(CudaBuilderError::NoToolchain { .. }) if carried.exists() => {
+                let (_, sources) = carried.read()?;
+                if let Some(changed) =
+                    carried::changed(&sources, self.builder.path(), &self.options())
+                {
+                    return Err(carried.stale(changed));
+                }
+                return self.write_carried(&carried, &path);
+            }
+            found => found?,
+        };
         let mut origin = Origin {
             compiler: toolchain.version.clone(),
             commit: commit(),
@@ -148,6 +173,7 @@ impl Images {
         let file = |arch: NvvmArch| folder.join(format!("kernels_{}.ptx", arch.processor()));
         // Where a file says what each kernel needs, nobody has to ask.
         let asks = self.registers.is_none();
+        let mut sources = Vec::new();
         let texts: Vec<Result<(String, Vec<Resources>), CudaBuilderError>> =
             std::thread::scope(|scope| {
                 let mut threads = Vec::new();
@@ -158,6 +184,7 @@ impl Images {
                         Ok(compiled) => compiled,
                         Err(error) => return vec![Err(error)],
                     };
+                    sources.extend(compiled.sources());
                     let toolchain = &toolchain;
                     threads.push(scope.spawn(move || {
                         let ptx = builder.lower(toolchain, &compiled)?;
@@ -189,16 +216,56 @@ impl Images {
         local_memory::warn(limits_warnings);
         images += "]\n";
         files::write_changed(&path, images.as_bytes())?;
+        self.compare_carried(&carried, &origin, &sources, file)?;
         Ok(path)
     }
-}
 
-/// Where images come from, and what is known of their kernels.
-struct Origin {
-    compiler: String,
-    commit: String,
-    /// By target and kernel.
-    registers: BTreeMap<(String, String), u32>,
+    /// What decides the PTX besides the sources and the compiler.
+    fn options(&self) -> String {
+        let architectures = self.architectures.iter().map(|arch| arch.processor());
+        let architectures = architectures.collect::<Vec<_>>().join(" ");
+        format!("{architectures} {}", self.builder.options())
+    }
+
+    /// Writes the list of the images that the package carries.
+    fn write_carried(&self, carried: &Carried, path: &Path) -> Result<PathBuf, CudaBuilderError> {
+        let (origin, _) = carried.read()?;
+        let mut images = String::from("&[\n");
+        for arch in &self.architectures {
+            let file = carried.file(*arch);
+            let text =
+                std::fs::read_to_string(&file).map_err(CudaBuilderError::io("read", &file))?;
+            images += &image(&origin, *arch, &file, &facts::of(&text));
+        }
+        images += "]\n";
+        files::write_changed(path, images.as_bytes())?;
+        Ok(path.to_owned())
+    }
+
+    /// Writes the PTX that the package carries when that is asked for; warns when it is that of other sources.
+    #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
+    fn compare_carried(
+        &self,
+        carried: &Carried,
+        origin: &Origin,
+        sources: &[PathBuf],
+        built: impl Fn(NvvmArch) -> PathBuf,
+    ) -> Result<(), CudaBuilderError> {
+        let kernels = self.builder.path();
+        let kernels = kernels.canonicalize().map_err(CudaBuilderError::io("find", kernels))?;
+        let sources = carried::sources(&kernels, &self.options(), sources)?;
+        if carried.is_asked_for() {
+            return carried.write(origin, &sources, &self.architectures, built);
+        }
+        if carried.exists() && carried.read()?.1 != sources {
+            println!(
+                "cargo::warning=the folder ptx is not of these kernels: write it anew by \
+                 {WRITE_PTX_VARIABLE}={} cargo build before you hand the package on",
+                std::env::var("CARGO_PKG_NAME").unwrap_or_default()
+            );
+        }
+        Ok(())
+    }
 }
 
 /// One image as a Rust expression, with a comma behind it.

@@ -30,6 +30,7 @@
 
 mod arch;
 mod builder;
+mod carried;
 mod compile;
 mod error;
 pub mod facts;
@@ -54,4 +55,4 @@ pub use builder::CudaBuilder;
 pub use error::CudaBuilderError;
 pub use images::{AT_RUN_TIME_VARIABLE, Images, WITHOUT_KERNELS_VARIABLE};
 pub use load_caching::LoadCaching;
-pub use options::{DebugInfo, PanicStrategy};
+pub use options::{DebugInfo, PanicStrategy, WRITE_PTX_VARIABLE};

@@ -3,6 +3,9 @@
 use crate::load_caching::LoadCaching;
 use std::path::PathBuf;
 
+/// The variable that makes the build script of the package it names write the folder `ptx`, see [`crate::Images`].
+pub const WRITE_PTX_VARIABLE: &str = "COALESCE_WRITE_PTX";
+
 /// How much debug information the PTX carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DebugInfo {

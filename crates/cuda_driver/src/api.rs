@@ -2,12 +2,12 @@
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
 use crate::dispatch::driver;
+use crate::raw::*;
 use crate::table::table;
 use crate::types::{
     CUkernel, CUlibrary, ContextParameters, GraphUpdate, LaunchConfig, MemoryLocation, TensorMap,
 };
 use crate::{check, local, operations};
-use cust_raw::*;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::ptr::null_mut;
 

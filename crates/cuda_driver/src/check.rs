@@ -3,7 +3,7 @@
 //! A driver newer than cust_raw may write a value that its enum does not list. Each function replaces such a value by
 //! one that is listed and answers false; the call then returns `CUDA_ERROR_UNKNOWN`.
 
-use cust_raw::{
+use crate::raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC,
 };

@@ -27,6 +27,7 @@ mod library;
 mod local;
 mod names;
 mod operations;
+pub mod raw;
 mod symbol;
 mod table;
 pub mod types;

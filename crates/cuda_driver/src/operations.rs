@@ -8,9 +8,9 @@
 
 use crate::code::ReturnCode;
 use crate::dispatch::driver;
+use crate::raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUstream};
 use crate::symbol::Symbol;
 use crate::types::LaunchConfig;
-use cust_raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUstream};
 use std::ffi::{CStr, c_char, c_uint};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! Types of the driver API that are newer than cust_raw's bindings (CUDA 11.4), laid out as in NVIDIA's `cuda.h`.
 
-pub use cust_raw::CUipcMemHandle;
-use cust_raw::CUstream;
+pub use crate::raw::CUipcMemHandle;
+use crate::raw::CUstream;
 use std::ffi::{c_int, c_uint};
 
 /// An opaque library of the context-independent loading API.
@@ -31,7 +31,7 @@ pub type CUkernel = *mut CUkern_st;
 #[derive(Debug, Clone, Copy)]
 pub struct ContextParameters {
     /// `num_execution_affinities` of them, or null.
-    pub execution_affinities: *mut cust_raw::CUexecAffinityParam,
+    pub execution_affinities: *mut crate::raw::CUexecAffinityParam,
     /// How many follow `execution_affinities`.
     pub num_execution_affinities: c_int,
     /// Parameters of sharing with graphics, or null.
@@ -45,9 +45,9 @@ pub struct GraphUpdate {
     /// `CU_GRAPH_EXEC_UPDATE_*`: 0 is success, 2 another shape of the graph.
     pub result: c_uint,
     /// The node that could not be replaced, or null.
-    pub error_node: cust_raw::CUgraphNode,
+    pub error_node: crate::raw::CUgraphNode,
     /// The node that an edge comes from which could not be replaced, or null.
-    pub error_from_node: cust_raw::CUgraphNode,
+    pub error_from_node: crate::raw::CUgraphNode,
 }
 
 /// Where managed memory should live (`CUmemLocation`).
@@ -79,7 +79,7 @@ pub union LaunchAttributeValue {
     /// Keeps the union at the header's size.
     pub pad: [u8; 64],
     /// `CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
-    pub access_policy_window: cust_raw::CUaccessPolicyWindow_st,
+    pub access_policy_window: crate::raw::CUaccessPolicyWindow_st,
     /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
     pub cooperative: c_int,
     /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`: blocks per cluster in x, y and z.

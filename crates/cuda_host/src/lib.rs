@@ -1,5 +1,9 @@
 //! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, memory in order, and
-//! launches that are checked when they are compiled. Buffers, streams and events are cust's own.
+//! launches that are checked when they are compiled.
+//!
+//! Buffers, streams and events are those of `cuda_host::cust`: the published crate with the feature `cust`, else
+//! `driver_owners`, which has the same names and needs no installation of CUDA. A library that says `cuda_host::cust`
+//! compiles with both.
 //!
 //! ```no_run
 //! # mod my_app { pub static IMAGES: &[cuda_host::Image] = &[]; }
@@ -32,6 +36,10 @@
 //! before it has zeroed, and `DeviceBuffer::from_slice` may return before the copy has arrived. [`Launcher::run`] and
 //! [`Launcher::scope`] wait for them; [`Launcher::launch`] and [`Launcher::enqueue`], which are `unsafe`, do not.
 
+// Every `cust::` below means it.
+#[cfg(not(feature = "cust"))]
+pub extern crate driver_owners as cust;
+
 mod argument;
 mod choice;
 mod error;
@@ -54,6 +62,8 @@ mod virtual_device;
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
 pub use choice::{Choice, DEVICE_VARIABLE, device_count};
 pub use cuda_driver::{OperationKind, OperationRecord};
+#[cfg(feature = "cust")]
+pub use cust;
 pub use error::GpuError;
 pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};

@@ -248,7 +248,8 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
     };
     let path = path(item);
     quote! {
-        #[cfg(all(target_arch = "nvptx64", #since))]
+        #[cfg(target_arch = "nvptx64")]
+        #since
         #(#attributes)*
         #lint
         #[allow(clippy::too_many_arguments, improper_ctypes_definitions)]
@@ -301,7 +302,8 @@ fn attribute_record(arguments: &Arguments, item: &ItemFn, parameters: &[Paramete
     let [x, y, z] = cluster(arguments);
     let signature = signature(arguments, item, parameters);
     quote! {
-        #[cfg(all(target_arch = "nvptx64", #since))]
+        #[cfg(target_arch = "nvptx64")]
+        #since
         #(#conditions)*
         #[allow(clippy::unnecessary_cast)]
         const _: () = {
@@ -434,7 +436,8 @@ fn since(arguments: &Arguments) -> u32 {
     if arguments.cluster.is_some() { given.max(CLUSTER_CAPABILITY) } else { given }
 }
 
-/// The `cfg` predicate of the oldest compute capability.
+/// The `cfg` attribute of the oldest compute capability. It is one of its own, behind that of the architecture, so that the
+/// host's compiler, which does not know the capabilities, never evaluates it.
 fn since_condition(arguments: &Arguments) -> TokenStream {
     match since(arguments) {
         0 => TokenStream::new(),
@@ -442,7 +445,7 @@ fn since_condition(arguments: &Arguments) -> TokenStream {
             let literal = arguments.min_compute_capability.as_ref();
             let suffix = literal.map_or("", LitInt::suffix);
             let feature = format!("compute_{capability}{suffix}");
-            quote!(target_feature = #feature)
+            quote!(#[cfg(target_feature = #feature)])
         }
     }
 }

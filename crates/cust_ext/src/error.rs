@@ -51,9 +51,19 @@ impl From<CudaError> for Error {
             CudaError::InvalidMemoryAllocation => Error::Argument(
                 "the size of the allocation is zero or does not fit into memory".to_owned(),
             ),
-            other => Error::from_code("a call of cust", ReturnCode(other as u32)),
+            other => Error::from_code("a call of cust", code_of(other)),
         }
     }
+}
+
+#[cfg(feature = "cust")]
+fn code_of(error: CudaError) -> ReturnCode {
+    ReturnCode(error as u32)
+}
+
+#[cfg(not(feature = "cust"))]
+fn code_of(error: CudaError) -> ReturnCode {
+    error.code()
 }
 
 fn reason(call: &'static str, code: ReturnCode) -> String {

@@ -1,7 +1,8 @@
 //! Safe Rust wrappers for the parts of the CUDA driver API that cust lacks.
 //!
 //! cust's own types are used wherever it has them: buffers, streams, events, modules and functions are cust's, and what
-//! is here takes them by reference. All failures are one type, [`Error`].
+//! is here takes them by reference. Without the feature `cust` they are those of `driver_owners`, which have the same
+//! names; textures and managed memory are then left out. All failures are one type, [`Error`].
 //!
 //! | need | here |
 //! |---|---|
@@ -22,6 +23,10 @@
 //! | the memory space of a pointer | [`mod@pointer`] |
 //! | several devices | [`peer`] |
 
+// Every `cust::` below means it.
+#[cfg(not(feature = "cust"))]
+extern crate driver_owners as cust;
+
 pub mod device;
 mod error;
 pub mod function;
@@ -30,6 +35,7 @@ mod handle;
 pub mod host_memory;
 pub mod l2;
 pub mod launch;
+#[cfg(feature = "cust")]
 pub mod managed;
 pub mod peer;
 pub mod pointer;
@@ -39,6 +45,7 @@ pub mod symbol;
 pub mod tensor_map;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "cust")]
 pub mod texture;
 pub mod transfer;
 

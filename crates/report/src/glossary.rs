@@ -4,7 +4,7 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, 
 use std::ops::Range;
 
 /// The glossary, Markdown: a `## ` heading per term.
-pub const TEXT: &str = include_str!("../../../docs/glossary.md");
+pub const TEXT: &str = include_str!("glossary.md");
 
 /// What a link to a term begins with in the doc of a pattern, before the term's anchor.
 pub const TARGET: &str = "cuda_std::glossary#";

@@ -1,4 +1,4 @@
-//! Warp-instructions per second of the executor, on all cores: `cargo bench -p simt`.
+//! Warp-instructions per second of the executor, on all cores: `cargo bench -p coalesce-simt`.
 
 #[path = "../tests/support/workloads.rs"]
 mod workloads;

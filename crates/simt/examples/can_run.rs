@@ -1,4 +1,4 @@
-//! Says which kernels of PTX files the executor can run: `cargo run --release -p simt --example can_run -- FILE..`
+//! Says which kernels of PTX files the executor can run: `cargo run --release -p coalesce-simt --example can_run -- FILE..`
 //!
 //! A line for each kernel, separated by tabs: the file, the kernel, and `runs` or why it is refused. "Runs" means that the
 //! module loads and the whole kernel is decoded. `cargo xtask samples` makes a table of it.

@@ -11,7 +11,7 @@
 //!
 //! Accesses outside of windows, and those that a window calls normal or streaming, share the rest of L2 alike.
 
-use cust_raw::CUaccessPolicyWindow_st;
+use cuda_driver::raw::CUaccessPolicyWindow_st;
 use simt::{L2, Pieces, Window, piece_bytes};
 use std::ffi::c_uint;
 use std::ops::Range;

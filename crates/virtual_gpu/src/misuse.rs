@@ -86,12 +86,15 @@ fn first_of_program(trace: &str) -> Option<String> {
         "alloc::",
     ];
     // With line tables only, an inlined frame has its function's bare name: then the path tells.
-    const OTHERS_FILES: [&str; 7] = [
+    const OTHERS_FILES: [&str; 10] = [
         "/cust-",
         "/cust_core-",
         "/cust_ext/src/",
         "/cuda_driver/src/",
         "/virtual_gpu/src/",
+        "/coalesce-cust-ext-",
+        "/coalesce-cuda-driver-",
+        "/coalesce-virtual-gpu-",
         "/rustc/",
         "/rustlib/",
     ];

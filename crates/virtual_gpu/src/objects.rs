@@ -6,7 +6,7 @@ use crate::handles::Handles;
 use crate::l2::AccessWindow;
 use crate::thread;
 use crate::work::QueuedWork;
-use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
+use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use simt::Module;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::CString;

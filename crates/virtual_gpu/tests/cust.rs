@@ -354,14 +354,14 @@ fn copies_in_two_dimensions_keep_their_pitch() {
     let device = DeviceBuffer::<u8>::zeroed(8 * 4).unwrap();
     let host: Vec<u8> = (0..12).collect();
     // All-zero bytes are no valid `CUDA_MEMCPY2D`, whose enums have no zero, so it is filled in through a pointer.
-    let mut descriptor = std::mem::MaybeUninit::<cust_raw::CUDA_MEMCPY2D>::zeroed();
+    let mut descriptor = std::mem::MaybeUninit::<cuda_driver::raw::CUDA_MEMCPY2D>::zeroed();
     let one = descriptor.as_mut_ptr();
     // SAFETY: the descriptor is written field by field, and describes 4 rows of 3 bytes inside both buffers.
     let code = unsafe {
-        (*one).srcMemoryType = cust_raw::CUmemorytype_enum::CU_MEMORYTYPE_HOST;
+        (*one).srcMemoryType = cuda_driver::raw::CUmemorytype_enum::CU_MEMORYTYPE_HOST;
         (*one).srcHost = host.as_ptr().cast();
         (*one).srcPitch = 3;
-        (*one).dstMemoryType = cust_raw::CUmemorytype_enum::CU_MEMORYTYPE_DEVICE;
+        (*one).dstMemoryType = cuda_driver::raw::CUmemorytype_enum::CU_MEMORYTYPE_DEVICE;
         (*one).dstDevice = device.as_device_ptr().as_raw();
         (*one).dstPitch = 8;
         (*one).dstXInBytes = 1;

@@ -1,10 +1,10 @@
 //! Arrays and texture objects are refused as an H200's driver refuses them.
 
-use cuda_driver::{Backend, ReturnCode, api};
-use cust_raw::{
+use cuda_driver::raw::{
     CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray, CUarray_format,
     CUresourcetype,
 };
+use cuda_driver::{Backend, ReturnCode, api};
 use virtual_gpu::{Options, Profile, VirtualGpu};
 
 const OK: ReturnCode = ReturnCode::SUCCESS;

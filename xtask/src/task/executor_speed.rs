@@ -119,7 +119,16 @@ fn unpack(root: &Path, arguments: &[&str], folder: &Path) -> Result<()> {
 
 /// Builds the test of a checkout and says where its program is.
 fn build(checkout: &Path, target: &Path) -> Result<PathBuf> {
-    let arguments = ["test", "--release", "--package", "simt", "--test", "speed", "--no-run"];
+    // By its place, because the package had another name in earlier commits.
+    let arguments = [
+        "test",
+        "--release",
+        "--manifest-path",
+        "crates/simt/Cargo.toml",
+        "--test",
+        "speed",
+        "--no-run",
+    ];
     let mut command = workspace::cargo(&arguments);
     command.current_dir(checkout).env("CARGO_TARGET_DIR", target);
     command.env_remove("CARGO_MANIFEST_DIR").arg("--message-format=json");

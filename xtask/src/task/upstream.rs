@@ -54,8 +54,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     // The programs are linked to the virtual device in place of the driver.
     let driver = workspace::target_dir().join("release");
-    let built =
-        workspace::cargo(&["build", "--release", "--package", "virtual_libcuda"]).status()?;
+    let built = workspace::cargo(&["build", "--release", "--package", "coalesce-virtual-libcuda"])
+        .status()?;
     anyhow::ensure!(built.success(), "the virtual driver does not build");
     for program in programs(checkout)? {
         let name = program.strip_prefix(checkout).unwrap_or(&program).display().to_string();
@@ -111,7 +111,8 @@ fn manifest(name: &str) -> String {
 fn ours(library: &str) -> String {
     let features = if library == "cuda_std" { ", features = [\"vek\"]" } else { "" };
     let path = workspace::root().join("crates").join(library);
-    format!("{{ path = \"{}\"{features} }}", path.display())
+    let package = format!("coalesce-{}", library.replace('_', "-"));
+    format!("{{ package = \"{package}\", path = \"{}\"{features} }}", path.display())
 }
 
 /// Whether a crate of kernels becomes PTX; what is wrong has been printed.

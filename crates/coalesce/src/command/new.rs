@@ -33,10 +33,10 @@ const NAMES: [&str; 2] = ["my_app", "my-app"];
 /// What stands in the template for the folder of a checkout.
 const CHECKOUT: &str = "CHECKOUT";
 
-/// What a project shares with this checkout: the compiler, and the versions of libraries that are known to work together.
+/// What a project shares with this checkout, by links of the template: the compiler, and the versions of libraries that are known to work together.
 const SHARED: &[(&str, &str)] = &[
-    ("rust-toolchain.toml", include_str!("../../../../rust-toolchain.toml")),
-    ("Cargo.lock", include_str!("../../../../Cargo.lock")),
+    ("rust-toolchain.toml", include_str!("../../template/rust-toolchain.toml")),
+    ("Cargo.lock", include_str!("../../template/lock.toml")),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -84,6 +84,13 @@ Next:
 Then change kernels/src/saxpy.rs. README.md says what is where.",
         folder.display()
     );
+    if let Source::Checkout(path) = &dependencies {
+        println!(
+            "\nCargo.toml takes Coalesce from {}, which other machines do not have: before the project goes to them or to CI, \
+             write it with --source ADDRESS.",
+            path.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -167,8 +174,8 @@ impl Source {
             Source::Checkout(path) => text.replace(CHECKOUT, &path.to_string_lossy()),
             Source::Repository { url, revision } => {
                 let revision = revision.as_ref().map(|revision| format!(", rev = \"{revision}\""));
-                let git = format!("{{ git = \"{url}\"{} }}", revision.unwrap_or_default());
-                let line = |line: &str| match line.split_once(&format!("{{ path = \"{CHECKOUT}")) {
+                let git = format!("git = \"{url}\"{} }}", revision.unwrap_or_default());
+                let line = |line: &str| match line.split_once(&format!("path = \"{CHECKOUT}")) {
                     Some((start, _)) => format!("{start}{git}\n"),
                     None => format!("{line}\n"),
                 };
@@ -194,15 +201,18 @@ mod tests {
                     folders.push(path);
                 } else {
                     let path = path.strip_prefix(&root).expect("it is below").to_string_lossy();
-                    // Which lists the others.
-                    found.extend((path != "files.rs").then(|| path.into_owned()));
+                    found.push(path.into_owned());
                 }
             }
         }
-        let mut known: Vec<_> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
-        found.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(found, known);
+        let listed = include_str!("../../template/files.rs");
+        // The list itself, and what is shared.
+        let others = ["files.rs", "rust-toolchain.toml", "lock.toml"];
+        found.retain(|path| {
+            let is_listed = listed.contains(&format!("include_str!(\"{path}\")"));
+            !is_listed && !others.contains(&path.as_str())
+        });
+        assert_eq!(found, [] as [String; 0]);
     }
 
     #[test]
@@ -221,9 +231,8 @@ mod tests {
             url: "https://host/x.git".to_owned(),
             revision: Some("1a".to_owned()),
         };
-        let text = "# x\ncuda_std = { path = \"CHECKOUT/crates/cuda_std\" }\nanyhow = \"1\"\n";
-        let expected =
-            "# x\ncuda_std = { git = \"https://host/x.git\", rev = \"1a\" }\nanyhow = \"1\"\n";
+        let text = "# x\ncuda_std = { package = \"coalesce-cuda-std\", path = \"CHECKOUT/crates/cuda_std\" }\nanyhow = \"1\"\n";
+        let expected = "# x\ncuda_std = { package = \"coalesce-cuda-std\", git = \"https://host/x.git\", rev = \"1a\" }\nanyhow = \"1\"\n";
         assert_eq!(source.written_into(text), expected);
     }
 }

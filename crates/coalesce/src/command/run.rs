@@ -187,7 +187,7 @@ fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
     let Some((_, path)) = newest else {
         let Some(bundled) = BUNDLED else {
             return Err(WrongArgument(format!(
-                "there is no {} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p virtual_libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
+                "there is no {} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p coalesce-virtual-libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
                 NAMES[0],
                 program.display()
             ))

@@ -104,8 +104,9 @@ impl Run<'_> {
     /// The innermost call that is none of the libraries', for the frames of calls: where each returns to.
     pub fn caller(&self, frames: &[u32]) -> Option<String> {
         let calls = frames.iter().rev().filter_map(|back| self.location(*back as usize - 1));
-        let is_library =
-            |file: &str| file.contains("library/core/") || file.contains("cuda_std/src/");
+        // In a checkout, and as a registry's package.
+        let libraries = ["library/core/", "cuda_std/src/", "coalesce-cuda-std-"];
+        let is_library = |file: &str| libraries.iter().any(|library| file.contains(library));
         let places = calls.map(|call| {
             let (file, line) = call.outermost();
             (file.to_owned(), line)

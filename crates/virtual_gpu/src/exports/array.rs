@@ -7,7 +7,7 @@ use crate::arrays::ArrayRequest;
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;
-use cust_raw::{
+use cuda_driver::raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray,
     CUdeviceptr, CUmipmappedArray, CUstream,
 };

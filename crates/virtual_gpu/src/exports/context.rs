@@ -8,8 +8,8 @@ use crate::machine::Machine;
 use crate::objects::ContextState;
 use crate::thread;
 use cuda_driver::ReturnCode;
+use cuda_driver::raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use cuda_driver::types::ContextParameters;
-use cust_raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use simt::Pieces;
 use std::ffi::{c_int, c_uint};
 

@@ -7,7 +7,7 @@ use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
-use cust_raw::{CUdevice, CUuuid};
+use cuda_driver::raw::{CUdevice, CUuuid};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The CUDA version whose driver this stands in for.

@@ -6,8 +6,8 @@ use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::machine::Machine;
 use crate::objects::{CaptureState, GraphState, StreamCapture};
 use cuda_driver::ReturnCode;
+use cuda_driver::raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use cuda_driver::types::GraphUpdate;
-use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use std::ffi::{c_char, c_uint, c_ulonglong};
 
 const INVALIDATED: ReturnCode = ReturnCode(901);

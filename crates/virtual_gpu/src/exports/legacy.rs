@@ -5,7 +5,7 @@ use super::kernel::{Shape, launch};
 use crate::code::CuResult;
 use crate::machine::Machine;
 use cuda_driver::ReturnCode;
-use cust_raw::{CUfunction, CUstream};
+use cuda_driver::raw::{CUfunction, CUstream};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 

@@ -9,8 +9,8 @@ use super::kernel::{
 };
 use crate::code::NOT_FOUND;
 use cuda_driver::ReturnCode;
+use cuda_driver::raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 use cuda_driver::types::{CUkernel, CUlibrary};
-use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 const FILE_NOT_FOUND: ReturnCode = ReturnCode(301);

@@ -7,7 +7,7 @@ use crate::code::CuResult;
 use crate::machine::Machine;
 use crate::objects::LinkState;
 use cuda_driver::ReturnCode;
-use cust_raw::CUlinkState;
+use cuda_driver::raw::CUlinkState;
 use std::ffi::{c_char, c_uint, c_void};
 
 /// `CU_JIT_INPUT_PTX`, `CU_JIT_INPUT_FATBINARY`.

@@ -9,7 +9,7 @@ use crate::misuse::MisuseKind;
 use crate::objects::PoolState;
 use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
-use cust_raw::{
+use cuda_driver::raw::{
     CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
 };
 use std::ffi::{c_uint, c_void};

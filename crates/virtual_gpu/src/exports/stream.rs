@@ -9,8 +9,8 @@ use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
 use cuda_driver::ReturnCode;
+use cuda_driver::raw::{CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue};
 use cuda_driver::types::LaunchAttribute;
-use cust_raw::{CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `CU_EVENT_DISABLE_TIMING`.
@@ -202,7 +202,7 @@ exports! {
         out(milliseconds, time)
     }
     fn cuStreamAttachMemAsync(
-        machine, stream: CUstream, _pointer: cust_raw::CUdeviceptr, _bytes: usize, _flags: c_uint
+        machine, stream: CUstream, _pointer: cuda_driver::raw::CUdeviceptr, _bytes: usize, _flags: c_uint
     ) {
         machine.objects.stream(stream.addr()).map(|_| ())
     }

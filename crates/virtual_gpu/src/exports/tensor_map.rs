@@ -5,8 +5,8 @@ use crate::code::CuResult;
 use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use cuda_driver::ReturnCode;
+use cuda_driver::raw::{cuuint32_t, cuuint64_t};
 use cuda_driver::types::TensorMap as Opaque;
-use cust_raw::{cuuint32_t, cuuint64_t};
 use simt::{MAX_RANK, TensorMap};
 use std::ffi::{c_uint, c_void};
 

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::objects::TextureState;
 use cuda_driver::ReturnCode;
-use cust_raw::{
+use cuda_driver::raw::{
     CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUsurfObject, CUtexObject,
 };
 use simt::{AddressMode, Image, Level, Sampler, Shape, Texture};

@@ -11,7 +11,7 @@ use crate::objects::DEFAULT;
 use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
-use cust_raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
+use cuda_driver::raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 use std::sync::Arc;
 

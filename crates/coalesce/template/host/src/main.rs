@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use cuda_host::Gpu;
-use cust::event::{Event, EventFlags};
+use cuda_host::cust::event::{Event, EventFlags};
 use my_app_kernels::saxpy::{THREADS_PER_BLOCK, saxpy_coalesced};
 
 const N: usize = 1 << 20;

@@ -5,7 +5,7 @@ use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Resource, Size, Variant};
 use cuda_host::Launcher;
-use cust::function::GridSize;
+use cuda_host::cust::function::GridSize;
 use my_app_kernels::transpose::{TILE, transpose_direct, transpose_tiled};
 
 pub static PATTERN: Pattern = Pattern {

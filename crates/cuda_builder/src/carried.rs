@@ -1,0 +1,271 @@
+//! PTX that a package carries, for users who have the kernels' sources or their compiler no longer.
+//!
+//! The folder `ptx` beside the build script holds a file for each architecture and the file `made_of`: the compiler, the
+//! registers, and a hash of every source. So PTX of other sources is never taken for that of these.
+
+use crate::arch::NvvmArch;
+use crate::error::CudaBuilderError;
+use crate::options::WRITE_PTX_VARIABLE;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Component, Path, PathBuf};
+
+/// The folder's name.
+const FOLDER: &str = "ptx";
+
+/// Where images come from, and what is known of their kernels.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) compiler: String,
+    pub(crate) commit: String,
+    /// By target and kernel.
+    pub(crate) registers: BTreeMap<(String, String), u32>,
+}
+
+/// The folder of PTX of the package whose build script this is.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    folder: PathBuf,
+    package: String,
+}
+
+/// What PTX was made of, by the path from the kernels' crate: its SHA-256.
+pub(crate) type Sources = BTreeMap<String, String>;
+
+impl Carried {
+    /// The folder in that of the build script's manifest, which may not be there.
+    pub(crate) fn of_build_script() -> Carried {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        Carried {
+            folder: Path::new(&variable("CARGO_MANIFEST_DIR")).join(FOLDER),
+            package: variable("CARGO_PKG_NAME"),
+        }
+    }
+
+    /// The file that tells of it.
+    fn made_of(&self) -> PathBuf {
+        self.folder.join("made_of")
+    }
+
+    /// Whether the package carries PTX.
+    pub(crate) fn exists(&self) -> bool {
+        self.made_of().exists()
+    }
+
+    /// The file of an architecture.
+    pub(crate) fn file(&self, arch: NvvmArch) -> PathBuf {
+        self.folder.join(format!("kernels_{}.ptx", arch.processor()))
+    }
+
+    /// Whether the user asked that it be written now.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        std::env::var(WRITE_PTX_VARIABLE).is_ok_and(|name| name == self.package)
+    }
+
+    /// Tells cargo when to ask again.
+    #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
+    pub(crate) fn watch(&self) {
+        println!("cargo::rerun-if-env-changed={WRITE_PTX_VARIABLE}");
+        // A path that is not there would run the build script each time.
+        if self.folder.exists() {
+            println!("cargo::rerun-if-changed={}", self.folder.display());
+        }
+    }
+
+    /// Writes what the build script has just made; `built` gives the file of an architecture.
+    pub(crate) fn write(
+        &self,
+        origin: &Origin,
+        sources: &Sources,
+        architectures: &[NvvmArch],
+        built: impl Fn(NvvmArch) -> PathBuf,
+    ) -> Result<(), CudaBuilderError> {
+        if self.folder.exists() {
+            std::fs::remove_dir_all(&self.folder)
+                .map_err(CudaBuilderError::io("remove", &self.folder))?;
+        }
+        std::fs::create_dir_all(&self.folder)
+            .map_err(CudaBuilderError::io("create", &self.folder))?;
+        for arch in architectures {
+            let file = built(*arch);
+            let ptx = std::fs::read(&file).map_err(CudaBuilderError::io("read", &file))?;
+            write(&self.file(*arch), &ptx)?;
+        }
+        write(&self.made_of(), text(&self.package, origin, sources).as_bytes())
+    }
+
+    /// Where the PTX comes from, and the sources that it was made of.
+    pub(crate) fn read(&self) -> Result<(Origin, Sources), CudaBuilderError> {
+        let path = self.made_of();
+        let text = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;
+        parse(&text).ok_or(CudaBuilderError::MalformedPtx { path })
+    }
+
+    /// The error for a package that has neither sources nor PTX.
+    pub(crate) fn missing(&self, kernels: &Path) -> CudaBuilderError {
+        CudaBuilderError::NoKernels { path: kernels.to_owned(), package: self.package.clone() }
+    }
+
+    /// The error for PTX of other sources.
+    pub(crate) fn stale(&self, changed: String) -> CudaBuilderError {
+        CudaBuilderError::StalePtx { changed, package: self.package.clone() }
+    }
+}
+
+/// The hashes of the options and of those of `files` that lie in the workspace of the kernels' crate: of the sources and of
+/// the manifests of crates. Other libraries and the lock file change more often than what is made of them.
+pub(crate) fn sources(
+    kernels: &Path,
+    options: &str,
+    files: &[PathBuf],
+) -> Result<Sources, CudaBuilderError> {
+    let root = kernels.ancestors().find(|folder| folder.join("Cargo.lock").exists());
+    let root = root.unwrap_or(kernels);
+    let mut found = Sources::from([("options".to_owned(), hash(options.as_bytes()))]);
+    // What a build script watches may be a folder.
+    for file in files.iter().filter(|file| file.starts_with(root) && file.is_file()) {
+        let of_cargo = file.extension().is_some_and(|it| it == "lock")
+            || file.components().any(|part| part.as_os_str() == ".cargo");
+        let bytes = std::fs::read(file).map_err(CudaBuilderError::io("read", file))?;
+        let is_manifest = file.ends_with("Cargo.toml");
+        let of_crate = String::from_utf8_lossy(&bytes).lines().any(|line| line == "[package]");
+        if !of_cargo && (!is_manifest || of_crate) {
+            found.insert(relative(kernels, file), hash(&bytes));
+        }
+    }
+    Ok(found)
+}
+
+/// The first of the sources that is another now; none when they are those of the PTX.
+pub(crate) fn changed(sources: &Sources, kernels: &Path, options: &str) -> Option<String> {
+    let is_same = |(path, held): &(&String, &String)| match path.as_str() {
+        "options" => hash(options.as_bytes()) == **held,
+        path => std::fs::read(kernels.join(path)).is_ok_and(|bytes| hash(&bytes) == **held),
+    };
+    let mut changed = sources.iter().filter(|source| !is_same(source));
+    changed.next().map(|(path, _)| match path.as_str() {
+        "options" => "the build script's options".to_owned(),
+        path => kernels.join(path).display().to_string(),
+    })
+}
+
+/// Writes a file that everybody may read, as git and cargo want it.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
+    std::fs::write(path, bytes).map_err(CudaBuilderError::io("write", path))
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The way from a folder to a file, with `/` on every system.
+fn relative(folder: &Path, file: &Path) -> String {
+    let mut up = String::new();
+    for ancestor in folder.ancestors() {
+        if let Ok(rest) = file.strip_prefix(ancestor) {
+            let names = rest.components().filter_map(|part| match part {
+                Component::Normal(name) => name.to_str(),
+                _ => None,
+            });
+            return up + &names.collect::<Vec<_>>().join("/");
+        }
+        up += "../";
+    }
+    file.display().to_string()
+}
+
+/// The text of `made_of`: a line for each thing, a blank behind its kind.
+fn text(package: &str, origin: &Origin, sources: &Sources) -> String {
+    let mut text = format!(
+        "# What this PTX was made of. Written by `{WRITE_PTX_VARIABLE}={package} cargo build`.\n\
+         compiler {}\ncommit {}\n",
+        origin.compiler, origin.commit
+    );
+    for ((target, kernel), registers) in &origin.registers {
+        let _ = writeln!(text, "registers {target} {kernel} {registers}");
+    }
+    for (path, hash) in sources {
+        let _ = writeln!(text, "source {hash} {path}");
+    }
+    text
+}
+
+fn parse(text: &str) -> Option<(Origin, Sources)> {
+    let mut origin = Origin::default();
+    let mut sources = Sources::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (kind, rest) = line.split_once(' ')?;
+        match kind {
+            "compiler" => rest.clone_into(&mut origin.compiler),
+            "commit" => rest.clone_into(&mut origin.commit),
+            "registers" => {
+                let mut words = rest.split(' ').map(str::to_owned);
+                let key = (words.next()?, words.next()?);
+                origin.registers.insert(key, words.next()?.parse().ok()?);
+            }
+            "source" => {
+                let (hash, path) = rest.split_once(' ')?;
+                sources.insert(path.to_owned(), hash.to_owned());
+            }
+            _ => return None,
+        }
+    }
+    (!origin.compiler.is_empty() && !sources.is_empty()).then_some((origin, sources))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let origin = Origin {
+            compiler: "rustc 1.95.0 (1a 2026-01-01)".to_owned(),
+            commit: "1a2b".to_owned(),
+            registers: [(("sm_80".to_owned(), "scale".to_owned()), 16)].into(),
+        };
+        let sources = Sources::from([("src/a b.rs".to_owned(), "00ff".to_owned())]);
+        let text = text("my_app", &origin, &sources);
+        assert_eq!(parse(&text), Some((origin, sources)));
+        for wrong in ["", "compiler rustc\n", "compiler rustc\nsource 00\n", "nonsense\n"] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn paths_lead_from_the_kernels_to_their_neighbours() {
+        assert_eq!(relative(Path::new("/w/kernels"), Path::new("/w/kernels/src/a.rs")), "src/a.rs");
+        assert_eq!(
+            relative(Path::new("/w/kernels"), Path::new("/w/common/a.rs")),
+            "../common/a.rs"
+        );
+    }
+
+    #[test]
+    fn a_change_of_a_source_or_of_the_options_is_found() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let kernels = folder.path().join("kernels");
+        std::fs::create_dir_all(kernels.join("src")).expect("a writable folder");
+        let write = |path: &str, text: &str| {
+            std::fs::write(folder.path().join(path), text).expect("a writable folder");
+        };
+        write("Cargo.lock", "");
+        write("Cargo.toml", "[workspace]\n");
+        write("kernels/Cargo.toml", "[package]\n");
+        write("kernels/src/lib.rs", "1");
+        let files = ["Cargo.lock", "Cargo.toml", "kernels/Cargo.toml", "kernels/src/lib.rs"];
+        let mut files: Vec<PathBuf> = files.iter().map(|file| folder.path().join(file)).collect();
+        files.push("/nowhere/lib.rs".into());
+        let found = sources(&kernels, "sm_70", &files).expect("they can be read");
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        assert_eq!(names, ["Cargo.toml", "options", "src/lib.rs"]);
+
+        assert_eq!(changed(&found, &kernels, "sm_70"), None);
+        let other = changed(&found, &kernels, "sm_80");
+        assert_eq!(other.as_deref(), Some("the build script's options"));
+        write("kernels/src/lib.rs", "2");
+        let other = changed(&found, &kernels, "sm_70").expect("a source changed");
+        assert!(other.ends_with("src/lib.rs"), "{other}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Devices.
+
+use crate::error::{CudaResult, result};
+use cuda_driver::api;
+use cuda_driver::raw::CUdevice;
+use std::ffi::CStr;
+
+/// A device of the driver's.
+#[derive(Clone, Copy, Debug)]
+pub struct Device {
+    pub(crate) device: CUdevice,
+}
+
+/// What a device can be asked for; `cust_ext::device::Attribute` has more.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceAttribute {
+    /// The multiprocessors' peak clock, kHz.
+    ClockRate = 13,
+    /// Multiprocessors.
+    MultiprocessorCount = 16,
+    /// Whether memory errors are corrected.
+    EccEnabled = 32,
+    /// The memory's peak clock, kHz.
+    MemoryClockRate = 36,
+    /// The memory bus, bits.
+    GlobalMemoryBusWidth = 37,
+    /// The L2 cache, bytes.
+    L2CacheSize = 38,
+    /// The 9 of compute capability 9.0.
+    ComputeCapabilityMajor = 75,
+    /// The 0 of compute capability 9.0.
+    ComputeCapabilityMinor = 76,
+}
+
+impl Device {
+    /// How many there are.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn num_devices() -> CudaResult<u32> {
+        let mut count = 0;
+        // SAFETY: a local to write to.
+        result(unsafe { api::cuDeviceGetCount(&mut count) })?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// The device of this number.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn get_device(ordinal: u32) -> CudaResult<Device> {
+        let mut device = 0;
+        // SAFETY: a local to write to.
+        result(unsafe { api::cuDeviceGet(&mut device, ordinal.cast_signed()) })?;
+        Ok(Device { device })
+    }
+
+    /// Its memory, bytes.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn total_memory(self) -> CudaResult<usize> {
+        let mut bytes = 0;
+        // SAFETY: a local to write to.
+        result(unsafe { api::cuDeviceTotalMem_v2(&mut bytes, self.device) })?;
+        Ok(bytes)
+    }
+
+    /// Its name.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn name(self) -> CudaResult<String> {
+        let mut name = [0; 128];
+        // SAFETY: the buffer has the given length.
+        result(unsafe { api::cuDeviceGetName(name.as_mut_ptr(), 128, self.device) })?;
+        // SAFETY: the driver ends the text with a NUL within the length.
+        Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    /// An attribute's value.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn get_attribute(self, attribute: DeviceAttribute) -> CudaResult<i32> {
+        let mut value = 0;
+        // SAFETY: a local to write to.
+        result(unsafe { api::cuDeviceGetAttribute(&mut value, attribute as u32, self.device) })?;
+        Ok(value)
+    }
+
+    /// The driver's number of it.
+    pub fn as_raw(&self) -> CUdevice {
+        self.device
+    }
+}

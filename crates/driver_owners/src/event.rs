@@ -1,0 +1,89 @@
+//! Events: points in a stream.
+
+use crate::error::{CudaError, CudaResult, result};
+use crate::stream::Stream;
+use cuda_driver::api;
+use cuda_driver::raw::CUevent;
+
+pub use crate::flags::EventFlags;
+
+/// A point in a stream, which the host or another stream can wait for.
+// Alone, so that an event is its handle: `cust_ext` reads it so.
+#[derive(Debug)]
+pub struct Event(CUevent);
+
+// SAFETY: the driver's calls may come from any thread; the handle is a number to them.
+unsafe impl Send for Event {}
+// SAFETY: as above; the driver orders calls of several threads.
+unsafe impl Sync for Event {}
+
+/// Whether the stream has reached an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventStatus {
+    /// It has.
+    Ready,
+    /// It has not.
+    NotReady,
+}
+
+impl Event {
+    /// An event of the current context.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(flags: EventFlags) -> CudaResult<Event> {
+        let mut event = std::ptr::null_mut();
+        // SAFETY: a local to write to.
+        result(unsafe { api::cuEventCreate(&mut event, flags.bits()) })?;
+        Ok(Event(event))
+    }
+
+    /// Puts it behind what the stream has.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn record(&self, stream: &Stream) -> CudaResult<()> {
+        // SAFETY: both are alive.
+        result(unsafe { api::cuEventRecord(self.0, stream.as_inner()) })
+    }
+
+    /// Whether the stream has reached it, without waiting.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn query(&self) -> CudaResult<EventStatus> {
+        // SAFETY: it is alive.
+        match result(unsafe { api::cuEventQuery(self.0) }) {
+            Ok(()) => Ok(EventStatus::Ready),
+            Err(CudaError::NotReady) => Ok(EventStatus::NotReady),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until the stream has reached it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        // SAFETY: it is alive.
+        result(unsafe { api::cuEventSynchronize(self.0) })
+    }
+
+    /// The milliseconds from `start` to this.
+    ///
+    /// # Errors
+    /// One was not reached, or has no time.
+    pub fn elapsed_time_f32(&self, start: &Event) -> CudaResult<f32> {
+        let mut milliseconds = 0.0;
+        // SAFETY: both are alive, and the time is a local to write to.
+        result(unsafe { api::cuEventElapsedTime(&mut milliseconds, start.0, self.0) })?;
+        Ok(milliseconds)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: it is destroyed once. A failure cannot be told to anybody.
+        let _ = unsafe { api::cuEventDestroy_v2(self.0) };
+    }
+}
