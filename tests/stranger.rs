@@ -204,12 +204,16 @@ fn a_project_of_somebody_else_has_every_command() {
 
     // A fault that a correctness test of values alone might not see, and a change of traffic.
     let kernel = project.file("kernels/src/transpose.rs");
-    project.write(
-        "kernels/src/transpose.rs",
-        &kernel.replace("Tile<f32, 33, 32>", "Tile<f32, 32, 32>"),
-    );
+    let unpadded = kernel.replace("Tile<f32, 33, 32>", "Tile<f32, 32, 32>");
+    // A condition of the device, of which the host's compiler has nothing to say.
+    let since =
+        unpadded.replace("block(TILE, STRIP)", "block(TILE, STRIP), min_compute_capability = 80");
+    assert_ne!(since, unpadded);
+    project.write("kernels/src/transpose.rs", &since);
     let unpadded = project.cargo("test --release");
     assert!(!unpadded.status.success());
+    let errors = String::from_utf8_lossy(&unpadded.stderr);
+    assert!(!errors.contains("unexpected"), "{errors}");
     let said = "transpose_tiled: wavefronts_per_shared_load is 32, more than 1";
     assert_says(&String::from_utf8_lossy(&unpadded.stdout), &[said]);
 }
