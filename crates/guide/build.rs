@@ -4,5 +4,6 @@ mod blocks;
 
 fn main() {
     blocks::write("pages.rs", &blocks::programs());
-    cuda_builder::Images::new("../guide_kernels").write_or_exit();
+    let images = cuda_builder::Images::new("../guide_kernels");
+    images.panic(cuda_builder::PanicStrategy::Trap).write_or_exit();
 }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
+/// The package of the device library.
+const CUDA_STD: &str = "coalesce-cuda-std";
 
 /// Compiles the crate in the folder `path` and everything it uses; the bitcode is whole-program optimized.
 ///
@@ -119,16 +121,29 @@ fn for_device_crates(
 ) -> Result<Vec<String>, CudaBuilderError> {
     let mut tree = toolchain.clean_command(&toolchain.cargo);
     tree.current_dir(path).args(["tree", "--quiet", "--target", TARGET, "--prefix", "none"]);
-    tree.args(["--edges", "normal", "--invert", "coalesce-cuda-std"]);
+    tree.args(["--edges", "normal", "--invert", CUDA_STD]);
     // Without `cuda_std` in the tree it fails, and no crate needs to be named.
     let tree = tree.output().map_err(CudaBuilderError::io("start", &toolchain.cargo))?;
     let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
-    let names = tree.lines().filter_map(|line| line.split(' ').next());
-    let users = names.map(|name| format!(".package.{name}"));
-    let flags = format!("{flags:?}");
-    let others = [".package.\"*\"", ".build-override"].map(|others| (others.to_owned(), "[]"));
-    let all = users.chain([String::new()]).map(|crates| (crates, flags.as_str())).chain(others);
-    let all: BTreeMap<String, &str> = all.collect();
+    let mut all = BTreeMap::new();
+    // The first line is `cuda_std`, which asks for its features itself; the crate that is built is asked for with it.
+    for line in tree.lines() {
+        // `name v1.0.0 (/a folder) (*)`, without the folder for what lies in a registry.
+        let name = line.split(' ').next().unwrap_or_default();
+        let folder = line.split_once(" (").and_then(|(_, rest)| Some(rest.split_once(')')?.0));
+        let folder = folder.map(Path::new);
+        let mut flags = flags.to_vec();
+        if name != CUDA_STD && folder != Some(path) {
+            // What lies in a registry is not read: it compiles for the host, so it asks for no feature.
+            let folder = folder.filter(|folder| folder.join("Cargo.toml").exists());
+            flags.extend(folder.map_or(Ok(attributes_but(|_| false)), crate_attributes)?);
+        }
+        all.insert(format!(".package.{name}"), format!("{flags:?}"));
+    }
+    all.insert(String::new(), format!("{flags:?}"));
+    for others in [".package.\"*\"", ".build-override"] {
+        all.insert(others.to_owned(), "[]".to_owned());
+    }
     let mut arguments = vec!["-Zprofile-rustflags".to_owned()];
     for (crates, flags) in all {
         for profile in ["release", "dev"] {
@@ -145,7 +160,11 @@ fn crate_attributes(path: &Path) -> Result<Vec<String>, CudaBuilderError> {
     let text = std::fs::read_to_string(&root).map_err(CudaBuilderError::io("read", root))?;
     let own: Vec<&str> =
         text.split("#![").skip(1).filter_map(|rest| rest.split(']').next()).collect();
-    let says = |name: &str| own.iter().any(|attribute| attribute.contains(name));
+    Ok(attributes_but(|name| own.iter().any(|attribute| attribute.contains(name))))
+}
+
+/// Those attributes that a crate does not say, as rustc's arguments.
+fn attributes_but(says: impl Fn(&str) -> bool) -> Vec<String> {
     let mut attributes = Vec::new();
     if !says("no_std") {
         attributes.push("-Zcrate-attr=no_std".to_owned());
@@ -157,7 +176,7 @@ fn crate_attributes(path: &Path) -> Result<Vec<String>, CudaBuilderError> {
     }
     // A crate without inline PTX does not use the second.
     attributes.push("-Aunused_features".to_owned());
-    Ok(attributes)
+    attributes
 }
 
 /// The crate's manifest.

@@ -173,7 +173,7 @@ pub(crate) fn entries(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The functions of a module that have a body: names and texts.
-fn functions(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn functions(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     bodies(ptx, ".func ").map(|(head, text)| {
         // `.func (.param .b32 func_retval0) name(` or `.func name(`.
         let head = text

@@ -1,7 +1,7 @@
 //! Warnings of kernels that come up against what a block or a thread may have: shared memory and registers.
 
 use crate::arch::NvvmArch;
-use crate::kernels::entries;
+use crate::kernels::{entries, functions};
 use crate::local_memory::place;
 use crate::ptxas::{self, Resources};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(crate) fn resources(ptx: &Path, arch: NvvmArch) -> Vec<Resources> {
 }
 
 /// A sentence for each kernel of `ptx` with more static shared memory than there is, or with registers that spill, by the
-/// kernel's name.
+/// kernel's name, and one on those that can panic.
 pub(crate) fn warnings(ptx: &str, resources: &[Resources]) -> BTreeMap<String, String> {
     let mut warnings = BTreeMap::new();
     for (kernel, text) in entries(ptx) {
@@ -48,7 +48,36 @@ pub(crate) fn warnings(ptx: &str, resources: &[Resources]) -> BTreeMap<String, S
             warnings.insert(kernel.to_owned(), sentence);
         }
     }
+    // One for all kernels.
+    warnings.extend(panics(ptx).map(|sentence| (String::new(), sentence)));
     warnings
+}
+
+/// A sentence on the kernels of `ptx` whose panics print, which costs each thread a stack and registers, also while nothing
+/// panics.
+fn panics(ptx: &str) -> Option<String> {
+    const PRINTS: [&str; 2] = ["9panicking", "rust_begin_unwind"];
+    let is_of_panics = |name: &str| PRINTS.iter().any(|part| name.contains(part));
+    let calls = |text: &str| text.lines().any(|line| line.contains("call") && is_of_panics(line));
+    let names: Vec<&str> = entries(ptx).filter(|it| calls(it.1)).map(|(name, _)| name).collect();
+    let frames = functions(ptx).filter(|(name, _)| is_of_panics(name));
+    let bytes: usize = frames.flat_map(|(_, text)| text.lines().filter_map(frame)).sum();
+    let (first, others) = names.split_first()?;
+    let others = match others.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    Some(format!(
+        "kernel `{first}`{others} can panic, and a panic prints its place: this takes {bytes} bytes of stack and registers \
+         of every thread, also while nothing panics; `panic(PanicStrategy::Trap)` in the build script takes neither, and \
+         `get` in place of an index or `checked_div` of a division cannot panic"
+    ))
+}
+
+/// The bytes of a frame in local memory: `.local .align 8 .b8 __local_depot3[176];`.
+fn frame(line: &str) -> Option<usize> {
+    let (_, count) = line.trim().strip_prefix(".local ")?.rsplit_once('[')?;
+    count.split(']').next()?.parse().ok()
 }
 
 /// The bytes of the module's shared variables that a kernel names.
@@ -94,6 +123,22 @@ mod tests {
         let start = "kernel `large` at kernels/src/a.rs:9 has 49153 bytes of static shared memory, and a block may have 49152";
         assert!(found["large"].starts_with(start), "{}", found["large"]);
         assert!(warnings(&PTX.replace("9153", "9152"), &[]).is_empty(), "all that there is");
+    }
+
+    #[test]
+    fn panics_that_print_are_told_once() {
+        let panic = ".func _RNvC_4core9panicking18panic_bounds_check\n(\n)\n{\n\
+            \t.local .align 8 .b8 __local_depot0[48];\n\tcall.uni _R7___rustc17rust_begin_unwind, (param0);\n}\n\
+            .func _R7___rustc17rust_begin_unwind(\n)\n{\n\t.local .align 8 .b8 __local_depot1[176];\n}\n";
+        let entry = |name: &str, code: &str| {
+            format!(".visible .entry {name}()\n{{\n\t{code}\n\tret;\n}}\n")
+        };
+        let call = "call.uni _RNvC_4core9panicking18panic_bounds_check, (param0);";
+        let two = [panic, &entry("a", call), &entry("b", "ret;"), &entry("c", call)].concat();
+        let said = panics(&two).expect("two can panic");
+        assert!(said.starts_with("kernel `a` and 1 more can panic, and a panic prints"), "{said}");
+        assert!(said.contains("takes 224 bytes of stack"), "{said}");
+        assert_eq!(panics(&[panic, &entry("b", "call.uni vprintf, (p);")].concat()), None);
     }
 
     #[test]

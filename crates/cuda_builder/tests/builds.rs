@@ -253,7 +253,7 @@ fn build(source: &str, used: &str) -> Result<PathBuf, CudaBuilderError> {
     let manifest = |name: &str, more: &str| {
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n{more}\n\
-             [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
+             [dependencies]\ncuda_std = {{ package = \"coalesce-cuda-std\", path = {cuda_std:?} }}\n"
         )
     };
     let uses = "used_kernels = { path = \"used\" }\n";
