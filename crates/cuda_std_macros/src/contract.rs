@@ -1,34 +1,11 @@
 //! Kernels that are safe functions: what their parameters may be, and the shared memory among these.
 
-use crate::kernel::with_static_lifetimes;
+use crate::lifetimes::{last, with_static_lifetimes};
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit::{self, Visit};
-use syn::{Error, ExprPath, ItemFn, Lifetime, Result, Type, TypePath};
-
-/// The types of `cuda_std::safe` that a launch passes as a pointer and an extent.
-const SPLIT: [&str; 5] =
-    ["PerThread", "PerBlock", "Plane", "PlanePerThread", "TransposedPlanePerThread"];
-
-/// Whether a type is one of those.
-pub fn is_split(path: &TypePath) -> bool {
-    last(path).is_some_and(|name| SPLIT.iter().any(|split| name == split))
-}
-
-/// Whether a type is the block's shared memory.
-pub fn is_tile(path: &TypePath) -> bool {
-    last(path).is_some_and(|name| name == "Tile")
-}
-
-/// Whether a type is the block as a value.
-pub fn is_block(path: &TypePath) -> bool {
-    last(path).is_some_and(|name| name == "Block")
-}
-
-fn last(path: &TypePath) -> Option<&syn::Ident> {
-    path.path.segments.last().map(|segment| &segment.ident)
-}
+use syn::{Error, ExprPath, ItemFn, Lifetime, Result, Type};
 
 /// Refuses what a kernel must not say, or not say together.
 pub fn check(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> Result<()> {
@@ -174,28 +151,5 @@ pub fn tile(kind: &Type, launch: &syn::Ident) -> TokenStream {
                 <#kind as ::cuda_std::safe::Shared<'_>>::in_memory(&raw mut CELLS, &#launch)
             }
         }
-    }
-}
-
-/// The name of a parameter's kind in the record of a kernel, and its element, if it points to any.
-pub fn recorded(parameter: &Parameter) -> (u32, TokenStream) {
-    let kind = &parameter.kind;
-    match (&parameter.passing, ungroup(kind)) {
-        (Passing::Slice { element, mutable, .. }, _) => (1 + u32::from(*mutable), quote!(#element)),
-        (Passing::Split, Type::Path(path)) => {
-            let position = SPLIT.iter().position(|split| last(path).is_some_and(|it| it == split));
-            let element = quote!(<#kind as ::cuda_std::safe::Passed>::Element);
-            (8 + position.unwrap_or(0) as u32, element)
-        }
-        (_, Type::Ptr(pointer)) => {
-            let element = &pointer.elem;
-            let mutable = matches!(pointer.mutability, syn::PointerMutability::Mut(_));
-            (3 + u32::from(mutable), quote!(#element))
-        }
-        (_, Type::Reference(reference)) => {
-            let element = &reference.elem;
-            (5 + u32::from(reference.mutability.is_some()), quote!(#element))
-        }
-        _ => (0, quote!(#kind)),
     }
 }

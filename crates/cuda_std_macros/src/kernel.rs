@@ -3,21 +3,21 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, ItemFn, Lifetime, LitInt, Pat,
-    PatType, PathArguments, Result, ReturnType, Type, TypePath, TypeReference,
+    Attribute, Error, FnArg, GenericParam, ItemFn, Pat, PatType, Result, ReturnType, Type,
+    TypeReference,
 };
 
 use crate::contract;
 use crate::gpu_only::fixes_name;
+use crate::lifetimes::{
+    as_own, is_block, is_tile, split, with_inferred_lifetimes, with_static_lifetimes,
+};
+use crate::record::{
+    attribute_record, cluster, extents, is_condition, launch_bounds, path, signature, since,
+    since_condition,
+};
 use crate::signature::{Arguments, Parameter, Passing, is_safe, ungroup};
-
-/// The format number of the attribute record that `cuda_builder` reads.
-const ATTRIBUTE_FORMAT: u32 = 3;
-
-/// The oldest compute capability with thread block clusters.
-const CLUSTER_CAPABILITY: u32 = 90;
 
 /// Expands `#[kernel(..)] unsafe fn ..`.
 pub fn expand(arguments: Arguments, item: ItemFn) -> Result<TokenStream> {
@@ -136,9 +136,9 @@ fn parameter(index: usize, typed: &PatType) -> Result<Parameter> {
                 "a kernel cannot be generic: name the parameter's type",
             ));
         }
-        Type::Path(path) if contract::is_split(path) => Passing::Split,
-        Type::Path(path) if contract::is_tile(path) => Passing::Tile,
-        Type::Path(path) if contract::is_block(path) => Passing::Block,
+        Type::Path(path) if split(path).is_some() => Passing::Split,
+        Type::Path(path) if is_tile(path) => Passing::Tile,
+        Type::Path(path) if is_block(path) => Passing::Block,
         _ => Passing::Direct,
     };
     Ok(Parameter { name, pattern: (*typed.pat).clone(), kind, passing })
@@ -264,67 +264,6 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
     }
 }
 
-/// The kernel's name in the device build, with its crate's before it and its line behind it: two crates may have kernels of
-/// one name. `cuda_builder` gives the entry its plain name, unless another has it.
-fn path(item: &ItemFn) -> String {
-    let krate = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
-    let name = &item.sig.ident;
-    format!("{krate}${name}${}", name.span().unwrap().line())
-}
-
-/// What host and device must agree on, as words: whether the kernel is safe, its block, which parameters are equally
-/// long, and of each parameter that is passed its kind and the size and alignment of its value or element.
-fn signature(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
-    let is_safe = u32::from(is_safe(item));
-    let block = extents(arguments.block.as_deref());
-    let passed: Vec<&Parameter> = parameters.iter().filter(|it| it.passing.is_passed()).collect();
-    let same = arguments.same_length.as_deref().unwrap_or_default();
-    let same = passed.iter().enumerate().filter(|(_, it)| same.contains(&it.name));
-    let same = same.fold(0_u32, |mask, (index, _)| mask | 1 << (index % 32));
-    let words = passed.iter().map(|parameter| {
-        let (kind, element) = contract::recorded(parameter);
-        quote! {
-            #kind,
-            ::core::mem::size_of::<#element>() as u32,
-            ::core::mem::align_of::<#element>() as u32
-        }
-    });
-    quote!([#is_safe, #(#block,)* #same, #(#words),*])
-}
-
-/// The record from which `cuda_builder` takes the entry's directives, and what a launch compares with the host's.
-fn attribute_record(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
-    let means_local_memory = u32::from(arguments.local_memory.is_some());
-    let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
-    let since = since_condition(arguments);
-    let symbol = format!("__coalesce_attributes_{}", path(item));
-    let [max_threads, min_blocks] = launch_bounds(arguments);
-    let [x, y, z] = cluster(arguments);
-    let signature = signature(arguments, item, parameters);
-    quote! {
-        #[cfg(target_arch = "nvptx64")]
-        #since
-        #(#conditions)*
-        #[allow(clippy::unnecessary_cast)]
-        const _: () = {
-            const SIGNATURE: &[u32] = &#signature;
-            #[unsafe(export_name = #symbol)]
-            #[used]
-            pub static ATTRIBUTES: [u32; 7 + SIGNATURE.len()] = {
-                let mut words = [0; 7 + SIGNATURE.len()];
-                let head =
-                    [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory];
-                let mut at = 0;
-                while at < words.len() {
-                    words[at] = if at < 7 { head[at] } else { SIGNATURE[at - 7] };
-                    at += 1;
-                }
-                words
-            };
-        };
-    }
-}
-
 /// The host's token, and within it the body, which is only type-checked.
 fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let name = &item.sig.ident;
@@ -428,115 +367,6 @@ fn parameter_checks(arguments: &Arguments, item: &ItemFn, parameters: &[Paramete
     }
 }
 
-/// The oldest compute capability of the kernel, 0 for any.
-fn since(arguments: &Arguments) -> u32 {
-    let given = arguments.min_compute_capability.as_ref().map_or(0, |literal| {
-        literal.base10_parse().expect("the parser has read this literal as u32")
-    });
-    if arguments.cluster.is_some() { given.max(CLUSTER_CAPABILITY) } else { given }
-}
-
-/// The `cfg` attribute of the oldest compute capability. It is one of its own, behind that of the architecture, so that the
-/// host's compiler, which does not know the capabilities, never evaluates it.
-fn since_condition(arguments: &Arguments) -> TokenStream {
-    match since(arguments) {
-        0 => TokenStream::new(),
-        capability => {
-            let literal = arguments.min_compute_capability.as_ref();
-            let suffix = literal.map_or("", LitInt::suffix);
-            let feature = format!("compute_{capability}{suffix}");
-            quote!(#[cfg(target_feature = #feature)])
-        }
-    }
-}
-
-/// The launch bounds, 0 where not given.
-fn launch_bounds(arguments: &Arguments) -> [TokenStream; 2] {
-    let given = arguments.launch_bounds.as_deref().unwrap_or_default();
-    [0, 1].map(|index| given.get(index).map_or_else(|| quote!(0), constant))
-}
-
-/// The cluster's extent.
-fn cluster(arguments: &Arguments) -> [TokenStream; 3] {
-    extents(arguments.cluster.as_deref())
-}
-
-/// Up to three extents: 0 where none is given, 1 in directions not given.
-fn extents(given: Option<&[Expr]>) -> [TokenStream; 3] {
-    match given {
-        None => [(); 3].map(|()| quote!(0)),
-        Some(given) => [0, 1, 2].map(|index| given.get(index).map_or_else(|| quote!(1), constant)),
-    }
-}
-
-/// A constant expression of any integer type as `u32`, unless it is a literal already.
-fn constant(expression: &Expr) -> TokenStream {
-    match expression {
-        Expr::Lit(_) => quote!(#expression),
-        _ => quote_spanned!(expression.span() => (#expression) as u32),
-    }
-}
-
-/// The type with every lifetime replaced by `'static`.
-pub fn with_static_lifetimes(kind: &Type) -> Type {
-    with_lifetimes(kind, "'static")
-}
-
-/// The type with every lifetime left to be inferred.
-fn with_inferred_lifetimes(kind: &Type) -> Type {
-    with_lifetimes(kind, "'_")
-}
-
-fn with_lifetimes(kind: &Type, name: &'static str) -> Type {
-    struct Rename(&'static str);
-    impl VisitMut for Rename {
-        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-            *lifetime = Lifetime::new(self.0, lifetime.span());
-        }
-        fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
-            if reference.lifetime.is_none() {
-                reference.lifetime = Some(Lifetime::new(self.0, reference.and_token.span));
-            }
-            visit_mut::visit_type_reference_mut(self, reference);
-        }
-        fn visit_type_path_mut(&mut self, path: &mut TypePath) {
-            visit_mut::visit_type_path_mut(self, path);
-            // The types that borrow from the launch leave their lifetime out.
-            let is_split = contract::is_split(path);
-            if let Some(last) = path.path.segments.last_mut()
-                && is_split
-                && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
-                && !matches!(arguments.args.first(), Some(GenericArgument::Lifetime(_)))
-            {
-                let lifetime = Lifetime::new(self.0, last.ident.span());
-                arguments.args.insert(0, GenericArgument::Lifetime(lifetime));
-            }
-        }
-    }
-    let mut kind = kind.clone();
-    Rename(name).visit_type_mut(&mut kind);
-    kind
-}
-
-/// The tokens as if the macro had written them: lints do not look into what a macro of another crate expands to, and
-/// would take an item for the user's that begins with the user's word.
-fn as_own(tokens: impl quote::ToTokens) -> TokenStream {
-    let own = |token: proc_macro2::TokenTree| match token {
-        proc_macro2::TokenTree::Group(group) => {
-            let inside = group.stream().into_iter().map(|mut token| {
-                token.set_span(Span::mixed_site());
-                token
-            });
-            proc_macro2::Group::new(group.delimiter(), inside.collect()).into()
-        }
-        mut token => {
-            token.set_span(Span::mixed_site());
-            token
-        }
-    };
-    tokens.into_token_stream().into_iter().map(own).collect()
-}
-
 fn is_documentation(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")
 }
@@ -544,8 +374,4 @@ fn is_documentation(attribute: &Attribute) -> bool {
 /// `#[expect]` holds for the body alone: elsewhere the lint would not fire.
 fn is_expectation(attribute: &Attribute) -> bool {
     attribute.path().is_ident("expect")
-}
-
-fn is_condition(attribute: &Attribute) -> bool {
-    attribute.path().is_ident("cfg")
 }

@@ -9,7 +9,9 @@ mod contract;
 mod gpu_only;
 mod instances;
 mod kernel;
+mod lifetimes;
 mod print;
+mod record;
 mod signature;
 
 use proc_macro::TokenStream;
