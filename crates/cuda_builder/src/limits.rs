@@ -62,6 +62,10 @@ fn panics(ptx: &str) -> Option<String> {
     let names: Vec<&str> = entries(ptx).filter(|it| calls(it.1)).map(|(name, _)| name).collect();
     let frames = functions(ptx).filter(|(name, _)| is_of_panics(name));
     let bytes: usize = frames.flat_map(|(_, text)| text.lines().filter_map(frame)).sum();
+    if bytes == 0 {
+        // They only trap.
+        return None;
+    }
     let (first, others) = names.split_first()?;
     let others = match others.len() {
         0 => String::new(),
@@ -139,6 +143,7 @@ mod tests {
         assert!(said.starts_with("kernel `a` and 1 more can panic, and a panic prints"), "{said}");
         assert!(said.contains("takes 224 bytes of stack"), "{said}");
         assert_eq!(panics(&[panic, &entry("b", "call.uni vprintf, (p);")].concat()), None);
+        assert_eq!(panics(&entry("a", call)), None, "a panic that only traps has no frame");
     }
 
     #[test]

@@ -1,13 +1,18 @@
 //! The safe API (`crates/safe_kernels`): what tries to break it is right or refused, and what it is for computes what a CPU
 //! does, with every check.
+//!
+//! With `COALESCE_SAFE_PTX`, a file that was built elsewhere, the kernels run on a GPU, which has no checks.
 
 use approx::assert_relative_eq;
 use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy};
 use cuda_host::testing::{self, TestGpu};
-use cuda_host::{Image, Parts};
+use cuda_host::{Choice, Gpu, Image, Parts};
 use cust::function::GridSize;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 use safe_kernels::{attacks, uses};
+use std::ffi::OsString;
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 /// A builder of the kernels, beside all other device code of the workspace.
@@ -21,17 +26,39 @@ fn builder() -> CudaBuilder {
 }
 
 /// The image of what was built.
-fn image(path: std::path::PathBuf) -> &'static [Image] {
+fn image(path: PathBuf) -> &'static [Image] {
     let text = std::fs::read_to_string(path).expect("the builder wrote it").leak();
     // SAFETY: `cuda_builder` has compiled it and written its records.
     vec![unsafe { Image::new(90, text, &[], "cuda_builder", "unknown") }].leak()
 }
 
 /// The kernels, built without the feature `double`.
-static IMAGES: LazyLock<&'static [Image]> =
-    LazyLock::new(|| image(builder().build().expect("the kernels compile")));
+static IMAGES: LazyLock<&'static [Image]> = LazyLock::new(|| {
+    let built = || builder().build().expect("the kernels compile");
+    image(of_a_gpu().map_or_else(built, PathBuf::from))
+});
 
-fn gpu() -> TestGpu {
+fn of_a_gpu() -> Option<OsString> {
+    std::env::var_os("COALESCE_SAFE_PTX")
+}
+
+/// The checked virtual GPU, or a GPU.
+fn gpu() -> Box<dyn Deref<Target = Gpu>> {
+    if of_a_gpu().is_none() {
+        return Box::new(checked_gpu());
+    }
+    struct Real(Gpu);
+    impl Deref for Real {
+        type Target = Gpu;
+        fn deref(&self) -> &Gpu {
+            &self.0
+        }
+    }
+    Box::new(Real(Gpu::open(&Choice::Gpu(0), &IMAGES).expect("there is a GPU")))
+}
+
+/// The virtual GPU, for what only its checks see.
+fn checked_gpu() -> TestGpu {
     testing::gpu(&IMAGES)
 }
 
@@ -178,7 +205,7 @@ fn a_filtered_option_is_not_accused() {
 
 #[test]
 fn a_cell_that_nobody_wrote_is_reported() {
-    let gpu = gpu();
+    let gpu = checked_gpu();
     let mut out = buffer(&[0_u32; 32]);
     gpu.launcher().run(attacks::reads_the_unwritten, 1, (&buffer(&[1; 64]), &mut out)).unwrap();
     let hazards = gpu.take_hazards();
