@@ -129,7 +129,7 @@ last_block, last_block_broken, last_block_repaired, |data, flag| {
     let ticket = if REPAIRED {
         atomic(flag).fetch_add(1, AcqRel)
     } else {
-        core::sync::atomic::AtomicU32::from_ptr(flag).fetch_add(1, AcqRel)
+        core::sync::atomic::AtomicU32::from_ptr(flag).fetch_add(1, Relaxed)
     };
     if ticket != thread::grid_dim_x() - 1 {
         return;
