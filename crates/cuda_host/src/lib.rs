@@ -75,6 +75,6 @@ pub use simt::{Checks, Schedule};
 pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 #[cfg(feature = "virtual")]
-pub use virtual_device::{VirtualDevice, WorkScale, misuse};
+pub use virtual_device::{KernelFault, Misuse, MisuseKind, VirtualDevice, WorkScale, misuse};
 #[cfg(feature = "virtual")]
 pub use virtual_gpu::Options as VirtualOptions;
