@@ -36,9 +36,11 @@ fn outcomes(
                 named.insert(name);
             }
             Err(_) => {
-                let is_misaligned = |one: &Misuse| one.fault == Some(KernelFault::MisalignedAddress);
+                let is_misaligned =
+                    |one: &Misuse| one.fault == Some(KernelFault::MisalignedAddress);
                 let names = pattern.kernel_names(variant);
-                let is_named = names.iter().any(|kernel| said.contains(&format!("kernel `{kernel}`")));
+                let is_named =
+                    names.iter().any(|kernel| said.contains(&format!("kernel `{kernel}`")));
                 if is_named && misuse.iter().any(is_misaligned) && said.contains(".rs:") {
                     named.insert(name);
                 } else {

@@ -11,9 +11,7 @@ use coalesce::Counted;
 use coalesce::count::COUNTING_DEVICE;
 use coalesce::pattern::{Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
-use cuda_host::{
-    Checks, Gpu, Image, KernelFault, Misuse, Schedule, VirtualDevice, VirtualOptions,
-};
+use cuda_host::{Checks, Gpu, Image, KernelFault, Misuse, Schedule, VirtualDevice, VirtualOptions};
 use simt::{Finding, Hazard, Place};
 use std::path::Path;
 

@@ -125,7 +125,8 @@ impl Arrays {
                 Before::Zeros => unsafe { inner.set_8_async(0, gpu.stream()) }
                     .map_err(|error| GpuError::driver("zeroing an output", error))?,
                 Before::Input(input) => {
-                    let source = self.inputs.get(input).filter(|one| one.byte_len == array.byte_len);
+                    let source =
+                        self.inputs.get(input).filter(|one| one.byte_len == array.byte_len);
                     let Some(source) = source else {
                         bail!(
                             "output {index} of the case begins as input {input}, which is not there or has another length: name an input of its length"

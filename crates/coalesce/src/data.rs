@@ -163,10 +163,14 @@ pub fn compare(result: &Data, reference: &Data, tolerance: Tolerance) -> Option<
             wrong_indices(result, reference, |a, b| near(*a, *b, relative, absolute))
         }
         (Data::F16(result), Data::F16(reference), Tolerance::Near { relative, absolute }) => {
-            wrong_indices(result, reference, |a, b| near(a.to_f64(), b.to_f64(), relative, absolute))
+            wrong_indices(result, reference, |a, b| {
+                near(a.to_f64(), b.to_f64(), relative, absolute)
+            })
         }
         (Data::Bf16(result), Data::Bf16(reference), Tolerance::Near { relative, absolute }) => {
-            wrong_indices(result, reference, |a, b| near(a.to_f64(), b.to_f64(), relative, absolute))
+            wrong_indices(result, reference, |a, b| {
+                near(a.to_f64(), b.to_f64(), relative, absolute)
+            })
         }
         _ => {
             let width = result.byte_len() / result.len().max(1);

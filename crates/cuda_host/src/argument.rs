@@ -85,7 +85,7 @@ pub unsafe trait Argument<P> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed without `unsafe` to a kernel that takes `{P}`",
     label = "not an argument for `{P}`",
-    note = "`&[T]` takes `&DeviceBuffer<T>`, `PerThread<T>` and `&[AtomicU32]` take `&mut DeviceBuffer<T>`, a plane takes `(buffer, [width, height])`, a value takes a value of the same type; of a part of a buffer there is `Parts::part`"
+    note = "`&[T]` takes `&DeviceBuffer<T>`, `PerThread<T>` and `&[AtomicU32]` take `&mut DeviceBuffer<T>`, a plane takes `(buffer, [width, height])`, `f16` lies in a `DeviceBuffer<Half<f16>>`, a value takes a value of the same type; of a part of a buffer there is `Parts::part`"
 )]
 pub unsafe trait SafeArgument<P>: Argument<P> {}
 

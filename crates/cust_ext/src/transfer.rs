@@ -247,12 +247,7 @@ impl<'scope> Scope<'scope, '_> {
         }
         // SAFETY: the range is device memory that the borrow keeps allocated until the stream was waited for.
         unsafe {
-            call!(cuMemsetD8Async(
-                target.pointer.as_raw(),
-                byte,
-                bytes,
-                self.stream.as_inner()
-            ))
+            call!(cuMemsetD8Async(target.pointer.as_raw(), byte, bytes, self.stream.as_inner()))
         }
     }
 

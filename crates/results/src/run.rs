@@ -461,7 +461,8 @@ mod tests {
     /// Rows and counts are a line each, and nothing of a file changes that is read and written.
     #[test]
     fn a_committed_file_is_written_as_it_is() {
-        let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
+        let committed =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("x.json");
         let mut results = Results::load(Path::new(committed), &[]).expect("a result file");
@@ -479,7 +480,8 @@ mod tests {
             patterns: Vec::new(),
             myths: String::new(),
         });
-        let counts = r#"{"counts_schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
+        let counts =
+            r#"{"counts_schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
         let rest = text.strip_suffix("\n}\n").expect("an object");
         assert!(saved(&results) == format!("{rest},\n  \"counts\": {counts}\n}}\n"));
         results.rows.clear();

@@ -5,7 +5,9 @@ use super::observers::Observers;
 use super::pattern::Pattern;
 use super::record::Side;
 use super::request::Request;
-use super::traffic::{constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts};
+use super::traffic::{
+    constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts,
+};
 use crate::counters::Traffic;
 use crate::registers::LANES;
 
