@@ -208,8 +208,6 @@ readable! {
     [] &DeviceBuffer<Half<bf16>> as bf16, safe;
     [] Part<'_, Half<f16>> as f16, safe;
     [] Part<'_, Half<bf16>> as bf16, safe;
-    [] DevicePtr<'_, Half<f16>> as f16;
-    [] DevicePtr<'_, Half<bf16>> as bf16;
 }
 
 /// What threads may write their own elements of.
@@ -238,8 +236,6 @@ writable! {
     [] &mut DeviceBuffer<Half<bf16>> as bf16, safe;
     [] PartMut<'_, Half<f16>> as f16, safe;
     [] PartMut<'_, Half<bf16>> as bf16, safe;
-    [] DevicePtrMut<'_, Half<f16>> as f16;
-    [] DevicePtrMut<'_, Half<bf16>> as bf16;
 }
 
 /// Numbers that all threads may change by atomic operations: the kernel has a shared slice, and the memory is borrowed for
