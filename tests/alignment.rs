@@ -7,7 +7,7 @@ use crate::executor::opened;
 use coalesce::arrays::{Arrays, Misaligned};
 use coalesce::pattern::{Pattern, Size};
 use coalesce::verify::{VerifyOutcome, case, verify};
-use cuda_host::{Checks, Gpu};
+use cuda_host::{Checks, Gpu, KernelFault, Misuse};
 use host::patterns::ALL as PATTERNS;
 use std::collections::BTreeSet;
 
@@ -25,7 +25,9 @@ fn outcomes(
     for variant in pattern.variants {
         let name = format!("{}/{}", pattern.name, variant.name);
         let outcome = verify(gpu, &case, &arrays, variant, &size);
-        let said = device.take_misuse().join("; ");
+        let misuse = device.take_misuse();
+        let said: Vec<String> = misuse.iter().map(ToString::to_string).collect();
+        let said = said.join("; ");
         device.forget_failure();
         match outcome {
             Ok(VerifyOutcome::Correct | VerifyOutcome::NotRun(_)) if said.is_empty() => {}
@@ -34,11 +36,12 @@ fn outcomes(
                 named.insert(name);
             }
             Err(_) => {
-                let is_named = pattern.kernel_names(variant).iter().any(|kernel| {
-                    said.contains("misaligned address")
-                        && said.contains(&format!("kernel `{kernel}`"))
-                });
-                if is_named && said.contains(".rs:") {
+                let is_misaligned =
+                    |one: &Misuse| one.fault == Some(KernelFault::MisalignedAddress);
+                let names = pattern.kernel_names(variant);
+                let is_named =
+                    names.iter().any(|kernel| said.contains(&format!("kernel `{kernel}`")));
+                if is_named && misuse.iter().any(is_misaligned) && said.contains(".rs:") {
                     named.insert(name);
                 } else {
                     wrong.push(format!("{name}, {misaligned:?}: the error names no line: {said}"));

@@ -11,7 +11,7 @@ use coalesce::Counted;
 use coalesce::count::COUNTING_DEVICE;
 use coalesce::pattern::{Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
-use cuda_host::{Checks, Gpu, Image, Schedule, VirtualDevice, VirtualOptions};
+use cuda_host::{Checks, Gpu, Image, KernelFault, Misuse, Schedule, VirtualDevice, VirtualOptions};
 use simt::{Finding, Hazard, Place};
 use std::path::Path;
 
@@ -183,7 +183,7 @@ impl Device {
 struct Ran {
     outcome: Result<VerifyOutcome>,
     counted: Counted,
-    misuse: Vec<String>,
+    misuse: Vec<Misuse>,
 }
 
 impl Ran {
@@ -380,16 +380,14 @@ fn judged(
             Some(failure(because, fault.to_string(), None, next))
         }
         Err(error) => {
-            let misuse = ran.misuse.into_iter().next().unwrap_or_else(|| format!("{error:#}"));
-            let because = if misuse.contains("illegal address") {
-                Because::OutOfBounds
-            } else if misuse.contains("misaligned address") {
-                Because::Misaligned
-            } else if misuse.contains("still running") || misuse.contains("deadlock") {
-                Because::Hangs
-            } else {
-                Because::Stopped
+            let misuse = ran.misuse.first();
+            let because = match misuse.and_then(|misuse| misuse.fault) {
+                Some(KernelFault::IllegalAddress) => Because::OutOfBounds,
+                Some(KernelFault::MisalignedAddress) => Because::Misaligned,
+                Some(KernelFault::NeverEnds) => Because::Hangs,
+                _ => Because::Stopped,
             };
+            let misuse = misuse.map_or_else(|| format!("{error:#}"), Misuse::to_string);
             let next = match because {
                 Because::OutOfBounds => "check the index of this access against the length",
                 Because::Misaligned => "the address must be a multiple of the bytes of the access",
@@ -433,7 +431,8 @@ fn run_in(
     let ran = device.run(task, size, 1);
     device.device().watch_first_warp(false);
     if let Err(error) = ran.outcome {
-        let why = ran.misuse.into_iter().next().unwrap_or_else(|| format!("{error:#}"));
+        let misuse = ran.misuse.first();
+        let why = misuse.map_or_else(|| format!("{error:#}"), Misuse::to_string);
         bail!("the kernel does not run at {}: {why}", task.pattern.show_size(size));
     }
     let launches = without_executing(&device, task, size)?;

@@ -275,6 +275,16 @@ fn a_kernel_that_fails_says_where() {
         text.contains("KernelFault: ") && text.contains("past the end of the allocation"),
         "{text}"
     );
+    // An empty array is one that has no element to load.
+    let empty = small.map(|text| if text.starts_with("target") { "target:f32*0" } else { text });
+    let output = explain(":column", &empty);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(code(&output) == 4 && text.contains("KernelFault: "), "{text}");
+    // What the driver refuses, it refuses here: no line of ours says where.
+    let wide = small.map(|text| if text == "32x32" { "32x64" } else { text });
+    let output = explain(":column", &wide);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("cannot be launched") && !text.contains("explain.rs"), "{text}");
 }
 
 /// The blocks of a page of the guide that are commands.

@@ -36,7 +36,7 @@ fn every_variant_is_right_on_several_devices_and_its_kernels_run_at_the_links_ra
             for launch in device.take_launches() {
                 assert!(launch.report.findings.is_empty(), "{name}: {:?}", launch.report.findings);
             }
-            assert_eq!(device.take_misuse(), Vec::<String>::new(), "{name}");
+            assert_eq!(device.take_misuse(), [], "{name}");
         }
     }
     assert_eq!((correct, not_run), (17 * 8, 8));

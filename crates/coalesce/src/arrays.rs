@@ -5,7 +5,7 @@ use crate::data::{Data, Element, POISON};
 use anyhow::{Result, bail};
 use cuda_host::{DevicePtr, DevicePtrMut, Gpu, GpuError};
 use cust::context::CurrentContext;
-use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
+use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceSlice, LockedBuffer};
 use cust_ext::texture::Texture;
 use indicatif::BinaryBytes;
 use rayon::prelude::*;
@@ -111,18 +111,31 @@ impl Arrays {
             // SAFETY: the buffer lives until the stream is synchronized below.
             unsafe { whole.set_8_async(POISON, gpu.stream()) }.map_err(fail)?;
         }
-        self.zero_sums(gpu, case)?;
+        self.rewind(gpu, case)?;
         Ok(gpu.synchronize()?)
     }
 
-    /// Enqueues zeros for the outputs in which kernels accumulate.
-    pub fn zero_sums(&self, gpu: &Gpu, case: &Case) -> Result<()> {
-        for (array, output) in self.outputs.iter().zip(&case.outputs) {
-            if output.before == Before::Zeros {
-                let mut inner = array.buffer.index(array.offset..array.offset + array.byte_len);
+    /// Enqueues what a launch needs in its outputs: zeros where kernels accumulate, the input where they work in place.
+    pub fn rewind(&self, gpu: &Gpu, case: &Case) -> Result<()> {
+        for (index, (array, output)) in self.outputs.iter().zip(&case.outputs).enumerate() {
+            let mut inner = array.inner();
+            match output.before {
+                Before::Poison => {}
                 // SAFETY: dropping the buffer waits for the device.
-                unsafe { inner.set_8_async(0, gpu.stream()) }
-                    .map_err(|error| GpuError::driver("zeroing an output", error))?;
+                Before::Zeros => unsafe { inner.set_8_async(0, gpu.stream()) }
+                    .map_err(|error| GpuError::driver("zeroing an output", error))?,
+                Before::Input(input) => {
+                    let source =
+                        self.inputs.get(input).filter(|one| one.byte_len == array.byte_len);
+                    let Some(source) = source else {
+                        bail!(
+                            "output {index} of the case begins as input {input}, which is not there or has another length: name an input of its length"
+                        );
+                    };
+                    // SAFETY: dropping the buffers waits for the device; they are two.
+                    unsafe { inner.async_copy_from(&source.inner(), gpu.stream()) }
+                        .map_err(|error| GpuError::driver("restoring an output", error))?;
+                }
             }
         }
         Ok(())
@@ -243,6 +256,11 @@ impl Array {
     fn address<T: Element>(&self) -> u64 {
         assert_eq!(self.element, T::NAME, "a launch asks for the element type its case declared");
         self.start()
+    }
+
+    /// The bytes between the guards.
+    fn inner(&self) -> DeviceSlice<u8> {
+        self.buffer.index(self.offset..self.offset + self.byte_len)
     }
 
     /// The address of the first byte between the guards.

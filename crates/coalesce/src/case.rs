@@ -29,9 +29,16 @@ pub enum Before {
     Poison,
     /// Zeros: the kernel accumulates.
     Zeros,
+    /// The values of the input of this index: the kernel works in place.
+    Input(usize),
 }
 
 impl Case {
+    /// Whether a kernel replaces what it reads, so that a second launch does other work than the first.
+    pub fn is_in_place(&self) -> bool {
+        self.outputs.iter().any(|output| matches!(output.before, Before::Input(_)))
+    }
+
     /// The bytes of all arrays.
     pub fn byte_len(&self) -> usize {
         let inputs: usize = self.inputs.iter().map(Data::byte_len).sum();
@@ -48,5 +55,19 @@ impl Output {
     /// An output of rounded sums.
     pub fn near(reference: Data, tolerance: Tolerance) -> Self {
         Self { reference, tolerance, before: Before::Poison }
+    }
+
+    /// Makes the output begin with the values of an input, for a kernel that works in place. They are restored before
+    /// each launch, which is not timed or counted; the kernel takes the output alone.
+    ///
+    /// ```
+    /// # use coalesce::data::Data;
+    /// # use coalesce::pattern::{Case, Output};
+    /// let (numbers, sorted) = (vec![3_u32, 1, 2], vec![1, 2, 3]);
+    /// let output = Output::exact(Data::U32(sorted)).in_place_of(0);
+    /// let case = Case { inputs: vec![Data::U32(numbers)], outputs: vec![output] };
+    /// ```
+    pub fn in_place_of(self, input: usize) -> Self {
+        Self { before: Before::Input(input), ..self }
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays on the host: inputs, poisoned outputs, and how results are compared.
 
-use half::bf16;
+use half::{bf16, f16};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -74,10 +74,15 @@ macro_rules! elements {
 
 elements! {
     Bf16 bf16, "16-bit floats with the exponent of an f32.";
+    F16 f16, "Half-precision floats.";
     F32 f32, "Single-precision floats.";
     F64 f64, "Double-precision floats.";
+    I8 i8, "Signed bytes.";
+    I16 i16, "Signed 16-bit integers.";
     I32 i32, "Signed 32-bit integers.";
+    I64 i64, "Signed 64-bit integers.";
     U8 u8, "Bytes.";
+    U16 u16, "Unsigned 16-bit integers.";
     U32 u32, "Unsigned 32-bit integers.";
     U64 u64, "Unsigned 64-bit integers.";
 }
@@ -155,7 +160,17 @@ pub fn compare(result: &Data, reference: &Data, tolerance: Tolerance) -> Option<
             })
         }
         (Data::F64(result), Data::F64(reference), Tolerance::Near { relative, absolute }) => {
-            wrong_indices(result, reference, |a, b| (a - b).abs() <= relative * b.abs() + absolute)
+            wrong_indices(result, reference, |a, b| near(*a, *b, relative, absolute))
+        }
+        (Data::F16(result), Data::F16(reference), Tolerance::Near { relative, absolute }) => {
+            wrong_indices(result, reference, |a, b| {
+                near(a.to_f64(), b.to_f64(), relative, absolute)
+            })
+        }
+        (Data::Bf16(result), Data::Bf16(reference), Tolerance::Near { relative, absolute }) => {
+            wrong_indices(result, reference, |a, b| {
+                near(a.to_f64(), b.to_f64(), relative, absolute)
+            })
         }
         _ => {
             let width = result.byte_len() / result.len().max(1);
@@ -171,6 +186,10 @@ pub fn compare(result: &Data, reference: &Data, tolerance: Tolerance) -> Option<
         result: result.show(index),
         reference: reference.show(index),
     })
+}
+
+fn near(result: f64, reference: f64, relative: f64, absolute: f64) -> bool {
+    (result - reference).abs() <= relative * reference.abs() + absolute
 }
 
 fn wrong_indices<T: Sync>(
@@ -248,6 +267,16 @@ mod tests {
             Some(2)
         );
         assert_eq!(compare(&reference, &reference, Tolerance::Exact), None);
+    }
+
+    #[test]
+    fn halves_have_a_tolerance() {
+        let halves = |values: [f32; 2]| Data::F16(values.map(f16::from_f32).to_vec());
+        let wrong = |relative| {
+            let near = Tolerance::Near { relative, absolute: 0.0 };
+            compare(&halves([1.0, 2.002]), &halves([1.0, 2.0]), near).map(|wrong| wrong.index)
+        };
+        assert_eq!((wrong(0.01), wrong(0.0001)), (None, Some(1)));
     }
 
     #[test]

@@ -131,14 +131,19 @@ impl<'a> PreparedVariant<'a> {
         }
     }
 
-    /// Brings outputs that accumulate back to zero, as a run needs it.
+    /// Brings outputs that accumulate back to zero, and those of work in place back to their input, as a run needs it.
     pub fn rewind(&self) -> Result<()> {
         match &self.means {
             Runner::Kernel { arrays, .. } | Runner::Peer { arrays, .. } => {
-                Ok(arrays.zero_sums(self.gpu, self.case)?)
+                arrays.rewind(self.gpu, self.case)
             }
             Runner::Host(_) => Ok(()),
         }
+    }
+
+    /// Whether its second launch does other work than its first, unless its outputs are brought back.
+    pub fn is_in_place(&self) -> bool {
+        self.case.is_in_place()
     }
 
     /// What the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
@@ -312,6 +317,7 @@ fn check_arrays(
             untouched = match output.before {
                 Before::Poison => output.reference.poisoned(),
                 Before::Zeros => output.reference.zeroed(),
+                Before::Input(input) => case.inputs[input].clone(),
             };
             (&untouched, Tolerance::Exact)
         };
@@ -338,4 +344,88 @@ pub fn launch_name(pattern: &Pattern, variant: &Variant, size: &Size) -> String 
 /// The case of a pattern at a size; the seed and the size alone decide its inputs.
 pub fn case(pattern: &Pattern, size: &Size, seed: u64) -> Case {
     (pattern.case)(size, &mut Random::new(seed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Data;
+    use crate::pattern::{Bytes, Dimension, Output};
+    use cuda_host::{Image, testing};
+    use cuda_std::kernel::Kernel;
+
+    /// `step` adds one to each of 32 words, where they lie.
+    const PTX: &str = ".version 7.8\n.target sm_70\n.address_size 64\n\
+        .visible .entry step(.param .u64 words) {\n\
+        .reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n\
+        ld.param.u64 %rd1, [words];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n\
+        add.s64 %rd1, %rd1, %rd2;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n\
+        st.global.u32 [%rd1], %r2;\nret;\n}\n";
+
+    static IMAGES: &[Image] =
+        // SAFETY: the kernel is that of the token below, and has no record.
+        &[unsafe { Image::new(70, PTX, &[], "by hand", "unknown") }];
+
+    // SAFETY: the entry takes one address.
+    const STEP: Kernel<fn(*mut u32)> = unsafe { Kernel::new("step", (0, 0), (0, 0, 0), 0) };
+
+    fn launch(launcher: &Launcher<'_>, arrays: &Arrays, _: &Size) -> Result<()> {
+        // SAFETY: 32 threads for 32 words.
+        unsafe { launcher.launch(STEP, 1, 32, 0, (arrays.output::<u32>(0),)) }
+    }
+
+    static IN_PLACE: Pattern = Pattern {
+        name: "step",
+        group: "tests",
+        doc_source: "",
+        dimensions: &[Dimension::extent("n", "the number of words", 1)],
+        verify_sizes: &[&[32]],
+        bench_size: &[32],
+        count_size: &[32],
+        sweeps: &[],
+        case: |_, random| {
+            let words = random.u32s(32);
+            let stepped = words.iter().map(|word| word.wrapping_add(1)).collect();
+            let output = Output::exact(Data::U32(stepped)).in_place_of(0);
+            Case { inputs: vec![Data::U32(words)], outputs: vec![output] }
+        },
+        bytes: |_| Bytes { read: 128, written: 128 },
+        minimum_time: |_, _| None,
+        variants: &[
+            Variant::kernel("step", "it is the only one", launch),
+            Variant::kernel("leave", "it leaves its input alone", |_, _, _| Ok(())).writing(&[]),
+        ],
+    };
+
+    #[test]
+    fn work_in_place_finds_its_input_before_each_launch() -> Result<()> {
+        let (gpu, size) = (testing::gpu(IMAGES), Size::new(&[32]));
+        let case = case(&IN_PLACE, &size, 1);
+        let arrays = Arrays::new(&gpu, &case)?;
+        for variant in IN_PLACE.variants {
+            assert_eq!(verify(&gpu, &case, &arrays, variant, &size)?, VerifyOutcome::Correct);
+        }
+        let mut ready = PreparedVariant::new(&gpu, &case, &arrays, &IN_PLACE.variants[0], &size)?;
+        let mut outcome = |rewinds: bool| {
+            if rewinds {
+                ready.rewind()?;
+            }
+            ready.run()?;
+            ready.finish()?;
+            ready.check()
+        };
+        assert_eq!(outcome(false)?, VerifyOutcome::Correct);
+        assert_eq!(outcome(true)?, VerifyOutcome::Correct);
+        assert!(matches!(outcome(false)?, VerifyOutcome::Wrong(_)), "it stepped twice");
+        Ok(())
+    }
+
+    #[test]
+    fn an_output_of_no_input_is_one_sentence() {
+        let gpu = testing::gpu(IMAGES);
+        let output = Output::exact(Data::U32(vec![0; 32])).in_place_of(1);
+        let case = Case { inputs: vec![Data::U32(vec![0; 32])], outputs: vec![output] };
+        let error = Arrays::new(&gpu, &case).err().expect("there is one input").to_string();
+        assert!(error.contains("begins as input 1, which is not there"), "{error}");
+    }
 }

@@ -1,9 +1,11 @@
 //! What may be passed to a kernel: its signature decides, when the program is compiled.
 
+use crate::stored::Half;
 use crate::view::{DevicePtr, DevicePtrMut, Part, PartMut};
 use core::sync::atomic;
 use cuda_std::kernel::Parameter;
 use cuda_std::safe::{PerBlock, PerThread, Plane, PlanePerThread, TransposedPlanePerThread};
+use cuda_std::{bf16, f16};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -83,7 +85,7 @@ pub unsafe trait Argument<P> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed without `unsafe` to a kernel that takes `{P}`",
     label = "not an argument for `{P}`",
-    note = "`&[T]` takes `&DeviceBuffer<T>`, `PerThread<T>` and `&[AtomicU32]` take `&mut DeviceBuffer<T>`, a plane takes `(buffer, [width, height])`, a value takes a value of the same type; of a part of a buffer there is `Parts::part`"
+    note = "`&[T]` takes `&DeviceBuffer<T>`, `PerThread<T>` and `&[AtomicU32]` take `&mut DeviceBuffer<T>`, a plane takes `(buffer, [width, height])`, `f16` lies in a `DeviceBuffer<Half<f16>>`, a value takes a value of the same type; of a part of a buffer there is `Parts::part`"
 )]
 pub unsafe trait SafeArgument<P>: Argument<P> {}
 
@@ -202,9 +204,10 @@ readable! {
     [T] PartMut<'_, T> as T, safe;
     [T: DeviceCopy] &DeviceSlice<T> as T;
     [T] DevicePtr<'_, T> as T;
-    // cust's buffers cannot hold the floats of `half`, but their bits.
-    [] &DeviceBuffer<u16> as cuda_std::f16, safe;
-    [] &DeviceBuffer<u16> as cuda_std::bf16, safe;
+    [] &DeviceBuffer<Half<f16>> as f16, safe;
+    [] &DeviceBuffer<Half<bf16>> as bf16, safe;
+    [] Part<'_, Half<f16>> as f16, safe;
+    [] Part<'_, Half<bf16>> as bf16, safe;
 }
 
 /// What threads may write their own elements of.
@@ -229,8 +232,10 @@ writable! {
     [T] PartMut<'_, T> as T, safe;
     [T: DeviceCopy] &mut DeviceSlice<T> as T;
     [T] DevicePtrMut<'_, T> as T;
-    [] &mut DeviceBuffer<u16> as cuda_std::f16, safe;
-    [] &mut DeviceBuffer<u16> as cuda_std::bf16, safe;
+    [] &mut DeviceBuffer<Half<f16>> as f16, safe;
+    [] &mut DeviceBuffer<Half<bf16>> as bf16, safe;
+    [] PartMut<'_, Half<f16>> as f16, safe;
+    [] PartMut<'_, Half<bf16>> as bf16, safe;
 }
 
 /// Numbers that all threads may change by atomic operations: the kernel has a shared slice, and the memory is borrowed for

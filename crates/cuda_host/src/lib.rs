@@ -52,6 +52,7 @@ mod ordered;
 mod origin;
 mod safe_launch;
 mod scope;
+mod stored;
 mod streams;
 #[cfg(feature = "virtual")]
 pub mod testing;
@@ -72,9 +73,10 @@ pub use launch::{LaunchResources, Launcher};
 pub use scope::{LaunchScope, Lent, ScopedArgument, ScopedArguments, Shared};
 #[cfg(feature = "virtual")]
 pub use simt::{Checks, Schedule};
+pub use stored::{Half, Stored, StoredAs};
 pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 #[cfg(feature = "virtual")]
-pub use virtual_device::{VirtualDevice, WorkScale, misuse};
+pub use virtual_device::{KernelFault, Misuse, MisuseKind, VirtualDevice, WorkScale, misuse};
 #[cfg(feature = "virtual")]
 pub use virtual_gpu::Options as VirtualOptions;

@@ -1,21 +1,22 @@
 //! Device memory in order: each call comes after what its stream has, and is done when it returns.
 
 use crate::gpu::Gpu;
+use crate::stored::{Stored, StoredAs};
 use anyhow::{Context, Result};
-use bytemuck::Pod;
-use cust::memory::{DeviceBuffer, DeviceCopy};
+use cust::memory::DeviceBuffer;
 use cust_ext::transfer::{Scope, scope};
 
 impl Gpu {
-    /// Copies values into a new buffer.
+    /// Copies values into a new buffer, of [`Half`](crate::Half) where they are 16-bit floats.
     ///
     /// # Errors
     /// When the device has too little memory, the stream is being captured, or an earlier kernel failed.
-    pub fn upload<T: Pod + DeviceCopy>(&self, values: &[T]) -> Result<DeviceBuffer<T>> {
-        // SAFETY: `copy_from` writes all of it, or the buffer is dropped.
+    pub fn upload<T: Stored>(&self, values: &[impl StoredAs<T>]) -> Result<DeviceBuffer<T>> {
+        // SAFETY: the copy writes all of it, or the buffer is dropped.
         let mut buffer = unsafe { DeviceBuffer::uninitialized(values.len()) }
             .with_context(|| no_room::<T>(values.len()))?;
-        self.copy_from(&mut buffer, values)?;
+        let values = StoredAs::stored(values);
+        self.in_order(|scope| scope.upload(values, &mut scope.lend(&mut buffer)?))?;
         Ok(buffer)
     }
 
@@ -23,7 +24,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As for [`Gpu::upload`].
-    pub fn zeroed<T: Pod + DeviceCopy>(&self, length: usize) -> Result<DeviceBuffer<T>> {
+    pub fn zeroed<T: Stored>(&self, length: usize) -> Result<DeviceBuffer<T>> {
         // SAFETY: the fill writes all of it, or the buffer is dropped.
         let mut buffer =
             unsafe { DeviceBuffer::uninitialized(length) }.with_context(|| no_room::<T>(length))?;
@@ -35,7 +36,11 @@ impl Gpu {
     ///
     /// # Errors
     /// As for [`Gpu::upload`].
-    pub fn filled<T: Pod + DeviceCopy>(&self, value: T, length: usize) -> Result<DeviceBuffer<T>> {
+    pub fn filled<T: Stored>(
+        &self,
+        value: impl StoredAs<T>,
+        length: usize,
+    ) -> Result<DeviceBuffer<T>> {
         self.upload(&vec![value; length])
     }
 
@@ -43,8 +48,8 @@ impl Gpu {
     ///
     /// # Errors
     /// When the stream is being captured, or an earlier kernel failed.
-    pub fn download<T: Pod + DeviceCopy>(&self, buffer: &DeviceBuffer<T>) -> Result<Vec<T>> {
-        let mut values = vec![T::zeroed(); buffer.len()];
+    pub fn download<T: Stored>(&self, buffer: &DeviceBuffer<T>) -> Result<Vec<T::Value>> {
+        let mut values = vec![T::value(T::zeroed()); buffer.len()];
         self.copy_to(buffer, &mut values)?;
         Ok(values)
     }
@@ -53,24 +58,24 @@ impl Gpu {
     ///
     /// # Errors
     /// When the lengths differ, and as for [`Gpu::download`].
-    pub fn copy_to<T: Pod + DeviceCopy>(
+    pub fn copy_to<T: Stored>(
         &self,
         buffer: &DeviceBuffer<T>,
-        values: &mut [T],
+        values: &mut [T::Value],
     ) -> Result<()> {
-        self.in_order(|scope| scope.download(&*scope.share(buffer)?, values))
+        self.in_order(|scope| scope.download(&*scope.share(buffer)?, T::of_mut(values)))
     }
 
     /// Copies a slice into a buffer of its length.
     ///
     /// # Errors
     /// When the lengths differ, and as for [`Gpu::download`].
-    pub fn copy_from<T: Pod + DeviceCopy>(
+    pub fn copy_from<T: Stored>(
         &self,
         buffer: &mut DeviceBuffer<T>,
-        values: &[T],
+        values: &[T::Value],
     ) -> Result<()> {
-        self.in_order(|scope| scope.upload(values, &mut scope.lend(buffer)?))
+        self.in_order(|scope| scope.upload(T::of(values), &mut scope.lend(buffer)?))
     }
 
     /// Copies on the device's stream, and waits.

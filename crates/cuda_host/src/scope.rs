@@ -2,7 +2,7 @@
 
 use crate::argument::{Argument, ArgumentList, Arguments, SafeArgument};
 use crate::launch::Launcher;
-use crate::view::{DevicePtr, DevicePtrMut};
+use crate::view::{Part, PartMut};
 use anyhow::Result;
 use cuda_std::kernel::{Parameter, SafeKernel};
 use cuda_std::safe::{Plane, PlanePerThread, TransposedPlanePerThread};
@@ -228,27 +228,23 @@ macro_rules! lent {
     )*};
 }
 lent! {
-    &'x Lent<'scope, T>, &'x DeviceBuffer<T> => DevicePtr: Plane<'static, T>;
-    &'x Shared<'scope, T>, &'x DeviceBuffer<T> => DevicePtr: Plane<'static, T>;
-    &'x mut Lent<'scope, T>, &'x mut DeviceBuffer<T> => DevicePtrMut:
+    &'x Lent<'scope, T>, &'x DeviceBuffer<T> => Part: Plane<'static, T>;
+    &'x Shared<'scope, T>, &'x DeviceBuffer<T> => Part: Plane<'static, T>;
+    &'x mut Lent<'scope, T>, &'x mut DeviceBuffer<T> => PartMut:
         PlanePerThread<'static, T, ROWS> [ROWS], TransposedPlanePerThread<'static, T, ROWS> [ROWS];
 }
 
-impl<T> DevicePtr<'_, T> {
-    fn of_lent(lent: &transfer::Lent<'_, T>) -> Self
-    where
-        T: DeviceCopy,
-    {
-        DevicePtr::from_raw(lent.as_device_ptr().as_raw(), lent.len())
+impl<T: DeviceCopy> Part<'_, T> {
+    fn of_lent(lent: &transfer::Lent<'_, T>) -> Self {
+        // SAFETY: the memory is lent to the scope, whose launches alone take this, and work in order.
+        unsafe { Part::at(lent.as_device_ptr().as_raw(), lent.len()) }
     }
 }
 
-impl<T> DevicePtrMut<'_, T> {
-    fn of_lent(lent: &transfer::Lent<'_, T>) -> Self
-    where
-        T: DeviceCopy,
-    {
-        DevicePtrMut::from_raw(lent.as_device_ptr().as_raw(), lent.len())
+impl<T: DeviceCopy> PartMut<'_, T> {
+    fn of_lent(lent: &transfer::Lent<'_, T>) -> Self {
+        // SAFETY: the memory is lent to the scope, whose launches alone take this, and work in order.
+        unsafe { PartMut::at(lent.as_device_ptr().as_raw(), lent.len()) }
     }
 }
 

@@ -108,12 +108,23 @@ impl<T: DeviceCopy> Parts<T> for DeviceBuffer<T> {
 }
 
 macro_rules! views {
-    ($($view:ident)*; $($all:ident)*) => {
+    ($($view:ident)*; $($part:ident)*; $($all:ident)*) => {
         $(impl<T> $view<'_, T> {
             /// A view of device memory by its address. Nothing is accessed before a launch, whose contract then covers
             /// the address, the length and what else uses the memory.
             pub fn from_raw(address: u64, len: usize) -> Self {
                 Self { address, len, array: PhantomData }
+            }
+        })*
+
+        $(impl<T> $part<'_, T> {
+            /// Makes a part of memory that is borrowed in another way than by a reference to its buffer.
+            ///
+            /// # Safety
+            /// - `len` elements lie at `address`.
+            /// - Until a launch that takes the part has ended, they stay allocated, and are borrowed as by the part.
+            pub(crate) unsafe fn at(address: u64, len: usize) -> Self {
+                Self { address, len, buffer: PhantomData }
             }
         })*
 
@@ -135,7 +146,7 @@ macro_rules! views {
         })*
     };
 }
-views!(DevicePtr DevicePtrMut; DevicePtr DevicePtrMut Part PartMut);
+views!(DevicePtr DevicePtrMut; Part PartMut; DevicePtr DevicePtrMut Part PartMut);
 
 impl<'a, T: DeviceCopy> From<&'a DeviceSlice<T>> for DevicePtr<'a, T> {
     fn from(slice: &'a DeviceSlice<T>) -> Self {

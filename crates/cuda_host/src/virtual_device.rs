@@ -6,7 +6,7 @@ use cust::stream::Stream;
 use simt::Watched;
 use std::cell::Cell;
 use std::path::Path;
-pub use virtual_gpu::WorkScale;
+pub use virtual_gpu::{KernelFault, Misuse, MisuseKind, WorkScale};
 use virtual_gpu::{
     LaunchRecord, OperationRecord, Options, PROFILES, ProfileError, Topology, VirtualGpu,
 };
@@ -120,19 +120,21 @@ impl VirtualDevice {
         virtual_gpu::host_writes(memory.as_ptr().addr(), size_of_val(memory));
     }
 
-    /// Mistakes of the host's since the last call, each as a sentence with its call and, where it is known, its line: use
-    /// after free, a copy past an allocation, host memory that changed too early. Advice is left out, such as on
-    /// asynchronous copies of pageable memory, which only cost time.
-    pub fn take_misuse(&self) -> Vec<String> {
-        mistakes()
+    /// Mistakes of the host's since the last call: use after free, a copy past an allocation, host memory that changed too
+    /// early. Each has its kind, and is a sentence with its call and, where it is known, its line. Advice is left out,
+    /// such as on asynchronous copies of pageable memory, which only cost time.
+    pub fn take_misuse(&self) -> Vec<Misuse> {
+        misuses().collect()
     }
 }
 
-/// What [`VirtualDevice::take_misuse`] gives.
+fn misuses() -> impl Iterator<Item = Misuse> {
+    virtual_gpu::misuse().into_iter().filter(|mistake| !mistake.kind.is_advice())
+}
+
+/// The sentences of [`VirtualDevice::take_misuse`].
 pub(crate) fn mistakes() -> Vec<String> {
-    let mistakes = virtual_gpu::misuse().into_iter();
-    let wrong = mistakes.filter(|mistake| !mistake.kind.is_advice());
-    wrong.map(|mistake| mistake.to_string()).collect()
+    misuses().map(|mistake| mistake.to_string()).collect()
 }
 
 /// What the virtual device, if one runs, has to say of mistakes; each is said once.

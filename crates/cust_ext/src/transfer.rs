@@ -14,7 +14,7 @@
 use crate::device;
 use crate::error::{Result, argument, call};
 use crate::stream::DefaultStream;
-use bytemuck::Pod;
+use bytemuck::{AnyBitPattern, NoUninit};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use cust::stream::Stream;
 pub use in_flight::InFlight;
@@ -37,7 +37,8 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// Only the scope that borrowed it takes it: the lifetime is the scope's own.
 #[derive(Debug)]
 pub struct Lent<'scope, T: DeviceCopy> {
-    memory: DeviceSlice<T>,
+    pointer: DevicePointer<T>,
+    length: usize,
     // Invariant, so that it fits no scope inside of this one, whose stream is another.
     _scope: PhantomData<&'scope mut &'scope ()>,
 }
@@ -49,12 +50,12 @@ pub struct Shared<'scope, T: DeviceCopy>(Lent<'scope, T>);
 impl<T: DeviceCopy> Lent<'_, T> {
     /// The address of the first value, for calls whose contract covers what else uses the memory.
     pub fn as_device_ptr(&self) -> DevicePointer<T> {
-        self.memory.as_device_ptr()
+        self.pointer
     }
 
     /// The number of values.
     pub fn len(&self) -> usize {
-        self.memory.len()
+        self.length
     }
 
     /// Whether there are no values.
@@ -174,16 +175,16 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// From page-locked memory the copy overlaps with other streams; from ordinary memory the driver stages it, and the
     /// host waits.
-    pub fn upload<T: Pod + DeviceCopy>(
+    pub fn upload<T: NoUninit + DeviceCopy>(
         &self,
         source: &'scope [T],
         target: &mut Lent<'scope, T>,
     ) -> Result<()> {
-        let bytes = same_length(source.len(), target.memory.len(), size_of::<T>())?;
+        let bytes = same_length(source.len(), target.length, size_of::<T>())?;
         if bytes == 0 {
             return Ok(());
         }
-        let pointer = target.memory.as_device_ptr().as_raw();
+        let pointer = target.pointer.as_raw();
         // SAFETY: both ranges have `bytes` bytes and are borrowed for 'scope, which ends after the stream was waited
         // for; the source is not written meanwhile because it is borrowed shared.
         unsafe {
@@ -197,17 +198,17 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies device values to the host.
-    pub fn download<T: Pod + DeviceCopy>(
+    pub fn download<T: AnyBitPattern + DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
         target: &'scope mut [T],
     ) -> Result<()> {
-        let bytes = same_length(source.memory.len(), target.len(), size_of::<T>())?;
+        let bytes = same_length(source.length, target.len(), size_of::<T>())?;
         if bytes == 0 {
             return Ok(());
         }
-        let pointer = source.memory.as_device_ptr().as_raw();
-        // SAFETY: as for `upload`; the target is borrowed exclusively for 'scope, and any bytes are a `T: Pod`.
+        let pointer = source.pointer.as_raw();
+        // SAFETY: as for `upload`; the target is borrowed exclusively for 'scope, and any bytes are a `T: AnyBitPattern`.
         unsafe {
             call!(cuMemcpyDtoHAsync_v2(
                 target.as_mut_ptr().cast(),
@@ -219,36 +220,34 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies between two places of device memory.
-    pub fn copy<T: Pod + DeviceCopy>(
+    pub fn copy<T: DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
         target: &mut Lent<'scope, T>,
     ) -> Result<()> {
-        let (source, target) = (source.memory, target.memory);
-        let bytes = same_length(source.len(), target.len(), size_of::<T>())?;
+        let bytes = same_length(source.length, target.length, size_of::<T>())?;
         if bytes == 0 {
             return Ok(());
         }
-        let (source, target) = (source.as_device_ptr().as_raw(), target.as_device_ptr().as_raw());
+        let (source, target) = (source.pointer.as_raw(), target.pointer.as_raw());
         // SAFETY: both ranges have `bytes` bytes of device memory that the borrows keep allocated until the stream was
         // waited for, and do not overlap, because one is borrowed exclusively.
         unsafe { call!(cuMemcpyDtoDAsync_v2(target, source, bytes, self.stream.as_inner())) }
     }
 
     /// Sets every byte of device memory.
-    pub fn fill<T: Pod + DeviceCopy>(&self, target: &mut Lent<'scope, T>, byte: u8) -> Result<()> {
-        let bytes = target.memory.len() * size_of::<T>();
+    pub fn fill<T: AnyBitPattern + DeviceCopy>(
+        &self,
+        target: &mut Lent<'scope, T>,
+        byte: u8,
+    ) -> Result<()> {
+        let bytes = target.length * size_of::<T>();
         if bytes == 0 {
             return Ok(());
         }
         // SAFETY: the range is device memory that the borrow keeps allocated until the stream was waited for.
         unsafe {
-            call!(cuMemsetD8Async(
-                target.memory.as_device_ptr().as_raw(),
-                byte,
-                bytes,
-                self.stream.as_inner()
-            ))
+            call!(cuMemsetD8Async(target.pointer.as_raw(), byte, bytes, self.stream.as_inner()))
         }
     }
 
@@ -264,8 +263,7 @@ impl<'scope> Scope<'scope, '_> {
 /// Device memory as a scope sees it, once the legacy default stream has nothing more to do with it.
 fn enter<'scope, T: DeviceCopy>(buffer: &'scope DeviceBuffer<T>) -> Result<Lent<'scope, T>> {
     DefaultStream::legacy().synchronize()?;
-    let memory: &DeviceSlice<T> = buffer;
-    Ok(Lent { memory: *memory, _scope: PhantomData })
+    Ok(Lent { pointer: buffer.as_device_ptr(), length: buffer.len(), _scope: PhantomData })
 }
 
 /// Rows of values in one array: `width` values each, their beginnings `pitch` values apart.
@@ -284,7 +282,7 @@ pub struct Rows {
 ///
 /// # Safety
 /// The source stays allocated and unchanged, and the target allocated, until the stream has reached this copy.
-pub unsafe fn upload_rows<T: Pod + DeviceCopy>(
+pub unsafe fn upload_rows<T: NoUninit + DeviceCopy>(
     (source, from): (&[T], Rows),
     (target, to): (&DeviceSlice<T>, Rows),
     count: usize,

@@ -232,6 +232,7 @@ fn of_program(operations: &[(OperationKind, f64, f64)], mistakes: Vec<Misuse>) -
 fn copies_of_a_program() {
     let pageable = Misuse {
         kind: MisuseKind::PageableAsyncCopy,
+        fault: None,
         call: "cuMemcpyHtoDAsync_v2",
         message: String::new(),
         location: None,

@@ -23,6 +23,7 @@ impl Cost {
         let memory = [
             counters.global_load,
             counters.texture_load,
+            counters.surface_store,
             counters.global_store,
             counters.global_atomic,
             counters.global_reduction,

@@ -72,6 +72,8 @@ sums! {
         global_load: RequestCounts,
         /// Fetches of textures; sectors are those of a model of an array's layout.
         texture_load: RequestCounts,
+        /// Stores to surfaces; sectors are those of the same model. Older files do not have them.
+        surface_store: RequestCounts,
         /// Stores to global memory.
         global_store: RequestCounts,
         /// Atomics on global memory whose result is used.

@@ -10,7 +10,9 @@ use crate::traffic::Traffic;
 use crate::write;
 use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::to_raw_value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -35,10 +37,21 @@ pub struct Results {
     #[serde(alias = "ceilings")]
     pub measured_peaks: Vec<MeasuredPeak>,
     /// One row per variant and size.
+    #[serde(serialize_with = "on_lines")]
     pub rows: Vec<Row>,
     /// What the kernels of the ladders do, counted by executing them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "on_a_line")]
     pub counts: Option<Counts>,
+}
+
+/// Writes each row on a line, so that a difference between two files shows which rows differ.
+fn on_lines<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> {
+    let lines: Result<Vec<_>, _> = rows.iter().map(to_raw_value).collect();
+    lines.map_err(S::Error::custom)?.serialize(serializer)
+}
+
+fn on_a_line<S: Serializer>(value: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
+    to_raw_value(value).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// Where and with what a run was made.
@@ -308,19 +321,7 @@ pub struct MinimumTime {
 impl Results {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let rest = Results { counts: None, rows: Vec::new(), ..self.clone() };
-        let text = serde_json::to_string_pretty(&rest).context("a result is plain data")?;
-        // Rows and counts are a line each, so that a difference between two files shows which rows differ.
-        let rows = self.rows.iter().map(|row| Ok(format!("\n    {}", serde_json::to_string(row)?)));
-        let rows = rows.collect::<Result<Vec<_>>>().context("a row is plain data")?.join(",");
-        let end = if rows.is_empty() { "" } else { "\n  " };
-        let mut text = text.replacen("\"rows\": []", &format!("\"rows\": [{rows}{end}]"), 1);
-        if let Some(counts) = &self.counts {
-            let counts = serde_json::to_string(counts).context("counts are plain data")?;
-            text.truncate(text.len() - "\n}".len());
-            text += &format!(",\n  \"counts\": {counts}\n}}");
-        }
-        write::write(path, (text + "\n").as_bytes())
+        write::write_json(path, self)
     }
 
     /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was
@@ -456,6 +457,36 @@ pub fn json_schema() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rows and counts are a line each, and nothing of a file changes that is read and written.
+    #[test]
+    fn a_committed_file_is_written_as_it_is() {
+        let committed =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.json");
+        let mut results = Results::load(Path::new(committed), &[]).expect("a result file");
+        let saved = |results: &Results| {
+            results.save(&path).expect("a writable folder");
+            read_text(&path).expect("it was written")
+        };
+        let text = read_text(Path::new(committed)).expect("it is there");
+        assert!(saved(&results) == text, "the file has changed");
+        results.counts = Some(Counts {
+            counts_schema: crate::COUNTS_SCHEMA,
+            catalogue: "ours".to_owned(),
+            commit: String::new(),
+            images: Vec::new(),
+            patterns: Vec::new(),
+            myths: String::new(),
+        });
+        let counts =
+            r#"{"counts_schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
+        let rest = text.strip_suffix("\n}\n").expect("an object");
+        assert!(saved(&results) == format!("{rest},\n  \"counts\": {counts}\n}}\n"));
+        results.rows.clear();
+        assert!(saved(&results).contains("\n  \"rows\": [],\n"));
+    }
 
     #[test]
     fn a_file_that_is_not_ours_is_one_sentence() {

@@ -79,7 +79,6 @@ macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident: $type:ty, $ncu:expr, $trust:ident;)*) => {
         /// Everything that is counted, for one instruction or summed over many.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        #[non_exhaustive]
         pub struct Counters {
             $($(#[$doc])* pub $name: $type,)*
         }

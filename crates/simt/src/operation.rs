@@ -366,8 +366,9 @@ pub(crate) enum Builtin {
     Print,
     /// `__assertfail(message, file, line, function, charsize)`.
     AssertFail,
-    /// `malloc`, which always fails: there is no device heap.
+    /// `malloc(bytes)`, which takes from the device's heap, or returns null where it has no room.
     Allocate,
+    /// `free(address)`, which gives back to it.
     Free,
 }
 

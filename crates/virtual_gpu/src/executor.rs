@@ -5,7 +5,7 @@ use crate::copy_model::{self, Direction};
 use crate::link::Link;
 use crate::machine::Machine;
 use crate::managed::{PageMoves, Side};
-use crate::misuse::MisuseKind;
+use crate::misuse::{KernelFault, MisuseKind};
 use crate::model::{self, Load, Parts};
 use crate::notices::Suspects;
 use crate::recorder::LaunchRecord;
@@ -315,8 +315,8 @@ impl Machine {
         let mut report = match ran {
             Ok(report) => report,
             Err(error) => {
-                let code = code::of_kernel_error(&error);
-                self.fail(MisuseKind::KernelFault, code, error.to_string());
+                self.recorder.report_fault(KernelFault::of(&error), error.to_string());
+                self.keep_failure(code::of_kernel_error(&error));
                 return None;
             }
         };
@@ -464,9 +464,14 @@ impl Machine {
         true
     }
 
-    /// Notes a failure of asynchronous work; every later call of the context returns it.
+    /// Notes a failure of asynchronous work.
     fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
+        self.keep_failure(code);
+    }
+
+    /// Keeps a failure of asynchronous work; every later call of the context returns it.
+    fn keep_failure(&mut self, code: ReturnCode) {
         self.device_mut().fault.get_or_insert(code);
     }
 }

@@ -72,7 +72,7 @@ mod work;
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use link::Link;
 pub use managed::PageMoves;
-pub use misuse::{Misuse, MisuseKind};
+pub use misuse::{KernelFault, Misuse, MisuseKind};
 pub use model::{Parts, WorkScale, together};
 pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use options::{Options, Order};

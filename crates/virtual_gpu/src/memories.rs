@@ -327,6 +327,7 @@ impl Memories {
         messages
             .map(|message| Misuse {
                 kind: MisuseKind::Leak,
+                fault: None,
                 call: "at exit",
                 message,
                 location: None,

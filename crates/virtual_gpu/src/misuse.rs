@@ -43,11 +43,42 @@ impl MisuseKind {
     }
 }
 
+/// The way in which a kernel failed while it ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KernelFault {
+    /// An access outside of every allocation.
+    IllegalAddress,
+    /// An address that is no multiple of the bytes of its access.
+    MisalignedAddress,
+    /// A trap, or an assertion that does not hold.
+    Trap,
+    /// A kernel that never ends, or whose threads wait for each other.
+    NeverEnds,
+    /// Anything else, such as an instruction that its definition forbids.
+    Other,
+}
+
+impl KernelFault {
+    /// Classifies what ended a kernel.
+    pub(crate) fn of(error: &simt::Error) -> KernelFault {
+        match error {
+            simt::Error::IllegalAddress { .. } => KernelFault::IllegalAddress,
+            simt::Error::MisalignedAddress { .. } => KernelFault::MisalignedAddress,
+            simt::Error::Trap { .. } => KernelFault::Trap,
+            simt::Error::Deadlock { .. } | simt::Error::OutOfFuel { .. } => KernelFault::NeverEnds,
+            _ => KernelFault::Other,
+        }
+    }
+}
+
 /// A mistake that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misuse {
     /// Its kind.
     pub kind: MisuseKind,
+    /// The way in which a kernel failed, for a [`MisuseKind::KernelFault`] that showed while it ran.
+    pub fault: Option<KernelFault>,
     /// The driver call that showed it.
     pub call: &'static str,
     /// What happened and what would fix it, in one sentence.

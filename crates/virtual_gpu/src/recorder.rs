@@ -1,7 +1,7 @@
 //! What a virtual GPU remembers until it is asked: kernels, operations and mistakes.
 
 use crate::managed::PageMoves;
-use crate::misuse::{Misuse, MisuseKind, caller};
+use crate::misuse::{KernelFault, Misuse, MisuseKind, caller};
 use crate::model::Parts;
 use cuda_driver::{OperationKind, OperationRecord};
 use simt::{Module, Report};
@@ -85,6 +85,15 @@ impl Recorder {
 
     /// Notes a mistake of the program, once.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
+        self.note_misuse(kind, None, message);
+    }
+
+    /// Notes that a kernel failed, once.
+    pub(crate) fn report_fault(&mut self, fault: KernelFault, message: String) {
+        self.note_misuse(MisuseKind::KernelFault, Some(fault), message);
+    }
+
+    fn note_misuse(&mut self, kind: MisuseKind, fault: Option<KernelFault>, message: String) {
         let call = self.call;
         let same =
             |other: &Misuse| other.kind == kind && other.call == call && other.message == message;
@@ -93,7 +102,7 @@ impl Recorder {
         }
         // Work that runs late is no longer in the call that enqueued it.
         let location = if self.is_executing { None } else { caller() };
-        let misuse = Misuse { kind, call, message, location };
+        let misuse = Misuse { kind, fault, call, message, location };
         // Pageable memory costs time and is no error: programs that use it use it everywhere.
         if let Some(name) = &self.announced_by
             && kind != MisuseKind::PageableAsyncCopy

@@ -12,7 +12,9 @@ use cust_ext::peer::{self, PeerAccess};
 use cust_ext::pool::Pool;
 use cust_ext::stream::{non_blocking, wait_event};
 use simt::Checks;
-use virtual_gpu::{MisuseKind, Options, Topology, VirtualGpu, forget_failure, launches, misuse};
+use virtual_gpu::{
+    KernelFault, MisuseKind, Options, Topology, VirtualGpu, forget_failure, launches, misuse,
+};
 
 /// Two linked devices, and one without a link that is smaller.
 const MACHINE: &str = r#"{"devices": ["h100", "h100", "t4"]}"#;
@@ -185,6 +187,7 @@ fn remote_memory_without_access(zero: &Opened, one: &Opened) {
     let found = misuse();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].kind, MisuseKind::KernelFault);
+    assert_eq!(found[0].fault, Some(KernelFault::IllegalAddress));
     let message = found[0].to_string();
     assert!(message.contains("on device 1, which this device has no access to"), "{message}");
     one.launch("store", 1, one.address());

@@ -9,7 +9,7 @@ use crate::pattern::Size;
 use crate::verify::{self, Digests, VerifyOutcome};
 use ::results::write_json;
 use anyhow::Result;
-use cuda_host::{Checks, Gpu, VirtualDevice};
+use cuda_host::{Checks, Gpu, Misuse, MisuseKind, VirtualDevice};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -162,10 +162,10 @@ fn run_on(
             hazards.extend(found);
         }
         let mistakes = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse);
-        for mistake in not_told(mistakes, &hazards) {
+        for mistake in mistakes.iter().filter(|mistake| !is_told(mistake, &hazards)) {
             findings += 1;
             bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
-            misuses.push(json!({ "pattern": pattern.name, "misuse": mistake }));
+            misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
         }
         bar.inc(1);
     }
@@ -201,10 +201,9 @@ fn run_on(
     Ok((report, wrong + findings == 0 && correct > 0))
 }
 
-/// The mistakes that are not a hazard which was told with its launch: the device reports those to the host as well.
-fn not_told(mistakes: Vec<String>, hazards: &[String]) -> Vec<String> {
-    let is_told = |mistake: &String| hazards.iter().any(|hazard| mistake.contains(hazard.as_str()));
-    mistakes.into_iter().filter(|mistake| !is_told(mistake)).collect()
+/// Whether a mistake is a hazard that was told with its launch: the device reports those to the host as well.
+fn is_told(mistake: &Misuse, hazards: &[String]) -> bool {
+    mistake.kind == MisuseKind::KernelHazard && hazards.contains(&mistake.message)
 }
 
 #[cfg(test)]
@@ -213,9 +212,17 @@ mod tests {
 
     #[test]
     fn a_hazard_is_told_once_and_a_mistake_of_the_host_is_not_lost() {
-        let hazard = "SharedRace: conflicting accesses to shared address 4".to_owned();
-        let host = "cuMemFree_v2: DoubleFree: freed before".to_owned();
-        let mistakes = vec![format!("cuLaunchKernel: KernelHazard: {hazard}"), host.clone()];
-        assert_eq!(not_told(mistakes, &[hazard]), [host]);
+        let hazard = "SharedRace: conflicting accesses to shared address 4";
+        let mistake = |kind, message: &str| Misuse {
+            kind,
+            fault: None,
+            call: "cuLaunchKernel",
+            message: message.to_owned(),
+            location: None,
+        };
+        let told = [hazard.to_owned()];
+        assert!(is_told(&mistake(MisuseKind::KernelHazard, hazard), &told));
+        assert!(!is_told(&mistake(MisuseKind::KernelHazard, "another"), &told));
+        assert!(!is_told(&mistake(MisuseKind::DoubleFree, hazard), &told));
     }
 }

@@ -209,9 +209,7 @@ impl FromStr for Argument {
         let count = match elements {
             "" => None,
             text => Some(
-                count(text)
-                    .filter(|count| *count > 0)
-                    .ok_or_else(|| wrong(format!("`{text}` is no number of elements")))?,
+                count(text).ok_or_else(|| wrong(format!("`{text}` is no number of elements")))?,
             ),
         };
         let value = match value {
@@ -380,6 +378,9 @@ mod tests {
             parts.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
         assert!(parts.iter().all(|part| (0.0..1.0).contains(part)), "{parts:?}");
         assert_eq!(given("x:f64*2=unset", "u64", 8), Ok(Given::Array(16, None)));
+        for empty in ["x:f32*0", "x:f32*0=iota", "x:u32*0=random"] {
+            assert_eq!(given(empty, "u64", 8), Ok(Given::Array(0, Some(Vec::new()))), "{empty}");
+        }
     }
 
     #[test]

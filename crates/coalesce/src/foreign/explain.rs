@@ -159,7 +159,9 @@ pub fn explain(
     virtual_gpu::trace(None);
     virtual_gpu::watch(None);
     virtual_gpu::launches().into_iter().for_each(|record| collector.launch(record));
-    let mistakes = virtual_gpu::misuse();
+    let mut mistakes = virtual_gpu::misuse();
+    // The driver is called from here, which is no place of the reader's.
+    mistakes.iter_mut().for_each(|mistake| mistake.location = None);
     virtual_gpu::forget_failure();
     let has_failed = mistakes.iter().any(|one| one.kind == virtual_gpu::MisuseKind::KernelFault);
     match outcome {

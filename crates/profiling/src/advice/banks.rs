@@ -7,6 +7,7 @@ use results::{
     Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,
 };
+use simt::{copy_wavefronts, shared_wavefronts};
 
 /// Words of a padding that are tried; half a row of banks is for warps that access two rows at once.
 const PADDINGS: [u64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 16];
@@ -30,13 +31,24 @@ fn accesses(instruction: &ProfiledInstruction) -> Option<(RequestCounts, &'stati
     kinds.into_iter().find(|(counts, _)| counts.requests > 0)
 }
 
-/// The requests of shared memory among those that were recorded.
-fn recorded(instruction: &ProfiledInstruction) -> impl Iterator<Item = &RequestRecord> {
-    let is_shared = |record: &&RequestRecord| {
-        use RequestKind::{AsyncCopyTarget, SharedLoad, SharedStore};
-        matches!(record.kind, SharedLoad | SharedStore | AsyncCopyTarget)
-    };
-    instruction.counts.requests.iter().filter(is_shared)
+/// A request of shared memory that was recorded.
+#[derive(Clone, Copy, Debug)]
+struct Request<'a> {
+    record: &'a RequestRecord,
+    /// The global side of an asynchronous copy.
+    source: Option<&'a RequestRecord>,
+}
+
+/// Lists the requests of shared memory among those that were recorded.
+fn recorded(instruction: &ProfiledInstruction) -> impl Iterator<Item = Request<'_>> {
+    use RequestKind::{AsyncCopySource, AsyncCopyTarget, SharedLoad, SharedStore};
+    let all = &instruction.counts.requests;
+    let source = all.iter().find(|record| record.kind == AsyncCopySource);
+    all.iter().filter_map(move |record| match record.kind {
+        SharedLoad | SharedStore => Some(Request { record, source: None }),
+        AsyncCopyTarget => Some(Request { record, source }),
+        _ => None,
+    })
 }
 
 fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Option<Advice> {
@@ -55,14 +67,14 @@ fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Optio
     );
     let own = recorded(instruction).next();
     // What is padded for one request is padded for all of the kernel.
-    let all: Vec<&RequestRecord> = kernel.instructions.iter().flat_map(recorded).collect();
+    let all: Vec<Request> = kernel.instructions.iter().flat_map(recorded).collect();
     let best = own.and_then(|own| best(own, &all));
     let (cure, to) = match &best {
         Some(Layout::Padded { row, padding, wavefronts: after }) => {
             let cure =
                 format!("pad each row of {row} words by {padding}: the request then takes {after}");
             let is_swizzled =
-                own.is_some_and(|own| wavefronts(own, |word| swizzled(own, *row, word)) == *after);
+                own.is_some_and(|own| own.wavefronts(|word| own.swizzled(*row, word)) == *after);
             let other = match is_swizzled && row.is_power_of_two() {
                 true => format!(
                     "; or, without more memory, exchange the columns of a row by `column ^ (row % {})`",
@@ -84,9 +96,9 @@ fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Optio
             ideal,
         ),
     };
-    let saved = ratio(counts.bank_conflicts(), shared_wavefronts(kernel));
+    let saved = ratio(counts.bank_conflicts(), passes_of_l1(kernel));
     Some(Advice {
-        lanes: own.map_or_else(String::new, two_lanes),
+        lanes: own.map_or_else(String::new, |own| two_lanes(own.record)),
         promise: best.is_some().then(|| promise("wavefronts per request", now, to)).flatten(),
         gain_us: gain_us(kernel, SHARED, saved),
         ..on_instruction(AdviceKind::BankConflict, kernel, instruction, seen, cure)
@@ -94,7 +106,7 @@ fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Optio
 }
 
 /// What keeps L1 and shared memory busy: wavefronts, and lines of global memory.
-fn shared_wavefronts(kernel: &ProfiledKernel) -> u64 {
+fn passes_of_l1(kernel: &ProfiledKernel) -> u64 {
     let counters = &kernel.counters;
     counters.shared_load.wavefronts
         + counters.shared_store.wavefronts
@@ -118,22 +130,22 @@ type Cost = (bool, u64);
 
 /// The layout in which a request has no conflicts, and all requests of the kernel together the fewest wavefronts: of
 /// several one whose rows the lanes show, with the smallest padding.
-fn best(own: &RequestRecord, all: &[&RequestRecord]) -> Option<Layout> {
-    let now = wavefronts(own, |word| word);
-    let least = least(own);
+fn best(own: Request, all: &[Request]) -> Option<Layout> {
+    let now = own.wavefronts(|word| word);
+    let least = own.least();
     let mut found: Option<(u64, Cost, Layout)> = None;
     let mut consider = |place: &dyn Fn(u64) -> u64, cost: Cost, layout: &dyn Fn(u64) -> Layout| {
-        let after = wavefronts(own, place);
+        let after = own.wavefronts(place);
         if after >= now || after > least {
             return;
         }
-        let total: u64 = all.iter().map(|record| wavefronts(record, place)).sum();
+        let total: u64 = all.iter().map(|request| request.wavefronts(place)).sum();
         if found.as_ref().is_none_or(|(known, costs, _)| (total, cost) < (*known, *costs)) {
             found = Some((total, cost, layout(after)));
         }
     };
-    let width = width(own);
-    let shown = shown_rows(own).into_iter().map(|row| (row, false));
+    let width = own.width();
+    let shown = shown_rows(own.record).into_iter().map(|row| (row, false));
     let rows = shown.chain(ROWS.map(|row| (row, true))).filter(|(row, _)| *row > width);
     for (row, is_guessed) in rows {
         let fits =
@@ -144,7 +156,7 @@ fn best(own: &RequestRecord, all: &[&RequestRecord]) -> Option<Layout> {
             consider(&place, cost, &|wavefronts| Layout::Padded { row, padding, wavefronts });
         }
         if row.is_power_of_two() {
-            let place = |word: u64| swizzled(own, row, word);
+            let place = |word: u64| own.swizzled(row, word);
             // Takes no memory, but is harder to write than a padding.
             let cost = (is_guessed, PADDINGS[PADDINGS.len() - 1] + 1);
             consider(&place, cost, &|wavefronts| Layout::Swizzled { row, wavefronts });
@@ -153,15 +165,46 @@ fn best(own: &RequestRecord, all: &[&RequestRecord]) -> Option<Layout> {
     found.map(|(.., layout)| layout)
 }
 
-/// The words that a lane wants.
-fn width(record: &RequestRecord) -> u64 {
-    u64::from(record.bytes).div_ceil(4).max(1)
+impl Request<'_> {
+    /// The words that a lane wants.
+    fn width(&self) -> u64 {
+        u64::from(self.record.bytes).div_ceil(4).max(1)
+    }
+
+    /// Where a word of a row lies when the columns are exchanged.
+    fn swizzled(&self, row: u64, word: u64) -> u64 {
+        let (line, column) = (word / row, word % row);
+        row * line + (column ^ ((line * self.width()) % row.min(BANKS)))
+    }
+
+    /// The wavefronts and ideal wavefronts, by the executor's rule, when what begins at a word begins where `place` says.
+    fn counts(&self, place: impl Fn(u64) -> u64) -> (u32, u32) {
+        let moved = |address: u64| place(address / 4) * 4 + address % 4;
+        let (mask, target) = masked(self.record, moved);
+        match self.source.map(|source| masked(source, |address| address)) {
+            Some((_, source)) => copy_wavefronts(mask, &target, &source, self.record.bytes),
+            None => shared_wavefronts(mask, &target, self.record.bytes),
+        }
+    }
+
+    fn wavefronts(&self, place: impl Fn(u64) -> u64) -> u64 {
+        u64::from(self.counts(place).0)
+    }
+
+    /// The wavefronts that the width alone makes necessary.
+    fn least(&self) -> u64 {
+        u64::from(self.counts(|word| word).1)
+    }
 }
 
-/// Where a word of a row lies when the columns are exchanged.
-fn swizzled(record: &RequestRecord, row: u64, word: u64) -> u64 {
-    let (line, column) = (word / row, word % row);
-    row * line + (column ^ ((line * width(record)) % row.min(BANKS)))
+/// The lanes that take part, a bit each, and what `moved` makes of their addresses.
+fn masked(record: &RequestRecord, moved: impl Fn(u64) -> u64) -> (u32, [u64; 32]) {
+    let (mut mask, mut addresses) = (0, [0; 32]);
+    for (lane, address) in lanes(record) {
+        mask |= 1 << lane;
+        addresses[lane] = moved(address);
+    }
+    (mask, addresses)
 }
 
 /// Lengths of rows that the lanes of a request show, in words: from one lane to the next, and from the first lane to the
@@ -174,45 +217,6 @@ fn shown_rows(record: &RequestRecord) -> Vec<u64> {
     let next = turn.map(|pair| pair[1].wrapping_sub(first));
     let distance = |words: u64| words.cast_signed().unsigned_abs();
     [Some(step), next].into_iter().flatten().map(distance).collect()
-}
-
-/// Lanes that one wavefront can serve: of 8 bytes each a half warp, of 16 bytes a quarter.
-fn lanes_at_once(record: &RequestRecord) -> usize {
-    match record.bytes {
-        0..=4 => 32,
-        5..=8 => 16,
-        _ => 8,
-    }
-}
-
-/// The wavefronts that the width alone makes necessary.
-fn least(record: &RequestRecord) -> u64 {
-    let at_once = lanes_at_once(record);
-    let mut parts: Vec<usize> = lanes(record).iter().map(|(lane, _)| lane / at_once).collect();
-    parts.dedup();
-    parts.len() as u64
-}
-
-/// The wavefronts that a request takes when each word of shared memory lies where `place` says.
-fn wavefronts(record: &RequestRecord, place: impl Fn(u64) -> u64) -> u64 {
-    let at_once = lanes_at_once(record);
-    let words = width(record);
-    let lanes = lanes(record);
-    let parts = lanes.chunk_by(|one, other| one.0 / at_once == other.0 / at_once);
-    parts
-        .map(|part| {
-            let mut wanted: Vec<u64> = part
-                .iter()
-                .flat_map(|(_, address)| (0..words).map(move |word| address / 4 + word))
-                .map(&place)
-                .collect();
-            wanted.sort_unstable();
-            wanted.dedup();
-            let mut banks = [0; BANKS as usize];
-            wanted.iter().for_each(|word| banks[(word % BANKS) as usize] += 1);
-            banks.into_iter().max().unwrap_or(0)
-        })
-        .sum()
 }
 
 #[cfg(test)]
@@ -229,42 +233,51 @@ mod tests {
         }
     }
 
+    fn of(record: &RequestRecord) -> Request<'_> {
+        Request { record, source: None }
+    }
+
+    /// The wavefronts as the lanes lie.
+    fn now(record: &RequestRecord) -> u64 {
+        of(record).wavefronts(|word| word)
+    }
+
     #[test]
     fn a_column_of_a_square_tile_needs_one_word_of_padding() {
         let (column, row) = (request(|lane| lane * 128, 4), request(|lane| lane * 4, 4));
-        assert_eq!(wavefronts(&column, |word| word), 32);
+        assert_eq!(now(&column), 32);
         let padded = Layout::Padded { row: 32, padding: 1, wavefronts: 1 };
-        assert_eq!(best(&column, &[&column, &row]), Some(padded));
+        assert_eq!(best(of(&column), &[of(&column), of(&row)]), Some(padded));
     }
 
     #[test]
     fn wide_accesses_are_served_by_parts_of_a_warp() {
         let column = request(|lane| lane * 512, 16);
-        assert_eq!((wavefronts(&column, |word| word), least(&column)), (32, 4));
+        assert_eq!((now(&column), of(&column).least()), (32, 4));
         let padded = Layout::Padded { row: 128, padding: 4, wavefronts: 4 };
-        assert_eq!(best(&column, &[&column]), Some(padded));
+        assert_eq!(best(of(&column), &[of(&column)]), Some(padded));
         let straight = request(|lane| lane * 16, 16);
-        assert_eq!(wavefronts(&straight, |word| word), least(&straight));
+        assert_eq!(now(&straight), of(&straight).least());
     }
 
     #[test]
     fn rows_of_half_a_warp_are_seen() {
         // 16 columns of two rows of 160 words: both are at the same banks.
         let rows = request(|lane| (lane / 16) * 640 + (lane % 16) * 4, 4);
-        assert_eq!(wavefronts(&rows, |word| word), 2);
+        assert_eq!(now(&rows), 2);
         let padded = Layout::Padded { row: 160, padding: 16, wavefronts: 1 };
-        assert_eq!(best(&rows, &[&rows]), Some(padded));
+        assert_eq!(best(of(&rows), &[of(&rows)]), Some(padded));
         // 16 rows of 81 words and two columns: the last row and the first meet.
         let columns = request(|lane| (lane % 16) * 324 + (lane / 16) * 4, 4);
-        assert_eq!(wavefronts(&columns, |word| word), 2);
+        assert_eq!(now(&columns), 2);
         let padded = Layout::Padded { row: 81, padding: 1, wavefronts: 1 };
-        assert_eq!(best(&columns, &[&columns]), Some(padded));
+        assert_eq!(best(of(&columns), &[of(&columns)]), Some(padded));
     }
 
     #[test]
     fn no_padding_is_larger_than_its_part_of_a_row() {
         let pairs = request(|lane| lane * 8, 4);
-        let Some(Layout::Padded { row, padding, .. }) = best(&pairs, &[&pairs]) else {
+        let Some(Layout::Padded { row, padding, .. }) = best(of(&pairs), &[of(&pairs)]) else {
             panic!("two words apart is cured by a padding");
         };
         assert!(padding * LARGEST_PADDING <= row, "{padding} of {row}");
@@ -273,6 +286,18 @@ mod tests {
     #[test]
     fn where_nothing_helps_nothing_is_named() {
         let one_word = request(|_| 64, 4);
-        assert_eq!(best(&one_word, &[&one_word]), None);
+        assert_eq!(best(of(&one_word), &[of(&one_word)]), None);
+    }
+
+    /// Lanes n and n ^ 1 that read the same 8 bytes are served together: the executor's rule, not one of our own.
+    #[test]
+    fn wavefronts_are_those_that_the_executor_counts() {
+        let pairs = request(|lane| lane / 2 * 8, 8);
+        assert_eq!((now(&pairs), of(&pairs).least()), (1, 1));
+        // An asynchronous copy works through the lines of its source one by one.
+        let target = request(|lane| lane * 4, 4);
+        let source = request(|lane| lane * 128, 4);
+        let copy = Request { record: &target, source: Some(&source) };
+        assert_eq!(copy.wavefronts(|word| word), 32);
     }
 }

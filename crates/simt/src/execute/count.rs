@@ -5,7 +5,9 @@ use super::observers::Observers;
 use super::pattern::Pattern;
 use super::record::Side;
 use super::request::Request;
-use super::traffic::{constant_passes, passes_by, sectors_and_lines, shared_passes, wavefronts};
+use super::traffic::{
+    constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts,
+};
 use crate::counters::Traffic;
 use crate::registers::LANES;
 
@@ -72,7 +74,7 @@ impl Observers<'_> {
         // Words further on lie in other banks, but as many of them in each.
         let phase = request.first() as u32 & 3 | 256;
         let (count, ideal, _) = self.pattern(request).counts(phase, || {
-            let (count, ideal) = wavefronts(mask, all, bytes);
+            let (count, ideal) = shared_wavefronts(mask, all, bytes);
             (count, ideal, 0)
         });
         let traffic = &mut self.tallies[pc].shared;

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::machine::Machine;
 use super::request::{Request, addresses, shared_offset};
-use super::traffic::wavefronts;
+use super::traffic::shared_wavefronts;
 use super::warp::Warp;
 use crate::counters::Traffic;
 use crate::error::Error;
@@ -31,7 +31,7 @@ impl Machine<'_> {
             let mut traffic =
                 Traffic { requests: 1, lanes: 32, bytes: lanes as u64 * 16, ..Traffic::default() };
             for matrix in 0..access.rows.len() {
-                let (count, ideal) = wavefronts(0xff << (8 * matrix), &all, 16);
+                let (count, ideal) = shared_wavefronts(0xff << (8 * matrix), &all, 16);
                 traffic.wavefronts += count as u64;
                 traffic.wavefronts_ideal += ideal as u64;
             }

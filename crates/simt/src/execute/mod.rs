@@ -48,6 +48,8 @@ mod wgmma;
 mod wmma;
 mod workers;
 
+pub use traffic::{copy_wavefronts, shared_wavefronts};
+
 use crate::error::Error;
 use crate::heap::{self, Heap};
 use crate::launch::{Launch, validate};

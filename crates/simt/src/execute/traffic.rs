@@ -57,16 +57,16 @@ pub(crate) fn passes_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 
         .sum()
 }
 
-/// Wavefronts and ideal wavefronts of the shared side of an asynchronous copy, which works
+/// Computes the wavefronts and ideal wavefronts of the shared side of an asynchronous copy, which works
 /// through the 128-byte lines of its source one by one.
-pub(crate) fn copy_wavefronts(
+pub fn copy_wavefronts(
     mask: u32,
     target: &[u64; LANES],
     source: &[u64; LANES],
     bytes: u32,
 ) -> (u32, u32) {
-    let total = of_lines(mask, source).map(|lanes| wavefronts(lanes, target, bytes).0).sum();
-    (total, wavefronts(mask, target, bytes).1)
+    let total = of_lines(mask, source).map(|lanes| shared_wavefronts(lanes, target, bytes).0).sum();
+    (total, shared_wavefronts(mask, target, bytes).1)
 }
 
 /// The lanes of each 128-byte line, one line after the other.
@@ -84,12 +84,13 @@ fn of_lines(mask: u32, addresses: &[u64; LANES]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Wavefronts and ideal wavefronts of a shared-memory access of `bytes` per lane.
+/// Computes the wavefronts and ideal wavefronts of a shared-memory access of `bytes` per lane. Only the
+/// addresses of the lanes in `mask` matter.
 ///
 /// 32 banks of 4 bytes; a pass serves any number of lanes that want the same word. Accesses of
 /// 8 bytes are served by half warps, of 16 bytes by quarter warps; neighbouring groups share a
 /// pass when all active lanes n and n^1 (or all n and n^2) have equal addresses.
-pub(crate) fn wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u32, u32) {
+pub fn shared_wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u32, u32) {
     if mask == 0 {
         return (0, 0);
     }
@@ -216,7 +217,7 @@ pub(crate) fn counting_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32)
     if mask == 0 { (0, 0) } else { (passes(mask, addresses, 4), 1) }
 }
 
-/// The words that the passes of [`wavefronts`] serve.
+/// The words that the passes of [`shared_wavefronts`] serve.
 pub(crate) fn shared_passes(
     mask: u32,
     addresses: &[u64; LANES],

@@ -298,8 +298,7 @@ fn an_l2_of_which_all_is_set_aside_is_slow() {
 #[test]
 fn a_scheduler_issues_in_most_of_its_slots() {
     let profile = Profile::named("h200").unwrap();
-    let mut counters = Counters::default();
-    counters.warp_instructions = 1 << 32;
+    let counters = Counters { warp_instructions: 1 << 32, ..Counters::default() };
     let time = parts(&profile, &load(&counters, &Estimate::default())).issue_ns;
     let slots = profile.clock_hz * 4.0 * f64::from(profile.multiprocessors);
     assert!((time * slots / 1e9 * ISSUED / f64::powi(2.0, 32) - 1.0).abs() < 1e-9, "{time}");
