@@ -178,7 +178,6 @@ fn counters_are_those_of_the_snapshot() {
             for (name, traffic) in [
                 ("global load", &counters.global_load),
                 ("texture fetch", &counters.texture_load),
-                ("surface store", &counters.surface_store),
                 ("global store", &counters.global_store),
                 ("asynchronous copy", &counters.async_copy_global),
                 ("bulk copy", &counters.bulk_copy),
