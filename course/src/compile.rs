@@ -1,6 +1,7 @@
 //! A learner's file to PTX: a hidden crate of its own for each, so that a broken one breaks no other.
 
 use crate::grade::Submission;
+use crate::refuse::refuse;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::fs::File;
@@ -35,7 +36,11 @@ pub enum Compiled {
 pub fn read(path: &Path) -> Result<String> {
     let name = path.display();
     let cannot = || format!("cannot read {name}: `cargo xtask learn reset` writes it anew");
-    let length = std::fs::metadata(path).with_context(cannot)?.len();
+    let kind = std::fs::metadata(path).with_context(cannot)?;
+    if !kind.is_file() {
+        bail!("{name} is no plain file: `cargo xtask learn reset` writes one in its place");
+    }
+    let length = kind.len();
     if length > MAX_BYTES {
         bail!(
             "{name} has {length} bytes: a task's file is a few kilobytes, so this is another file"
@@ -57,6 +62,7 @@ pub fn read(path: &Path) -> Result<String> {
 /// When there is no compiler, or the file cannot be read; what the compiler refuses is [`Compiled::Refused`].
 pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
     let source = read(file)?;
+    refuse(&source).with_context(|| format!("{} is refused", file.display()))?;
     let file = file.canonicalize().with_context(|| format!("cannot find {}", file.display()))?;
     let folder = places.target.join("learn").join(id);
     // Another learner of this checkout may compile the same task from another folder.

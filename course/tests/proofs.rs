@@ -7,6 +7,7 @@ mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
 use candidates::{ACCEPTED, LOOSE, REJECTED, hosts, wasteful};
+use course::bounds::Tally;
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
@@ -68,23 +69,8 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 candidate.name, verdict.failure
             ));
         }
-        for (bound, value) in &verdict.counts {
-            let is_loose = LOOSE.contains(&(candidate.task.id, bound.count));
-            if !is_loose
-                && candidate.name.ends_with("__solved")
-                && (*value - bound.at_most).abs() > 0.02 * bound.at_most
-            {
-                wrong.push(format!(
-                    "{}: {} is {value}, and the bound {} is not tight",
-                    candidate.name,
-                    bound.count.name(),
-                    bound.at_most
-                ));
-            }
-            if *value > bound.at_most {
-                breaks.insert((candidate.task.id, format!("{:?}", bound.count)));
-            }
-        }
+        wrong.extend(loose(candidate, &verdict));
+        breaks.extend(broken(candidate.task, &verdict));
     }
     for task in kernels() {
         assert!(expected.len() > 2 * TASKS.len(), "there are rejected and accepted kernels");
@@ -146,15 +132,8 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         if because(verdict) != *expected {
             wrong.push(format!("{}: expected {expected:?}, and {:?}", one.name, verdict.failure));
         }
-        for (bound, value) in &verdict.counts {
-            let is_tight = (value - bound.at_most).abs() <= 0.02 * bound.at_most;
-            if one.name.ends_with("__solved") && !is_tight {
-                wrong.push(format!("{}: {} is {value}: not tight", one.name, bound.count.name()));
-            }
-            if *value > bound.at_most {
-                breaks.insert((one.task.id, format!("{:?}", bound.count)));
-            }
-        }
+        wrong.extend(loose(one, verdict));
+        breaks.extend(broken(one.task, verdict));
     }
     for task in TASKS.iter().filter(|task| is_host(task)) {
         for bound in task.bounds {
@@ -174,6 +153,27 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         }
     }
     assert!(wrong.is_empty(), "{} fault(s):\n  {}", wrong.len(), wrong.join("\n  "));
+}
+
+/// Bounds that leave a solution more than it needs.
+fn loose(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
+    let is_tight = |one: &&Tally| {
+        (one.value - one.limits.at_most).abs() <= 0.02 * one.limits.at_most
+            || LOOSE.contains(&(candidate.task.id, one.bound.count))
+    };
+    let counts = verdict.counts.iter().filter(|_| candidate.name.ends_with("__solved"));
+    let counts = counts.filter(|one| !is_tight(one));
+    let message = |one: &Tally| {
+        let (name, value, most) = (one.bound.count.name(), one.value, one.limits.at_most);
+        format!("{}: {name} is {value}, and the bound {most} is not tight", candidate.name)
+    };
+    counts.map(message).collect()
+}
+
+/// The bounds that a kernel or a host file is above.
+fn broken(task: &Task, verdict: &Verdict) -> Vec<(&'static str, String)> {
+    let above = verdict.counts.iter().filter(|one| one.value > one.limits.at_most);
+    above.map(|one| (task.id, format!("{:?}", one.bound.count))).collect()
 }
 
 /// What is wrong with questions: each has an answer, which none of its misses is.

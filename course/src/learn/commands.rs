@@ -4,9 +4,9 @@
 use super::session::{Outcome, Session};
 use super::work::Work;
 use super::{folder, screen};
+use crate::bounds::number;
 use crate::count::Count;
 use crate::format;
-use crate::grade::number;
 use crate::hash::hash;
 use crate::picture;
 use crate::question::{Question, Reply, Runs};
@@ -81,8 +81,11 @@ fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> se
         Ok(Outcome::Graded(verdict)) => {
             let failure = verdict.failure.as_ref();
             let counts = verdict.counts.iter();
-            let counts = counts.map(|(bound, value)| {
-                json!({ "name": bound.count.name(), "value": value, "at_most": bound.at_most })
+            let counts = counts.map(|one| {
+                json!({
+                    "name": one.bound.count.name(), "value": one.value,
+                    "at_least": one.limits.at_least, "at_most": one.limits.at_most,
+                })
             });
             (
                 failure.map(|failure| failure.stage.to_owned()),

@@ -1,6 +1,7 @@
 //! A verdict as text of 80 columns.
 
-use crate::grade::{Verdict, number};
+use crate::bounds::number;
+use crate::grade::Verdict;
 use crate::task::Task;
 use std::fmt::Write;
 
@@ -34,10 +35,13 @@ pub fn verdict(task: &Task, verdict: &Verdict) -> String {
         text.push_str(&labelled("next", &failure.next));
         return text;
     }
-    for (bound, value) in &verdict.counts {
-        let most = number(bound.at_most);
-        let line = format!("{} {} (at most {most}): ok", number(*value), bound.count.name());
+    for one in &verdict.counts {
+        let (name, value) = (one.bound.count.name(), number(one.value));
+        let line = format!("{value} {name} ({}): ok", one.limits.show());
         text.push_str(&labelled("counts", &line));
+    }
+    for remark in &verdict.remarks {
+        text.push_str(&labelled("remark", remark));
     }
     let _ = writeln!(text, "{} passes.", task.id);
     text

@@ -20,8 +20,8 @@ pub const TASK: Task = Task {
     fails_as_shipped: Because::Hazard(Hazard::ConflictingStore),
     bounds: &[Bound {
         count: Count::StoreSectors,
-        at_most: 2048.0,
-        because: "one word for each of 2048 groups, a request each",
+        limits: |size| between(elements(size) / 256.0, elements(size) / 32.0),
+        because: "one word for each group of 32, a request each",
     }],
     hints: [
         "32 lanes store 32 different values to one word.",

@@ -166,7 +166,7 @@ pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
         "waits",
         "        unsafe { step(gpu, stream, (&part, &part), 1, 20_000)? };\n",
         "        unsafe { step(gpu, stream, (&part, &part), 1, 20_000)? };\n        if index == 2 { stream.synchronize()?; }\n",
-        Some(Bound(KernelGroups)),
+        Some(Bound(KernelChain)),
     ),
     (
         "default_stream",
