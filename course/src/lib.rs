@@ -21,7 +21,7 @@ pub mod mistake;
 pub mod picture;
 pub mod ptx;
 pub mod question;
-mod refuse;
+pub mod refuse;
 pub mod task;
 pub mod tasks;
 mod words;

@@ -6,12 +6,13 @@
 mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
-use candidates::{ACCEPTED, LOOSE, REJECTED, hosts, wasteful};
+use candidates::{ACCEPTED, LOOSE, REJECTED, cheats, hosts, wasteful};
 use course::bounds::Tally;
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
 use course::question::{Execute, Question, Runs};
+use course::refuse::refuse;
 use course::task::{Because, Kind, Task};
 use course::tasks::{TASKS, named};
 use std::collections::BTreeSet;
@@ -52,11 +53,20 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         candidates.push(Candidate::new(task, "wasteful", source));
         expected.push(task.bounds.first().map(|bound| Because::Bound(bound.count)));
     }
+    let honest = candidates.len();
+    candidates.extend(cheats::kernels());
     let _turn = cuda_host::testing::exclusive();
     let submissions = compile("proofs", &candidates);
     let mut wrong = Vec::new();
     // Each bound is tight, and something breaks it.
     let mut breaks: BTreeSet<(&str, String)> = BTreeSet::new();
+    for (candidate, submission) in candidates.iter().zip(&submissions).skip(honest) {
+        let verdict = grade(candidate.task, submission, 77).expect("the virtual device starts");
+        if verdict.is_pass() {
+            wrong.push(format!("{}: passes, and {:?}", candidate.name, verdict.counts));
+        }
+        breaks.extend(broken(candidate.task, &verdict));
+    }
     for ((candidate, submission), expected) in candidates.iter().zip(&submissions).zip(&expected) {
         let verdict = grade(candidate.task, submission, 77).expect("the virtual device starts");
         let found = because(&verdict);
@@ -112,6 +122,8 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         let task = named(id).expect("a task");
         candidates.push((Candidate::new(task, name, edited(task, from, to)), *because));
     }
+    let honest = candidates.len();
+    candidates.extend(cheats::hosts().into_iter().map(|one| (one, None)));
     let paths: Vec<PathBuf> =
         candidates.iter().map(|(one, _)| folder.join(format!("{}.rs", one.name))).collect();
     for ((one, _), path) in candidates.iter().zip(&paths) {
@@ -128,8 +140,12 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     });
     let mut wrong = Vec::new();
     let mut breaks = BTreeSet::new();
-    for ((one, expected), verdict) in candidates.iter().zip(&verdicts) {
-        if because(verdict) != *expected {
+    let graded = candidates.iter().zip(&verdicts).enumerate();
+    for (index, ((one, expected), verdict)) in graded {
+        if index >= honest && verdict.is_pass() {
+            wrong.push(format!("{}: passes, and {:?}", one.name, verdict.counts));
+        }
+        if index < honest && because(verdict) != *expected {
             wrong.push(format!("{}: expected {expected:?}, and {:?}", one.name, verdict.failure));
         }
         wrong.extend(loose(one, verdict));
@@ -170,10 +186,10 @@ fn loose(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
     counts.map(message).collect()
 }
 
-/// The bounds that a kernel or a host file is above.
+/// The bounds that a kernel or a host file is outside of.
 fn broken(task: &Task, verdict: &Verdict) -> Vec<(&'static str, String)> {
-    let above = verdict.counts.iter().filter(|one| one.value > one.limits.at_most);
-    above.map(|one| (task.id, format!("{:?}", one.bound.count))).collect()
+    let outside = verdict.counts.iter().filter(|one| one.limits.order(one.value).is_ne());
+    outside.map(|one| (task.id, format!("{:?}", one.bound.count))).collect()
 }
 
 /// What is wrong with questions: each has an answer, which none of its misses is.
@@ -215,6 +231,48 @@ fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Ve
     });
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, one)| one).collect()
+}
+
+/// A file that takes the solution's text, however it names it, is refused before it is compiled.
+#[test]
+fn what_reads_the_solution_is_refused_in_every_task() {
+    for task in TASKS {
+        let folder = if is_host(task) { "course/src/hosts" } else { "course/kernels/src" };
+        let solved = places().root.join(folder).join(format!("{}.rs", task.id));
+        let solved = solved.display();
+        for text in [
+            format!("#[path = \"{solved}\"]\nmod other;\npub use other::*;\n"),
+            format!("#[cfg_attr(all(), path = \"{solved}\")]\nmod other;\npub use other::*;\n"),
+            format!("include!(\"{solved}\");\n"),
+            format!("use core::include as take;\ntake!(\"{solved}\");\n"),
+        ] {
+            let error = refuse(&text).expect_err(task.id).to_string();
+            assert!(error.contains("another file"), "{}: {error}", task.id);
+        }
+        refuse(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+    }
+}
+
+/// What the virtual GPU recorded is not the file's: no task's file can take it.
+#[test]
+fn no_host_file_reaches_the_record() {
+    let places = places();
+    let folder = places.target.join("learn/host_candidates");
+    std::fs::create_dir_all(&folder).expect("a writable target folder");
+    for task in TASKS.iter().filter(|task| is_host(task)) {
+        for (name, text) in [
+            ("clears_the_record", "let _ = gpu.take_operations();"),
+            ("clears_the_devices_record", "let _ = gpu.0.take_operations();"),
+            ("opens_another_device", "let _ = cuda_host::misuse();"),
+        ] {
+            let source = cheats::begun(task, "run", text);
+            let path = folder.join(format!("{}__{name}.rs", task.id));
+            write(&path, &source);
+            let source = Source { name, id: task.id, path: &path };
+            let built = host::build(&places, &format!("host_{name}"), &[source]);
+            assert!(built.expect("there is a compiler").is_none(), "{}: {name}", task.id);
+        }
+    }
 }
 
 fn is_host(task: &Task) -> bool {

@@ -1,6 +1,7 @@
 //! Wrong and other right kernels, as edits of solutions.
 
 pub mod build;
+pub mod cheats;
 pub mod hosts;
 mod mutants;
 pub mod wasteful;
@@ -117,7 +118,7 @@ pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
     ("swizzle_the_tile", "rotated", "column ^ row", "(column + row) % 32"),
     ("wide_loads", "pairs_in_map", "one + 1.0)", "1.0 + one)"),
     ("tree", "halves_by_shift", "half /= 2", "half >>= 1"),
-    ("two_writers", "by_next", "i % 32 == 31 || i + 1 == n", "(i + 1) % 32 == 0 || i + 1 == n"),
+    ("two_writers", "by_next", "i % 8 == 7 || i + 1 == n", "(i + 1) % 8 == 0 || i + 1 == n"),
     ("boss_row_sums", "exclusive_or", "(step + lane) % 32", "step ^ lane"),
     ("boss_classes", "shifted", "1 << (8 * class)", "1 << (class << 3)"),
     (
