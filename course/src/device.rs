@@ -6,6 +6,7 @@ use crate::mistake::Found;
 use crate::ptx;
 use crate::question::Execute;
 use crate::task::{Because, Task};
+use crate::words::{self, Named};
 use anyhow::{Result, bail};
 use coalesce::Counted;
 use coalesce::count::COUNTING_DEVICE;
@@ -95,16 +96,18 @@ impl Device {
 
     /// Runs a task's kernel once.
     pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> Ran {
-        let outcome = || -> Result<VerifyOutcome> {
+        let mut named = Vec::new();
+        let mut outcome = || -> Result<VerifyOutcome> {
             let case = case(&task.pattern, size, seed);
             let arrays = task.pattern.arrays(&self.gpu, &case)?;
+            named = words::named(task, &case, &arrays);
             verify(&self.gpu, &case, &arrays, task.variant(), size)
         };
         let outcome = outcome();
         let counted = Counted::take(self.device());
         let misuse = self.device().take_misuse();
         self.device().forget_failure();
-        Ran { outcome, counted, misuse }
+        Ran { outcome, counted, misuse, named }
     }
 }
 
@@ -113,6 +116,7 @@ pub(crate) struct Ran {
     pub(crate) outcome: Result<VerifyOutcome>,
     pub(crate) counted: Counted,
     pub(crate) misuse: Vec<String>,
+    pub(crate) named: Vec<Named>,
 }
 
 impl Ran {
@@ -132,7 +136,7 @@ pub(crate) fn is_mistake(finding: &&Finding) -> bool {
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
 ///
 /// # Errors
-/// When it does not run, or is wrong.
+/// When it does not run.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
     run_in(task, submission, submission.image(task.id), size)
 }

@@ -266,9 +266,9 @@ fn judged(
     {
         return Some(failure(
             Because::Hazard(finding.hazard),
-            words::hazard(submission, finding),
+            words::hazard(submission, &ran.named, finding),
             finding.place.source.as_deref().and_then(|place| submission.line_of(place)),
-            finding.fix.as_deref().unwrap_or(finding.hazard.remedy()),
+            &words::remedy(submission, finding),
         ));
     }
     match ran.outcome {
@@ -283,12 +283,12 @@ fn judged(
             };
             let next = match because {
                 Because::OutOfBounds => "guard the store: which threads have no element?",
-                _ if fault.to_string().contains("= NaN") => {
+                _ if is_unwritten(&fault) => {
                     "NaN is what lay there before: no thread wrote this element"
                 }
                 _ => "follow by hand the thread that writes this element",
             };
-            Some(failure(because, fault.to_string(), None, next))
+            Some(failure(because, words::fault(&ran.named, &fault), None, next))
         }
         Err(error) => {
             let misuse = ran.misuse.into_iter().next().unwrap_or_else(|| format!("{error:#}"));
@@ -310,7 +310,12 @@ fn judged(
                 _ => "read the message from its beginning: it names the instruction",
             };
             let line = submission.line_of(&misuse);
-            Some(failure(because, misuse, line, next))
+            Some(failure(because, words::stopped(&ran.named, &misuse), line, next))
         }
     }
+}
+
+/// Whether a wrong element is what lay there before the launch.
+fn is_unwritten(fault: &Fault) -> bool {
+    matches!(fault, Fault::Element { mismatch, .. } if mismatch.result == "NaN")
 }
