@@ -94,10 +94,10 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
 pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Result<()> {
     let manifest = format!(
         "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = \"{}\"\n\n\
-         [dependencies]\ncuda_std = {{ path = \"{}\" }}\n\n\
+         [dependencies]\n{}\n\
          # What a solution needs is imported before there is one.\n[lints.rust]\nunused_imports = \"allow\"\n\n[workspace]\n",
         root.display(),
-        places.root.join("crates/cuda_std").display()
+        dependency(places, "cuda_std", "crates/cuda_std", &places.root.join("crates/cuda_std"))?
     );
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}: is the disk full?", folder.display()))?;
@@ -109,6 +109,23 @@ pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Res
             .with_context(|| format!("cannot copy {}", lock.display()))?;
     }
     Ok(())
+}
+
+/// A line of a manifest: a library of the checkout under its own name, whatever its package is called.
+pub(crate) fn dependency(
+    places: &Places,
+    library: &str,
+    folder: &str,
+    path: &Path,
+) -> Result<String> {
+    let manifest = places.root.join(folder).join("Cargo.toml");
+    let text = read(&manifest)?;
+    let table: toml::Table =
+        text.parse().with_context(|| format!("{} is no manifest", manifest.display()))?;
+    let package = table.get("package").and_then(|package| package.get("name"));
+    let package = package.and_then(toml::Value::as_str).unwrap_or(library);
+    let path = path.display().to_string();
+    Ok(format!("{library} = {{ package = {package:?}, path = {path:?} }}\n"))
 }
 
 /// Writes a file unless it has this text already: a newer file would be compiled again.

@@ -55,9 +55,14 @@ impl Program {
     /// Runs one of the files: each run is a seed and a size.
     pub(super) fn run(&self, name: &str, runs: &[String]) -> Result<(Vec<Seen>, Ended)> {
         let shown = self.program.display();
+        let word = word();
+        // Written before there is a reader: a pipe holds more than this.
+        let (input, mut writer) = std::io::pipe().context("cannot make a pipe")?;
+        writer.write_all(format!("{word}\n{}\n", runs.join("\n")).as_bytes())?;
+        drop(writer);
         let mut command = Command::new(&self.program);
         command.arg(name).arg(&self.ptx).process_group(0).env_clear();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
         // parent's.
         unsafe { command.pre_exec(limit) };
@@ -65,10 +70,6 @@ impl Program {
         let begin = Instant::now();
         let verdicts = read(child.stdout.take().context("it is piped")?);
         let errors = read(child.stderr.take().context("it is piped")?);
-        let word = word();
-        let input = format!("{word}\n{}\n", runs.join("\n"));
-        // A program that has ended already says why by its status.
-        let _ = child.stdin.take().context("it is piped")?.write_all(input.as_bytes());
         let status = loop {
             match child.try_wait().context("cannot wait for the program")? {
                 Some(status) => break Some(status),

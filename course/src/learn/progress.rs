@@ -26,6 +26,8 @@ pub struct Progress {
 pub struct Entry {
     /// It passed.
     pub done: bool,
+    /// It passed, and what is in the file now does not.
+    pub fails_now: bool,
     /// Saves that were graded and did not pass.
     pub attempts: u32,
     /// Different texts that did not pass, as the start of their SHA-256; as many as open the solution.

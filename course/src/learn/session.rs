@@ -112,6 +112,7 @@ impl Session {
         let shipped = essence(&format::shipped(task.solved)?);
         let entry = self.progress.of(task.id);
         let before = entry.clone();
+        entry.fails_now = entry.done && !outcome.is_pass();
         if outcome.is_pass() {
             entry.done = true;
             entry.task = hash(task.solved);

@@ -90,6 +90,8 @@ const ALONE: &[(&str, &str)] = &[
         "pad_the_tile",
         "for r in 0..rows { for c in 0..columns { *target.add(((columns - 1 - c) * rows + r) as usize) = *source.add((r * columns + c) as usize); } }",
     ),
+    ("own_element", "for i in 0..n as usize { *target.add(i) = 1.0 + *source.add(i); }"),
+    ("small_grid", "for i in 0..n as usize { *target.add(i) = 2.0 * *source.add(i); }"),
     ("read_only_lie", "for i in 0..n { *data.add(i as usize) = 3 * i + 1; }"),
     (
         "rows_to_lanes",
