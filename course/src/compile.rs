@@ -129,7 +129,7 @@ pub(crate) fn dependency(
 }
 
 /// Writes a file unless it has this text already: a newer file would be compiled again.
-pub(crate) fn write_changed(path: &Path, text: &str) -> Result<()> {
+fn write_changed(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }

@@ -64,7 +64,7 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     let json: serde_json::Value = serde_json::from_slice(&passed.stdout).expect("it is JSON");
     assert_eq!((&json["schema"], &json["passed"]), (&1.into(), &1.into()));
     // The first task is current still, and the questions are about the learner's own kernel.
-    assert!(text(&learn(folder, &["open"])).contains("first_warp"));
+    assert!(text(&learn(folder, &["open"])).contains("own_element"));
     assert!(text(&learn(folder, &["guess", "rows_to_lanes", "4"])).contains("right. Pixels"));
     let tried = text(&learn(folder, &["try", "rows_to_lanes", "--set", "rows=3,columns=11"]));
     assert!(
@@ -331,7 +331,7 @@ fn a_bug_is_diagnosed_first() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     let asked = text(&learn(folder, &["guess", "missing_barrier"]));
-    assert!(asked.starts_with("  What is wrong with this kernel?"), "{asked}");
+    assert!(asked.starts_with("What is wrong with this kernel?"), "{asked}");
     let source =
         std::fs::read_to_string(folder.join("missing_barrier.rs")).expect("it was written");
     let line = |part: &str| {

@@ -3,7 +3,7 @@
 
 use super::confine::limit;
 use super::program::Seen;
-use crate::compile::{Compiled, Places, compile, write_changed};
+use crate::compile::{Compiled, Places, compile};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -11,9 +11,10 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// What a host file may use, besides the standard library.
 const LIBRARIES: [&str; 4] = ["course", "cust", "cust_ext", "anyhow"];
@@ -37,6 +38,8 @@ pub struct Source<'a> {
 pub struct Program {
     program: PathBuf,
     ptx: PathBuf,
+    /// Is deleted with the last of them.
+    _folder: Arc<TempDir>,
 }
 
 /// What a program's end says.
@@ -137,8 +140,11 @@ fn word() -> String {
 /// When there is no compiler, or a folder cannot be written.
 pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
     let folder = places.target.join("learn").join(folder);
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot create {}: is the disk full?", folder.display()))?;
+    let cannot = || format!("cannot create {}: is the disk full?", folder.display());
+    std::fs::create_dir_all(&folder).with_context(cannot)?;
+    // Another learner of this checkout may be graded for the same task: nobody is judged by the file of another.
+    let own = tempfile::Builder::new().prefix("program").tempdir_in(&folder);
+    let folder = Arc::new(own.with_context(cannot)?);
     let mut main = "//! Written by `cargo xtask learn`.\n#![allow(dead_code)]\n".to_owned();
     let mut table = String::new();
     for (index, file) in files.iter().enumerate() {
@@ -152,9 +158,10 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
         main,
         "fn main() -> std::process::ExitCode {{\n    course::host::main(&[\n{table}    ])\n}}"
     )?;
-    let root = folder.join("main.rs");
-    write_changed(&root, &main)?;
-    let program = folder.join("program");
+    let root = folder.path().join("main.rs");
+    std::fs::write(&root, &main)
+        .with_context(|| format!("cannot write {}: is the disk full?", root.display()))?;
+    let program = folder.path().join("program");
     let mut rustc = Command::new("rustc");
     rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
@@ -162,7 +169,7 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     if !rustc.status().context("cannot start rustc")?.success() {
         return Ok(None);
     }
-    Ok(Some(Program { program, ptx: kernel(places)? }))
+    Ok(Some(Program { program, ptx: kernel(places)?, _folder: folder }))
 }
 
 /// The compiler's arguments that name the libraries, asked of Cargo once.

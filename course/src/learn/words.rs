@@ -1,6 +1,7 @@
 //! The words of a task, from the glossary, and the signatures of what its files call.
 
 use crate::format;
+use crate::refuse::essence;
 use crate::task::Task;
 use std::fmt::Write;
 
@@ -121,16 +122,17 @@ pub fn of(task: &Task) -> String {
     }
     text.push_str("\nMore: `cargo run --release --bin coalesce -- explain --glossary`.\n\nWhat a file of this task may call:\n\n");
     for (name, signature, what) in SIGNATURES {
-        if names(task.solved, name) {
+        if names(task, name) {
             let _ = writeln!(text, "- `{signature}`: {what}");
         }
     }
     text
 }
 
-/// Whether the code of a file has a name.
-fn names(source: &str, name: &str) -> bool {
-    crate::refuse::essence(source).split(' ').any(|word| word == name)
+/// Whether the code of a task has a name, as it is given or solved.
+fn names(task: &Task, name: &str) -> bool {
+    let texts = [format::shipped(task.solved), format::solution(task.solved)];
+    texts.into_iter().flatten().any(|text| essence(&text).split(' ').any(|word| word == name))
 }
 
 /// The glossary's terms, each with its first sentence.
@@ -155,10 +157,10 @@ mod tests {
             assert!(of(task).matches("\n- ").count() > 1, "{}: {}", task.id, of(task));
         }
         for (name, _, _) in SIGNATURES {
-            assert!(TASKS.iter().any(|task| names(task.solved, name)), "no task calls {name}");
+            assert!(TASKS.iter().any(|task| names(task, name)), "no task calls {name}");
         }
         let words = of(named("batch").expect("a task"));
-        assert!(words.contains("upload_rows((source, Rows)") && words.contains("- pinned memory:"));
+        assert!(words.contains("upload_rows((source, Rows)"), "{words}");
         assert!(of(named("first_warp").expect("a task")).contains("- sector: "));
     }
 }
