@@ -356,6 +356,21 @@ fn a_bug_is_diagnosed_first() {
     }
 }
 
+/// What the guide shows is what a run shows.
+#[test]
+fn the_verdicts_of_the_guide_are_those_of_a_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let guide = include_str!("../../docs/guide/learn.md");
+    let example = guide.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = example.expect("the guide has an example");
+    assert!(include_str!("session/rows_to_lanes.txt").starts_with(example), "{example}");
+    let overlap = learn(folder.path(), &["check", "overlap"]);
+    let overlap = String::from_utf8_lossy(&overlap.stdout).into_owned();
+    let counts = overlap.find("  counts").and_then(|at| overlap[at..].split("  next").next());
+    let counts = counts.expect("a count is not within its limits");
+    assert!(guide.contains(counts), "{counts}");
+}
+
 /// What only a solution needs is imported without a warning, and what to ask next depends on what there is too much of.
 #[test]
 fn an_untouched_kernel_is_told_what_to_ask_and_not_what_it_imports() {

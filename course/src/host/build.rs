@@ -118,7 +118,8 @@ fn read(stream: impl Read + Send + 'static) -> JoinHandle<String> {
 
 /// What a program said of its end: the panic, or the last line.
 fn last_words(errors: &str) -> Option<String> {
-    let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with("note: ");
+    let lines: Vec<&str> = errors.lines().map(str::trim).filter(is_said).collect();
     let panic = lines.iter().position(|line| line.contains(" panicked at "));
     let words = match panic {
         Some(panic) => lines.get(panic..)?.iter().take(2).copied().collect::<Vec<_>>().join(" "),
