@@ -17,6 +17,8 @@ struct Operation {
     stream: usize,
     /// When it ran on the virtual GPU, which keeps to the order.
     span: (f64, f64),
+    /// When the host asked for it.
+    called: f64,
     /// What it is taken to cost: the bytes of a copy, and for kernels together as much as for the copies there.
     cost: f64,
 }
@@ -43,6 +45,16 @@ impl Ordered {
         let mut operations: Vec<Operation> = records.iter().filter_map(operation).collect();
         operations.truncate(MAX_OPERATIONS);
         operations.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
+        for engine in 0..ENGINES.len() {
+            let calls = records.iter().filter_map(|one| call(one, engine));
+            let calls: Vec<f64> = calls.collect();
+            let mut asked: Vec<_> =
+                operations.iter_mut().filter(|one| one.engine == engine).collect();
+            // A graph is one call and many kernels: these begin when they are asked for.
+            if calls.len() == asked.len() {
+                asked.iter_mut().zip(calls).for_each(|(one, call)| one.called = call);
+            }
+        }
         let sum = |engine| -> f64 {
             operations.iter().filter(|one| one.engine == engine).map(|one| one.cost).sum()
         };
@@ -95,7 +107,16 @@ fn operation(record: &OperationRecord) -> Option<Operation> {
         _ => return None,
     };
     let span = (record.start_ns, record.end_ns);
-    Some(Operation { engine, stream: record.stream.unwrap_or(0), span, cost })
+    let stream = record.stream.unwrap_or(0);
+    Some(Operation { engine, stream, span, called: record.start_ns, cost })
+}
+
+/// When the host asked an engine for work, if that is what it did. Whatever runs first was asked for first, as far as a
+/// wait in between can tell.
+fn call(record: &OperationRecord, engine: usize) -> Option<f64> {
+    let OperationKind::Call { name } = &record.kind else { return None };
+    let names = [&["cuMemcpyHtoD"][..], &["cuLaunchKernel", "cuGraphLaunch"], &["cuMemcpyDtoH"]];
+    names[engine].iter().any(|one| name.starts_with(one)).then_some(record.start_ns)
 }
 
 /// When a stream, or the host, has waited.
@@ -114,12 +135,18 @@ fn wait(record: &OperationRecord) -> Option<(Option<usize>, f64)> {
 
 /// Whether something orders the later of two operations behind the earlier.
 fn has_to_follow(earlier: &Operation, later: &Operation, waits: &[(Option<usize>, f64)]) -> bool {
-    let is_between = |time: f64| earlier.span.1 <= time + EQUAL && time <= later.span.0 + EQUAL;
     // The legacy default stream is 0 or 1: others wait for it, and it for them.
     let is_one_stream = earlier.stream == later.stream || earlier.stream.min(later.stream) < 2;
-    let mut waits = waits.iter().filter(|(stream, _)| stream.is_none_or(|one| one == later.stream));
-    earlier.span.1 <= later.span.0 + EQUAL
-        && (is_one_stream || waits.any(|(_, time)| is_between(*time)))
+    let is_between = |(stream, time): &(Option<usize>, f64)| {
+        // A stream that waits holds up what it does next, the host what it asks for next.
+        let until = match stream {
+            Some(stream) if *stream == later.stream => later.span.0,
+            Some(_) => return false,
+            None => later.called,
+        };
+        earlier.span.1 <= time + EQUAL && *time <= until + EQUAL
+    };
+    earlier.span.1 <= later.span.0 + EQUAL && (is_one_stream || waits.iter().any(is_between))
 }
 
 #[cfg(test)]
@@ -147,7 +174,14 @@ mod tests {
         assert_eq!(chain(&[kernel(3, 0.0), event, kernel(5, 10.0)]), 1);
         let kind = OperationKind::Call { name: "cuStreamSynchronize" };
         let host = OperationRecord { stream: None, ..record(kind, 0, 5.0, 12.0) };
-        assert_eq!(chain(&[kernel(3, 0.0), host, kernel(4, 13.0)]), 2);
+        assert_eq!(chain(&[kernel(3, 0.0), host.clone(), kernel(4, 13.0)]), 2);
+        // Both were asked for before the host waited, and the second only began later.
+        let asked = |start: f64| {
+            let kind = OperationKind::Call { name: "cuLaunchKernel" };
+            OperationRecord { stream: None, ..record(kind, 0, start, start + 1.0) }
+        };
+        let records = [asked(0.0), asked(2.0), kernel(3, 0.0), host, kernel(4, 13.0)];
+        assert_eq!(chain(&records), 1);
     }
 
     #[test]

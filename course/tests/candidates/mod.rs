@@ -48,6 +48,13 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         Bound(Count::Barriers),
     ),
     (
+        "missing_barrier",
+        "from_global_memory",
+        "*tile.add(thread - 32)",
+        "*source.add(i as usize - 32)",
+        Bound(Count::LoadSectors),
+    ),
+    (
         "copy_not_awaited",
         "committed",
         "async_copy::wait_all()",
@@ -116,6 +123,18 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
 /// The task, a name, what is replaced in its solution, and by what.
 pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
     ("swizzle_the_tile", "rotated", "column ^ row", "(column + row) % 32"),
+    (
+        "guard",
+        "last_element_again",
+        "let has_element = i < n;",
+        "let (i, has_element) = (if i < n { i } else { n - 1 }, true);",
+    ),
+    (
+        "missing_barrier",
+        "where_there_is_a_pixel",
+        "        thread::sync_threads();\n",
+        "        if i < n { thread::sync_threads(); }\n",
+    ),
     ("wide_loads", "pairs_in_map", "one + 1.0)", "1.0 + one)"),
     ("tree", "halves_by_shift", "half /= 2", "half >>= 1"),
     ("two_writers", "by_next", "i % 8 == 7 || i + 1 == n", "(i + 1) % 8 == 0 || i + 1 == n"),
