@@ -1,6 +1,7 @@
 //! A learner's file to PTX: a hidden crate of its own for each, so that a broken one breaks no other.
 
 use crate::grade::Submission;
+use crate::refuse::refuse;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::fs::File;
@@ -35,7 +36,11 @@ pub enum Compiled {
 pub fn read(path: &Path) -> Result<String> {
     let name = path.display();
     let cannot = || format!("cannot read {name}: `cargo xtask learn reset` writes it anew");
-    let length = std::fs::metadata(path).with_context(cannot)?.len();
+    let kind = std::fs::metadata(path).with_context(cannot)?;
+    if !kind.is_file() {
+        bail!("{name} is no plain file: `cargo xtask learn reset` writes one in its place");
+    }
+    let length = kind.len();
     if length > MAX_BYTES {
         bail!(
             "{name} has {length} bytes: a task's file is a few kilobytes, so this is another file"
@@ -57,6 +62,7 @@ pub fn read(path: &Path) -> Result<String> {
 /// When there is no compiler, or the file cannot be read; what the compiler refuses is [`Compiled::Refused`].
 pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
     let source = read(file)?;
+    refuse(&source).with_context(|| format!("{} is refused", file.display()))?;
     let file = file.canonicalize().with_context(|| format!("cannot find {}", file.display()))?;
     let folder = places.target.join("learn").join(id);
     // Another learner of this checkout may compile the same task from another folder.
@@ -88,10 +94,10 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
 pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Result<()> {
     let manifest = format!(
         "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = \"{}\"\n\n\
-         [dependencies]\ncuda_std = {{ package = \"coalesce-cuda-std\", path = \"{}\" }}\n\n\
+         [dependencies]\n{}\n\
          # What a solution needs is imported before there is one.\n[lints.rust]\nunused_imports = \"allow\"\n\n[workspace]\n",
         root.display(),
-        places.root.join("crates/cuda_std").display()
+        dependency(places, "cuda_std", "crates/cuda_std", &places.root.join("crates/cuda_std"))?
     );
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}: is the disk full?", folder.display()))?;
@@ -105,8 +111,25 @@ pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Res
     Ok(())
 }
 
+/// A line of a manifest: a library of the checkout under its own name, whatever its package is called.
+pub(crate) fn dependency(
+    places: &Places,
+    library: &str,
+    folder: &str,
+    path: &Path,
+) -> Result<String> {
+    let manifest = places.root.join(folder).join("Cargo.toml");
+    let text = read(&manifest)?;
+    let table: toml::Table =
+        text.parse().with_context(|| format!("{} is no manifest", manifest.display()))?;
+    let package = table.get("package").and_then(|package| package.get("name"));
+    let package = package.and_then(toml::Value::as_str).unwrap_or(library);
+    let path = path.display().to_string();
+    Ok(format!("{library} = {{ package = {package:?}, path = {path:?} }}\n"))
+}
+
 /// Writes a file unless it has this text already: a newer file would be compiled again.
-pub(crate) fn write_changed(path: &Path, text: &str) -> Result<()> {
+fn write_changed(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }

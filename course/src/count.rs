@@ -61,9 +61,9 @@ pub enum Count {
     Waits,
     /// Asynchronous copies of pageable memory that differ in their size.
     PageableCopies,
-    /// Times at which kernels run, separated by times at which none does.
-    KernelGroups,
-    /// The share of the time in which the busiest engine does nothing, percent.
+    /// The most kernels that have to follow each other, by streams, events and waits.
+    KernelChain,
+    /// The share of the steps in which the busiest engine has to wait for another, percent.
     IdlePercent,
 }
 
@@ -97,7 +97,7 @@ impl Count {
         Count::Instantiations,
         Count::Waits,
         Count::PageableCopies,
-        Count::KernelGroups,
+        Count::KernelChain,
         Count::IdlePercent,
     ];
 
@@ -131,8 +131,8 @@ impl Count {
             Count::Instantiations => "graphs instantiated",
             Count::Waits => "calls in which the host waits",
             Count::PageableCopies => "sizes of asynchronous copies of pageable memory",
-            Count::KernelGroups => "groups of kernels, one after the other",
-            Count::IdlePercent => "percent of the time in which the busiest engine is idle",
+            Count::KernelChain => "kernels that have to follow each other",
+            Count::IdlePercent => "percent of the steps in which the busiest engine is idle",
         }
     }
 
@@ -180,7 +180,7 @@ impl Count {
             Count::Instantiations => run.host.instantiations as f64,
             Count::Waits => run.host.waits as f64,
             Count::PageableCopies => run.host.pageable_copies as f64,
-            Count::KernelGroups => run.host.kernel_groups as f64,
+            Count::KernelChain => run.host.kernel_chain as f64,
             Count::IdlePercent => run.host.idle_percent,
         }
     }

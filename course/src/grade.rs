@@ -1,22 +1,20 @@
 //! Grading: signature, results, hazards in several schedules, counts. The first stage that fails is what is said.
 
-use crate::count::{Count, Run};
-use crate::mistake::Found;
-use crate::picture;
+use crate::bounds::{self, Tally};
+use crate::count::Run;
+use crate::device::{Device, Ran, is_mistake};
+pub use crate::device::{Subject, run_at};
 use crate::ptx;
-use crate::question::{Execute, Reply, Runs, written};
-use crate::task::{Because, Bound, Kind, Task};
+use crate::question::{Reply, Runs, written};
+use crate::task::{Because, Kind, Task};
+use crate::words;
 use anyhow::{Result, bail};
-use coalesce::Counted;
-use coalesce::count::COUNTING_DEVICE;
-use coalesce::pattern::{Implementation, Size};
-use coalesce::verify::{Fault, VerifyOutcome, case, verify};
-use cuda_host::{Checks, Gpu, Image, KernelFault, Misuse, Schedule, VirtualDevice, VirtualOptions};
-use simt::{Finding, Hazard, Place};
+use coalesce::pattern::Size;
+use coalesce::verify::{Fault, VerifyOutcome};
+use cuda_host::{Checks, Image, KernelFault, Misuse, Schedule};
+use simt::Hazard;
 use std::path::Path;
 
-/// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
-const FUEL: u64 = 30_000_000;
 /// Other orders of warps and blocks in which no hazard may show, besides the ascending one.
 const SCHEDULES: [Schedule; 3] = [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
 
@@ -32,14 +30,16 @@ pub struct Submission {
 }
 
 /// What grading came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// The stages that passed, each with a sentence.
     pub passed: Vec<(&'static str, String)>,
     /// What did not.
     pub failure: Option<Failure>,
-    /// Each bound with what was counted, where it came to that.
-    pub counts: Vec<(Bound, f64)>,
+    /// What was counted at the count size, where it came to that.
+    pub counts: Vec<Tally>,
+    /// What is worth knowing of what passes.
+    pub remarks: Vec<String>,
 }
 
 /// The first thing that did not pass.
@@ -65,7 +65,7 @@ impl Verdict {
         self.failure.is_none()
     }
 
-    fn failed(mut self, failure: Failure) -> Verdict {
+    pub(crate) fn failed(mut self, failure: Failure) -> Verdict {
         self.failure = Some(failure);
         self
     }
@@ -74,20 +74,20 @@ impl Verdict {
 impl Submission {
     /// The image that a device loads, without other kernels. It lives as long as the process: a few kilobytes for each
     /// save of a file.
-    fn image(&self, kernel: &str) -> &'static [Image] {
+    pub(crate) fn image(&self, kernel: &str) -> &'static [Image] {
         let text = Box::leak(ptx::only(&self.ptx, kernel).into_boxed_str());
         // SAFETY: `cuda_builder` has compiled it; what it does to memory the virtual device checks.
         let image = unsafe { Image::new(80, text, &[], "unknown", "unknown") };
         Box::leak(Box::new([image]))
     }
 
-    fn line(&self, number: u32) -> Option<(u32, String)> {
+    pub(crate) fn line(&self, number: u32) -> Option<(u32, String)> {
         let text = self.source.lines().nth((number as usize).checked_sub(1)?)?;
         Some((number, text.trim().to_owned()))
     }
 
     /// The line of the source in a place such as `learn/tile.rs:12`, with what was inlined there behind it.
-    fn line_of(&self, place: &str) -> Option<(u32, String)> {
+    pub(crate) fn line_of(&self, place: &str) -> Option<(u32, String)> {
         let name = Path::new(&self.file).file_name()?.to_str()?;
         place.match_indices(name).find_map(|(at, _)| {
             let rest = place[at + name.len()..].strip_prefix(':')?;
@@ -97,115 +97,12 @@ impl Submission {
     }
 }
 
-/// A task's kernel, to be asked about.
-pub struct Subject<'a> {
-    /// The task, whose launch it is.
-    pub task: &'static Task,
-    /// The kernel.
-    pub kernel: &'a Submission,
-}
-
-impl Execute for Subject<'_> {
-    fn run(&self, size: &Size) -> Result<Run> {
-        run_at(self.task, self.kernel, size)
-    }
-
-    fn findings(&self) -> Result<Vec<Found>> {
-        let images = self.kernel.image(self.task.id);
-        let device = Device::open(images, Checks::all(), Schedule::Forward)?;
-        let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
-        let found = |finding: &Finding, is_inside: bool| {
-            let places = [Some(&finding.place), finding.other.as_ref()];
-            let mut lines: Vec<u32> = places.into_iter().flatten().filter_map(line).collect();
-            lines.sort_unstable();
-            lines.dedup();
-            // What lies behind an array was written by nobody, which shows the line of the access.
-            let because =
-                if is_inside { Because::Hazard(finding.hazard) } else { Because::OutOfBounds };
-            Found { because, lines, call: String::new() }
-        };
-        let mut all = Vec::new();
-        for size in self.task.pattern.verify_sizes.iter().rev() {
-            let ran = device.run(self.task, &Size::new(size), 1);
-            let is_inside = ran.is_inside();
-            let findings = ran.counted.findings.iter().filter(is_mistake);
-            all.extend(findings.map(|finding| found(finding, is_inside)));
-            if !all.is_empty() {
-                break;
-            }
-        }
-        Ok(all)
-    }
-}
-
-/// What a device does besides executing.
-struct Device {
-    gpu: Gpu,
-}
-
-impl Device {
-    fn open(images: &'static [Image], checks: Checks, schedule: Schedule) -> Result<Device> {
-        let options = VirtualOptions {
-            checks,
-            schedule,
-            times: false,
-            fuel: FUEL,
-            ..VirtualOptions::default()
-        };
-        let gpu = Gpu::open_virtual(COUNTING_DEVICE, images, options)?;
-        let device = Device { gpu };
-        device.device().forget_failure();
-        device.device().take_launches();
-        device.device().take_misuse();
-        Ok(device)
-    }
-
-    fn device(&self) -> &VirtualDevice {
-        self.gpu.virtual_device().expect("it was opened as one")
-    }
-
-    /// Runs a task's kernel once.
-    fn run(&self, task: &'static Task, size: &Size, seed: u64) -> Ran {
-        let outcome = || -> Result<VerifyOutcome> {
-            let case = case(&task.pattern, size, seed);
-            let arrays = task.pattern.arrays(&self.gpu, &case)?;
-            verify(&self.gpu, &case, &arrays, task.variant(), size)
-        };
-        let outcome = outcome();
-        let counted = Counted::take(self.device());
-        let misuse = self.device().take_misuse();
-        self.device().forget_failure();
-        Ran { outcome, counted, misuse }
-    }
-}
-
-/// One run of a kernel.
-struct Ran {
-    outcome: Result<VerifyOutcome>,
-    counted: Counted,
-    misuse: Vec<Misuse>,
-}
-
-impl Ran {
-    /// Whether every access was inside of its array, as far as the results show.
-    fn is_inside(&self) -> bool {
-        let is_outside = |fault: &Fault| matches!(fault, Fault::OutOfBounds { .. });
-        !matches!(&self.outcome, Ok(VerifyOutcome::Wrong(fault)) if is_outside(fault))
-            && self.outcome.is_ok()
-    }
-}
-
-/// Whether a finding is more than a note.
-fn is_mistake(finding: &&Finding) -> bool {
-    finding.hazard != Hazard::SameValue
-}
-
 /// Grades a kernel; `seed` decides the second set of inputs.
 ///
 /// # Errors
 /// When the virtual device does not start.
 pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<Verdict> {
-    let verdict = Verdict { passed: Vec::new(), failure: None, counts: Vec::new() };
+    let verdict = Verdict::default();
     let mut verdict = match signature(task, submission) {
         Ok(()) => verdict,
         Err(error) => {
@@ -245,12 +142,26 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     }
     let hazards = "none: races, uninitialized reads, bounds, barriers, in four schedules";
     verdict.passed.push(("hazards", hazards.to_owned()));
-    let run = run_in(task, submission, images, &task.count_size())?;
-    verdict.counts = task.bounds.iter().map(|bound| (*bound, bound.count.of(&run))).collect();
-    let above = verdict.counts.iter().find(|(bound, value)| *value > bound.at_most * (1.0 + 1e-9));
-    if let Some((bound, value)) = above {
-        let failure = above_bound(submission, bound, *value, &run);
-        return Ok(verdict.failed(failure));
+    for size in [task.count_size(), task.drawn_size(seed)] {
+        let device = Device::open(images, Checks::all(), Schedule::Forward)?;
+        device.watch_first_warp();
+        let ran = device.run(task, &size, seed);
+        let notes = ran.counted.findings.iter().filter(|one| one.hazard == Hazard::SameValue);
+        verdict.remarks = notes.take(1).map(|one| words::same_value(submission, one)).collect();
+        let counted = ran.counted.clone();
+        if let Some(failure) = judged(task, submission, &size, seed, ran) {
+            return Ok(verdict.failed(failure));
+        }
+        let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
+        let run = Run { counted, shared_bytes, ..Run::default() };
+        let counts = bounds::counted(task, &size, &run);
+        let outside = bounds::outside(task, &size, &counts);
+        if verdict.counts.is_empty() {
+            verdict.counts = counts;
+        }
+        if let Some(outside) = outside {
+            return Ok(verdict.failed(outside.of_kernel(submission, &run)));
+        }
     }
     Ok(verdict)
 }
@@ -355,9 +266,9 @@ fn judged(
     {
         return Some(failure(
             Because::Hazard(finding.hazard),
-            hazard_in_words(submission, finding),
+            words::hazard(submission, &ran.named, finding),
             finding.place.source.as_deref().and_then(|place| submission.line_of(place)),
-            finding.fix.as_deref().unwrap_or(finding.hazard.remedy()),
+            &words::remedy(submission, finding),
         ));
     }
     match ran.outcome {
@@ -372,12 +283,12 @@ fn judged(
             };
             let next = match because {
                 Because::OutOfBounds => "guard the store: which threads have no element?",
-                _ if fault.to_string().contains("= NaN") => {
+                _ if is_unwritten(&fault) => {
                     "NaN is what lay there before: no thread wrote this element"
                 }
                 _ => "follow by hand the thread that writes this element",
             };
-            Some(failure(because, fault.to_string(), None, next))
+            Some(failure(because, words::fault(&ran.named, &fault), None, next))
         }
         Err(error) => {
             let misuse = ran.misuse.first();
@@ -397,98 +308,12 @@ fn judged(
                 _ => "read the message from its beginning: it names the instruction",
             };
             let line = submission.line_of(&misuse);
-            Some(failure(because, misuse, line, next))
+            Some(failure(because, words::stopped(&ran.named, &misuse), line, next))
         }
     }
 }
 
-/// A hazard by its kind and its lines.
-fn hazard_in_words(submission: &Submission, finding: &Finding) -> String {
-    let other = finding.other.as_ref().and_then(|place| place.source.as_deref());
-    let other = other.and_then(|place| submission.line_of(place));
-    let other = other.map_or_else(String::new, |(line, text)| {
-        format!("; the other access is line {line}, `{text}`")
-    });
-    format!("{:?}: {}{other}", finding.hazard, finding.message)
-}
-
-/// Executes a kernel at a size without checks, and records the requests of its first warp.
-///
-/// # Errors
-/// When it does not run, or is wrong.
-pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
-    run_in(task, submission, submission.image(task.id), size)
-}
-
-fn run_in(
-    task: &'static Task,
-    submission: &Submission,
-    images: &'static [Image],
-    size: &Size,
-) -> Result<Run> {
-    let device = Device::open(images, Checks::none(), Schedule::Forward)?;
-    device.device().watch_first_warp(true);
-    let ran = device.run(task, size, 1);
-    device.device().watch_first_warp(false);
-    if let Err(error) = ran.outcome {
-        let misuse = ran.misuse.first();
-        let why = misuse.map_or_else(|| format!("{error:#}"), Misuse::to_string);
-        bail!("the kernel does not run at {}: {why}", task.pattern.show_size(size));
-    }
-    let launches = without_executing(&device, task, size)?;
-    let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
-    Ok(Run { counted: ran.counted, shared_bytes, launches, ..Run::default() })
-}
-
-/// The grid and the block of each launch of a task.
-fn without_executing(
-    device: &Device,
-    task: &'static Task,
-    size: &Size,
-) -> Result<Vec<([u32; 3], [u32; 3])>> {
-    let Implementation::Kernel { launch, .. } = task.variant().work else { return Ok(Vec::new()) };
-    let arrays = task.pattern.arrays(&device.gpu, &case(&task.pattern, size, 1))?;
-    let launcher = device.gpu.launcher();
-    let enqueue = || launch(&launcher, &arrays, size);
-    let launches = device.device().without_executing(device.gpu.stream(), enqueue)?;
-    Ok(launches.iter().map(|one| (one.grid, one.block)).collect())
-}
-
-/// A count above its bound, with the instruction that has most of it.
-fn above_bound(submission: &Submission, bound: &Bound, value: f64, run: &Run) -> Failure {
-    let instructions = run.counted.instructions.values();
-    let share = |count: Count, one: &results::InstructionCounts| count.share(&one.counters);
-    let worst = instructions
-        .filter(|one| share(bound.count, one) > 0.0)
-        .max_by(|a, b| share(bound.count, a).total_cmp(&share(bound.count, b)));
-    let line = worst.and_then(|one| {
-        let source = one.source.as_ref()?;
-        let own = std::iter::once((&source.file, source.line));
-        let around = source.inlined_at.iter().map(|(file, line)| (file, *line));
-        let mut places = own.chain(around);
-        let (_, line) =
-            places.find(|(file, line)| *line > 0 && Path::new(file).ends_with(&submission.file))?;
-        submission.line(line)
-    });
-    let kinds = bound.count.kinds();
-    let request = worst.and_then(|one| one.requests.iter().find(|one| kinds.contains(&one.kind)));
-    Failure {
-        stage: "counts",
-        because: Because::Bound(bound.count),
-        message: format!(
-            "{}: {} counted, at most {} ({})",
-            bound.count.name(),
-            number(value),
-            number(bound.at_most),
-            bound.because
-        ),
-        line,
-        strip: request.map(picture::strip).unwrap_or_default(),
-        next: bound.count.next().to_owned(),
-    }
-}
-
-/// A count as people write it.
-pub fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+/// Whether a wrong element is what lay there before the launch.
+fn is_unwritten(fault: &Fault) -> bool {
+    matches!(fault, Fault::Element { mismatch, .. } if mismatch.result == "NaN")
 }

@@ -6,8 +6,10 @@
 // Host tasks name this library as a learner's file does.
 extern crate self as course;
 
+pub mod bounds;
 pub mod compile;
 pub mod count;
+mod device;
 pub mod diagnosis;
 pub mod format;
 pub mod grade;
@@ -19,5 +21,7 @@ pub mod mistake;
 pub mod picture;
 pub mod ptx;
 pub mod question;
+pub mod refuse;
 pub mod task;
 pub mod tasks;
+mod words;

@@ -1,5 +1,6 @@
 //! What a task is: data, so that the grader, the proofs and the terminal can iterate all of them.
 
+use crate::bounds::number;
 use crate::count::Count;
 use crate::diagnosis;
 pub use crate::mistake::Because;
@@ -8,6 +9,7 @@ use coalesce::arrays::Arrays;
 use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
 use cuda_host::Launcher;
+use std::cmp::Ordering;
 
 /// One exercise.
 #[derive(Debug)]
@@ -62,15 +64,66 @@ impl Kind {
     }
 }
 
-/// The most that a kernel may ask for, at the count size.
+/// What a file may ask for, at any size at which it is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     /// What is counted.
     pub count: Count,
+    /// The least and the most that pass, from the size.
+    pub limits: fn(&Size) -> Limits,
+    /// The arithmetic behind the numbers.
+    pub because: &'static str,
+}
+
+/// The least and the most of a count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// What nobody can do without who does the work.
+    pub at_least: f64,
     /// The most that passes.
     pub at_most: f64,
-    /// The arithmetic behind the number.
-    pub because: &'static str,
+}
+
+impl Limits {
+    /// How a count lies to the limits: below, within or above.
+    pub fn order(self, value: f64) -> Ordering {
+        if value < self.at_least * (1.0 - 1e-9) {
+            Ordering::Less
+        } else if value > self.at_most * (1.0 + 1e-9) {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        }
+    }
+
+    /// The limits for people.
+    pub fn show(self) -> String {
+        let most = number(self.at_most);
+        if self.at_least == self.at_most || self.at_least == 0.0 {
+            return format!("at most {most}");
+        }
+        format!("{} to {most}", number(self.at_least))
+    }
+}
+
+/// Limits with work that has to be done.
+pub const fn between(at_least: f64, at_most: f64) -> Limits {
+    Limits { at_least, at_most }
+}
+
+/// Limits of work that can be done in one way only.
+pub const fn exactly(value: f64) -> Limits {
+    between(value, value)
+}
+
+/// Limits of what nobody needs.
+pub const fn up_to(at_most: f64) -> Limits {
+    between(0.0, at_most)
+}
+
+/// The product of a size's numbers.
+pub fn elements(size: &Size) -> f64 {
+    size.values().iter().map(|number| *number as f64).product()
 }
 
 /// The pattern of a task: one variant, which launches the kernel of the task's name.
@@ -104,7 +157,7 @@ pub struct Sizes {
     pub dimensions: &'static [Dimension],
     /// Where results are checked.
     pub verify: &'static [&'static [usize]],
-    /// Where bounds hold.
+    /// Where bounds hold, and at a larger size that each run draws.
     pub count: &'static [usize],
 }
 
@@ -131,8 +184,28 @@ impl Task {
         diagnosis.iter().copied().chain(self.before).collect()
     }
 
-    /// The size at which bounds hold.
+    /// The size of which a verdict shows the counts.
     pub fn count_size(&self) -> Size {
         Size::new(self.pattern.count_size)
+    }
+
+    /// A second size at which bounds hold, larger by up to a half: whole blocks more of each of its numbers. No file
+    /// knows it, because the seed is new in each run.
+    pub fn drawn_size(&self, seed: u64) -> Size {
+        let sizes = self.pattern.count_size.iter().zip(self.pattern.dimensions);
+        let mut state = seed;
+        let numbers: Vec<usize> = sizes
+            .map(|(number, dimension)| {
+                if !dimension.is_extent() {
+                    return *number;
+                }
+                let unit = (number / 4).min(1024);
+                // A step of Knuth's generator, whose upper bits are the good ones.
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let steps = number / unit / 2;
+                number + unit * (1 + (state >> 33) as usize % steps)
+            })
+            .collect();
+        Size::new(&numbers)
     }
 }

@@ -28,8 +28,8 @@ pub const TASK: Task = Task {
     after: &[],
     fails_as_shipped: Because::OutOfBounds,
     bounds: &[
-        Bound { count: Count::LoadSectors, at_most: 8192.0, because: "65536 x 4 B / 32 B" },
-        Bound { count: Count::StoreSectors, at_most: 8192.0, because: "65536 x 4 B / 32 B" },
+        Bound { count: Count::LoadSectors, limits: |size| exactly(elements(size) / 8.0), because: "each number once: 4 B of a sector of 32 B" },
+        Bound { count: Count::StoreSectors, limits: |size| exactly(elements(size) / 8.0), because: "each number once: 4 B of a sector of 32 B" },
     ],
     hints: [
         "Let n be 31. Which threads pass the condition?",

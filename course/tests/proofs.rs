@@ -6,11 +6,13 @@
 mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
-use candidates::{ACCEPTED, LOOSE, REJECTED, hosts, wasteful};
+use candidates::{ACCEPTED, LOOSE, REJECTED, cheats, hosts, wasteful};
+use course::bounds::Tally;
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
 use course::question::{Execute, Question, Runs};
+use course::refuse::refuse;
 use course::task::{Because, Kind, Task};
 use course::tasks::{TASKS, named};
 use std::collections::BTreeSet;
@@ -51,11 +53,20 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         candidates.push(Candidate::new(task, "wasteful", source));
         expected.push(task.bounds.first().map(|bound| Because::Bound(bound.count)));
     }
+    let honest = candidates.len();
+    candidates.extend(cheats::kernels());
     let _turn = cuda_host::testing::exclusive();
     let submissions = compile("proofs", &candidates);
     let mut wrong = Vec::new();
     // Each bound is tight, and something breaks it.
     let mut breaks: BTreeSet<(&str, String)> = BTreeSet::new();
+    for (candidate, submission) in candidates.iter().zip(&submissions).skip(honest) {
+        let verdict = grade(candidate.task, submission, 77).expect("the virtual device starts");
+        if verdict.is_pass() {
+            wrong.push(format!("{}: passes, and {:?}", candidate.name, verdict.counts));
+        }
+        breaks.extend(broken(candidate.task, &verdict));
+    }
     for ((candidate, submission), expected) in candidates.iter().zip(&submissions).zip(&expected) {
         let verdict = grade(candidate.task, submission, 77).expect("the virtual device starts");
         let found = because(&verdict);
@@ -68,23 +79,11 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 candidate.name, verdict.failure
             ));
         }
-        for (bound, value) in &verdict.counts {
-            let is_loose = LOOSE.contains(&(candidate.task.id, bound.count));
-            if !is_loose
-                && candidate.name.ends_with("__solved")
-                && (*value - bound.at_most).abs() > 0.02 * bound.at_most
-            {
-                wrong.push(format!(
-                    "{}: {} is {value}, and the bound {} is not tight",
-                    candidate.name,
-                    bound.count.name(),
-                    bound.at_most
-                ));
-            }
-            if *value > bound.at_most {
-                breaks.insert((candidate.task.id, format!("{:?}", bound.count)));
-            }
+        wrong.extend(loose(candidate, &verdict));
+        if candidate.name.ends_with("__shipped") {
+            wrong.extend(told(candidate.task, &verdict));
         }
+        breaks.extend(broken(candidate.task, &verdict));
     }
     for task in kernels() {
         assert!(expected.len() > 2 * TASKS.len(), "there are rejected and accepted kernels");
@@ -126,6 +125,8 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         let task = named(id).expect("a task");
         candidates.push((Candidate::new(task, name, edited(task, from, to)), *because));
     }
+    let honest = candidates.len();
+    candidates.extend(cheats::hosts().into_iter().map(|one| (one, None)));
     let paths: Vec<PathBuf> =
         candidates.iter().map(|(one, _)| folder.join(format!("{}.rs", one.name))).collect();
     for ((one, _), path) in candidates.iter().zip(&paths) {
@@ -142,19 +143,16 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     });
     let mut wrong = Vec::new();
     let mut breaks = BTreeSet::new();
-    for ((one, expected), verdict) in candidates.iter().zip(&verdicts) {
-        if because(verdict) != *expected {
+    let graded = candidates.iter().zip(&verdicts).enumerate();
+    for (index, ((one, expected), verdict)) in graded {
+        if index >= honest && verdict.is_pass() {
+            wrong.push(format!("{}: passes, and {:?}", one.name, verdict.counts));
+        }
+        if index < honest && because(verdict) != *expected {
             wrong.push(format!("{}: expected {expected:?}, and {:?}", one.name, verdict.failure));
         }
-        for (bound, value) in &verdict.counts {
-            let is_tight = (value - bound.at_most).abs() <= 0.02 * bound.at_most;
-            if one.name.ends_with("__solved") && !is_tight {
-                wrong.push(format!("{}: {} is {value}: not tight", one.name, bound.count.name()));
-            }
-            if *value > bound.at_most {
-                breaks.insert((one.task.id, format!("{:?}", bound.count)));
-            }
-        }
+        wrong.extend(loose(one, verdict));
+        breaks.extend(broken(one.task, verdict));
     }
     for task in TASKS.iter().filter(|task| is_host(task)) {
         for bound in task.bounds {
@@ -174,6 +172,27 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         }
     }
     assert!(wrong.is_empty(), "{} fault(s):\n  {}", wrong.len(), wrong.join("\n  "));
+}
+
+/// Bounds that leave a solution more than it needs.
+fn loose(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
+    let is_tight = |one: &&Tally| {
+        (one.value - one.limits.at_most).abs() <= 0.02 * one.limits.at_most
+            || LOOSE.contains(&(candidate.task.id, one.bound.count))
+    };
+    let counts = verdict.counts.iter().filter(|_| candidate.name.ends_with("__solved"));
+    let counts = counts.filter(|one| !is_tight(one));
+    let message = |one: &Tally| {
+        let (name, value, most) = (one.bound.count.name(), one.value, one.limits.at_most);
+        format!("{}: {name} is {value}, and the bound {most} is not tight", candidate.name)
+    };
+    counts.map(message).collect()
+}
+
+/// The bounds that a kernel or a host file is outside of.
+fn broken(task: &Task, verdict: &Verdict) -> Vec<(&'static str, String)> {
+    let outside = verdict.counts.iter().filter(|one| one.limits.order(one.value).is_ne());
+    outside.map(|one| (task.id, format!("{:?}", one.bound.count))).collect()
 }
 
 /// What is wrong with questions: each has an answer, which none of its misses is.
@@ -217,6 +236,42 @@ fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Ve
     done.into_iter().map(|(_, one)| one).collect()
 }
 
+/// A file that takes the solution's text, however it names it, is refused before it is compiled.
+#[test]
+fn what_reads_the_solution_is_refused_in_every_task() {
+    for task in TASKS {
+        let folder = if is_host(task) { "course/src/hosts" } else { "course/kernels/src" };
+        let solved = places().root.join(folder).join(format!("{}.rs", task.id));
+        let solved = solved.display();
+        for text in [
+            format!("#[path = \"{solved}\"]\nmod other;\npub use other::*;\n"),
+            format!("#[cfg_attr(all(), path = \"{solved}\")]\nmod other;\npub use other::*;\n"),
+            format!("include!(\"{solved}\");\n"),
+            format!("use core::include as take;\ntake!(\"{solved}\");\n"),
+        ] {
+            let error = refuse(&text).expect_err(task.id).to_string();
+            assert!(error.contains("another file"), "{}: {error}", task.id);
+        }
+        refuse(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+    }
+}
+
+/// What the virtual GPU recorded is not the file's: no task's file can take it.
+#[test]
+fn no_host_file_reaches_the_record() {
+    let places = places();
+    let folder = places.target.join("learn/host_candidates");
+    std::fs::create_dir_all(&folder).expect("a writable target folder");
+    for task in TASKS.iter().filter(|task| is_host(task)) {
+        let source = cheats::begun(task, "run", "let _ = gpu.take_operations();");
+        let path = folder.join(format!("{}__clears_the_record.rs", task.id));
+        write(&path, &source);
+        let source = Source { name: "clears_the_record", id: task.id, path: &path };
+        let built = host::build(&places, "host_clears_the_record", &[source]);
+        assert!(built.expect("there is a compiler").is_none(), "{}", task.id);
+    }
+}
+
 fn is_host(task: &Task) -> bool {
     matches!(task.kind, Kind::Host { .. })
 }
@@ -250,4 +305,28 @@ fn tasks_are_well_formed() {
         }
         assert!(task.hints.iter().all(|hint| !hint.is_empty()), "{}: an empty hint", task.id);
     }
+}
+
+/// The counts that a task's text tells are those of what a learner is given, or what the bounds allow.
+fn told(task: &Task, verdict: &Verdict) -> Vec<String> {
+    let text = format::doc(task.solved).replace('\n', " ");
+    let mut wrong = Vec::new();
+    for one in &verdict.counts {
+        let name = one.bound.count.name();
+        let (first, rest) = name.split_once(' ').unwrap_or((name, ""));
+        let names = [name.to_owned(), format!("{} {rest}", first.trim_end_matches('s'))];
+        for (at, _) in names.iter().flat_map(|name| text.match_indices(name.trim_end())) {
+            let number = text[..at].trim_end().rsplit(' ').next().unwrap_or_default();
+            let Ok(said) = number.parse::<f64>() else { continue };
+            let decimals = number.split_once('.').map_or(0, |(_, behind)| behind.len());
+            let is_near = |value: f64| (value - said).abs() <= 0.5 / 10_f64.powi(decimals as i32);
+            if !is_near(one.value) && !is_near(one.limits.at_most) {
+                wrong.push(format!(
+                    "{}: its text says {said} {name}, and {} are counted",
+                    task.id, one.value
+                ));
+            }
+        }
+    }
+    wrong
 }

@@ -1,10 +1,8 @@
-//! # Barrier in a branch: who waits, and where?
+//! # Two halves: each adds what the other has
 //!
 //! Each block of 256 threads adds to every element the element 128 places further on in the block,
-//! around the end. The elements are exchanged in shared memory, with a barrier between writing and
-//! reading. The threads of one half do something else first, and somebody wrote a barrier for each half.
-//!
-//! A barrier is for the whole block: all threads must wait at the same one.
+//! around the end. The elements are exchanged in shared memory: all of them are put there before any is
+//! read. The threads with odd numbers put something else there than those with even ones.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
@@ -27,7 +25,7 @@ pub unsafe fn barrier_in_branch(source: *const u32, target: *mut u32, n: u32) {
         *tile.add(thread) = if thread.is_multiple_of(2) { mine } else { mine ^ 1 };
         thread::sync_threads();
         // learn: instead
-        //| // TODO: lanes 0, 2, 4 .. wait at one barrier, lanes 1, 3, 5 .. at another.
+        //| // TODO: what have the other threads done when a thread reads?
         //| if thread % 2 == 0 {
         //|     *tile.add(thread) = mine;
         //|     thread::sync_threads();

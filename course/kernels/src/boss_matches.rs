@@ -1,8 +1,9 @@
 //! # Boss: how many match?
 //!
-//! Here is what was counted: 4 sectors per load, and shared atomics with up to 32 wavefronts per request. For
-//! each block of 256 numbers the kernel counts those above 0. Name the disease, then cure it. The block can
-//! count in a way that needs no atomic at all: look at what `cuda_std::thread` has besides `sync_threads`.
+//! Here is what was counted: 4 sectors per load, and for each warp a shared atomic and two barriers, where one
+//! counting barrier would do. For each block of 256 numbers the kernel counts those above 0. Name the disease,
+//! then cure it. The block can count in a way that needs no atomic at all: look at what `cuda_std::thread` has
+//! besides `sync_threads`.
 
 #[allow(unused_imports)]
 use core::mem::MaybeUninit;

@@ -1,10 +1,9 @@
-//! # Not awaited: a copy that is still on its way
+//! # Reversed: through a tile in the background
 //!
 //! Each block reverses 256 numbers through a tile in shared memory. `cp.async` copies straight from global to
-//! shared memory while the thread goes on. A barrier makes the threads wait for each other, and it does
-//! not make them wait for copies.
+//! shared memory while the thread goes on.
 //!
-//! Wait for the copies at the right place.
+//! The results are right when copies are quick. Make them right always, with one barrier.
 
 use core::mem::MaybeUninit;
 use cuda_std::async_copy;
@@ -30,7 +29,7 @@ pub unsafe fn copy_not_awaited(source: *const f32, target: *mut f32, n: u32) {
         // learn: your code
         async_copy::wait_all();
         // learn: instead
-        //| // TODO: has the copy arrived at the barrier?
+        //| // TODO: what does a thread find in the tile?
         // learn: end
         thread::sync_threads();
         if thread < count {

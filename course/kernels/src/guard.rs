@@ -1,10 +1,9 @@
-//! # Guard: the last block is larger than what is left
+//! # The end: a grid of whole blocks
 //!
 //! The grid has a thread for every element, rounded up to whole blocks of 256. So the last block may
-//! have threads without an element. The results are right, and still the kernel is wrong: it
-//! touches memory that is not its own.
+//! have threads without an element. The results are right, and still the kernel is wrong.
 //!
-//! Find the access and repair the condition.
+//! Find the line and repair it.
 
 use cuda_std::prelude::*;
 

@@ -1,10 +1,9 @@
-//! # Lockstep: "a warp needs no barrier"
+//! # The last five levels: 32 lanes at work
 //!
 //! Each block sums 256 numbers. While more than one warp is at work there is a barrier in each level. The
-//! last levels have none, because "the 32 lanes of a warp run in lockstep". They need not, since 2017, and
-//! the compiler may reorder their accesses as well.
+//! last levels have none, because "a warp needs no barrier: its 32 lanes run in lockstep".
 //!
-//! Order the lanes of the warp. `sync_warp(FULL_MASK)` does it, and costs no block barrier.
+//! A block barrier more is not what it takes.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

@@ -1,9 +1,7 @@
-//! # Lost update: read, add, write
+//! # Even: how many numbers are?
 //!
-//! The kernel counts the even numbers. Each thread that has one reads the counter, adds 1 and writes it back.
-//! In between, others read the same old value, and all but one of their additions are lost.
-//!
-//! Make reading, adding and writing one operation.
+//! The kernel counts the even numbers. Each thread that has one reads the counter, adds 1 and writes it
+//! back. The count comes out too small.
 
 #[allow(unused_imports)]
 use core::sync::atomic::Ordering::Relaxed;

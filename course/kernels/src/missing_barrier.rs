@@ -1,10 +1,9 @@
-//! # Missing barrier: right by luck
+//! # Rows: every pixel less the one above
 //!
 //! An image is 32 pixels wide. A block of 256 threads takes 8 rows: each thread puts its pixel into a
 //! tile in shared memory, and subtracts the pixel above it. The first row of a block is left as it is.
 //!
-//! The results are right when warps run one after the other. Nothing makes them. Find the two accesses
-//! that nobody orders, and order them. One barrier is enough.
+//! The results are right when warps run one after the other. Load every pixel once.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

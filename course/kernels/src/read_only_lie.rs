@@ -1,8 +1,7 @@
-//! # Read-only: a promise that is not kept
+//! # Stored and loaded: three times a number, and one
 //!
 //! Each thread stores three times its number, and a moment later loads it again to add 1. It loads through
-//! the read-only path (`ld.global.nc`, `__ldg` in CUDA C++), which promises that nobody writes the memory
-//! while the kernel runs. This kernel does. What the load finds may be what lay there before.
+//! the read-only path (`ld.global.nc`, `__ldg` in CUDA C++), because that path is said to be the faster one.
 
 #[allow(unused_imports)]
 use cuda_std::memory;
@@ -23,7 +22,7 @@ pub unsafe fn read_only_lie(data: *mut u32, n: u32) {
             // learn: your code
             let own = *at;
             // learn: instead
-            //| // TODO: who writes this memory?
+            //| // TODO: what does this load find?
             //| let own: u32 = memory::load_nc(at.cast_const());
             // learn: end
             *at = own + 1;

@@ -1,12 +1,12 @@
-//! # Tree: the same sums, fewer warps at work
+//! # Tree: the same sums, other words
 //!
-//! Each block sums 256 numbers in shared memory, in 8 levels. At level 1 every second thread adds its
-//! right neighbour, at level 2 every fourth thread the one after that, and so on. So every warp stays
-//! at work until the end with ever fewer lanes, and the lanes that work are ever further apart: first
-//! 2 words, then 4, then 8. What does that do to the banks?
+//! Each block sums 256 numbers in shared memory, in 8 levels. In every level the first threads work: 128, then
+//! 64, then 32. In the first level each adds the right neighbour of its word, in the next the word after that,
+//! and so on. So the lanes that work are neighbours, and their words lie ever further apart: first 2 words,
+//! then 4, then 8. What does that do to the banks?
 //!
-//! Let the first threads do the work instead: 128 of them add the upper half to the lower half, then
-//! 64, then 32.
+//! Let neighbouring threads add neighbouring words: the upper half of the tile to the lower half, then the
+//! upper half of what is left.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
@@ -36,7 +36,7 @@ pub unsafe fn tree(source: *const u32, target: *mut u32, n: u32) {
             half /= 2;
         }
         // learn: instead
-        //| // TODO: which warps have a lane at work in the last level? Which banks do the lanes want?
+        //| // TODO: in the third level, which words do lanes 0, 1 and 2 add, and which banks are these?
         //| let mut step = 1;
         //| while step < 256 {
         //|     let at = 2 * step * thread;

@@ -1,16 +1,14 @@
-//! # Two writers: the last one wins, whoever that is
+//! # Groups: the last number of each
 //!
-//! For each group of 32 numbers the kernel stores the last one. All lanes store to the same word, in the hope
-//! that the last lane stores last. Which of several lanes wins is not defined.
-//!
-//! Let one lane store.
+//! For each group of 8 numbers the kernel stores the last one. All 8 lanes store to the word of their group,
+//! and the last lane is the last.
 
 use cuda_std::prelude::*;
 
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per number; `source` holds `n` numbers, `target` one for 32 of them.
+/// Launch contract: a thread per number; `source` holds `n` numbers, `target` one for 8 of them.
 #[kernel]
 pub unsafe fn two_writers(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -19,13 +17,13 @@ pub unsafe fn two_writers(source: *const u32, target: *mut u32, n: u32) {
         unsafe {
             let value = *source.add(i as usize);
             // learn: your code
-            let is_mine = i % 32 == 31 || i + 1 == n;
+            let is_mine = i % 8 == 7 || i + 1 == n;
             // learn: instead
             //| // TODO: which lane has the last number of its group?
             //| let is_mine = true;
             // learn: end
             if is_mine {
-                *target.add((i / 32) as usize) = value;
+                *target.add((i / 8) as usize) = value;
             }
         }
     }

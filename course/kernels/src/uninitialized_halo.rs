@@ -1,11 +1,10 @@
-//! # Uninitialized halo: a word that nobody wrote
+//! # Neighbours: a tile with a halo
 //!
 //! The kernel smooths a signal: each element becomes the sum of its two neighbours, and beyond both
 //! ends the signal is 0. A block has a tile of 258 words: its 256 elements, and one more on either
 //! side, the halo.
 //!
-//! For most blocks it is right. At the ends of the signal a word of the halo is read and never
-//! written. Shared memory is not zero at the start: it holds what the last block left.
+//! For most blocks it is right.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

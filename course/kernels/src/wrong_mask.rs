@@ -1,10 +1,7 @@
-//! # Wrong mask: who takes part in a shuffle?
+//! # Shuffles: the sum of a warp
 //!
 //! Each warp sums its 32 numbers by shuffles, and lane 0 stores the sum. A shuffle takes a mask with a bit
-//! for every lane that takes part. Here 32 lanes execute it and the mask names 16, because "only the lower
-//! half is needed in the end".
-//!
-//! The result of a lane that executes a shuffle and is not in its mask is undefined. Name those that take part.
+//! for every lane. The author of this one says that "only the lower half is needed in the end".
 
 use cuda_std::prelude::*;
 #[allow(unused_imports)]

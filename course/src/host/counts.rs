@@ -1,5 +1,6 @@
 //! What a host program asked of the driver and of the bus, counted from what the virtual GPU recorded.
 
+use super::order::{ENGINES, Ordered, Plan};
 use cuda_host::{OperationKind, OperationRecord};
 use serde::{Deserialize, Serialize};
 
@@ -25,46 +26,38 @@ pub struct HostCounts {
     pub waits: u64,
     /// Asynchronous copies of pageable memory.
     pub pageable_copies: u64,
-    /// Times at which kernels ran, separated by times at which none did.
-    pub kernel_groups: u64,
-    /// The share of the time from the first operation to the last in which the busiest engine did nothing, percent.
+    /// The most kernels that have to follow each other.
+    pub kernel_chain: u64,
+    /// The share of the steps in which the busiest engine has to wait for another, percent.
     pub idle_percent: f64,
-    /// When each engine was busy, drawn.
+    /// The steps in which each engine is at work, drawn.
     pub timeline: Vec<String>,
 }
 
 impl HostCounts {
-    /// Counts what was recorded; the time from `0` on is that of the run.
+    /// Counts what was recorded.
     pub fn of(operations: &[OperationRecord], pageable_copies: u64) -> HostCounts {
         let mut counts = HostCounts { pageable_copies, ..HostCounts::default() };
-        let (mut uploads, mut downloads, mut kernels) = (Vec::new(), Vec::new(), Vec::new());
         for one in operations {
-            let span = (one.start_ns, one.end_ns);
             match &one.kind {
                 OperationKind::Upload { bytes } | OperationKind::Download { bytes } => {
                     counts.copies += 1;
                     counts.bus_bytes += bytes;
-                    let is_upload = matches!(one.kind, OperationKind::Upload { .. });
-                    if is_upload { uploads.push(span) } else { downloads.push(span) }
                 }
-                OperationKind::Kernel { .. } => kernels.push(span),
                 OperationKind::Call { name } => counts.note(name),
                 _ => {}
             }
         }
-        let engines = [merged(uploads), merged(kernels), merged(downloads)];
-        counts.kernel_groups = engines[1].len() as u64;
-        let all = || engines.iter().flatten();
-        let begin = all().map(|span| span.0).fold(f64::INFINITY, f64::min);
-        let end = all().map(|span| span.1).fold(0.0, f64::max);
-        if end > begin {
+        let ordered = Ordered::of(operations);
+        counts.kernel_chain = ordered.kernel_chain();
+        let Plan { engines, end } = ordered.plan();
+        if end > 0.0 {
             let busy = |spans: &[(f64, f64)]| spans.iter().map(|span| span.1 - span.0).sum::<f64>();
             let busiest = engines.iter().map(|spans| busy(spans)).fold(0.0, f64::max);
-            counts.idle_percent = 100.0 * (1.0 - busiest / (end - begin));
-            let names = ["H2D    ", "kernels", "D2H    "];
-            let lines = names.iter().zip(&engines);
+            counts.idle_percent = 100.0 * (1.0 - busiest / end);
+            let lines = ENGINES.iter().zip(&engines);
             counts.timeline =
-                lines.map(|(name, spans)| format!("{name} {}", drawn(spans, begin, end))).collect();
+                lines.map(|(name, spans)| format!("{name} {}", drawn(spans, end))).collect();
         }
         counts
     }
@@ -87,24 +80,11 @@ impl HostCounts {
     }
 }
 
-/// The union of spans: those that overlap are one.
-fn merged(mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut union: Vec<(f64, f64)> = Vec::new();
-    for (begin, end) in spans {
-        match union.last_mut() {
-            Some(last) if begin < last.1 => last.1 = last.1.max(end),
-            _ => union.push((begin, end)),
-        }
-    }
-    union
-}
-
-fn drawn(spans: &[(f64, f64)], begin: f64, end: f64) -> String {
-    let column = |time: f64| (time - begin) / (end - begin) * COLUMNS as f64;
+fn drawn(spans: &[(f64, f64)], end: f64) -> String {
+    let column = |time: f64| time / end * COLUMNS as f64;
     let is_busy = |place: usize| {
-        let (from, to) = (place as f64, place as f64 + 1.0);
-        spans.iter().any(|span| column(span.0) < to && column(span.1) > from)
+        let middle = place as f64 + 0.5;
+        spans.iter().any(|span| column(span.0) <= middle && middle < column(span.1))
     };
     (0..COLUMNS).map(|place| if is_busy(place) { '#' } else { '.' }).collect()
 }
@@ -118,18 +98,18 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_counted_once() {
+    fn calls_and_bytes_are_counted_and_steps_are_drawn() {
         let kernel = || OperationKind::Kernel { name: "step".to_owned() };
         let operations = [
             operation(OperationKind::Upload { bytes: 8 }, 0.0, 50.0),
             operation(kernel(), 50.0, 70.0),
-            operation(kernel(), 60.0, 80.0),
-            operation(kernel(), 90.0, 100.0),
+            operation(kernel(), 70.0, 71.0),
             operation(OperationKind::Call { name: "cuMemAlloc_v2" }, 0.0, 1.0),
         ];
         let counts = HostCounts::of(&operations, 0);
         assert_eq!((counts.copies, counts.bus_bytes, counts.allocations), (1, 8, 1));
-        assert_eq!((counts.kernel_groups, counts.idle_percent), (2, 50.0));
-        assert!(counts.timeline[0].starts_with("H2D     ####"), "{:?}", counts.timeline);
+        assert_eq!((counts.kernel_chain, counts.idle_percent), (2, 50.0));
+        let half = "#".repeat(COLUMNS / 2);
+        assert!(counts.timeline[0].starts_with(&format!("H2D     {half}.")), "{counts:?}");
     }
 }

@@ -1,12 +1,14 @@
 //! Judging what a host file did: results, mistakes of the host's, counts.
 
 use super::build::{Ended, Program};
+use super::confine::IS_CONFINED;
 use super::program::Seen;
+use crate::bounds;
 use crate::count::Run;
-use crate::grade::{Failure, Verdict, number};
+use crate::grade::{Failure, Verdict};
 use crate::mistake::Found;
 use crate::question::Execute;
-use crate::task::{Because, Bound, Task};
+use crate::task::{Because, Task};
 use anyhow::{Result, bail};
 use coalesce::pattern::Size;
 use virtual_gpu::MisuseKind;
@@ -85,36 +87,39 @@ pub fn grade(
     (program, name, source): (&Program, &str, &str),
     seed: u64,
 ) -> Result<Verdict> {
-    let mut verdict = Verdict { passed: Vec::new(), failure: None, counts: Vec::new() };
+    let mut verdict = Verdict::default();
     let sizes: Vec<Size> = task.pattern.verify_sizes.iter().map(|size| Size::new(size)).collect();
     let runs: Vec<(u64, Size)> =
         sizes.iter().flat_map(|size| [1, seed].map(|seed| (seed, size.clone()))).collect();
-    let mut arguments: Vec<String> =
-        runs.iter().map(|(seed, size)| argument(*seed, size)).collect();
-    arguments.push(argument(1, &task.count_size()));
+    let counted = [task.count_size(), task.drawn_size(seed)].map(|size| (seed, size));
+    let all = || runs.iter().chain(&counted);
+    let arguments: Vec<String> = all().map(|(seed, size)| argument(*seed, size)).collect();
     let (seen, ended) = program.run(name, &arguments)?;
-    let runs = runs.into_iter().chain([(1, task.count_size())]);
-    let mut seen = seen.into_iter();
-    let mut counted = None;
-    for (seed, size) in runs {
-        let Some(one) = seen.next() else {
-            verdict.failure = Some(stopped(task, &size, &ended));
-            return Ok(verdict);
+    for (index, (seed, size)) in all().enumerate() {
+        let Some(one) = seen.get(index) else {
+            return Ok(verdict.failed(stopped(task, size, &ended)));
         };
-        if let Some(failure) = judged(task, source, &size, seed, &one) {
-            verdict.failure = Some(failure);
-            return Ok(verdict);
+        if let Some(failure) = judged(task, source, size, *seed, one) {
+            return Ok(verdict.failed(failure));
         }
-        counted = Some(one.counts);
     }
     verdict.passed.push(("correct", format!("{} sizes, two sets of random data", sizes.len())));
     let mistakes = "no mistake of the host's: order, lifetimes, changed memory";
     verdict.passed.push(("mistakes", mistakes.to_owned()));
-    let run = Run { host: counted.unwrap_or_default(), ..Run::default() };
-    verdict.counts = task.bounds.iter().map(|bound| (*bound, bound.count.of(&run))).collect();
-    let above = verdict.counts.iter().find(|(bound, value)| *value > bound.at_most * (1.0 + 1e-9));
-    if let Some((bound, value)) = above {
-        verdict.failure = Some(above_bound(bound, *value, run));
+    if !IS_CONFINED {
+        let open = "this system takes no calls from a process: the file ran with your rights";
+        verdict.remarks.push(open.to_owned());
+    }
+    for ((_, size), seen) in counted.iter().zip(&seen[runs.len()..]) {
+        let run = Run { host: seen.counts.clone(), ..Run::default() };
+        let counts = bounds::counted(task, size, &run);
+        let outside = bounds::outside(task, size, &counts);
+        if verdict.counts.is_empty() {
+            verdict.counts = counts;
+        }
+        if let Some(outside) = outside {
+            return Ok(verdict.failed(outside.of_host_file(run.host.timeline)));
+        }
     }
     Ok(verdict)
 }
@@ -127,10 +132,15 @@ fn stopped(task: &Task, size: &Size, ended: &Ended) -> Failure {
             "the file did not end within its time".to_owned(),
             "which condition ends the loop, and who makes it true?",
         ),
+        Ended::Loud => (
+            Because::Stopped,
+            "the file printed without end".to_owned(),
+            "a mebibyte is read, and nobody reads that much",
+        ),
         Ended::Badly(why) => (
             Because::Stopped,
             format!("the file ended the program: {why}"),
-            "read the message from its beginning; memory is limited to 1 GiB",
+            "read the message from its beginning; memory is limited to 1 GiB, and a file opens and starts nothing",
         ),
         Ended::Well => (
             Because::Stopped,
@@ -162,24 +172,15 @@ fn judged(task: &Task, source: &str, size: &Size, seed: u64, seen: &Seen) -> Opt
         return Some(Failure { line, ..failed });
     }
     if let Some(error) = &seen.error {
-        let next = "read the message from its beginning: it names the call".to_owned();
+        let next = if error.contains("Operation not permitted") {
+            "a file of this task computes and calls the driver; it opens, starts and connects nothing"
+        } else {
+            "read the message from its beginning: it names the call"
+        };
+        let next = next.to_owned();
         return Some(failure("correct", Because::Stopped, format!("{error} {at}"), next));
     }
     let wrong = seen.wrong.as_ref()?;
     let next = "has the host waited for the copy that brings this element?".to_owned();
     Some(failure("correct", Because::Wrong, format!("{wrong} {at}"), next))
-}
-
-/// A count above its bound, with the timeline.
-fn above_bound(bound: &Bound, value: f64, run: Run) -> Failure {
-    let message = format!(
-        "{}: {} counted, at most {} ({})",
-        bound.count.name(),
-        number(value),
-        number(bound.at_most),
-        bound.because
-    );
-    let next = "which calls of the file make this, and which of them does it need?".to_owned();
-    let failed = failure("counts", Because::Bound(bound.count), message, next);
-    Failure { strip: run.host.timeline, ..failed }
 }

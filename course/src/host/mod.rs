@@ -2,8 +2,10 @@
 //! which runs it on the virtual GPU and tells what it saw.
 
 mod build;
+mod confine;
 mod counts;
 mod judge;
+mod order;
 mod program;
 
 pub use build::{Program, Source, build};
@@ -13,12 +15,39 @@ pub use program::main;
 
 use anyhow::Result;
 use course_kernels::host_step::host_step;
-use cuda_host::Gpu;
 use cust::memory::DeviceSlice;
 use cust::stream::Stream;
+use cust_ext::graph::ExecutableGraph;
 
 /// Threads of a block of [`step`].
 const THREADS_PER_BLOCK: u32 = 256;
+
+/// The device as a learner's file has it: what it records is the judge's, and out of the file's reach.
+#[derive(Debug)]
+pub struct Gpu(cuda_host::Gpu);
+
+impl Gpu {
+    /// A stream that is the file's.
+    pub fn stream(&self) -> &Stream {
+        self.0.stream()
+    }
+
+    /// Waits until the device has nothing left to do.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn synchronize(&self) -> Result<()> {
+        Ok(self.0.synchronize()?)
+    }
+
+    /// Records what `body` enqueues on the stream instead of running it.
+    ///
+    /// # Errors
+    /// The driver's, also when `body` does what no graph can hold.
+    pub fn record(&self, body: impl FnOnce()) -> Result<ExecutableGraph> {
+        Ok(self.0.record(body)?)
+    }
+}
 
 /// What a learner's file has: the work from `source` to `target`, both of the host's.
 pub type Run = fn(&Gpu, &[u32], &mut [u32]) -> Result<()>;
@@ -38,7 +67,7 @@ pub unsafe fn step(
     add: u32,
     rounds: u32,
 ) -> Result<()> {
-    let function = gpu.module().get_function(host_step.name())?;
+    let function = gpu.0.module().get_function(host_step.name())?;
     let n = target.len() as u32;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     let (source, target) = (source.as_device_ptr(), target.as_device_ptr());

@@ -8,8 +8,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::step;
-use cuda_host::Gpu;
+use course::host::{Gpu, step};
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::{Stream, StreamFlags};
 use cust_ext::stream::{DefaultStream, non_blocking};

@@ -1,16 +1,14 @@
-//! # Lost order: two streams and one array
+//! # Two streams: and one array
 //!
-//! A stream copies an array to the device, another runs the kernel on it. Nothing says that the kernel
-//! comes after the copy. Often it does, because the copy was called first; the virtual GPU runs work as
-//! late as it may, so that here it does not.
+//! A stream copies an array to the device, another runs the kernel on it and copies the result back. Often
+//! that is right; the virtual GPU runs work as late as it may, so that here it is not.
 //!
-//! Order the two, without holding up the host: it waits once, at the end. Both arrays of the host are
-//! pinned.
+//! Make it right always, without holding up the host: it waits once, at the end. Both arrays of the host
+//! are pinned.
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::step;
-use cuda_host::Gpu;
+use course::host::{Gpu, step};
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust_ext::stream::{non_blocking, wait_event};
@@ -31,7 +29,7 @@ pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
         copied.record(&copies)?;
         wait_event(&kernels, &copied)?;
         // learn: instead
-        //| // TODO: what tells the other stream that the copy has ended?
+        //| // TODO: when does the kernel run?
         // learn: end
         step(gpu, &kernels, (&values, &values), 1, 1)?;
         values.async_copy_to(target, &kernels)?;

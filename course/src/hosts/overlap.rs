@@ -8,8 +8,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::step;
-use cuda_host::Gpu;
+use course::host::{Gpu, step};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::stream::non_blocking;

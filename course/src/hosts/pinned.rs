@@ -9,8 +9,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::step;
-use cuda_host::Gpu;
+use course::host::{Gpu, step};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 

@@ -1,16 +1,14 @@
-//! # Reused buffer: filled again too early
+//! # In parts: through a pinned buffer
 //!
 //! The array of the host is pageable. Part by part goes through a pinned buffer: the host fills it, the
-//! device copies from it. The copy is asynchronous, so the call returns before the buffer was read, and
-//! the host fills it with the next part.
+//! device copies from it, and the host goes on with the next part.
 //!
-//! Use two buffers in turn, so that one is filled while the other is copied. Before a buffer is filled
-//! again, wait for the copy from this buffer, and for nothing else.
+//! Use two buffers in turn, so that one is filled while the other is copied. The host waits for what it
+//! has to, and for nothing else.
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::step;
-use cuda_host::Gpu;
+use course::host::{Gpu, step};
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
@@ -38,7 +36,7 @@ pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
         }
         let buffer = &mut buffers[index % 2][..part.len()];
         // learn: instead
-        //| // TODO: has the copy of the part before ended?
+        //| // TODO: when does the device read this?
         //| let buffer = &mut buffers[0][..part.len()];
         // learn: end
         buffer.copy_from_slice(part);

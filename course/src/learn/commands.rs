@@ -3,10 +3,10 @@
 
 use super::session::{Outcome, Session};
 use super::work::Work;
-use super::{folder, screen};
+use super::{folder, screen, words};
+use crate::bounds::{line_in, number};
 use crate::count::Count;
 use crate::format;
-use crate::grade::number;
 use crate::hash::hash;
 use crate::picture;
 use crate::question::{Question, Reply, Runs};
@@ -52,6 +52,9 @@ pub fn check(
             verdicts.push(as_json(task, &outcome, begin.elapsed()));
         } else {
             show_outcome(task, &outcome);
+            if !all && outcome.as_ref().is_ok_and(Outcome::is_pass) {
+                print!("{}", next_line(task));
+            }
         }
     }
     if json {
@@ -76,13 +79,27 @@ fn show_outcome(task: &'static Task, outcome: &Result<Outcome, String>) {
     }
 }
 
+/// The task behind one that passes.
+pub fn next(task: &Task) -> &'static Task {
+    TASKS[place(task) % TASKS.len()]
+}
+
+/// What to go on with.
+pub fn next_line(task: &Task) -> String {
+    let next = next(task);
+    screen::wrapped(&format!("next: {} ({} of {})", next.id, place(next), TASKS.len()))
+}
+
 fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> serde_json::Value {
     let (stage, message, line, counts) = match outcome {
         Ok(Outcome::Graded(verdict)) => {
             let failure = verdict.failure.as_ref();
             let counts = verdict.counts.iter();
-            let counts = counts.map(|(bound, value)| {
-                json!({ "name": bound.count.name(), "value": value, "at_most": bound.at_most })
+            let counts = counts.map(|one| {
+                json!({
+                    "name": one.bound.count.name(), "value": one.value,
+                    "at_least": one.limits.at_least, "at_most": one.limits.at_most,
+                })
             });
             (
                 failure.map(|failure| failure.stage.to_owned()),
@@ -111,9 +128,14 @@ pub fn open(session: &Session, id: Option<&str>) -> Result<ExitCode> {
     print!("{}", screen::heading(task, place(task), TASKS.len()));
     println!(
         "\n{}\nYour file: {}",
-        format::doc(task.solved),
+        screen::prose(&format::doc(task.solved)),
         folder::file(&session.places, task).display()
     );
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn doc(session: &Session, id: Option<&str>) -> Result<ExitCode> {
+    print!("{}", screen::prose(&words::of(session.task(id)?)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -122,7 +144,8 @@ pub fn hint(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
     let entry = session.progress.of(task.id);
     let shown = entry.hints.min(task.hints.len() - 1);
     entry.hints = shown + 1;
-    println!("hint {} of {}: {}", shown + 1, task.hints.len(), task.hints[shown]);
+    let hint = format!("hint {} of {}: {}", shown + 1, task.hints.len(), task.hints[shown]);
+    print!("{}", screen::wrapped(&hint));
     session.progress.write(&session.places.learn, task.id)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -142,7 +165,7 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
     }
     if answers.is_empty() {
         for question in &questions {
-            println!("  {}", question.show());
+            print!("{}", question_text(question));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -161,11 +184,20 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
     for (question, given) in questions.iter().zip(&given) {
         let reply = question.reply(&Runs(&*asked), *given)?;
         right += usize::from(matches!(reply, Reply::Right(_)));
-        println!("{}", show_reply(&reply));
+        print!("{}", screen::wrapped(&show_reply(&reply)));
     }
     session.progress.of(task.id).guesses.extend(given);
     session.progress.write(&session.places.learn, task.id)?;
     Ok(if right == questions.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A question with its choices, wrapped.
+pub fn question_text(question: &Question) -> String {
+    let text = question.show();
+    let mut lines = text.lines();
+    let first = screen::wrapped(lines.next().unwrap_or_default());
+    let choices = lines.map(|line| screen::labelled("", line.trim()));
+    std::iter::once(first).chain(choices).collect()
 }
 
 /// A reply for people.
@@ -183,6 +215,8 @@ pub fn list(session: &Session) -> Result<ExitCode> {
         let state = if entry.done && entry.task != hash(task.solved) {
             // It was another task when it passed: `check` says whether it still does.
             "older"
+        } else if entry.done && entry.fails_now {
+            "fails"
         } else if entry.done {
             "done"
         } else if entry.attempts > 0 {
@@ -190,8 +224,17 @@ pub fn list(session: &Session) -> Result<ExitCode> {
         } else {
             ""
         };
+        let mut notes = Vec::new();
+        if entry.hints > 0 {
+            notes.push(format!("{} hint{}", entry.hints, if entry.hints == 1 { "" } else { "s" }));
+        }
+        if entry.solution_seen {
+            notes.push("solution seen".to_owned());
+        }
+        let notes =
+            if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         println!(
-            "{:>3}  {:5} {:20} {:8} {}",
+            "{:>3}  {:5} {:20} {:8} {}{notes}",
             place(task),
             state,
             task.id,
@@ -228,7 +271,8 @@ pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
 pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
     let task = session.task(Some(id))?;
     let size = size_of(task, set)?;
-    let run = session.work(task, true)?.ask(task).run(&size)?;
+    let work = session.work(task, true)?;
+    let run = work.ask(task).run(&size)?;
     println!("{} at {}", task.id, task.pattern.show_size(&size));
     for count in Count::ALL {
         let value = count.of(&run);
@@ -239,12 +283,19 @@ pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
     for line in &run.host.timeline {
         println!("  {line}");
     }
-    let mut instructions: Vec<_> = run.counted.instructions.values().collect();
-    instructions.sort_by_key(|one| one.source.as_ref().map_or(0, |source| source.line));
-    for instruction in instructions {
+    let Work::Kernel(kernel) = &work else { return Ok(ExitCode::SUCCESS) };
+    // What lies in no line of the file is shown behind what does.
+    let line = |one: &results::InstructionCounts| line_in(kernel, one.source.as_ref()?);
+    let instructions = run.counted.instructions.values();
+    let mut instructions: Vec<_> = instructions.map(|one| (line(one), one)).collect();
+    instructions.sort_by_key(|(line, _)| line.as_ref().map_or(u32::MAX, |line| line.0));
+    for (line, instruction) in instructions {
         for request in &instruction.requests {
-            let line = instruction.source.as_ref().map_or(0, |source| source.line);
-            println!("  line {line}, {:?}", request.kind);
+            let place = line.as_ref().map_or_else(
+                || "in a library".to_owned(),
+                |(number, text)| format!("line {number}  `{text}`"),
+            );
+            print!("{}", screen::wrapped(&format!("  {place}, {:?}", request.kind)));
             for text in picture::strip(request) {
                 println!("    {text}");
             }

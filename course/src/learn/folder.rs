@@ -1,8 +1,8 @@
 //! The learner's folder: written once, and never over what a learner wrote.
 
-use crate::compile::Places;
+use crate::compile::{Places, dependency};
 use crate::format;
-use crate::task::Task;
+use crate::task::{Kind, Task};
 use crate::tasks::TASKS;
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -30,11 +30,14 @@ pub fn complete(places: &Places) -> Result<usize> {
         }
     }
     if new > 0 {
-        write(&learn.join("Cargo.toml"), manifest(places).as_bytes())?;
-        write(
-            &learn.join("editor.rs"),
-            b"//! Lets an editor read the tasks as one package. Nothing of it is run.\n",
-        )?;
+        for (path, text) in editor(places)? {
+            let path = learn.join(path);
+            let folder = path.parent().unwrap_or(learn);
+            std::fs::create_dir_all(folder).with_context(|| {
+                format!("cannot create {}: is the disk full?", folder.display())
+            })?;
+            write(&path, text.as_bytes())?;
+        }
     }
     Ok(new)
 }
@@ -62,35 +65,65 @@ fn write(path: &Path, text: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
 }
 
-/// A package for editors: each task is an example of it. Cargo's target folder is its own, so that an editor's check
-/// never holds up a grade.
-fn manifest(places: &Places) -> String {
-    let mut text = String::from(
-        "# For your editor; `cargo xtask learn` builds each file by itself.\n[package]\nname = \"learn\"\nversion = \"0.1.0\"\n\
-         edition = \"2024\"\n\n[lib]\npath = \"editor.rs\"\n\n[workspace]\n\n[dependencies]\n",
-    );
-    // Host tasks use all but the first.
-    for (name, package, path, features) in [
-        ("cuda_std", "coalesce-cuda-std", "crates/cuda_std", &[][..]),
-        ("cuda_host", "coalesce-cuda-host", "crates/cuda_host", &["cust"]),
-        ("cust_ext", "coalesce-cust-ext", "crates/cust_ext", &["cust"]),
-        ("course", "course", "course", &[]),
-    ] {
-        let path = places.root.join(path).display().to_string();
-        let _ = writeln!(
-            text,
-            "{name} = {{ package = {package:?}, path = {path:?}, features = {features:?} }}"
+/// Two packages for editors, of the kernels and of the host files, so that who edits a kernel waits for `cuda_std` only.
+/// Each task is an example. What Cargo builds for them lies with what it builds here.
+fn editor(places: &Places) -> Result<Vec<(PathBuf, String)>> {
+    let path = |path: &Path| -> String {
+        // A folder in the checkout moves with it.
+        let learn = places.learn.canonicalize().unwrap_or_else(|_| places.learn.clone());
+        let root = places.root.canonicalize().unwrap_or_else(|_| places.root.clone());
+        match learn.strip_prefix(&root) {
+            Ok(inside) => {
+                let up = inside.components().map(|_| "..").collect::<PathBuf>();
+                up.join(path).display().to_string()
+            }
+            Err(_) => root.join(path).display().to_string(),
+        }
+    };
+    let mut files = vec![
+        (
+            PathBuf::from("Cargo.toml"),
+            "# For your editor; `cargo xtask learn` builds each file by itself.\n[workspace]\n\
+             members = [\"editor/kernels\", \"editor/hosts\"]\nresolver = \"3\"\n"
+                .to_owned(),
+        ),
+        (
+            PathBuf::from(".cargo/config.toml"),
+            format!("[build]\ntarget-dir = {:?}\n", path(Path::new("target/learn/editor"))),
+        ),
+    ];
+    for name in ["kernels", "hosts"] {
+        let is_host = name == "hosts";
+        let libraries: &[(&str, &str)] = if is_host {
+            &[("cust_ext", "crates/cust_ext"), ("course", "course")]
+        } else {
+            &[("cuda_std", "crates/cuda_std")]
+        };
+        let mut text = format!(
+            "[package]\nname = \"learn_{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = \"editor.rs\"\n\n\
+             # What a solution needs is imported before there is one.\n[lints.rust]\nunused_imports = \"allow\"\n\n[dependencies]\n"
         );
+        for (library, folder) in libraries {
+            let place = Path::new("../..").join(path(Path::new(folder)));
+            text.push_str(&dependency(places, library, folder, &place)?);
+        }
+        if is_host {
+            text.push_str(
+                "anyhow = \"1\"\ncust = { version = \"0.3.2\", default-features = false, features = [\"bytemuck\"] }\n",
+            );
+        }
+        let tasks = TASKS.iter().filter(|task| is_host == matches!(task.kind, Kind::Host { .. }));
+        for task in tasks {
+            let _ = write!(
+                text,
+                "\n[[example]]\nname = \"{0}\"\npath = \"../../{0}.rs\"\ncrate-type = [\"lib\"]\n",
+                task.id
+            );
+        }
+        let folder = Path::new("editor").join(name);
+        files.push((folder.join("Cargo.toml"), text));
+        let editor = "//! Lets an editor read the tasks as one package. Nothing of it is run.\n";
+        files.push((folder.join("editor.rs"), editor.to_owned()));
     }
-    text.push_str(
-        "anyhow = \"1\"\ncust = { version = \"0.3.2\", default-features = false, features = [\"bytemuck\"] }\n",
-    );
-    for task in TASKS {
-        let _ = write!(
-            text,
-            "\n[[example]]\nname = \"{0}\"\npath = \"{0}.rs\"\ncrate-type = [\"lib\"]\n",
-            task.id
-        );
-    }
-    text
+    Ok(files)
 }

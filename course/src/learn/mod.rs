@@ -7,6 +7,7 @@ mod screen;
 mod session;
 mod template;
 mod watch;
+mod words;
 mod work;
 
 pub use progress::Progress;
@@ -55,6 +56,11 @@ enum Command {
         /// The task; without it, the first that has not passed.
         id: Option<String>,
     },
+    /// Explain the words of a task and show the signatures that it needs.
+    Doc {
+        /// The task; without it, the first that has not passed.
+        id: Option<String>,
+    },
     /// Show the next hint.
     Hint {
         /// The task; without it, the first that has not passed.
@@ -75,7 +81,7 @@ enum Command {
         /// The task.
         id: String,
     },
-    /// Show the solution, after passing or after three tries.
+    /// Show the solution, after passing or after three different tries.
     Show {
         /// The task.
         id: String,
@@ -99,6 +105,7 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    end_quietly_when_nobody_reads();
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(code) => code,
@@ -107,6 +114,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Ends the program when the reader of its output ends, as `head` does; Rust ignores the signal and panics instead.
+fn end_quietly_when_nobody_reads() {
+    // SAFETY: no other thread runs yet, and the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
@@ -125,6 +138,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             commands::check(&mut session, id.as_deref(), all, json, ptx.as_deref())
         }
         Command::Open { id } => commands::open(&session, id.as_deref()),
+        Command::Doc { id } => commands::doc(&session, id.as_deref()),
         Command::Hint { id } => commands::hint(&mut session, id.as_deref()),
         Command::Guess { id, answers } => commands::guess(&mut session, &id, &answers),
         Command::List => commands::list(&session),

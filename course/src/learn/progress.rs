@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The version of the file.
 const VERSION: u32 = 1;
 /// Tries after which the solution is shown to who asks.
-const TRIES: u32 = 3;
+const TRIES: usize = 3;
 
 /// The file's content. Tasks that this version of the course does not have are kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +26,12 @@ pub struct Progress {
 pub struct Entry {
     /// It passed.
     pub done: bool,
+    /// It passed, and what is in the file now does not.
+    pub fails_now: bool,
     /// Saves that were graded and did not pass.
     pub attempts: u32,
+    /// Different texts that did not pass, as the start of their SHA-256; as many as open the solution.
+    pub tried: Vec<String>,
     /// Hints that were shown.
     pub hints: usize,
     /// The solution was shown before it passed.
@@ -41,10 +45,19 @@ pub struct Entry {
 impl Entry {
     /// Why the solution is not shown yet.
     pub fn refuses_solution(&self) -> Option<String> {
-        let more = TRIES.saturating_sub(self.attempts);
+        let more = TRIES.saturating_sub(self.tried.len());
         (!self.done && more > 0).then(|| {
-            format!("the solution is shown after passing or after {TRIES} tries: {more} to go")
+            format!(
+                "the solution is shown after passing or after {TRIES} different tries: {more} to go"
+            )
         })
+    }
+
+    /// Notes a text that did not pass, if it is another than those before.
+    pub fn try_another(&mut self, hash: String) {
+        if self.tried.len() < TRIES && !self.tried.contains(&hash) {
+            self.tried.push(hash);
+        }
     }
 }
 
@@ -141,10 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn the_solution_is_shown_after_three_tries() {
-        let mut entry = Entry { attempts: 1, ..Entry::default() };
-        assert!(entry.refuses_solution().unwrap().contains("2 to go"));
-        entry.attempts = 3;
+    fn the_solution_is_shown_after_three_different_tries() {
+        let mut entry = Entry { attempts: 9, ..Entry::default() };
+        for hash in ["a", "a", "b"] {
+            entry.try_another(hash.to_owned());
+        }
+        assert!(entry.refuses_solution().unwrap().contains("1 to go"));
+        entry.try_another("c".to_owned());
         assert_eq!(entry.refuses_solution(), None);
     }
 }

@@ -4,7 +4,6 @@
 use super::commands::{self, place};
 use super::session::{Outcome, Session};
 use super::{folder, screen};
-use crate::format;
 use crate::question::Runs;
 use crate::task::{Kind, Task};
 use crate::tasks::TASKS;
@@ -43,14 +42,22 @@ pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
             }
         };
         match key.trim() {
-            "q" => return Ok(ExitCode::SUCCESS),
+            "q" => {
+                let done = TASKS.iter().filter(|task| session.progress.is_done(task.id)).count();
+                println!("{done} of {} done; go on with `cargo xtask learn`", TASKS.len());
+                return Ok(ExitCode::SUCCESS);
+            }
             "n" => {
-                task = next(task);
+                task = commands::next(task);
                 open = begin(session, task)?;
                 seen = None;
             }
             "" if open > 0 => {
                 open -= 1;
+                show_question(session, task, open);
+            }
+            key @ ("h" | "d" | "p" | "s" | "l" | "x") => {
+                pressed(session, task, key);
                 show_question(session, task, open);
             }
             answer if open > 0 => {
@@ -59,7 +66,7 @@ pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
                 }
                 show_question(session, task, open);
             }
-            key => pressed(session, task, key),
+            _ => print!("{}", screen::wrapped(KEYS)),
         }
     }
 }
@@ -93,7 +100,7 @@ fn keys() -> Receiver<String> {
 /// Shows a task; gives how many questions are to be answered first.
 fn begin(session: &Session, task: &'static Task) -> Result<usize> {
     commands::open(session, Some(task.id))?;
-    println!("{KEYS}\n");
+    println!("{}", screen::wrapped(KEYS));
     let has_guessed =
         session.progress.tasks.get(task.id).is_some_and(|entry| !entry.guesses.is_empty());
     let is_done = session.progress.is_done(task.id);
@@ -109,7 +116,8 @@ fn show_question(session: &Session, task: &'static Task, open: usize) {
     let (questions, _) = commands::questions(session, task);
     if open > 0 && open <= questions.len() {
         let question = questions[questions.len() - open];
-        println!("{} (Enter alone skips)", question.show());
+        print!("{}(Enter alone skips) ", commands::question_text(question));
+        println!();
     }
 }
 
@@ -125,7 +133,7 @@ fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str)
     };
     match reply() {
         Ok((given, reply)) => {
-            println!("{reply}");
+            print!("{}", screen::wrapped(&reply));
             session.progress.of(task.id).guesses.push(given);
             if let Err(error) = session.progress.write(&session.places.learn, task.id) {
                 println!("{error:#}");
@@ -140,14 +148,19 @@ fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str)
 }
 
 fn grade(session: &mut Session, task: &'static Task) {
-    print!("{}", screen::heading(task, place(task), TASKS.len()));
+    print!("{}{}", screen::clear(), screen::heading(task, place(task), TASKS.len()));
     match session.check(task) {
         Ok((Outcome::Graded(verdict), took)) => {
             print!("{}", screen::verdict(task, &verdict));
-            println!("{:.1} s; {KEYS}", took.as_secs_f64());
+            if verdict.is_pass() {
+                print!("{}", commands::next_line(task));
+            }
+            print!("{}", screen::wrapped(&format!("{:.1} s; {KEYS}", took.as_secs_f64())));
         }
-        Ok((Outcome::Refused, _)) => println!("the compiler's messages are above; {KEYS}"),
-        Err(error) => println!("{error:#}; {KEYS}"),
+        Ok((Outcome::Refused, _)) => {
+            print!("{}", screen::wrapped(&format!("the compiler's messages are above; {KEYS}")));
+        }
+        Err(error) => print!("{}", screen::wrapped(&format!("{error:#}; {KEYS}"))),
     }
 }
 
@@ -162,25 +175,14 @@ fn after(session: &Session, task: &'static Task) -> usize {
     open
 }
 
-fn next(task: &Task) -> &'static Task {
-    TASKS[place(task) % TASKS.len()]
-}
-
 fn pressed(session: &mut Session, task: &'static Task, key: &str) {
     let done = match key {
         "h" => commands::hint(session, Some(task.id)),
-        "d" => {
-            println!("{}", format::doc(task.solved));
-            return;
-        }
+        "d" => commands::doc(session, Some(task.id)),
         "p" => commands::try_at(session, task.id, &[]),
         "s" => commands::show(session, task.id),
         "l" => commands::list(session),
-        "x" => commands::reset(session, task.id),
-        _ => {
-            println!("{KEYS}");
-            return;
-        }
+        _ => commands::reset(session, task.id),
     };
     if let Err(error) = done {
         println!("{error:#}");

@@ -4,8 +4,9 @@ use crate::compile::{Compiled, Places, compile, read};
 use crate::grade::{Subject, Submission, Verdict, grade};
 use crate::host::{self, Asked, Program, Source};
 use crate::question::Execute;
+use crate::refuse::refuse;
 use crate::task::{Kind, Task};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 /// What a task's file became.
@@ -32,6 +33,7 @@ impl Work {
         if !source.contains("pub fn run(") {
             bail!("{} has no `pub fn run(`: keep the signature", path.display());
         }
+        refuse(&source).with_context(|| format!("{} is refused", path.display()))?;
         let program = host::build(places, folder, &[Source { name: task.id, id: task.id, path }])?;
         Ok(program.map(|program| Work::Host(program, source)))
     }

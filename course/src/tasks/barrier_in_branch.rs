@@ -27,11 +27,18 @@ pub const TASK: Task = Task {
     }],
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::DivergentBarrier),
-    bounds: &[Bound {
-        count: Count::Barriers,
-        at_most: 2048.0,
-        because: "one for each of the 2048 warps",
-    }],
+    bounds: &[
+        Bound {
+            count: Count::Barriers,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
+    ],
     hints: [
         "Lanes 0 and 1 of a warp wait at two different places.",
         "Only the value differs between the branches. The barrier is for all.",

@@ -40,11 +40,16 @@ pub const TASK: Task = Task {
     }],
     fails_as_shipped: Because::Bound(Count::Copies),
     bounds: &[
-        Bound { count: Count::Copies, at_most: 2.0, because: "one there, one back" },
+        Bound { count: Count::Copies, limits: |_| exactly(2.0), because: "one there, one back" },
         Bound {
             count: Count::BusBytes,
-            at_most: 262_144.0,
-            because: "1024 rows x 128 B in each direction",
+            limits: |size| exactly(256.0 * elements(size)),
+            because: "128 B of each row in each direction",
+        },
+        Bound {
+            count: Count::Launches,
+            limits: |_| exactly(1.0),
+            because: "one step for all rows",
         },
     ],
     hints: [

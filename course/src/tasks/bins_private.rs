@@ -37,9 +37,26 @@ pub const TASK: Task = Task {
     }],
     fails_as_shipped: Because::Bound(Count::GlobalAtomics),
     bounds: &[
-        Bound { count: Count::GlobalAtomics, at_most: 4096.0, because: "16 blocks x 256 counters" },
-        Bound { count: Count::SharedBytes, at_most: 1024.0, because: "256 counters of 4 B" },
-        Bound { count: Count::Barriers, at_most: 256.0, because: "two for each of 128 warps" },
+        Bound {
+            count: Count::GlobalAtomics,
+            limits: |_| between(1.0, 4096.0),
+            because: "16 blocks x 256 counters, however long the text is",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "each byte once",
+        },
+        Bound {
+            count: Count::SharedBytes,
+            limits: |_| up_to(1024.0),
+            because: "256 counters of 4 B",
+        },
+        Bound {
+            count: Count::Barriers,
+            limits: |_| between(128.0, 256.0),
+            because: "two for each of the 128 warps of 16 blocks",
+        },
     ],
     hints: [
         "The counters of a block fit into 1024 bytes of shared memory.",

@@ -21,14 +21,18 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LoadRequests,
-            at_most: 512.0,
-            because: "65536 bytes / (32 lanes x 4 bytes)",
+            limits: |size| between(elements(size) / 512.0, elements(size) / 128.0),
+            because: "4 bytes for each lane, 128 for a warp",
         },
-        Bound { count: Count::StoreRequests, at_most: 512.0, because: "the same" },
+        Bound {
+            count: Count::StoreRequests,
+            limits: |size| between(elements(size) / 512.0, elements(size) / 128.0),
+            because: "the same",
+        },
         Bound {
             count: Count::LoadSectors,
-            at_most: 2048.0,
-            because: "65536 B / 32 B: each sector once",
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "each sector once",
         },
     ],
     hints: [

@@ -21,14 +21,18 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LoadSectors,
-            at_most: 16384.0,
-            because: "2 x 65536 x 4 B / 32 B: each sector once",
+            limits: |size| exactly(elements(size) / 4.0),
+            because: "each number once: 8 B of a sector of 32 B",
         },
-        Bound { count: Count::StoreSectors, at_most: 16384.0, because: "the same" },
+        Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 4.0),
+            because: "the same",
+        },
         Bound {
             count: Count::LoadRequests,
-            at_most: 2048.0,
-            because: "one for each of 2048 warps",
+            limits: |size| between(elements(size) / 64.0, elements(size) / 32.0),
+            because: "one for each warp",
         },
     ],
     hints: [

@@ -21,16 +21,24 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::SharedAtomicWavefronts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "a barrier can count, so no atomic is needed",
         },
-        Bound { count: Count::LoadSectors, at_most: 8192.0, because: "65536 x 4 B / 32 B" },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
         Bound {
             count: Count::StoreRequests,
-            at_most: 256.0,
-            because: "one for each of 256 blocks",
+            limits: |size| between(1.0, elements(size) / 256.0),
+            because: "one for each block",
         },
-        Bound { count: Count::Barriers, at_most: 2048.0, because: "one for each of 2048 warps" },
+        Bound {
+            count: Count::Barriers,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
+        },
     ],
     hints: [
         "How many lanes of a warp want the same word?",

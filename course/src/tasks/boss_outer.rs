@@ -19,11 +19,15 @@ pub const TASK: Task = Task {
     after: &[],
     fails_as_shipped: Because::Bound(Count::SectorsPerStore),
     bounds: &[
-        Bound { count: Count::SectorsPerStore, at_most: 4.0, because: "32 neighbouring products" },
+        Bound {
+            count: Count::SectorsPerStore,
+            limits: |_| between(1.0, 4.0),
+            because: "32 neighbouring products",
+        },
         Bound {
             count: Count::StoreSectors,
-            at_most: 4096.0,
-            because: "128 x 256 x 4 B / 32 B: each sector once",
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each result once: 4 B of a sector of 32 B",
         },
     ],
     hints: [

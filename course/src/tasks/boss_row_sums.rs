@@ -21,15 +21,24 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "32 lanes in 32 banks in every step",
         },
-        Bound { count: Count::SharedBytes, at_most: 4096.0, because: "32 x 32 words" },
-        Bound { count: Count::SectorsPerLoad, at_most: 4.0, because: "a row per request" },
+        Bound { count: Count::SharedBytes, limits: |_| up_to(4096.0), because: "32 x 32 words" },
+        Bound {
+            count: Count::SectorsPerLoad,
+            limits: |_| between(1.0, 4.0),
+            because: "a row per request",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(4.0 * elements(size)),
+            because: "each row of 128 B once",
+        },
         Bound {
             count: Count::SharedRequests,
-            at_most: 2048.0,
-            because: "32 blocks x (32 stores + 32 loads)",
+            limits: |size| up_to(2.0 * elements(size)),
+            because: "for each block of 32 rows, 32 stores and 32 loads",
         },
     ],
     hints: [

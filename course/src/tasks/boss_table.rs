@@ -21,11 +21,15 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LoadSectors,
-            at_most: 16384.0,
-            because: "65536 x 4 B / 32 B, and 32 sectors of the table for each of 256 blocks",
+            limits: |size| between(elements(size) / 8.0, elements(size) / 4.0),
+            because: "each number once, and for each block of 256 the 32 sectors of the table",
         },
-        Bound { count: Count::Barriers, at_most: 2048.0, because: "one for each of 2048 warps" },
-        Bound { count: Count::SharedBytes, at_most: 1024.0, because: "256 words" },
+        Bound {
+            count: Count::Barriers,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
+        },
+        Bound { count: Count::SharedBytes, limits: |_| up_to(1024.0), because: "256 words" },
     ],
     hints: [
         "How large is the table, and how often is it loaded?",

@@ -33,13 +33,23 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::WavefrontsPerConstantLoad,
-            at_most: 1.0,
+            limits: |_| up_to(1.0),
             because: "one word for all lanes at once, or no load of constant memory at all",
         },
         Bound {
             count: Count::SectorsPerLoad,
-            at_most: 4.0,
-            because: "32 neighbouring words are 4 sectors",
+            limits: |_| between(1.0, 4.0),
+            because: "32 lanes x 4 B = 128 B = 4 sectors of 32 B",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| between(elements(size) / 8.0, elements(size) / 4.0),
+            because: "each number once, and the factors of each warp",
+        },
+        Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each result once: 4 B of a sector of 32 B",
         },
     ],
     hints: [

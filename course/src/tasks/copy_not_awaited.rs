@@ -19,8 +19,16 @@ pub const TASK: Task = Task {
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::AsyncCopyNotAwaited),
     bounds: &[
-        Bound { count: Count::LoadSectors, at_most: 8192.0, because: "65536 x 4 B / 32 B" },
-        Bound { count: Count::Barriers, at_most: 2048.0, because: "one for each of 2048 warps" },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
+        Bound {
+            count: Count::Barriers,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
+        },
     ],
     hints: [
         "Each thread can wait for the copies that it started itself.",

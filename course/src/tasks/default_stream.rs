@@ -11,7 +11,7 @@ pub const TASK: Task = Task {
     before: &[Question {
         text: "In how many groups, one after the other, do the five kernels run as the file stands?",
         answers: Answers::Number(0.0),
-        answer: |runs| runs.count(Count::KernelGroups, &[1280]),
+        answer: |runs| runs.count(Count::KernelChain, &[1280]),
         misses: &[
             (
                 2.0,
@@ -22,10 +22,19 @@ pub const TASK: Task = Task {
         why: "Two kernels, then the one on the default stream, then two.",
     }],
     after: &[],
-    fails_as_shipped: Because::Bound(Count::KernelGroups),
+    fails_as_shipped: Because::Bound(Count::KernelChain),
     bounds: &[
-        Bound { count: Count::KernelGroups, at_most: 1.0, because: "all five at the same time" },
-        Bound { count: Count::Launches, at_most: 5.0, because: "one for each part" },
+        Bound { count: Count::Launches, limits: |_| exactly(5.0), because: "one for each part" },
+        Bound {
+            count: Count::BusBytes,
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
+        },
+        Bound {
+            count: Count::KernelChain,
+            limits: |_| exactly(1.0),
+            because: "nothing orders the five",
+        },
     ],
     hints: [
         "Which of the five kernels is not on a stream that the file made?",

@@ -21,12 +21,29 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "16 elements of a column in 32 banks",
         },
-        Bound { count: Count::SharedBytes, at_most: 8448.0, because: "32 rows of 33 doubles" },
-        Bound { count: Count::SectorsPerLoad, at_most: 8.0, because: "32 x 8 B / 32 B" },
-        Bound { count: Count::SectorsPerStore, at_most: 8.0, because: "32 x 8 B / 32 B" },
+        Bound {
+            count: Count::SharedBytes,
+            limits: |_| up_to(8448.0),
+            because: "32 rows of 33 doubles",
+        },
+        Bound {
+            count: Count::SectorsPerLoad,
+            limits: |_| between(1.0, 8.0),
+            because: "32 x 8 B / 32 B",
+        },
+        Bound {
+            count: Count::SectorsPerStore,
+            limits: |_| between(1.0, 8.0),
+            because: "32 x 8 B / 32 B",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 4.0),
+            because: "each element once: 8 B of a sector of 32 B",
+        },
     ],
     hints: [
         "Element (row, column) is in banks 2 x (PITCH x row + column) and the next, modulo 32.",

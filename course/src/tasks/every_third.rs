@@ -39,25 +39,25 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::SectorsPerLoad,
-            at_most: 4.0,
-            because: "32 neighbouring words are 4 sectors",
+            limits: |_| between(1.0, 4.0),
+            because: "32 lanes x 4 B = 128 B = 4 sectors of 32 B",
         },
         Bound {
             count: Count::LoadSectors,
-            at_most: 24576.0,
-            because: "3 x 65536 x 4 B / 32 B: each sector once",
+            limits: |size| between(elements(size) * 3.0 / 8.0, elements(size) * 3.0 / 8.0),
+            because: "three words for each pixel, each sector once",
         },
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "3 and 32 have no common factor, so 32 lanes want 32 banks",
         },
         Bound {
             count: Count::Barriers,
-            at_most: 2048.0,
-            because: "one for each of the 2048 warps",
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
         },
-        Bound { count: Count::SharedBytes, at_most: 3072.0, because: "768 words" },
+        Bound { count: Count::SharedBytes, limits: |_| up_to(3072.0), because: "768 words" },
     ],
     hints: [
         "The words that a block needs lie side by side: 768 of them.",

@@ -26,11 +26,20 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::Launches,
-            at_most: 32.0,
+            limits: |_| between(2.0, 32.0),
             because: "16 that are recorded, and 16 of the graph",
         },
-        Bound { count: Count::Instantiations, at_most: 1.0, because: "the same graph each time" },
-        Bound { count: Count::Waits, at_most: 1.0, because: "for the result" },
+        Bound {
+            count: Count::Instantiations,
+            limits: |_| exactly(1.0),
+            because: "the same graph each time",
+        },
+        Bound { count: Count::Waits, limits: |_| between(0.0, 1.0), because: "for the result" },
+        Bound {
+            count: Count::BusBytes,
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
+        },
     ],
     hints: [
         "How much of each round is the same as in the round before?",

@@ -37,12 +37,20 @@ pub const TASK: Task = Task {
     }],
     fails_as_shipped: Because::Bound(Count::SectorsPerLoad),
     bounds: &[
-        Bound { count: Count::SectorsPerLoad, at_most: 4.0, because: "32 lanes x 4 B = 4 sectors" },
-        Bound { count: Count::SectorsPerStore, at_most: 4.0, because: "the same" },
+        Bound {
+            count: Count::SectorsPerLoad,
+            limits: |_| between(1.0, 4.0),
+            because: "32 lanes x 4 B = 128 B = 4 sectors of 32 B",
+        },
+        Bound {
+            count: Count::SectorsPerStore,
+            limits: |_| between(1.0, 4.0),
+            because: "32 lanes x 4 B = 128 B = 4 sectors of 32 B",
+        },
         Bound {
             count: Count::LoadSectors,
-            at_most: 16384.0,
-            because: "2 x 65536 x 4 B / 32 B: each sector once",
+            limits: |size| exactly(elements(size) / 4.0),
+            because: "two arrays, each sector once",
         },
     ],
     hints: [

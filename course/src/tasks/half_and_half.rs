@@ -21,11 +21,24 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::DivergentBranches,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "the middle of the array is at a multiple of 32",
         },
-        Bound { count: Count::SectorsPerLoad, at_most: 4.0, because: "32 neighbouring words" },
-        Bound { count: Count::SectorsPerStore, at_most: 4.0, because: "32 neighbouring words" },
+        Bound {
+            count: Count::SectorsPerLoad,
+            limits: |_| between(1.0, 4.0),
+            because: "32 neighbouring words",
+        },
+        Bound {
+            count: Count::SectorsPerStore,
+            limits: |_| between(1.0, 4.0),
+            because: "32 neighbouring words",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
     ],
     hints: [
         "Lanes 0 and 1 of each warp take different branches.",

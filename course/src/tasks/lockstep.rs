@@ -18,11 +18,18 @@ pub const TASK: Task = Task {
     before: &[],
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::SharedRaceInWarp),
-    bounds: &[Bound {
-        count: Count::Barriers,
-        at_most: 8192.0,
-        because: "4 for each of 2048 warps",
-    }],
+    bounds: &[
+        Bound {
+            count: Count::Barriers,
+            limits: |size| between(elements(size) / 32.0, elements(size) / 8.0),
+            because: "four for each warp",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
+    ],
     hints: [
         "Lane 0 reads word 16, and lane 16 writes it, in the same level.",
         "Two orders are needed in each level: all have read before anyone writes, all have written before anyone reads.",

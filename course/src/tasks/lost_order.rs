@@ -19,8 +19,18 @@ pub const TASK: Task = Task {
     }],
     fails_as_shipped: Because::Misuse(MisuseKind::MissingOrder),
     bounds: &[
-        Bound { count: Count::Waits, at_most: 1.0, because: "the host waits for the result only" },
-        Bound { count: Count::Copies, at_most: 2.0, because: "one there, one back" },
+        Bound {
+            count: Count::Waits,
+            limits: |_| between(0.0, 1.0),
+            because: "the host waits for the result only",
+        },
+        Bound { count: Count::Copies, limits: |_| exactly(2.0), because: "one there, one back" },
+        Bound { count: Count::Launches, limits: |_| exactly(1.0), because: "one step" },
+        Bound {
+            count: Count::BusBytes,
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
+        },
     ],
     hints: [
         "What does the stream of the kernel know of the other stream?",

@@ -18,11 +18,18 @@ pub const TASK: Task = Task {
     before: &[],
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::GlobalRaceInWarp),
-    bounds: &[Bound {
-        count: Count::LoadSectors,
-        at_most: 8192.0,
-        because: "65536 x 4 B / 32 B: the counter itself is not loaded",
-    }],
+    bounds: &[
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: the counter itself is not loaded",
+        },
+        Bound {
+            count: Count::GlobalAtomics,
+            limits: |size| between(1.0, elements(size)),
+            because: "at most one for each number",
+        },
+    ],
     hints: [
         "Two lanes of a warp read the counter in the same moment. What do they write?",
         "An atomic addition reads, adds and writes as one.",

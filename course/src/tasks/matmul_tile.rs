@@ -30,20 +30,24 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LoadSectors,
-            at_most: 4096.0,
-            because: "16 blocks x 4 pairs x 2 tiles x 16 rows x 2 sectors",
+            limits: |size| between(elements(size).powi(2) / 4.0, elements(size).powi(3) / 64.0),
+            because: "for each of the n / 16 x n / 16 blocks n / 16 pairs of tiles, a tile being 16 rows of 2 sectors",
         },
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "a row of a tile is half of the banks, and two rows of 16 words are all of them",
         },
         Bound {
             count: Count::Barriers,
-            at_most: 1024.0,
-            because: "two for each of 4 pairs, for 128 warps",
+            limits: |size| between(elements(size).powi(2) / 32.0, elements(size).powi(3) / 256.0),
+            because: "two for each pair of tiles and each of the 8 warps of a block",
         },
-        Bound { count: Count::SharedBytes, at_most: 2048.0, because: "two tiles of 256 words" },
+        Bound {
+            count: Count::SharedBytes,
+            limits: |_| up_to(2048.0),
+            because: "two tiles of 256 words",
+        },
     ],
     hints: [
         "All 16 threads of a row of the block load the same row of `a`.",

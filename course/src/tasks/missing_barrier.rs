@@ -24,11 +24,18 @@ pub const TASK: Task = Task {
     }],
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::SharedRace),
-    bounds: &[Bound {
-        count: Count::Barriers,
-        at_most: 2048.0,
-        because: "one for each of the 2048 warps",
-    }],
+    bounds: &[
+        Bound {
+            count: Count::Barriers,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: what another thread loaded comes from the tile",
+        },
+    ],
     hints: [
         "Thread 32 reads the word that thread 0 wrote. They are in two warps.",
         "All threads must have written before any thread reads.",

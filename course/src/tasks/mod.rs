@@ -32,6 +32,7 @@ mod offset_load;
 mod one_counter;
 mod one_field;
 mod overlap;
+mod own_element;
 mod pad_the_tile;
 mod pinned;
 mod pool;
@@ -39,6 +40,7 @@ mod prelude;
 mod read_only_lie;
 mod reused_buffer;
 mod rows_to_lanes;
+mod small_grid;
 mod spilled;
 mod stride_banks;
 mod swizzle_the_tile;
@@ -55,11 +57,13 @@ use crate::task::Task;
 
 /// All tasks, in teaching order.
 pub const TASKS: &[&Task] = &[
+    &own_element::TASK,
+    &small_grid::TASK,
+    &guard::TASK,
     &first_warp::TASK,
     &any_order::TASK,
     &rows_to_lanes::TASK,
     &grid_stride::TASK,
-    &guard::TASK,
     &offset_load::TASK,
     &line_or_sector::TASK,
     &useful_bytes::TASK,

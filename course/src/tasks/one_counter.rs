@@ -30,13 +30,18 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::GlobalAtomics,
-            at_most: 2048.0,
-            because: "one for each of 2048 warps",
+            limits: |size| between(1.0, elements(size) / 32.0),
+            because: "one for each warp",
         },
         Bound {
             count: Count::GlobalAtomicPasses,
-            at_most: 2048.0,
+            limits: |size| between(1.0, elements(size) / 32.0),
             because: "one lane wants the counter, so one pass each",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
         },
     ],
     hints: [

@@ -33,13 +33,13 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::SectorsPerLoad,
-            at_most: 4.0,
+            limits: |_| between(1.0, 4.0),
             because: "32 neighbouring words are 4 sectors",
         },
         Bound {
             count: Count::LoadSectors,
-            at_most: 8192.0,
-            because: "65536 x 4 B / 32 B: no byte that is not wanted",
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "one word of each particle, and no byte that is not wanted",
         },
     ],
     hints: [

@@ -19,16 +19,25 @@ pub const TASK: Task = Task {
     fails_as_shipped: Because::Bound(Count::IdlePercent),
     bounds: &[
         Bound {
-            count: Count::IdlePercent,
-            at_most: 19.0,
-            because: "the first piece fills the engines, the last empties them: 2 of 10 steps, and calls",
+            count: Count::BusBytes,
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
         },
         Bound {
-            count: Count::BusBytes,
-            at_most: 8_388_608.0,
-            because: "1048576 x 4 B in each direction",
+            count: Count::Launches,
+            limits: |_| exactly(8.0),
+            because: "a step for each piece",
         },
-        Bound { count: Count::Waits, at_most: 8.0, because: "one for each stream" },
+        Bound {
+            count: Count::IdlePercent,
+            limits: |_| between(0.0, 20.0),
+            because: "of 10 steps, the first fills the engines and the last empties them",
+        },
+        Bound {
+            count: Count::Waits,
+            limits: |_| between(0.0, 8.0),
+            because: "one for each stream",
+        },
     ],
     hints: [
         "Draw the timeline of two pieces on one stream. Which engine waits for which?",

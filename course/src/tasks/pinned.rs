@@ -14,14 +14,19 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::PageableCopies,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "every copy is of pinned memory",
         },
-        Bound { count: Count::Pins, at_most: 1.0, because: "one array" },
+        Bound { count: Count::Pins, limits: |_| exactly(1.0), because: "one array" },
         Bound {
             count: Count::BusBytes,
-            at_most: 524_288.0,
-            because: "65536 x 4 B in each direction",
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
+        },
+        Bound {
+            count: Count::Launches,
+            limits: |_| between(1.0, 32.0),
+            because: "at least one step",
         },
     ],
     hints: [

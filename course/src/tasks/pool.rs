@@ -23,11 +23,20 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::Allocations,
-            at_most: 2.0,
+            limits: |_| between(1.0, 2.0),
             because: "the values, and one array in between",
         },
-        Bound { count: Count::Waits, at_most: 1.0, because: "for the result" },
-        Bound { count: Count::Launches, at_most: 32.0, because: "two for each of 16 steps" },
+        Bound { count: Count::Waits, limits: |_| between(0.0, 1.0), because: "for the result" },
+        Bound {
+            count: Count::Launches,
+            limits: |_| exactly(32.0),
+            because: "two for each of 16 steps",
+        },
+        Bound {
+            count: Count::BusBytes,
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
+        },
     ],
     hints: [
         "What does each step need that the step before has not?",

@@ -3,7 +3,9 @@
 pub use crate::count::Count;
 pub use crate::host::stepped;
 pub use crate::question::{Answers, Question};
-pub use crate::task::{Because, Bound, Kind, Sizes, Task, launched, pattern};
+pub use crate::task::{
+    Because, Bound, Kind, Sizes, Task, between, elements, exactly, launched, pattern, up_to,
+};
 pub use anyhow::Result;
 pub use coalesce::arrays::Arrays;
 pub use coalesce::data::{Data, Random, Tolerance};

@@ -20,8 +20,8 @@ pub const TASK: Task = Task {
     fails_as_shipped: Because::Hazard(Hazard::ReadOnlyWritten),
     bounds: &[Bound {
         count: Count::StoreSectors,
-        at_most: 8192.0,
-        because: "65536 x 4 B / 32 B: what is known need not be loaded, nor stored twice",
+        limits: |size| exactly(elements(size) / 8.0),
+        because: "each number once: what is known need not be stored twice",
     }],
     hints: [
         "Which arrays does the kernel write?",

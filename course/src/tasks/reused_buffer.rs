@@ -19,22 +19,23 @@ pub const TASK: Task = Task {
     }],
     fails_as_shipped: Because::Misuse(MisuseKind::HostMemoryChanged),
     bounds: &[
-        Bound { count: Count::Pins, at_most: 2.0, because: "two buffers" },
+        Bound { count: Count::Pins, limits: |_| exactly(2.0), because: "two buffers" },
         Bound {
             count: Count::Waits,
-            at_most: 7.0,
+            limits: |_| between(1.0, 7.0),
             because: "six of the eight parts find their buffer in use, and the end",
         },
         Bound {
             count: Count::BusBytes,
-            at_most: 524_288.0,
-            because: "65536 x 4 B in each direction",
+            limits: |size| exactly(8.0 * elements(size)),
+            because: "4 B of each value in each direction",
         },
         Bound {
             count: Count::PageableCopies,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "every asynchronous copy is of pinned memory",
         },
+        Bound { count: Count::Launches, limits: |_| exactly(1.0), because: "one step" },
     ],
     hints: [
         "When does the device read the buffer, and when does the host write it again?",

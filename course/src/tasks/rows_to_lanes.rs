@@ -39,14 +39,14 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::SectorsPerLoad,
-            at_most: 4.0,
+            limits: |_| between(1.0, 4.0),
             because: "32 lanes x 4 B = 128 B = 4 sectors of 32 B",
         },
-        Bound { count: Count::SectorsPerStore, at_most: 4.0, because: "the same" },
+        Bound { count: Count::SectorsPerStore, limits: |_| between(1.0, 4.0), because: "the same" },
         Bound {
             count: Count::LoadSectors,
-            at_most: 4096.0,
-            because: "128 x 256 pixels x 4 B / 32 B: each sector once",
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each pixel once: 4 B of a sector of 32 B",
         },
     ],
     hints: [

@@ -39,13 +39,13 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LocalRequests,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "four numbers with known places fit into registers",
         },
         Bound {
             count: Count::LoadSectors,
-            at_most: 8192.0,
-            because: "64 x 1024 x 4 B / 32 B: each number once",
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
         },
     ],
     hints: [

@@ -27,19 +27,24 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "a column of 32 words in 32 banks",
         },
-        Bound { count: Count::SharedBytes, at_most: 4096.0, because: "32 x 32 words" },
+        Bound { count: Count::SharedBytes, limits: |_| up_to(4096.0), because: "32 x 32 words" },
         Bound {
             count: Count::SectorsPerLoad,
-            at_most: 4.0,
+            limits: |_| between(1.0, 4.0),
             because: "a row of the image per warp",
         },
         Bound {
             count: Count::SectorsPerStore,
-            at_most: 4.0,
+            limits: |_| between(1.0, 4.0),
             because: "a row of the result per warp, shifted by no more than the edge of the image",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
         },
     ],
     hints: [

@@ -30,15 +30,24 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "lanes that work are neighbours, and so are their words",
         },
         Bound {
             count: Count::SharedRequests,
-            at_most: 11520.0,
-            because: "256 blocks x (8 stores + 12 warps at work x 3 + 1)",
+            limits: |size| up_to(elements(size) * 45.0 / 256.0),
+            because: "for each block of 256, 8 stores, 12 warps at work x 3, and the sum",
         },
-        Bound { count: Count::Barriers, at_most: 18432.0, because: "9 for each of 2048 warps" },
+        Bound {
+            count: Count::Barriers,
+            limits: |size| between(elements(size) / 32.0, elements(size) * 9.0 / 32.0),
+            because: "9 for each warp",
+        },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
     ],
     hints: [
         "Write down the words that lanes 0, 1 and 2 read in the third level.",

@@ -18,15 +18,22 @@ pub const TASK: Task = Task {
     before: &[],
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::ConflictingStore),
-    bounds: &[Bound {
-        count: Count::StoreSectors,
-        at_most: 2048.0,
-        because: "one word for each of 2048 groups, a request each",
-    }],
+    bounds: &[
+        Bound {
+            count: Count::StoreSectors,
+            limits: |size| between(elements(size) / 64.0, elements(size) / 32.0),
+            because: "one word for each group of 8, four of them in a request",
+        },
+        Bound {
+            count: Count::StoreRequests,
+            limits: |size| between(elements(size) / 1024.0, elements(size) / 32.0),
+            because: "one for each warp",
+        },
+    ],
     hints: [
-        "32 lanes store 32 different values to one word.",
-        "The last number of a group is in lane 31, except in the last group.",
-        "Lane 31 stores; in the last group it is the thread whose next one has no number.",
+        "8 lanes store 8 different values to one word, and the hardware takes any of them.",
+        "The last number of a group is in its last lane, except in the last group.",
+        "Lanes 7, 15, 23 and 31 store; in the last group it is the thread whose next one has no number.",
     ],
 };
 
@@ -35,7 +42,7 @@ const SOLVED: &str = include_str!("../../kernels/src/two_writers.rs");
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();
     let source = random.u32s(n);
-    let target = source.chunks(32).filter_map(|group| group.last().copied()).collect();
+    let target = source.chunks(8).filter_map(|group| group.last().copied()).collect();
     Case { inputs: vec![Data::U32(source)], outputs: vec![Output::exact(Data::U32(target))] }
 }
 

@@ -33,10 +33,15 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::Barriers,
-            at_most: 2048.0,
-            because: "one for each of the 2048 warps",
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
         },
-        Bound { count: Count::SharedBytes, at_most: 1032.0, because: "258 words" },
+        Bound { count: Count::SharedBytes, limits: |_| up_to(1032.0), because: "258 words" },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| between(elements(size) / 8.0, elements(size) * 34.0 / 256.0 - 2.0),
+            because: "each number once, and one more on either side of a block",
+        },
     ],
     hints: [
         "Follow thread 0 of the first block: which words of the tile does it read?",

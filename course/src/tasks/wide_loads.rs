@@ -30,14 +30,18 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LoadRequests,
-            at_most: 512.0,
-            because: "65536 words / (32 lanes x 4 words)",
+            limits: |size| exactly(elements(size) / 128.0),
+            because: "4 words for each lane, 128 for a warp",
         },
-        Bound { count: Count::StoreRequests, at_most: 512.0, because: "the same" },
+        Bound {
+            count: Count::StoreRequests,
+            limits: |size| exactly(elements(size) / 128.0),
+            because: "the same",
+        },
         Bound {
             count: Count::LoadSectors,
-            at_most: 8192.0,
-            because: "65536 x 4 B / 32 B: not a byte more",
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once, and not a byte more",
         },
     ],
     hints: [

@@ -21,16 +21,20 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::LoadSectors,
-            at_most: 10750.0,
-            because: "256 blocks x (8 warps x 5 sectors + 2), less one at either end",
+            limits: |size| between(elements(size) / 8.0, elements(size) * 42.0 / 256.0 - 2.0),
+            because: "for each block of 256, 8 warps x 5 sectors and 2, less one at either end",
         },
         Bound {
             count: Count::BankConflicts,
-            at_most: 0.0,
+            limits: |_| up_to(0.0),
             because: "neighbouring lanes read neighbouring words",
         },
-        Bound { count: Count::Barriers, at_most: 2048.0, because: "one for each of 2048 warps" },
-        Bound { count: Count::SharedBytes, at_most: 1056.0, because: "264 words" },
+        Bound {
+            count: Count::Barriers,
+            limits: |size| exactly(elements(size) / 32.0),
+            because: "one for each warp",
+        },
+        Bound { count: Count::SharedBytes, limits: |_| up_to(1056.0), because: "264 words" },
     ],
     hints: [
         "Neighbouring threads load eight numbers in common.",

@@ -19,11 +19,15 @@ pub const TASK: Task = Task {
     after: &[],
     fails_as_shipped: Because::Hazard(Hazard::MemberMask),
     bounds: &[
-        Bound { count: Count::LoadSectors, at_most: 8192.0, because: "65536 x 4 B / 32 B" },
+        Bound {
+            count: Count::LoadSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each number once: 4 B of a sector of 32 B",
+        },
         Bound {
             count: Count::StoreRequests,
-            at_most: 2048.0,
-            because: "one for each of 2048 warps",
+            limits: |size| between(elements(size) / 1024.0, elements(size) / 32.0),
+            because: "one for each warp",
         },
     ],
     hints: [

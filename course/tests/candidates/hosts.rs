@@ -70,6 +70,16 @@ pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
         None,
     ),
     ("overlap", "two", "(0..PIECES).map", "(0..2).map", Some(Bound(IdlePercent))),
+    ("overlap", "three", "(0..PIECES).map", "(0..3).map", None),
+    (
+        "overlap",
+        "a_stream_for_each_engine",
+        "            values.index(..).async_copy_from(source, stream)?;\n            step(gpu, stream, (values, values), 1, 1)?;\n            values.async_copy_to(target, stream)?;\n",
+        "            let _ = stream;\n            let event = || cust::event::Event::new(cust::event::EventFlags::DISABLE_TIMING);\n            let (there, done) = (event()?, event()?);\n\
+         \n            values.index(..).async_copy_from(source, &streams[0])?;\n            there.record(&streams[0])?;\n            cust_ext::stream::wait_event(&streams[1], &there)?;\n\
+         \n            step(gpu, &streams[1], (values, values), 1, 1)?;\n            done.record(&streams[1])?;\n            cust_ext::stream::wait_event(&streams[2], &done)?;\n            values.async_copy_to(target, &streams[2])?;\n",
+        None,
+    ),
     (
         "overlap",
         "waits",
@@ -166,7 +176,14 @@ pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
         "waits",
         "        unsafe { step(gpu, stream, (&part, &part), 1, 20_000)? };\n",
         "        unsafe { step(gpu, stream, (&part, &part), 1, 20_000)? };\n        if index == 2 { stream.synchronize()?; }\n",
-        Some(Bound(KernelGroups)),
+        Some(Bound(KernelChain)),
+    ),
+    (
+        "default_stream",
+        "back_twice",
+        "    Ok(values.copy_to(target)?)\n",
+        "    values.copy_to(target)?;\n    Ok(values.copy_to(target)?)\n",
+        Some(Bound(BusBytes)),
     ),
     (
         "default_stream",

@@ -1,6 +1,7 @@
 //! Wrong and other right kernels, as edits of solutions.
 
 pub mod build;
+pub mod cheats;
 pub mod hosts;
 mod mutants;
 pub mod wasteful;
@@ -45,6 +46,13 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "        thread::sync_threads();\n",
         "        thread::sync_threads();\n        thread::sync_threads();\n",
         Bound(Count::Barriers),
+    ),
+    (
+        "missing_barrier",
+        "from_global_memory",
+        "*tile.add(thread - 32)",
+        "*source.add(i as usize - 32)",
+        Bound(Count::LoadSectors),
     ),
     (
         "copy_not_awaited",
@@ -115,9 +123,21 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
 /// The task, a name, what is replaced in its solution, and by what.
 pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
     ("swizzle_the_tile", "rotated", "column ^ row", "(column + row) % 32"),
+    (
+        "guard",
+        "last_element_again",
+        "let has_element = i < n;",
+        "let (i, has_element) = (if i < n { i } else { n - 1 }, true);",
+    ),
+    (
+        "missing_barrier",
+        "where_there_is_a_pixel",
+        "        thread::sync_threads();\n",
+        "        if i < n { thread::sync_threads(); }\n",
+    ),
     ("wide_loads", "pairs_in_map", "one + 1.0)", "1.0 + one)"),
     ("tree", "halves_by_shift", "half /= 2", "half >>= 1"),
-    ("two_writers", "by_next", "i % 32 == 31 || i + 1 == n", "(i + 1) % 32 == 0 || i + 1 == n"),
+    ("two_writers", "by_next", "i % 8 == 7 || i + 1 == n", "(i + 1) % 8 == 0 || i + 1 == n"),
     ("boss_row_sums", "exclusive_or", "(step + lane) % 32", "step ^ lane"),
     ("boss_classes", "shifted", "1 << (8 * class)", "1 << (class << 3)"),
     (
@@ -137,4 +157,8 @@ pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Bounds that leave more than the solution needs, because another right answer needs it.
-pub const LOOSE: &[(&str, Count)] = &[("constant_walk", Count::WavefrontsPerConstantLoad)];
+pub const LOOSE: &[(&str, Count)] = &[
+    ("constant_walk", Count::WavefrontsPerConstantLoad),
+    ("lost_update", Count::GlobalAtomics),
+    ("pinned", Count::Launches),
+];

@@ -1,0 +1,117 @@
+//! Counts and their limits: what is outside of them, and how that is said.
+
+use crate::count::Run;
+use crate::grade::{Failure, Submission};
+use crate::picture;
+use crate::task::{Because, Bound, Limits, Task};
+use coalesce::pattern::Size;
+use std::cmp::Ordering;
+use std::path::Path;
+
+/// What was counted of a run, with its limits at that size.
+#[derive(Clone, Copy, Debug)]
+pub struct Tally {
+    /// The bound.
+    pub bound: Bound,
+    /// Its limits.
+    pub limits: Limits,
+    /// The count.
+    pub value: f64,
+}
+
+/// A count that is not within its limits.
+pub(crate) struct Outside {
+    counted: Tally,
+    message: String,
+    next: &'static str,
+}
+
+/// What a run counts for each bound of a task.
+pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
+    let bounds = task.bounds.iter();
+    bounds
+        .map(|bound| Tally {
+            bound: *bound,
+            limits: (bound.limits)(size),
+            value: bound.count.of(run),
+        })
+        .collect()
+}
+
+/// The first count above its limit, or else the first below.
+pub(crate) fn outside(task: &Task, size: &Size, all: &[Tally]) -> Option<Outside> {
+    let find = |order| all.iter().find(|one| one.limits.order(one.value) == order);
+    let counted = *find(Ordering::Greater).or_else(|| find(Ordering::Less))?;
+    let Tally { bound, limits, value } = counted;
+    let is_above = limits.order(value) == Ordering::Greater;
+    let (limit, next) = if is_above {
+        (format!("at most {}", number(limits.at_most)), bound.count.next())
+    } else {
+        let less = "nobody who does the whole work gets by with less: what is left out here?";
+        (format!("at least {}", number(limits.at_least)), less)
+    };
+    let message = format!(
+        "{}: {} counted, {limit} ({}; at {})",
+        bound.count.name(),
+        number(value),
+        bound.because,
+        task.pattern.show_size(size)
+    );
+    Some(Outside { counted, message, next })
+}
+
+impl Outside {
+    /// What is said of a host file, with its timeline.
+    pub(crate) fn of_host_file(self, timeline: Vec<String>) -> Failure {
+        let because = Because::Bound(self.counted.bound.count);
+        let next = "which calls of the file make this, and which of them does it need?".to_owned();
+        Failure {
+            stage: "counts",
+            because,
+            message: self.message,
+            line: None,
+            strip: timeline,
+            next,
+        }
+    }
+
+    /// What is said of a kernel, with the instruction that has most of it.
+    pub(crate) fn of_kernel(self, submission: &Submission, run: &Run) -> Failure {
+        let count = self.counted.bound.count;
+        let instructions = run.counted.instructions.values();
+        let share = |one: &results::InstructionCounts| count.share(&one.counters);
+        let worst = instructions
+            .filter(|one| share(one) > 0.0)
+            .max_by(|a, b| share(a).total_cmp(&share(b)));
+        let line = worst.and_then(|one| line_in(submission, one.source.as_ref()?));
+        let kinds = count.kinds();
+        let request =
+            worst.and_then(|one| one.requests.iter().find(|one| kinds.contains(&one.kind)));
+        Failure {
+            stage: "counts",
+            because: Because::Bound(count),
+            message: self.message,
+            line,
+            strip: request.map(picture::strip).unwrap_or_default(),
+            next: self.next.to_owned(),
+        }
+    }
+}
+
+/// The line of a learner's file that an instruction is of, with its text.
+pub(crate) fn line_in(
+    submission: &Submission,
+    source: &results::SourceLocation,
+) -> Option<(u32, String)> {
+    let own = std::iter::once((&source.file, source.line));
+    let around = source.inlined_at.iter().map(|(file, line)| (file, *line));
+    let mut places = own.chain(around);
+    let (_, line) =
+        places.find(|(file, line)| *line > 0 && Path::new(file).ends_with(&submission.file))?;
+    submission.line(line)
+}
+
+/// A count as people write it.
+pub fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}

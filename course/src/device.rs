@@ -1,0 +1,176 @@
+//! A learner's kernel on the virtual device: one run, with what was counted and what was found.
+
+use crate::count::Run;
+use crate::grade::Submission;
+use crate::mistake::Found;
+use crate::ptx;
+use crate::question::Execute;
+use crate::task::{Because, Task};
+use crate::words::{self, Named};
+use anyhow::{Result, bail};
+use coalesce::Counted;
+use coalesce::count::COUNTING_DEVICE;
+use coalesce::pattern::{Implementation, Size};
+use coalesce::verify::{Fault, VerifyOutcome, case, verify};
+use cuda_host::{Checks, Gpu, Image, Misuse, Schedule, VirtualDevice, VirtualOptions};
+use simt::{Finding, Hazard, Place};
+
+/// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
+const FUEL: u64 = 30_000_000;
+
+/// A task's kernel, to be asked about.
+pub struct Subject<'a> {
+    /// The task, whose launch it is.
+    pub task: &'static Task,
+    /// The kernel.
+    pub kernel: &'a Submission,
+}
+
+impl Execute for Subject<'_> {
+    fn run(&self, size: &Size) -> Result<Run> {
+        run_at(self.task, self.kernel, size)
+    }
+
+    fn findings(&self) -> Result<Vec<Found>> {
+        let images = self.kernel.image(self.task.id);
+        let device = Device::open(images, Checks::all(), Schedule::Forward)?;
+        let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
+        let found = |finding: &Finding, is_inside: bool| {
+            let places = [Some(&finding.place), finding.other.as_ref()];
+            let mut lines: Vec<u32> = places.into_iter().flatten().filter_map(line).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            // What lies behind an array was written by nobody, which shows the line of the access.
+            let because =
+                if is_inside { Because::Hazard(finding.hazard) } else { Because::OutOfBounds };
+            Found { because, lines, call: String::new() }
+        };
+        let mut all = Vec::new();
+        for size in self.task.pattern.verify_sizes.iter().rev() {
+            let ran = device.run(self.task, &Size::new(size), 1);
+            let is_inside = ran.is_inside();
+            let findings = ran.counted.findings.iter().filter(is_mistake);
+            all.extend(findings.map(|finding| found(finding, is_inside)));
+            if !all.is_empty() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// What a device does besides executing.
+pub(crate) struct Device {
+    gpu: Gpu,
+}
+
+impl Device {
+    pub(crate) fn open(
+        images: &'static [Image],
+        checks: Checks,
+        schedule: Schedule,
+    ) -> Result<Device> {
+        let options = VirtualOptions {
+            checks,
+            schedule,
+            times: false,
+            fuel: FUEL,
+            ..VirtualOptions::default()
+        };
+        let gpu = Gpu::open_virtual(COUNTING_DEVICE, images, options)?;
+        let device = Device { gpu };
+        device.device().forget_failure();
+        device.device().take_launches();
+        device.device().take_misuse();
+        Ok(device)
+    }
+
+    fn device(&self) -> &VirtualDevice {
+        self.gpu.virtual_device().expect("it was opened as one")
+    }
+
+    /// From here on the requests of the first warp are kept.
+    pub(crate) fn watch_first_warp(&self) {
+        self.device().watch_first_warp(true);
+    }
+
+    /// Runs a task's kernel once.
+    pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> Ran {
+        let mut named = Vec::new();
+        let mut outcome = || -> Result<VerifyOutcome> {
+            let case = case(&task.pattern, size, seed);
+            let arrays = task.pattern.arrays(&self.gpu, &case)?;
+            named = words::named(task, &case, &arrays);
+            verify(&self.gpu, &case, &arrays, task.variant(), size)
+        };
+        let outcome = outcome();
+        let counted = Counted::take(self.device());
+        let misuse = self.device().take_misuse();
+        self.device().forget_failure();
+        Ran { outcome, counted, misuse, named }
+    }
+}
+
+/// One run of a kernel.
+pub(crate) struct Ran {
+    pub(crate) outcome: Result<VerifyOutcome>,
+    pub(crate) counted: Counted,
+    pub(crate) misuse: Vec<Misuse>,
+    pub(crate) named: Vec<Named>,
+}
+
+impl Ran {
+    /// Whether every access was inside of its array, as far as the results show.
+    pub(crate) fn is_inside(&self) -> bool {
+        let is_outside = |fault: &Fault| matches!(fault, Fault::OutOfBounds { .. });
+        !matches!(&self.outcome, Ok(VerifyOutcome::Wrong(fault)) if is_outside(fault))
+            && self.outcome.is_ok()
+    }
+}
+
+/// Whether a finding is more than a note.
+pub(crate) fn is_mistake(finding: &&Finding) -> bool {
+    finding.hazard != Hazard::SameValue
+}
+
+/// Executes a kernel at a size without checks, and records the requests of its first warp.
+///
+/// # Errors
+/// When it does not run.
+pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
+    run_in(task, submission, submission.image(task.id), size)
+}
+
+fn run_in(
+    task: &'static Task,
+    submission: &Submission,
+    images: &'static [Image],
+    size: &Size,
+) -> Result<Run> {
+    let device = Device::open(images, Checks::none(), Schedule::Forward)?;
+    device.device().watch_first_warp(true);
+    let ran = device.run(task, size, 1);
+    device.device().watch_first_warp(false);
+    if let Err(error) = ran.outcome {
+        let misuse = ran.misuse.first();
+        let why = misuse.map_or_else(|| format!("{error:#}"), Misuse::to_string);
+        bail!("the kernel does not run at {}: {why}", task.pattern.show_size(size));
+    }
+    let launches = without_executing(&device, task, size)?;
+    let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
+    Ok(Run { counted: ran.counted, shared_bytes, launches, ..Run::default() })
+}
+
+/// The grid and the block of each launch of a task.
+fn without_executing(
+    device: &Device,
+    task: &'static Task,
+    size: &Size,
+) -> Result<Vec<([u32; 3], [u32; 3])>> {
+    let Implementation::Kernel { launch, .. } = task.variant().work else { return Ok(Vec::new()) };
+    let arrays = task.pattern.arrays(&device.gpu, &case(&task.pattern, size, 1))?;
+    let launcher = device.gpu.launcher();
+    let enqueue = || launch(&launcher, &arrays, size);
+    let launches = device.device().without_executing(device.gpu.stream(), enqueue)?;
+    Ok(launches.iter().map(|one| (one.grid, one.block)).collect())
+}

@@ -1,0 +1,290 @@
+//! Findings in the words of a learner's file: its arrays, their elements and its lines, addresses last.
+
+use crate::grade::Submission;
+use crate::ptx;
+use crate::task::Task;
+use coalesce::arrays::Arrays;
+use coalesce::data::{Data, Mismatch};
+use coalesce::pattern::Case;
+use coalesce::verify::Fault;
+use simt::{Finding, Hazard, Place};
+
+/// An array of a launch, as the kernel calls it.
+pub(crate) struct Named {
+    name: String,
+    address: u64,
+    elements: usize,
+    element_bytes: usize,
+    is_output: bool,
+}
+
+/// The arrays of a case. A kernel's constant pointers are the inputs in their order, its mutable ones the outputs.
+pub(crate) fn named(task: &Task, case: &Case, arrays: &Arrays) -> Vec<Named> {
+    let signature = ptx::signature(task.solved, task.id).unwrap_or_default();
+    let names = |kind: &str| -> Vec<String> {
+        let parameters = signature.split(['(', ',', ')']).filter(|one| one.contains(kind));
+        parameters.filter_map(|one| Some(one.split_once(':')?.0.trim().to_owned())).collect()
+    };
+    let (inputs, outputs) = (names("*const"), names("*mut"));
+    let data =
+        case.inputs.iter().enumerate().map(|(index, data)| (inputs.get(index), index, data, false));
+    let results = case.outputs.iter().enumerate();
+    let results = results.map(|(index, one)| (outputs.get(index), index, &one.reference, true));
+    data.chain(results)
+        .filter_map(|(name, index, data, is_output)| {
+            Some(Named {
+                name: name?.clone(),
+                address: address(arrays, index, data, is_output)?,
+                elements: data.len(),
+                element_bytes: data.byte_len() / data.len().max(1),
+                is_output,
+            })
+        })
+        .collect()
+}
+
+fn address(arrays: &Arrays, index: usize, data: &Data, is_output: bool) -> Option<u64> {
+    macro_rules! address {
+        ($($variant:ident: $element:ty),+) => {
+            match data {
+                $(Data::$variant(_) if is_output => Some(arrays.output::<$element>(index).address()),
+                Data::$variant(_) => Some(arrays.input::<$element>(index).address()),)+
+                _ => None,
+            }
+        };
+    }
+    address!(F32: f32, F64: f64, U32: u32, U8: u8)
+}
+
+/// The element at an address, or the nearest array's element that would be there.
+fn element(arrays: &[Named], address: u64) -> Option<(&Named, i64)> {
+    let distance = |one: &&Named| {
+        let end = one.address + (one.elements * one.element_bytes) as u64;
+        one.address.saturating_sub(address).max((address + 1).saturating_sub(end))
+    };
+    let nearest = arrays.iter().min_by_key(distance)?;
+    let bytes = address.cast_signed() - nearest.address.cast_signed();
+    Some((nearest, bytes.div_euclid(nearest.element_bytes.max(1) as i64)))
+}
+
+/// A wrong result.
+pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
+    let output = |index: usize| arrays.iter().filter(|one| one.is_output).nth(index);
+    match fault {
+        Fault::Element { output: index, mismatch } => {
+            let Mismatch { index: at, count, result, reference } = mismatch;
+            let Some(array) = output(*index) else { return fault.to_string() };
+            let others = match count {
+                1 => "; the others are right".to_owned(),
+                _ => format!("; {count} of {} are wrong", array.elements),
+            };
+            format!("`{}[{at}]` is {result} and must be {reference}{others}", array.name)
+        }
+        Fault::OutOfBounds { output: index, byte } => {
+            let Some(array) = output(*index) else { return fault.to_string() };
+            let at = byte.div_euclid(array.element_bytes.max(1).cast_signed());
+            let (name, elements) = (&array.name, plural(array.elements, "element"));
+            format!("`{name}[{at}]` was written, and `{name}` has {elements}")
+        }
+    }
+}
+
+/// An access that stopped the kernel, where its message has an address.
+pub(crate) fn stopped(arrays: &[Named], message: &str) -> String {
+    let words = || {
+        let is_outside = message.contains("illegal address ");
+        let number = |behind: &str| {
+            let (_, rest) = message.split_once(behind)?;
+            let end = rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len());
+            u64::from_str_radix(&rest[..end], 16).ok()
+        };
+        let (array, at) = element(arrays, number(" address 0x")?)?;
+        let lanes = lanes(number("lanes 0x")? as u32);
+        let verb = if message.contains(" write to ") || message.contains("`st.") {
+            "write"
+        } else {
+            "read"
+        };
+        let (name, elements) = (&array.name, plural(array.elements, "element"));
+        Some(if is_outside {
+            format!("{lanes} {verb} `{name}[{at}]`, and `{name}` has {elements}")
+        } else {
+            format!("{lanes} {verb} at `{name}[{at}]` more bytes than its address is a multiple of")
+        })
+    };
+    words().map_or_else(|| message.to_owned(), |words| format!("{words}. The executor: {message}"))
+}
+
+/// A hazard: what is concerned, who does what to it in which line.
+pub(crate) fn hazard(submission: &Submission, arrays: &[Named], finding: &Finding) -> String {
+    let Finding { hazard, place, other, .. } = finding;
+    let what = concerned(submission, arrays, finding);
+    let name = format!("{hazard:?}");
+    let words = match (hazard, what, other) {
+        (
+            Hazard::SharedRace
+            | Hazard::SharedRaceInWarp
+            | Hazard::GlobalRace
+            | Hazard::GlobalRaceInWarp,
+            Some(what),
+            Some(other),
+        ) => {
+            let (first, second) = (act(submission, other, place), act(submission, place, other));
+            format!("{what}: {first}, {second}, and nothing orders the two")
+        }
+        (
+            Hazard::UninitializedShared | Hazard::UninitializedGlobal | Hazard::UninitializedLocal,
+            Some(what),
+            _,
+        ) => format!("{what} is read by {}, and nobody wrote it", lanes(place.lanes)),
+        (Hazard::ConflictingStore, Some(what), _) => {
+            format!("lanes of one warp store different values to {what}")
+        }
+        (Hazard::AsyncCopyNotAwaited, Some(what), _) => {
+            format!("{what} is used while the copy to it is still under way")
+        }
+        (Hazard::ReadOnlyWritten, Some(what), _) => {
+            format!("{what} is loaded as read-only, and this launch writes it")
+        }
+        (Hazard::MemberMask, ..) => {
+            format!("{} execute it and are not in their mask", lanes(place.lanes))
+        }
+        _ => return format!("{name}: {}", finding.message),
+    };
+    format!("{words} ({name})")
+}
+
+/// What to do about a hazard.
+pub(crate) fn remedy(submission: &Submission, finding: &Finding) -> String {
+    let fix = finding.fix.as_deref().unwrap_or(finding.hazard.remedy());
+    let line = |place: &Place| Some(submission.line_of(place.source.as_deref()?)?.0);
+    let other = finding.other.as_ref().and_then(line);
+    // A barrier cannot part what one line does.
+    if other.is_some() && other == line(&finding.place) {
+        return "many do this at once: make reading, changing and writing one atomic operation, or let each have a word of its own".to_owned();
+    }
+    match finding.hazard {
+        Hazard::SharedRace if fix.contains("__syncthreads") => {
+            "a barrier of the block between the two, where every thread comes by: `thread::sync_threads()`".to_owned()
+        }
+        Hazard::SharedRaceInWarp | Hazard::GlobalRaceInWarp if fix.contains("__syncwarp") => {
+            "a barrier of the warp between the two, `sync_warp(FULL_MASK)`, or one of the block if other warps use these words, too".to_owned()
+        }
+        _ => fix.to_owned(),
+    }
+}
+
+/// What one of two accesses does, and who.
+fn act(submission: &Submission, place: &Place, other: &Place) -> String {
+    let verb = match place.instruction.split('.').next() {
+        Some("ld") => "reads",
+        Some("st") => "writes",
+        Some("cp") => "copies",
+        _ => "updates",
+    };
+    let who = if place.block != other.block {
+        format!("block {}", place.block[0])
+    } else if place.warp != other.warp {
+        format!("warp {}", place.warp)
+    } else {
+        format!("lane {}", place.lanes.trailing_zeros())
+    };
+    let line = place.source.as_deref().and_then(|place| submission.line_of(place));
+    let line = line.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
+    format!("{who} {verb} it{line}")
+}
+
+/// The element that a finding is about.
+fn concerned(submission: &Submission, arrays: &[Named], finding: &Finding) -> Option<String> {
+    if let Some((_, rest)) = finding.message.split_once("it is byte ")
+        && let Some((byte, rest)) = rest.split_once(" from the start of `")
+    {
+        let path = rest.split('`').next()?;
+        let name = path.rsplit("::").next()?;
+        let at = byte.parse::<usize>().ok()? / element_bytes(&submission.source, name);
+        return Some(format!("`{name}[{at}]`"));
+    }
+    if finding.message.contains("shared address") {
+        return None;
+    }
+    let (array, at) = element(arrays, finding.address?)?;
+    Some(format!("`{}[{at}]`", array.name))
+}
+
+/// The bytes of an element of a static array, by its declaration such as `TILE: MaybeUninit<[f64; 32]>`.
+fn element_bytes(source: &str, name: &str) -> usize {
+    let declared = source.split_once(&format!("static mut {name}:"));
+    let element = declared.and_then(|(_, rest)| rest.split_once('[')?.1.split_once(';'));
+    match element.map(|(element, _)| element.trim()) {
+        Some("u8" | "i8") => 1,
+        Some("u16" | "i16") => 2,
+        Some("u64" | "i64" | "f64") => 8,
+        _ => 4,
+    }
+}
+
+/// Lanes by their numbers.
+fn lanes(mask: u32) -> String {
+    let (first, count) = (mask.trailing_zeros(), mask.count_ones());
+    if count <= 1 {
+        return format!("lane {}", first.min(31));
+    }
+    let last = 31 - mask.leading_zeros();
+    if last - first + 1 == count {
+        format!("lanes {first} to {last}")
+    } else {
+        format!("{count} lanes, the first of which is lane {first},")
+    }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What is said of a kernel that passes though several threads store one word.
+pub(crate) fn same_value(submission: &Submission, finding: &Finding) -> String {
+    let place = finding.place.source.as_deref().and_then(|place| submission.line_of(place));
+    let line = place.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
+    format!(
+        "several threads store the same value to one word{line}: right in every order, and traffic that one of them could spare"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(name: &str, address: u64, elements: usize, is_output: bool) -> Named {
+        Named { name: name.to_owned(), address, elements, element_bytes: 4, is_output }
+    }
+
+    #[test]
+    fn a_wrong_address_is_an_element_of_an_array() {
+        let arrays = [array("source", 0x1000, 545, false), array("target", 0x8000, 545, true)];
+        let message = "cuLaunchKernel: illegal address 0x18a4 (4 bytes) by `ld.global.b32` at PTX line 68 of kernel `x`, block (0, 0, 0), warp 1, lanes 0x0000fe00: 7 lane(s) read from memory";
+        let words = stopped(&arrays, message);
+        let begin = "lanes 9 to 15 read `source[553]`, and `source` has 545 elements. The executor: cuLaunch";
+        assert!(words.starts_with(begin), "{words}");
+        let below = message.replace("0x18a4", "0x7ff8").replace("read from", "write to");
+        assert!(stopped(&arrays, &below).starts_with("lanes 9 to 15 write `target[-2]`"));
+        assert_eq!(stopped(&arrays, "deadlock"), "deadlock");
+    }
+
+    #[test]
+    fn a_wrong_result_names_its_array() {
+        let arrays = [array("source", 0x1000, 1, false), array("target", 0x8000, 1, true)];
+        let outside = fault(&arrays, &Fault::OutOfBounds { output: 0, byte: 7 });
+        assert_eq!(outside, "`target[1]` was written, and `target` has 1 element");
+        let outside = fault(&arrays, &Fault::OutOfBounds { output: 0, byte: -1 });
+        assert_eq!(outside, "`target[-1]` was written, and `target` has 1 element");
+    }
+
+    #[test]
+    fn lanes_and_elements_have_numbers() {
+        assert_eq!(lanes(1 << 31), "lane 31");
+        assert_eq!(lanes(0xffff_0000), "lanes 16 to 31");
+        assert_eq!(lanes(0b101), "2 lanes, the first of which is lane 0,");
+        let source = "static mut TILE: MaybeUninit<[f64; 32]> = x;";
+        assert_eq!((element_bytes(source, "TILE"), element_bytes(source, "OWN")), (8, 4));
+    }
+}
