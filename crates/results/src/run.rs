@@ -10,9 +10,7 @@ use crate::traffic::Traffic;
 use crate::write;
 use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
-use serde::ser::Error as _;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::to_raw_value;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -37,21 +35,11 @@ pub struct Results {
     #[serde(alias = "ceilings")]
     pub measured_peaks: Vec<MeasuredPeak>,
     /// One row per variant and size.
-    #[serde(serialize_with = "on_lines")]
+    #[serde(serialize_with = "write::on_lines")]
     pub rows: Vec<Row>,
     /// What the kernels of the ladders do, counted by executing them.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "on_a_line")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "write::on_a_line")]
     pub counts: Option<Counts>,
-}
-
-/// Writes each row on a line, so that a difference between two files shows which rows differ.
-fn on_lines<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> {
-    let lines: Result<Vec<_>, _> = rows.iter().map(to_raw_value).collect();
-    lines.map_err(S::Error::custom)?.serialize(serializer)
-}
-
-fn on_a_line<S: Serializer>(value: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
-    to_raw_value(value).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// Where and with what a run was made.

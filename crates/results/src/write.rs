@@ -1,7 +1,9 @@
 //! Writing files whole or not at all.
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::to_raw_value;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -76,6 +78,23 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec_pretty(value).context("a result is plain data")?;
     text.push(b'\n');
     write(path, &text)
+}
+
+/// Writes each value on a line, so that a difference between two files shows which of them differ.
+pub(crate) fn on_lines<T: Serialize, S: Serializer>(
+    values: &[T],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let lines: Result<Vec<_>, _> = values.iter().map(to_raw_value).collect();
+    lines.map_err(S::Error::custom)?.serialize(serializer)
+}
+
+/// Writes a value on a line.
+pub(crate) fn on_a_line<T: Serialize, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    to_raw_value(value).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// Writes a file, the whole of it or nothing. What is there and is no regular file, such as a pipe or `/dev/null`, stays

@@ -368,7 +368,6 @@ pub(crate) enum Builtin {
     AssertFail,
     /// `malloc(bytes)`, which takes from the device's heap, or returns null where it has no room.
     Allocate,
-    /// `free(address)`, which gives back to it.
     Free,
 }
 
