@@ -1,23 +1,13 @@
 //! Counts and their limits: what is outside of them, and how that is said.
 
-use crate::count::Run;
-use crate::grade::{Failure, Submission};
+use crate::count::{Run, number};
 use crate::picture;
-use crate::task::{Because, Bound, Limits, Task};
+use crate::submission::Submission;
+use crate::task::{Because, Task};
+use crate::verdict::{Failure, Tally};
 use coalesce::pattern::Size;
 use std::cmp::Ordering;
 use std::path::Path;
-
-/// What was counted of a run, with its limits at that size.
-#[derive(Clone, Copy, Debug)]
-pub struct Tally {
-    /// The bound.
-    pub bound: Bound,
-    /// Its limits.
-    pub limits: Limits,
-    /// The count.
-    pub value: f64,
-}
 
 /// A count that is not within its limits.
 pub(crate) struct Outside {
@@ -109,9 +99,4 @@ pub(crate) fn line_in(
     let (_, line) =
         places.find(|(file, line)| *line > 0 && Path::new(file).ends_with(&submission.file))?;
     submission.line(line)
-}
-
-/// A count as people write it.
-pub fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }

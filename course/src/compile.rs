@@ -1,7 +1,7 @@
 //! A learner's file to PTX: a hidden crate of its own for each, so that a broken one breaks no other.
 
-use crate::grade::Submission;
 use crate::refuse::refuse;
+use crate::submission::Submission;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::fs::File;

@@ -245,3 +245,8 @@ pub struct Run {
     /// The grid and the block of each launch.
     pub launches: Vec<([u32; 3], [u32; 3])>,
 }
+
+/// A count as people write it.
+pub fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}

@@ -1,10 +1,10 @@
 //! A learner's kernel on the virtual device: one run, with what was counted and what was found.
 
 use crate::count::Run;
-use crate::grade::Submission;
 use crate::mistake::Found;
 use crate::ptx;
 use crate::question::Execute;
+use crate::submission::Submission;
 use crate::task::{Because, Task};
 use crate::words::{self, Named};
 use anyhow::{Result, bail};

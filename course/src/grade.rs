@@ -1,101 +1,23 @@
 //! Grading: signature, results, hazards in several schedules, counts. The first stage that fails is what is said.
 
-use crate::bounds::{self, Tally};
+use crate::bounds;
 use crate::count::Run;
 use crate::device::{Device, Ran, is_mistake};
 pub use crate::device::{Subject, run_at};
 use crate::ptx;
 use crate::question::{Reply, Runs, written};
+pub use crate::submission::Submission;
 use crate::task::{Because, Kind, Task};
+pub use crate::verdict::{Failure, Verdict};
 use crate::words;
 use anyhow::{Result, bail};
 use coalesce::pattern::Size;
 use coalesce::verify::{Fault, VerifyOutcome};
 use cuda_host::{Checks, Image, KernelFault, Misuse, Schedule};
 use simt::Hazard;
-use std::path::Path;
 
 /// Other orders of warps and blocks in which no hazard may show, besides the ascending one.
 const SCHEDULES: [Schedule; 3] = [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
-
-/// A kernel to be graded.
-#[derive(Clone, Debug)]
-pub struct Submission {
-    /// Its PTX.
-    pub ptx: String,
-    /// The text of its source.
-    pub source: String,
-    /// How its line table ends in naming that source.
-    pub file: String,
-}
-
-/// What grading came to.
-#[derive(Clone, Debug, Default)]
-pub struct Verdict {
-    /// The stages that passed, each with a sentence.
-    pub passed: Vec<(&'static str, String)>,
-    /// What did not.
-    pub failure: Option<Failure>,
-    /// What was counted at the count size, where it came to that.
-    pub counts: Vec<Tally>,
-    /// What is worth knowing of what passes.
-    pub remarks: Vec<String>,
-}
-
-/// The first thing that did not pass.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// The stage.
-    pub stage: &'static str,
-    /// Its kind.
-    pub because: Because,
-    /// What happened.
-    pub message: String,
-    /// The line of the source, and its text.
-    pub line: Option<(u32, String)>,
-    /// Lanes and sectors, or lanes and banks.
-    pub strip: Vec<String>,
-    /// One thing to do next.
-    pub next: String,
-}
-
-impl Verdict {
-    /// Whether everything passed.
-    pub fn is_pass(&self) -> bool {
-        self.failure.is_none()
-    }
-
-    pub(crate) fn failed(mut self, failure: Failure) -> Verdict {
-        self.failure = Some(failure);
-        self
-    }
-}
-
-impl Submission {
-    /// The image that a device loads, without other kernels. It lives as long as the process: a few kilobytes for each
-    /// save of a file.
-    pub(crate) fn image(&self, kernel: &str) -> &'static [Image] {
-        let text = Box::leak(ptx::only(&self.ptx, kernel).into_boxed_str());
-        // SAFETY: `cuda_builder` has compiled it; what it does to memory the virtual device checks.
-        let image = unsafe { Image::new(80, text, &[], "unknown", "unknown") };
-        Box::leak(Box::new([image]))
-    }
-
-    pub(crate) fn line(&self, number: u32) -> Option<(u32, String)> {
-        let text = self.source.lines().nth((number as usize).checked_sub(1)?)?;
-        Some((number, text.trim().to_owned()))
-    }
-
-    /// The line of the source in a place such as `learn/tile.rs:12`, with what was inlined there behind it.
-    pub(crate) fn line_of(&self, place: &str) -> Option<(u32, String)> {
-        let name = Path::new(&self.file).file_name()?.to_str()?;
-        place.match_indices(name).find_map(|(at, _)| {
-            let rest = place[at + name.len()..].strip_prefix(':')?;
-            let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
-            self.line(digits.parse().ok().filter(|line| *line > 0)?)
-        })
-    }
-}
 
 /// Grades a kernel; `seed` decides the second set of inputs.
 ///

@@ -22,6 +22,8 @@ pub mod picture;
 pub mod ptx;
 pub mod question;
 pub mod refuse;
+pub mod submission;
 pub mod task;
 pub mod tasks;
+pub mod verdict;
 mod words;

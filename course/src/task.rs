@@ -1,7 +1,6 @@
 //! What a task is: data, so that the grader, the proofs and the terminal can iterate all of them.
 
-use crate::bounds::number;
-use crate::count::Count;
+use crate::count::{Count, number};
 use crate::diagnosis;
 pub use crate::mistake::Because;
 use crate::question::Question;

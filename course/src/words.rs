@@ -1,7 +1,7 @@
 //! Findings in the words of a learner's file: its arrays, their elements and its lines, addresses last.
 
-use crate::grade::Submission;
 use crate::ptx;
+use crate::submission::Submission;
 use crate::task::Task;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Mismatch};

@@ -7,7 +7,6 @@ mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
 use candidates::{ACCEPTED, LOOSE, REJECTED, cheats, hosts, wasteful};
-use course::bounds::Tally;
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
@@ -15,6 +14,7 @@ use course::question::{Execute, Question, Runs};
 use course::refuse::refuse;
 use course::task::{Because, Kind, Task};
 use course::tasks::{TASKS, named};
+use course::verdict::Tally;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

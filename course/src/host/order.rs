@@ -85,27 +85,32 @@ impl Ordered {
     /// Plans the engines: each takes what the order allows first.
     pub(super) fn plan(&self) -> Plan {
         let (mut plan, mut free) = (Plan::default(), [0.0_f64; 3]);
-        let mut ends: Vec<Option<f64>> = vec![None; self.operations.len()];
+        // For each operation, how many it waits for, and when the last of those that ended has ended.
+        let mut waits: Vec<(usize, f64)> =
+            self.before.iter().map(|before| (before.len(), 0.0)).collect();
+        let mut behind: Vec<Vec<usize>> = vec![Vec::new(); self.operations.len()];
+        for (index, before) in self.before.iter().enumerate() {
+            before.iter().for_each(|before| behind[*before].push(index));
+        }
         let mut open: Vec<usize> = (0..self.operations.len()).collect();
-        while !open.is_empty() {
-            let begin = |index: usize| -> Option<f64> {
-                let ready = self.before[index]
-                    .iter()
-                    .try_fold(0.0, |ready: f64, before| ends[*before].map(|end| ready.max(end)))?;
-                Some(ready.max(free[self.operations[index].engine]))
-            };
-            let begins = open.iter().enumerate();
-            let begins = begins.filter_map(|(place, index)| Some((place, begin(*index)?)));
-            let first = begins.min_by(|a, b| a.1.total_cmp(&b.1));
-            // What is first in the run follows nothing.
-            let Some((place, begin)) = first else { break };
+        let begin = |open: &[usize], waits: &[(usize, f64)], free: &[f64; 3]| {
+            let begins = open.iter().enumerate().filter(|(_, index)| waits[**index].0 == 0);
+            let begins = begins.map(|(place, index)| {
+                (place, waits[*index].1.max(free[self.operations[*index].engine]))
+            });
+            begins.min_by(|a, b| a.1.total_cmp(&b.1))
+        };
+        while let Some((place, begin)) = begin(&open, &waits, &free) {
             let index = open.remove(place);
             let Operation { engine, cost, .. } = self.operations[index];
             let end = begin + cost;
             free[engine] = end;
             plan.engines[engine].push((begin, end));
             plan.end = plan.end.max(end);
-            ends[index] = Some(end);
+            for later in &behind[index] {
+                let (left, ready) = &mut waits[*later];
+                (*left, *ready) = (*left - 1, ready.max(end));
+            }
         }
         plan
     }

@@ -4,8 +4,8 @@
 use super::session::{Outcome, Session};
 use super::work::Work;
 use super::{folder, screen, words};
-use crate::bounds::{line_in, number};
-use crate::count::Count;
+use crate::bounds::line_in;
+use crate::count::{Count, number};
 use crate::format;
 use crate::hash::hash;
 use crate::picture;

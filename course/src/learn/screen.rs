@@ -1,8 +1,8 @@
 //! Text for a terminal, as wide as it is, and a verdict as such.
 
-use crate::bounds::number;
-use crate::grade::Verdict;
+use crate::count::number;
 use crate::task::Task;
+use crate::verdict::Verdict;
 use std::fmt::Write;
 use std::io::{IsTerminal, stdout};
 
