@@ -308,6 +308,11 @@ pub struct MinimumTime {
 impl Results {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
+        write::write(path, self.text()?.as_bytes())
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> Result<String> {
         let rest = Results { counts: None, rows: Vec::new(), ..self.clone() };
         let text = serde_json::to_string_pretty(&rest).context("a result is plain data")?;
         // Rows and counts are a line each, so that a difference between two files shows which rows differ.
@@ -320,7 +325,7 @@ impl Results {
             text.truncate(text.len() - "\n}".len());
             text += &format!(",\n  \"counts\": {counts}\n}}");
         }
-        write::write(path, (text + "\n").as_bytes())
+        Ok(text + "\n")
     }
 
     /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was
