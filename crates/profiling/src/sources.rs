@@ -83,8 +83,9 @@ mod tests {
         for folder in ["ours/src", "ours/.git", "theirs"] {
             std::fs::create_dir_all(at(folder)).expect("a writable folder");
         }
-        let write = |name: &str| std::fs::write(at(name), "one\n  two\n").expect("writable");
-        ["ours/src/k.cu", "ours/.git/k.cu", "ours/token", "theirs/k.cu"].map(write);
+        for name in ["ours/src/k.cu", "ours/.git/k.cu", "ours/token", "theirs/k.cu"] {
+            std::fs::write(at(name), "one\n  two\n").expect("writable");
+        }
         symlink(at("theirs/k.cu"), at("ours/link.cu")).expect("writable");
         symlink("/dev/zero", at("ours/endless.cu")).expect("writable");
         symlink(at("ours/token"), at("ours/token.cu")).expect("writable");

@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_where_it_should_is_kept_elsewhere() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::Builder::new().prefix("plain").tempdir();
+        let folder = folder.expect("a temporary folder");
         let error = write_somewhere(&folder.path().join("none/figures.json"), b"figures");
         let error = format!("{:#}", error.expect_err("there is no such folder"));
         let place = error.strip_prefix("the text for it is in ").expect("the place comes first");

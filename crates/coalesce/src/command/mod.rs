@@ -31,7 +31,7 @@ use std::process::ExitCode;
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake."
+    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake; 6, 7, 8 `compare --fleet` found a board that is wrong, missing, or whose file is damaged; 130 a run was interrupted and is saved."
 )]
 struct Arguments {
     #[command(subcommand)]

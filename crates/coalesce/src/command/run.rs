@@ -220,7 +220,8 @@ fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find where this program is")?;
     let folder = program.parent().unwrap_or(Path::new("."));
     let places = [
-        folder.join(NAMES[0]),
+        // In an archive of ours, where no search of the loader comes upon it.
+        folder.join("lib").join(NAMES[0]),
         folder.join(LIBRARY),
         // Where cargo puts what it built for another crate.
         folder.join("deps").join(LIBRARY),
@@ -230,7 +231,7 @@ fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
     let Some((_, path)) = newest else {
         let Some(bundled) = BUNDLED else {
             return Err(WrongArgument(format!(
-                "there is no {} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p coalesce-virtual-libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
+                "there is no lib/{} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p coalesce-virtual-libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
                 NAMES[0],
                 program.display()
             ))
