@@ -39,9 +39,9 @@ pub(crate) fn plain_json(text: &str) -> String {
             Some(number) => char::from_u32(number).is_some_and(is_obeyed),
             None => matches!(escape.get(..2), Some("\\b" | "\\f")),
         };
-        if escape.starts_with("\\r\\n") {
+        if let Some(after) = escape.strip_prefix("\\r\\n") {
             out += "\\n";
-            rest = &escape[4..];
+            rest = after;
             continue;
         }
         match (is_obeyed || escape.starts_with("\\r"), escape.get(..length)) {
