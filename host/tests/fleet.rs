@@ -63,6 +63,71 @@ fn a_slow_board_of_a_fleet_is_named_and_fails_the_comparison() {
 }
 
 #[test]
+fn boards_that_are_wrong_missing_or_damaged_come_first() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = boards(folder.path(), 6, None);
+    let change = |index: usize, change: &dyn Fn(&mut results::Results)| {
+        let path = files[index].as_ref();
+        let mut board = results::Results::load(path, &[]).expect("it was written");
+        change(&mut board);
+        board.save(path).expect("ours");
+    };
+    let compare = |code: i32, more: &[&str], parts: &[&str]| {
+        let files = files.iter().map(String::as_str);
+        let arguments: Vec<&str> = ["compare", "--fleet"].into_iter().chain(files).collect();
+        let output = coalesce(&[&arguments[..], more].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+        text
+    };
+    let list = folder.path().join("nodes.txt").display().to_string();
+    std::fs::write(&list, "node0\nnode5\nnode05\nnode17\n").expect("a writable folder");
+    let text = compare(7, &["--expect", &list], &["MISSING node05", "MISSING node17"]);
+    assert!(!text.contains("MISSING node0:") && text.contains("0 of 6 boards"), "{text}");
+
+    std::fs::write(&files[5], "{\"schema\": NaN").expect("ours");
+    compare(8, &[], &["DAMAGED", "node5-gpu0.json", "0 of 5 boards are outliers"]);
+
+    change(2, &|board| {
+        for row in &mut board.rows {
+            row.outcome = results::RowOutcome::Wrong { reason: "element 7 is 3, not 4".to_owned() };
+        }
+    });
+    change(3, &|board| {
+        board.rows.truncate(4);
+        board.interrupted = true;
+    });
+    change(4, &|board| {
+        let reason = "CUDA_ERROR_ECC_UNCORRECTABLE".to_owned();
+        board.rows[0].outcome = results::RowOutcome::NotRun { reason };
+    });
+    let parts = [
+        "WRONG node2-gpu0: ",
+        "element 7 is 3, not 4",
+        "ABSENT node3-gpu0: ",
+        "INTERRUPTED node3-gpu0",
+        "ABSENT node4-gpu0: 1 rows",
+        "CUDA_ERROR_ECC_UNCORRECTABLE",
+    ];
+    let text = compare(6, &["--expect", &list], &parts);
+    assert!(text.starts_with("WRONG node2-gpu0"), "the first thing that is said: {text}");
+    let json = compare(6, &["--json"], &[]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON alone");
+    assert_eq!(json["fleets"][0]["unsound"][0]["board"], "node2-gpu0");
+    assert_eq!(json["damaged"].as_array().map(Vec::len), Some(1));
+
+    let output = folder.path().join("fleet").to_string_lossy().into_owned();
+    let report: Vec<&str> = ["report", "-o", &output]
+        .into_iter()
+        .chain(files[..5].iter().map(String::as_str))
+        .collect();
+    assert!(coalesce(&report).status.success());
+    let page = std::fs::read_to_string(format!("{output}/index.html")).expect("a page");
+    assert!(page.contains("rows are wrong") && page.contains("element 7 is 3"), "{page}");
+}
+
+#[test]
 fn a_comparison_as_json_has_every_row() {
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
     let output = coalesce(&["compare", committed, committed, "--json"]);

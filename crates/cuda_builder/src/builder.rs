@@ -234,21 +234,31 @@ impl CudaBuilder {
             Some(prefix) => output.with_extension(format!("{prefix}.ptx")),
             None => output.clone(),
         };
-        let stamp = output.with_extension("stamp");
-        let inputs = self.lowering_inputs(toolchain, bitcode)?;
-        if !output.exists() || std::fs::read(&stamp).ok().as_deref() != Some(inputs.as_slice()) {
-            let own_crate = compile::library(path)?;
-            let ptx = lower::ptx(
-                path,
-                &own_crate,
-                &self.lowering,
-                toolchain,
-                self.arch,
-                bitcode,
-                &output,
-            )?;
-            files::write_whole(&output, ptx.as_bytes())?;
-            files::write_whole(&stamp, &inputs)?;
+        let final_ir = output.with_extension("ll");
+        let vouched = || vec![bitcode.clone(), output.clone(), final_ir.clone()];
+        files::make(
+            &output.with_extension("stamp"),
+            &self.lowering_inputs(toolchain, bitcode),
+            vouched,
+            || {
+                let own_crate = compile::library(path)?;
+                let ptx = lower::ptx(
+                    path,
+                    &own_crate,
+                    &self.lowering,
+                    toolchain,
+                    self.arch,
+                    bitcode,
+                    &output,
+                )?;
+                files::write_whole(&output, ptx.as_bytes())
+            },
+        )?;
+        let in_folder = self.lowering.emit_llvm_ir.as_ref().zip(final_ir.file_name());
+        let in_folder = in_folder.map(|(folder, name)| folder.join(name));
+        for target in in_folder.iter().chain(&self.lowering.final_module) {
+            let ir = std::fs::read(&final_ir).map_err(CudaBuilderError::io("read", &final_ir))?;
+            files::write_changed(target, &ir)?;
         }
         if let Some(target) = &self.copy_to {
             let ptx = std::fs::read(&output).map_err(CudaBuilderError::io("read", &output))?;
@@ -265,23 +275,17 @@ impl CudaBuilder {
         })
     }
 
-    /// All that decides the PTX besides the tools' own behaviour: options, tools and bitcode.
-    fn lowering_inputs(
-        &self,
-        toolchain: &Toolchain,
-        bitcode: &Path,
-    ) -> Result<Vec<u8>, CudaBuilderError> {
-        let mut inputs = format!(
-            "{} {} {:?} {} {:?}\n",
+    /// All that decides the PTX besides the bytes of the bitcode and the tools' own behaviour, in one line.
+    fn lowering_inputs(&self, toolchain: &Toolchain, bitcode: &Path) -> String {
+        format!(
+            "{} {} {:?} {} {:?} {bitcode:?}",
             env!("CARGO_PKG_VERSION"),
             toolchain.describe(),
             self.arch,
             self.arch.ptx_version(),
             self.lowering,
         )
-        .into_bytes();
-        inputs.extend(std::fs::read(bitcode).map_err(CudaBuilderError::io("read", bitcode))?);
-        Ok(inputs)
+        .replace('\n', " ")
     }
 
     /// Where intermediate files persist.

@@ -39,6 +39,8 @@ pub(crate) fn bitcode(
     command
         .current_dir(path)
         .args(["rustc", "--lib", "--crate-type=cdylib", "--target", TARGET])
+        // Sources are compared by their bytes: one may come back with the time that it had.
+        .arg("-Zchecksum-freshness")
         .arg("--target-dir")
         .arg(&cargo_target)
         .args(["--profile", if options.release { "release" } else { "dev" }])
@@ -74,6 +76,7 @@ pub(crate) fn bitcode(
     command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
     let _turn = files::take_turn(&cargo_target)?;
+    fresh::forget(&output)?;
     if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
         forget(path, &cargo_target)?;
@@ -281,16 +284,36 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
     let folder = work.with_file_name(format!("core-alloc-{}", name.trim_end_matches('-')));
     let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
     let _turn = files::take_turn(&folder)?;
-    if folder.join("complete").exists() {
-        return Ok(folder);
-    }
+    let built = || files_in(&libraries);
+    files::make(&folder.join("complete"), &toolchain.version, built, || {
+        build_core(toolchain, &folder, &libraries)
+    })?;
+    Ok(folder)
+}
+
+/// The files of a folder; none where it cannot be read.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Builds `core` and `alloc` anew in `folder`, and puts them into `libraries`.
+fn build_core(
+    toolchain: &Toolchain,
+    folder: &Path,
+    libraries: &Path,
+) -> Result<(), CudaBuilderError> {
     eprintln!("building `core` and `alloc` for the GPU with {} (once)", toolchain.version);
     let source = folder.join("build");
+    for leftover in [&source, &folder.join("lib")] {
+        if leftover.exists() {
+            std::fs::remove_dir_all(leftover).map_err(CudaBuilderError::io("remove", leftover))?;
+        }
+    }
     let write = |path: PathBuf, text: &str| {
         std::fs::write(&path, text).map_err(CudaBuilderError::io("write", path))
     };
     std::fs::create_dir_all(source.join("src")).map_err(CudaBuilderError::io("create", &source))?;
-    std::fs::create_dir_all(&libraries).map_err(CudaBuilderError::io("create", &libraries))?;
+    std::fs::create_dir_all(libraries).map_err(CudaBuilderError::io("create", libraries))?;
     write(
         source.join("Cargo.toml"),
         "[package]\nname = \"only_core\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[profile.release]\npanic = \"abort\"\ncodegen-units = 1\nopt-level = \"z\"\n",
@@ -311,23 +334,20 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         return Err(CudaBuilderError::CoreDoesNotCompile { rustc: toolchain.version.clone() });
     }
     let built = source.join("target").join(TARGET).join("release/deps");
-    for entry in std::fs::read_dir(&built).map_err(CudaBuilderError::io("read", &built))?.flatten()
-    {
-        let name = entry.file_name();
+    for path in files_in(&built) {
+        let name = path.file_name().unwrap_or_default();
         let text = name.to_string_lossy();
         if (["libcore-", "liballoc-", "libcompiler_builtins-"]
             .iter()
             .any(|name| text.starts_with(name)))
             && text.ends_with(".rlib")
         {
-            let target = libraries.join(&name);
-            std::fs::copy(entry.path(), &target).map_err(CudaBuilderError::io("write", target))?;
+            let target = libraries.join(name);
+            std::fs::copy(&path, &target).map_err(CudaBuilderError::io("write", target))?;
         }
     }
     std::fs::remove_dir_all(source.join("target"))
-        .map_err(CudaBuilderError::io("remove", source.join("target")))?;
-    write(folder.join("complete"), &toolchain.version)?;
-    Ok(folder)
+        .map_err(CudaBuilderError::io("remove", source.join("target")))
 }
 
 #[cfg(test)]

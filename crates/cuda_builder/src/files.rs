@@ -1,8 +1,14 @@
-//! Files that several processes work on at once.
+//! Files that several processes work on at once, and stamps that tell whether files are what a build made.
+//!
+//! A process may be killed at any line, and anybody may change a file. So a file appears whole, by a rename; its stamp is
+//! removed before work on it begins, written after it, and holds the hash of what it vouches for.
 
 use crate::error::CudaBuilderError;
-use std::io::Write;
-use std::path::Path;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Waits until no other process works on `path`, and keeps others out until the file is dropped.
 pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
@@ -12,15 +18,135 @@ pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> 
     Ok(lock)
 }
 
-/// Writes a file so that readers see the old one or the new one, never a part.
+/// Writes a file so that readers see the old one or the new one, never a part. A new file has the mode that the umask leaves,
+/// and one that is replaced keeps its own.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
+    let written = || CudaBuilderError::io("write", path);
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder).map_err(CudaBuilderError::io("write", path))?;
-    file.write_all(bytes).map_err(CudaBuilderError::io("write", path))?;
-    file.persist(path).map_err(|error| CudaBuilderError::io("write", path)(error.error))?;
+    let mut beside = tempfile::Builder::new();
+    #[cfg(unix)]
+    beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = beside.tempfile_in(folder).map_err(written())?;
+    file.write_all(bytes).map_err(written())?;
+    if let Ok(held) = std::fs::metadata(path) {
+        file.as_file().set_permissions(held.permissions()).map_err(written())?;
+    }
+    file.persist(path).map_err(|error| written()(error.error))?;
     Ok(())
+}
+
+/// Makes files by `work`, unless `stamp` says that they are there as they were made, and for the same line `about`.
+///
+/// `vouched` names what the stamp then vouches for: the files, and those that they were made of.
+pub(crate) fn make(
+    stamp: &Path,
+    about: &str,
+    vouched: impl Fn() -> Vec<PathBuf>,
+    work: impl FnOnce() -> Result<(), CudaBuilderError>,
+) -> Result<(), CudaBuilderError> {
+    let held = std::fs::read_to_string(stamp).unwrap_or_default();
+    let mut lines = held.lines();
+    if lines.next() == Some(about)
+        && let Some(seen) = lines.map(seen_again).collect::<Option<Vec<String>>>()
+        && !seen.is_empty()
+    {
+        return write_changed(stamp, text(about, &seen).as_bytes());
+    }
+    remove(stamp)?;
+    work()?;
+    let seen = vouched().iter().map(|path| see(path)).collect::<Result<Vec<_>, _>>()?;
+    write_whole(stamp, text(about, &seen).as_bytes())
+}
+
+/// The text of a stamp.
+fn text(about: &str, seen: &[String]) -> String {
+    let mut text = format!("{about}\n");
+    seen.iter().for_each(|line| text += &format!("{line}\n"));
+    text
+}
+
+/// Removes a file that may be absent.
+pub(crate) fn remove(path: &Path) -> Result<(), CudaBuilderError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(CudaBuilderError::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line that tells whether a file is still what it is now: its length, the time of its last change, its hash, its path.
+pub(crate) fn see(path: &Path) -> Result<String, CudaBuilderError> {
+    let facts = std::fs::metadata(path).map_err(CudaBuilderError::io("read", path))?;
+    let bytes = contents(path, &facts).map_err(CudaBuilderError::io("read", path))?;
+    Ok(format!("{} {} {} {}", bytes.len(), changed(&facts), hash(&bytes), path.display()))
+}
+
+/// The bytes of a file; of a folder, which a build script may watch, the names in it.
+fn contents(path: &Path, facts: &std::fs::Metadata) -> std::io::Result<Vec<u8>> {
+    if !facts.is_dir() {
+        return std::fs::read(path);
+    }
+    let entries = std::fs::read_dir(path)?;
+    let mut names = entries
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<std::io::Result<Vec<_>>>()?;
+    names.sort();
+    Ok(names.join("\n").into_bytes())
+}
+
+/// The line of a file that changes, which [`seen_again`] never holds for the same.
+pub(crate) fn unseen(path: &Path) -> String {
+    format!("0 0 - {}", path.display())
+}
+
+/// The line of [`see`] for its file of today, which has the same bytes; nothing where it has not.
+///
+/// A file of the same length that nobody changed since is not read: that time is the system's own, and copying or renaming a
+/// file sets it anew.
+pub(crate) fn seen_again(line: &str) -> Option<String> {
+    let (length, rest) = line.split_once(' ')?;
+    let (time, rest) = rest.split_once(' ')?;
+    let (hash, path) = rest.split_once(' ')?;
+    let facts = std::fs::metadata(path).ok()?;
+    if facts.is_file() && facts.len().to_string() != length {
+        return None;
+    }
+    if changed(&facts).to_string() == time {
+        return Some(line.to_owned());
+    }
+    see(Path::new(path)).ok().filter(|now| now.split(' ').nth(2) == Some(hash))
+}
+
+/// The path that a line of [`see`] ends with.
+pub(crate) fn path_of(line: &str) -> Option<&Path> {
+    line.splitn(4, ' ').nth(3).map(Path::new)
+}
+
+/// When a file was last changed, in nanoseconds: its contents or its place, which no program can date back.
+pub(crate) fn changed(facts: &std::fs::Metadata) -> u128 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = u128::try_from(facts.ctime()).unwrap_or(0);
+        seconds * 1_000_000_000 + u128::try_from(facts.ctime_nsec()).unwrap_or(0)
+    }
+    #[cfg(not(unix))]
+    facts.modified().map_or(0, nanoseconds)
+}
+
+/// A time as [`changed`] tells it.
+pub(crate) fn nanoseconds(time: SystemTime) -> u128 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos())
+}
+
+fn hash(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// As [`write_whole`], when the file does not hold the bytes already: its time stamp then stays, too.
@@ -46,6 +172,65 @@ mod tests {
         assert_eq!(written(), first);
         write_changed(&path, b"two").expect("a writable folder");
         assert_eq!(std::fs::read(&path).expect("a file"), b"two");
+    }
+
+    #[test]
+    fn files_are_made_again_unless_they_are_as_they_were_made() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [source, made, stamp] =
+            ["source", "made", "stamp"].map(|name| folder.path().join(name));
+        let write = |path: &Path, text: &str| std::fs::write(path, text).expect("writable");
+        write(&source, "1");
+        let runs = std::cell::Cell::new(0);
+        let vouched = || vec![source.clone(), made.clone()];
+        let make_it = |about: &str| {
+            let before = runs.get();
+            let work = || {
+                runs.set(before + 1);
+                write(&made, "made");
+                Ok(())
+            };
+            make(&stamp, about, vouched, work).expect("writable");
+            runs.get() > before
+        };
+        assert!(make_it("a"));
+        assert!(!make_it("a"));
+        assert!(make_it("b"), "it is about something else");
+        for (path, text) in [(&made, "mad"), (&made, "mode"), (&made, ""), (&source, "2")] {
+            write(path, text);
+            assert!(make_it("b"), "{} has other bytes", path.display());
+            assert!(!make_it("b"));
+        }
+        for path in [&made, &source] {
+            let bytes = std::fs::read(path).expect("it is there");
+            std::fs::remove_file(path).expect("ours");
+            if path == &made {
+                assert!(make_it("b"), "it is gone");
+            }
+            std::fs::write(path, bytes).expect("writable");
+            assert!(!make_it("b"), "the same bytes at another time");
+        }
+        for text in ["", "b\n", "b\n4 1 0 /nowhere\n", "b\nnonsense\n"] {
+            write(&stamp, text);
+            assert!(make_it("b"), "a stamp that says {text:?}");
+        }
+        let broken = make(&stamp, "c", vouched, || Err(CudaBuilderError::NoOutDir));
+        assert!(broken.is_err() && !stamp.exists(), "what was not finished has no stamp");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_umask_decides_the_mode_of_a_new_file_and_an_old_one_keeps_its_own() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [plain, ours] = ["plain", "ours"].map(|name| folder.path().join(name));
+        let mode = |path| std::fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+        std::fs::write(&plain, "").expect("writable");
+        write_whole(&ours, b"one").expect("writable");
+        assert_eq!(mode(&ours), mode(&plain));
+        std::fs::set_permissions(&ours, PermissionsExt::from_mode(0o600)).expect("ours");
+        write_whole(&ours, b"two").expect("writable");
+        assert_eq!(mode(&ours), 0o600);
     }
 
     #[test]

@@ -3,22 +3,38 @@
 //! cargo cannot tell: it looks for the library that rustc, told not to link, does not write, and compiles the crate at
 //! every call. So a note beside the bitcode lists what decided it: the sources of the crate and of those beside it,
 //! their manifests, the lock file, which stands for all other crates, cargo's settings, and the variables that the
-//! source reads. The note's time is that at which cargo was started; a file that is newer may not have been read.
+//! source reads. Each file is noted with its hash, and so is the bitcode itself. A file that was changed after cargo was
+//! started may not have been read, so there is no note then.
 
 use crate::error::CudaBuilderError;
 use crate::files;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Whether nothing changed since `bitcode` was made.
 pub(crate) fn is_up_to_date(bitcode: &Path) -> bool {
     let note = note_of(bitcode);
-    let Ok(made) = std::fs::metadata(&note).and_then(|note| note.modified()) else { return false };
     let Ok(text) = std::fs::read_to_string(&note) else { return false };
-    bitcode.exists() && text.lines().all(|line| is_unchanged(line, made))
+    let now = text.lines().map(|line| Some(unchanged(line)? + "\n")).collect::<Option<String>>();
+    // What the next call need not read is noted; where that fails, it reads.
+    now.is_some_and(|now| is_whole(bitcode) && files::write_changed(&note, now.as_bytes()).is_ok())
+}
+
+/// Whether `bitcode` is what a build made that came to its end, whatever changed since.
+fn is_whole(bitcode: &Path) -> bool {
+    let text = std::fs::read_to_string(note_of(bitcode)).unwrap_or_default();
+    let made = text.lines().find_map(|line| line.strip_prefix("made "));
+    made.is_some_and(|made| files::seen_again(made).is_some())
+}
+
+/// Forgets what is known of `bitcode`, which is about to be made, and removes it where it is not what a build made.
+pub(crate) fn forget(bitcode: &Path) -> Result<(), CudaBuilderError> {
+    if !is_whole(bitcode) {
+        files::remove(bitcode)?;
+    }
+    files::remove(&note_of(bitcode))
 }
 
 /// The files and the variables that decided `bitcode`.
@@ -30,7 +46,9 @@ pub(crate) fn made_of(bitcode: &Path) -> (Vec<PathBuf>, Vec<String>) {
     };
     let variables = lines("variable").into_iter();
     let names = variables.map(|set| set.split('=').next().unwrap_or_default().to_owned());
-    (lines("file").into_iter().map(PathBuf::from).collect(), names.collect())
+    let paths =
+        lines("file").iter().filter_map(|line| files::path_of(line)).map(Path::to_owned).collect();
+    (paths, names.collect())
 }
 
 /// Notes what `bitcode` was made of by a cargo that was started at `started`.
@@ -43,21 +61,16 @@ pub(crate) fn note(
     let path = note_of(bitcode);
     if dependencies.sources.is_empty() {
         // Nothing is known of what was read, so it is compiled every time.
-        return match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(CudaBuilderError::io("remove", path)(error))
-            }
-            _ => Ok(()),
-        };
+        return files::remove(&path);
     }
-    let mut files: BTreeSet<PathBuf> = dependencies.sources.iter().cloned().collect();
+    let mut read: BTreeSet<PathBuf> = dependencies.sources.iter().cloned().collect();
     let mut absent = BTreeSet::new();
     let folders: BTreeSet<&Path> = dependencies
         .sources
         .iter()
         .filter_map(|source| source.ancestors().find(|at| at.join("Cargo.toml").exists()))
         .collect();
-    files.extend(folders.into_iter().map(|folder| folder.join("Cargo.toml")));
+    read.extend(folders.into_iter().map(|folder| folder.join("Cargo.toml")));
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let settings =
         home.into_iter().flat_map(|home| [home.join("config.toml"), home.join("config")]);
@@ -67,15 +80,19 @@ pub(crate) fn note(
     });
     for path in above.chain(settings) {
         if path.exists() {
-            files.insert(path)
+            read.insert(path)
         } else {
             absent.insert(path)
         };
     }
 
+    let started = files::nanoseconds(started);
     let mut text = String::new();
-    for path in files {
-        let _ = writeln!(text, "file {}", path.display());
+    for path in read {
+        let seen = files::see(&path)?;
+        let facts = std::fs::metadata(&path).map_err(CudaBuilderError::io("read", &path))?;
+        let is_read = files::changed(&facts) < started;
+        let _ = writeln!(text, "file {}", if is_read { seen } else { files::unseen(&path) });
     }
     for path in absent {
         let _ = writeln!(text, "absent {}", path.display());
@@ -83,9 +100,8 @@ pub(crate) fn note(
     for variable in &dependencies.variables {
         let _ = writeln!(text, "variable {variable}");
     }
-    files::write_whole(&path, text.as_bytes())?;
-    let opened = std::fs::File::options().write(true).open(&path);
-    opened.and_then(|note| note.set_modified(started)).map_err(CudaBuilderError::io("write", path))
+    let _ = writeln!(text, "made {}", files::see(bitcode)?);
+    files::write_whole(&path, text.as_bytes())
 }
 
 /// What cargo and rustc say that a build read.
@@ -127,20 +143,19 @@ fn note_of(bitcode: &Path) -> PathBuf {
     bitcode.with_extension("made-of")
 }
 
-/// Whether what a line of a note says still holds.
-fn is_unchanged(line: &str, made: SystemTime) -> bool {
-    match line.split_once(' ') {
-        Some(("file", path)) => {
-            let changed = std::fs::metadata(path).and_then(|file| file.modified());
-            changed.is_ok_and(|changed| changed < made)
-        }
-        Some(("absent", path)) => !Path::new(path).exists(),
-        Some(("variable", set)) => match set.split_once('=') {
+/// A line of a note as it would be written now; nothing where what it says no longer holds.
+fn unchanged(line: &str) -> Option<String> {
+    let (kind, what) = line.split_once(' ')?;
+    let holds = match kind {
+        "file" | "made" => return Some(format!("{kind} {}", files::seen_again(what)?)),
+        "absent" => !Path::new(what).exists(),
+        "variable" => match what.split_once('=') {
             Some((name, value)) => std::env::var(name).is_ok_and(|now| now == value),
-            None => std::env::var_os(set).is_none(),
+            None => std::env::var_os(what).is_none(),
         },
         _ => false,
-    }
+    };
+    holds.then(|| line.to_owned())
 }
 
 #[cfg(test)]
@@ -180,24 +195,22 @@ mod tests {
         let bitcode = path("bitcode.bc");
         assert_eq!(made_of(&bitcode), (Vec::new(), Vec::new()));
         assert!(!is_up_to_date(&bitcode), "there is no note");
-        let later = SystemTime::now() + Duration::from_secs(60);
-        let note = || note(&bitcode, later, folder.path(), &dependencies).expect("writable");
+        let after = || SystemTime::now() + Duration::from_secs(60);
+        let note = || note(&bitcode, after(), folder.path(), &dependencies).expect("writable");
         note();
         assert!(is_up_to_date(&bitcode));
         let (files, variables) = made_of(&bitcode);
         assert!(files.ends_with(&[path("Cargo.toml"), path("lib.rs")]), "{files:?}");
         assert_eq!(variables, ["COALESCE_UNSET_FOR_TEST"]);
-        let touch = |name: &str, time: SystemTime| {
-            let file = std::fs::File::options().append(true).open(path(name)).expect("a file");
-            file.set_modified(time).expect("our file");
-        };
         for name in ["lib.rs", "Cargo.toml"] {
-            touch(name, later + Duration::from_secs(1));
+            let file = || std::fs::File::options().append(true).open(path(name)).expect("a file");
+            let first = file().metadata().and_then(|file| file.modified()).expect("a time");
+            // As many bytes, with the time of the old ones: what `mv k.rs.bak k.rs` leaves.
+            std::fs::write(path(name), name.to_uppercase()).expect("writable");
+            file().set_modified(first).expect("our file");
             assert!(!is_up_to_date(&bitcode), "{name} changed");
-            touch(name, later);
-            assert!(!is_up_to_date(&bitcode), "{name} changed as cargo was started");
-            touch(name, later - Duration::from_secs(1));
-            assert!(is_up_to_date(&bitcode));
+            write(name);
+            assert!(is_up_to_date(&bitcode), "{name} is what it was");
         }
         write("Cargo.lock");
         assert!(!is_up_to_date(&bitcode), "a file appeared");
@@ -206,16 +219,28 @@ mod tests {
         std::fs::remove_file(path("lib.rs")).expect("our file");
         assert!(!is_up_to_date(&bitcode), "a source is gone");
         write("lib.rs");
-        super::note(&bitcode, later, folder.path(), &Dependencies::default()).expect("writable");
+        assert!(is_up_to_date(&bitcode));
+        forget(&bitcode).expect("writable");
+        assert!(!is_up_to_date(&bitcode) && bitcode.exists(), "it is whole, and about to be made");
+        forget(&bitcode).expect("writable");
+        assert!(!bitcode.exists(), "nobody knows what it is");
+        write("bitcode.bc");
+        note();
+        std::fs::write(&bitcode, "bitcode.b").expect("writable");
+        assert!(!is_up_to_date(&bitcode), "it was cut");
+        super::note(&bitcode, SystemTime::UNIX_EPOCH, folder.path(), &dependencies)
+            .expect("writable");
+        assert!(!is_up_to_date(&bitcode), "the sources are newer than the compiler's start");
+        assert!(made_of(&bitcode).0.contains(&path("lib.rs")), "they are known all the same");
+        super::note(&bitcode, after(), folder.path(), &Dependencies::default()).expect("writable");
         assert!(!is_up_to_date(&bitcode), "nobody knows the sources");
     }
 
     #[test]
     fn a_variable_that_the_source_reads_counts() {
-        let now = SystemTime::now();
         let path = std::env::var("PATH").expect("tests have a PATH");
-        assert!(is_unchanged(&format!("variable PATH={path}"), now));
-        assert!(!is_unchanged("variable PATH=/nowhere", now));
-        assert!(!is_unchanged("variable PATH", now), "it was not set and is");
+        assert!(unchanged(&format!("variable PATH={path}")).is_some());
+        assert!(unchanged("variable PATH=/nowhere").is_none());
+        assert!(unchanged("variable PATH").is_none(), "it was not set and is");
     }
 }

@@ -8,7 +8,7 @@ use crate::{facts, ir, kernels, load_caching, local_memory, unsupported};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
-/// `output`. Beside it lie the files of the steps.
+/// `output`. Beside it lie the files of the steps, of which `.ll` is the LLVM IR that became PTX.
 pub(crate) fn ptx(
     path: &Path,
     own_crate: &str,
@@ -55,19 +55,15 @@ pub(crate) fn ptx(
     if options.fast_div {
         flags.push("-nvptx-prec-divf32=0");
     }
-    run(toolchain, "llc", &final_ir, output, &flags).map_err(|error| match &error {
+    let lowered = step("lowered.ptx");
+    run(toolchain, "llc", &final_ir, &lowered, &flags).map_err(|error| match &error {
         CudaBuilderError::ToolFailed { output, .. } => {
             let module = std::fs::read_to_string(&final_ir).unwrap_or_default();
             unsupported::error(output, &module).unwrap_or(error)
         }
         _ => error,
     })?;
-    let in_folder = options.emit_llvm_ir.as_ref().zip(final_ir.file_name());
-    let in_folder = in_folder.map(|(folder, name)| folder.join(name));
-    for target in in_folder.iter().chain(&options.final_module) {
-        std::fs::copy(&final_ir, target).map_err(CudaBuilderError::io("write", target))?;
-    }
-    let mut ptx = read(output)?;
+    let mut ptx = read(&lowered)?;
     check_constants(&ptx)?;
     align_tensor_maps(&mut ptx);
     load_caching::mark(&mut ptx, options.load_caching);

@@ -3,7 +3,7 @@
 use crate::backend::SymbolSource;
 use crate::code::ReturnCode;
 use crate::error::{DriverError, Searched};
-use crate::names::{LIBRARY_VARIABLE, SONAME};
+use crate::names::{LIBRARY_VARIABLE, SONAME, VIRTUAL_MARK};
 use crate::symbol::Symbol;
 use crate::version::CudaVersion;
 use libloading::Library;
@@ -74,6 +74,7 @@ fn open_chosen(value: PathBuf) -> Result<NativeLibrary, DriverError> {
     let path = if value.is_dir() { value.join(SONAME) } else { value.clone() };
     let problem = match open_one(&path).map(check) {
         Ok(Ok(library)) => return Ok(library),
+        Ok(Err(Unusable::Virtual)) => VIRTUAL.to_owned(),
         Ok(Err(Unusable::Lacks(symbol))) => format!("it has no function {symbol}"),
         Ok(Err(Unusable::TooOld(found))) => {
             format!("it supports CUDA {found} and CUDA {MINIMUM_VERSION} or newer is needed")
@@ -96,6 +97,9 @@ fn open_first(candidates: Vec<PathBuf>) -> Result<NativeLibrary, DriverError> {
         match open_one(&path) {
             Ok(library) => match check(library) {
                 Ok(library) => return Ok(library),
+                Err(Unusable::Virtual) => {
+                    searched.push(Searched { path, problem: Some(VIRTUAL.to_owned()) });
+                }
                 Err(Unusable::Lacks(symbol)) => {
                     unusable =
                         unusable.or(Some(DriverError::SymbolMissing { library: path, symbol }));
@@ -157,8 +161,13 @@ fn open_one(path: &Path) -> Result<NativeLibrary, String> {
     Ok(NativeLibrary { library, path: path.to_owned() })
 }
 
+/// What is said of the virtual GPU's library, which the loader finds where a folder of ours is on its path.
+const VIRTUAL: &str = "it is Coalesce's virtual GPU, for programs that are profiled";
+
 /// Why a library that could be opened is not used.
 enum Unusable {
+    /// It answers for no GPU.
+    Virtual,
     /// It has no such function, and so is not a driver.
     Lacks(String),
     /// It is a driver for this version of CUDA.
@@ -167,6 +176,9 @@ enum Unusable {
 
 /// Hands the library back if it has the essential functions and is new enough.
 fn check(library: NativeLibrary) -> Result<NativeLibrary, Unusable> {
+    if library.symbol(VIRTUAL_MARK).is_some() {
+        return Err(Unusable::Virtual);
+    }
     let missing = ESSENTIAL.iter().find(|symbol| library.symbol(symbol.c_name()).is_none());
     if let Some(missing) = missing {
         return Err(Unusable::Lacks(missing.c_name().to_string_lossy().into_owned()));
@@ -273,8 +285,29 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
+    #[test]
+    fn the_virtual_gpu_is_no_driver() {
+        let folder = std::env::temp_dir().join(format!("virtual-drivers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mark = VIRTUAL_MARK.to_str().unwrap();
+        let marked = format!("#[unsafe(no_mangle)] pub extern \"C\" fn {mark}() {{}}\n");
+        let ours = marked_driver(&folder, 13000, &marked);
+        assert!(problem(&ours).contains("virtual GPU"));
+        let real = driver(&folder, 12040);
+        let opened = open_first(vec![ours.clone(), real.clone()]).unwrap();
+        assert_eq!(opened.name(), real.display().to_string());
+        let error = open_first(vec![ours]).unwrap_err();
+        assert!(error.to_string().contains("virtual GPU"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
     /// Compiles a library with the essential functions that reports the version.
     fn driver(folder: &Path, version: u32) -> PathBuf {
+        marked_driver(folder, version, "")
+    }
+
+    /// [`driver`] with more functions.
+    fn marked_driver(folder: &Path, version: u32, more: &str) -> PathBuf {
         let (source, library) =
             (folder.join(format!("{version}.rs")), folder.join(format!("{version}.so")));
         let mut text = String::from(
@@ -289,7 +322,7 @@ mod tests {
             let name = symbol.c_name().to_str().unwrap();
             text += &format!("#[unsafe(no_mangle)] extern \"C\" fn {name}{body}\n");
         }
-        std::fs::write(&source, text).unwrap();
+        std::fs::write(&source, text + more).unwrap();
         let compiled =
             std::process::Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
                 .args([

@@ -10,6 +10,7 @@ use results::{
 };
 use simt::Finding;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationRecord};
 
 /// Operations that a timeline has at most; of more the last are kept.
@@ -38,8 +39,13 @@ impl Collector {
             kernels: HashMap::new(),
             instructions: HashMap::new(),
             operations: Vec::new(),
-            sources: Sources::default(),
+            sources: Sources::below(&[]),
         }
+    }
+
+    /// Source files are read below these folders, too, and not only below the working folder.
+    pub fn read_sources_below(&mut self, folders: &[PathBuf]) {
+        self.sources = Sources::below(folders);
     }
 
     /// A kernel ran.

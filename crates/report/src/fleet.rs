@@ -86,6 +86,20 @@ fn summary(nodes: &[Node], fleets: &[Fleet], title: &str) -> Markup {
             (LEAST_PERCENT) " % above the median board. Launches and work of the host accuse nobody: they differ from run to run."
         }
         @for (index, fleet) in fleets.iter().enumerate() {
+            @for unsound in &fleet.unsound {
+                p {
+                    strong { (nodes[unsound.node].name) }
+                    (format!(
+                        ": {} rows are wrong, {} rows are absent that most boards have{}",
+                        unsound.wrong.len(),
+                        unsound.absent.len(),
+                        if unsound.interrupted { ", and its run was interrupted." } else { "." }
+                    ))
+                    @if let Some((row, reason)) = unsound.wrong.first().or(unsound.absent.first()) {
+                        " The first is " (row) ": " (reason)
+                    }
+                }
+            }
             h2 id=(format!("outliers-{index}")) { "Outliers among " (fleet.nodes.len()) " x " (fleet.model) }
             (outliers_of(nodes, fleet))
             h2 id=(format!("boards-{index}")) { "Boards: " (fleet.model) }

@@ -24,6 +24,8 @@ pub struct Page {
 pub fn check(folder: &Path) -> Result<PathBuf> {
     let cannot = || format!("cannot write {}: choose another folder", folder.display());
     let absolute = std::path::absolute(folder).with_context(cannot)?;
+    // A link to a folder stands for it.
+    let absolute = absolute.canonicalize().unwrap_or(absolute);
     let metadata = match std::fs::symlink_metadata(&absolute) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use maud::{Markup, html};
 use results::{
     CountedPattern, CountedVariant, Counts, Measured, Pair, Renamed, Results, Row, RowOutcome,
-    Spread, differences, pairs, unranked,
+    Spread, differences, pairs, plain, unranked,
 };
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub struct Subject<'a> {
 /// The name of a file without its folder and its endings.
 pub fn stem(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.trim_end_matches(".gz").trim_end_matches(".json").to_owned()
+    plain(name.trim_end_matches(".gz").trim_end_matches(".json")).into_owned()
 }
 
 impl Runs {

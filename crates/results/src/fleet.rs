@@ -7,7 +7,7 @@
 //! ([`LEAST_PERCENT`]). Medians are not moved by the outliers themselves, as long as most boards are sound.
 
 use crate::resource::Resource;
-use crate::run::{Environment, Results, Row};
+use crate::run::{Environment, Results, Row, RowOutcome};
 use std::collections::BTreeMap;
 
 /// Boards of one model below which nothing can be said: of three, one that is odd makes a third of them.
@@ -123,6 +123,19 @@ pub struct Outlier {
     pub score: Score,
 }
 
+/// A board that has not the rows that most boards have: its figures tell nothing of what it cannot do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsound {
+    /// Which one, counted as the nodes were given.
+    pub node: usize,
+    /// Rows that were wrong there, each with the reason.
+    pub wrong: Vec<(String, String)>,
+    /// Rows that could not run there, each with the reason, or that its file does not have.
+    pub absent: Vec<(String, String)>,
+    /// Whether its run came to its end.
+    pub interrupted: bool,
+}
+
 /// A row over all boards that have it.
 #[derive(Clone, Debug)]
 pub struct FleetRow {
@@ -153,6 +166,8 @@ pub struct Fleet {
     pub scores: Vec<BTreeMap<Part, Score>>,
     /// The slowest first.
     pub outliers: Vec<Outlier>,
+    /// Those with the most wrong rows first. They are found among any number of boards.
+    pub unsound: Vec<Unsound>,
 }
 
 /// The fleets among nodes, one per model of GPU. One with fewer than [`LEAST_BOARDS`] boards has no outliers.
@@ -206,7 +221,44 @@ fn fleet(nodes: &[Node], model: String, members: Vec<usize>) -> Fleet {
         }
     }
     outliers.sort_by(|a, b| b.score.ratio.total_cmp(&a.score.ratio));
-    Fleet { model, nodes: members, rows, scores, outliers }
+    let unsound = unsound(nodes, &members);
+    Fleet { model, nodes: members, rows, scores, outliers, unsound }
+}
+
+/// The boards that have not what most of the members have, or whose run is unfinished.
+fn unsound(nodes: &[Node], members: &[usize]) -> Vec<Unsound> {
+    type Key = (String, String, Option<String>);
+    let key = |row: &Row| -> Key { (row.name(), row.show_size(), row.sweep.clone()) };
+    let rows_of = |node: usize| nodes[node].results.rows.iter().filter(|row| !row.peer);
+    let mut measured: BTreeMap<Key, usize> = BTreeMap::new();
+    for row in members.iter().flat_map(|node| rows_of(*node)) {
+        *measured.entry(key(row)).or_default() += usize::from(row.measured().is_some());
+    }
+    let board = |node: usize| {
+        let own: BTreeMap<Key, &Row> = rows_of(node).map(|row| (key(row), row)).collect();
+        let (mut wrong, mut absent) = (Vec::new(), Vec::new());
+        for (of, count) in &measured {
+            let name = || format!("{} at {}", of.0, of.1);
+            let most_have_it = 2 * count > members.len();
+            match own.get(of).map(|row| &row.outcome) {
+                Some(RowOutcome::Measured(_)) => {}
+                // Nobody's rows may be wrong, whatever the others have.
+                Some(RowOutcome::Wrong { reason }) => wrong.push((name(), reason.clone())),
+                Some(RowOutcome::NotRun { reason }) if most_have_it => {
+                    absent.push((name(), reason.clone()));
+                }
+                None if most_have_it => absent.push((name(), "it is not in the file".to_owned())),
+                Some(RowOutcome::NotRun { .. }) | None => {}
+            }
+        }
+        let interrupted = nodes[node].results.interrupted;
+        Unsound { node, wrong, absent, interrupted }
+    };
+    let boards = members.iter().map(|node| board(*node));
+    let is_unsound = |it: &Unsound| it.interrupted || !it.wrong.is_empty() || !it.absent.is_empty();
+    let mut unsound: Vec<Unsound> = boards.filter(is_unsound).collect();
+    unsound.sort_by_key(|it| std::cmp::Reverse((it.wrong.len(), it.absent.len())));
+    unsound
 }
 
 /// The rows and the measured peaks that at least [`LEAST_BOARDS`] boards have, or all if there are fewer boards.

@@ -9,6 +9,7 @@ mod compare;
 mod counters;
 mod counts;
 pub mod fleet;
+mod plain;
 mod predictions;
 mod profile;
 mod read;
@@ -29,6 +30,7 @@ pub use counts::{
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
     place,
 };
+pub use plain::plain;
 pub use predictions::add_predictions;
 pub use profile::{
     FailOn, Mistake, PROFILE_SCHEMA, ProfiledHazard, ProfiledInstruction, ProfiledKernel,
@@ -44,4 +46,4 @@ pub use run::{
 pub use spread::Spread;
 pub use timeline::{Engine, Interval, Kind, Origin, Timeline};
 pub use traffic::Traffic;
-pub use write::{check_writable, write, write_json};
+pub use write::{check_writable, is_file, write, write_json, write_somewhere};

@@ -1,5 +1,6 @@
 //! Text of files that somebody else may have written.
 
+use crate::plain::plain_json;
 use flate2::read::GzDecoder;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
@@ -8,7 +9,7 @@ use std::path::Path;
 /// Bytes of a file that are read, after it was unpacked: forty times those of a whole run.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
-/// The text of a file, unpacked if its name ends in `.gz`.
+/// The text of a JSON file, without what a terminal would obey; unpacked if its name ends in `.gz`.
 ///
 /// # Errors
 /// It cannot be read, it is no text, or it is larger than any file of ours.
@@ -28,7 +29,9 @@ pub fn read_text(path: &Path) -> Result<String> {
             format!("it has more than {MAX_BYTES} bytes{unpacked}: it is no file of ours");
         return Err(Error::new(ErrorKind::InvalidData, message));
     }
-    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))?;
+    Ok(plain_json(&text))
 }
 
 #[cfg(test)]

@@ -309,7 +309,17 @@ pub struct MinimumTime {
 impl Results {
     /// Writes the file, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write::write_json(path, self)
+        write::write(path, self.text()?.as_bytes())
+    }
+
+    /// The text of the file: rows and counts are a line each.
+    ///
+    /// # Errors
+    /// A number that JSON does not have.
+    pub fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self).context("a result is plain data")?
+            + "
+")
     }
 
     /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was

@@ -8,6 +8,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+/// Links that are followed one after the other, as many as the system does.
+const MAX_LINKS: usize = 40;
+
 /// Where a text goes.
 enum Target {
     /// A regular file, or one that is not there yet: written beside it and renamed.
@@ -17,8 +20,14 @@ enum Target {
 }
 
 impl Target {
-    /// Follows links, so that a link stays one.
+    /// Follows links, so that a link stays one, also where what it leads to is not there yet.
     fn of(path: &Path) -> Result<Target> {
+        let mut path = path.to_owned();
+        for _ in 0..MAX_LINKS {
+            let Ok(leads_to) = std::fs::read_link(&path) else { break };
+            path = folder(&path).join(leads_to);
+        }
+        let path = path.as_path();
         match std::fs::metadata(path) {
             Ok(facts) if facts.is_dir() => {
                 bail!("cannot write {}: it is a folder; name a file in it", path.display())
@@ -42,9 +51,21 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file beside `path` that disappears unless it is renamed.
+/// A file beside `path` that disappears unless it is renamed. It has the mode of the file there, or what the umask leaves.
 fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder(path)).map_err(|error| {
+    let mut beside = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        beside.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let made = beside.tempfile_in(folder(path)).and_then(|file| {
+        if let Ok(held) = std::fs::metadata(path) {
+            file.as_file().set_permissions(held.permissions())?;
+        }
+        Ok(file)
+    });
+    made.map_err(|error| {
         // The name of the temporary file means nothing to the reader of the message.
         let cause = match error.kind() {
             ErrorKind::NotFound => "there is no folder to hold it".to_owned(),
@@ -54,7 +75,18 @@ fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
     })
 }
 
+/// Opens a pipe or a device. A pipe that nobody reads is waited for, and that is said.
 fn open_stream(path: &Path) -> Result<File> {
+    #[cfg(unix)]
+    // Open until the pipe is open again: a reader would take its closing for the end.
+    let _held = {
+        use std::os::unix::fs::OpenOptionsExt;
+        let at_once = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path);
+        if at_once.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO)) {
+            eprintln!("waiting until somebody reads {}", path.display());
+        }
+        at_once
+    };
     OpenOptions::new().write(true).open(path).with_context(|| cannot(path))
 }
 
@@ -110,16 +142,41 @@ pub fn write(path: &Path, text: &[u8]) -> Result<()> {
         Target::File(path) => path,
     };
     let mut file = beside(&target)?;
-    file.write_all(text).with_context(|| cannot(path))?;
+    // Past the temporary file's own methods, whose errors have its name, which means nothing to the reader.
+    file.as_file_mut().write_all(text).with_context(|| cannot(path))?;
     file.as_file().sync_all().with_context(|| cannot(path))?;
-    let file = file.persist(&target).map_err(|error| error.error).with_context(|| cannot(path))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let readable = std::fs::Permissions::from_mode(0o644);
-        file.set_permissions(readable).with_context(|| cannot(path))?;
-    }
+    file.persist(&target).map_err(|error| error.error).with_context(|| cannot(path))?;
     Ok(())
+}
+
+/// Writes a file as [`write()`] does; where that fails, into a new file of the folder for temporary files or of the current
+/// one, so that hours of work are not lost.
+///
+/// # Errors
+/// What [`write()`] says; it begins with the place where the text is, if there is one.
+pub fn write_somewhere(path: &Path, text: &[u8]) -> Result<()> {
+    let Err(error) = write(path, text) else { return Ok(()) };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let in_folder = |folder: PathBuf| {
+        let mut file = tempfile::Builder::new()
+            .prefix("coalesce-")
+            .suffix(&format!("-{name}"))
+            .tempfile_in(folder)
+            .ok()?;
+        file.write_all(text).and_then(|()| file.as_file().sync_all()).ok()?;
+        file.into_temp_path().keep().ok()
+    };
+    match [std::env::temp_dir(), PathBuf::from(".")].into_iter().find_map(in_folder) {
+        Some(place) => {
+            Err(error.context(format!("the text for it is in {} instead", place.display())))
+        }
+        None => Err(error),
+    }
+}
+
+/// Whether a path is that of a file that can be written again and again: no pipe and no device.
+pub fn is_file(path: &Path) -> bool {
+    matches!(Target::of(path), Ok(Target::File(_)))
 }
 
 #[cfg(all(test, unix))]
@@ -153,6 +210,41 @@ mod tests {
         write(&link, b"new").expect("a regular file");
         assert!(std::fs::symlink_metadata(&link).expect("it is there").is_symlink());
         assert_eq!(std::fs::read(&file).expect("it is there"), b"new");
+        // One that leads nowhere yet, by a path from its own folder.
+        std::fs::remove_file(&file).expect("ours");
+        std::fs::remove_file(&link).expect("ours");
+        std::os::unix::fs::symlink("file", &link).expect("a writable folder");
+        write(&link, b"newer").expect("a regular file");
+        assert!(std::fs::symlink_metadata(&link).expect("it is there").is_symlink());
+        assert_eq!(std::fs::read(&file).expect("it is there"), b"newer");
+    }
+
+    #[test]
+    fn the_umask_decides_the_mode_of_a_new_file_and_an_old_one_keeps_its_own() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [plain, ours] = ["plain", "ours"].map(|name| folder.path().join(name));
+        let mode = |path| std::fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+        std::fs::write(&plain, "").expect("a writable folder");
+        write(&ours, b"figures").expect("a writable folder");
+        assert_eq!(mode(&ours), mode(&plain));
+        std::fs::set_permissions(&ours, PermissionsExt::from_mode(0o600)).expect("ours");
+        write(&ours, b"figures").expect("a writable folder");
+        assert_eq!(mode(&ours), 0o600);
+    }
+
+    #[test]
+    fn what_cannot_be_written_where_it_should_is_kept_elsewhere() {
+        let folder = tempfile::Builder::new().prefix("plain").tempdir();
+        let folder = folder.expect("a temporary folder");
+        let error = write_somewhere(&folder.path().join("none/figures.json"), b"figures");
+        let error = format!("{:#}", error.expect_err("there is no such folder"));
+        let place = error.strip_prefix("the text for it is in ").expect("the place comes first");
+        let (place, cause) = place.split_once(" instead: ").expect("the cause follows");
+        assert!(cause.starts_with("cannot write ") && !cause.contains(".tmp"), "{error}");
+        assert!(place.ends_with("-figures.json"), "{error}");
+        assert_eq!(std::fs::read(place).expect("it is there"), b"figures");
+        std::fs::remove_file(place).expect("ours");
     }
 
     #[test]

@@ -81,9 +81,10 @@ impl Scheduler {
     }
 
     /// The numbers of the operations that are pending on a device.
-    pub(crate) fn on(&self, device: usize) -> BTreeSet<usize> {
-        let on_device = self.pending.iter().filter(|(_, operation)| operation.device == device);
-        on_device.map(|(id, _)| *id).collect()
+    pub(crate) fn on(&self, device: usize) -> impl Iterator<Item = usize> {
+        let on_device =
+            self.pending.iter().filter(move |(_, operation)| operation.device == device);
+        on_device.map(|(id, _)| *id)
     }
 
     /// The operations that are pending and were enqueued before `id`, with their numbers.
@@ -110,8 +111,13 @@ impl Scheduler {
 
     /// What is pending of an operation and everything that it follows.
     pub(crate) fn follows(&self, id: usize) -> BTreeSet<usize> {
+        self.follow([id])
+    }
+
+    /// What is pending of operations and everything that they follow. Each is looked at once, however many follow it.
+    pub(crate) fn follow(&self, ids: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut wanted = BTreeSet::new();
-        let mut open = vec![id];
+        let mut open: Vec<usize> = ids.into_iter().collect();
         while let Some(id) = open.pop() {
             if let Some(operation) = self.get(id)
                 && wanted.insert(id)
@@ -185,6 +191,7 @@ mod tests {
         let second = scheduler.add(operation(&[first]));
         let third = scheduler.add(operation(&[second]));
         assert_eq!(scheduler.follows(third), [first, second, third].into());
+        assert_eq!(scheduler.follow([third, other]), [first, other, second, third].into());
         run(&mut scheduler, first);
         assert_eq!(scheduler.follows(third), [second, third].into());
         assert_eq!(scheduler.before(third).count(), 2);

@@ -43,7 +43,7 @@ struct Interval {
     bus: f64,
 }
 
-/// When each engine of a device is busy.
+/// When each engine of a device is busy; the intervals of an engine are sorted by their ends.
 #[derive(Debug, Default)]
 struct Engines {
     compute: Vec<Interval>,
@@ -98,7 +98,7 @@ impl Timeline {
         let mut candidates = vec![ready];
         for ((device, engine), _) in engines {
             let busy = self.devices[*device].engine(*engine);
-            candidates.extend(busy.iter().map(|one| one.end).filter(|end| *end > ready));
+            candidates.extend(after(busy, ready).iter().map(|one| one.end));
         }
         candidates.sort_by(f64::total_cmp);
         let share_of = |share: f64| share.clamp(0.01, 1.0);
@@ -112,7 +112,7 @@ impl Timeline {
         let end = start + duration;
         for ((device, engine), share) in engines {
             let interval = Interval { start, end, share: share_of(*share), bus: 0.0 };
-            self.devices[*device].engine(*engine).push(interval);
+            insert(self.devices[*device].engine(*engine), interval);
         }
         start..end
     }
@@ -150,8 +150,7 @@ fn book(
     work: Interval,
     end: impl Fn(f64) -> f64,
 ) -> Range<f64> {
-    let mut candidates: Vec<f64> =
-        busy.iter().map(|interval| interval.end).filter(|end| *end > ready).collect();
+    let mut candidates: Vec<f64> = after(busy, ready).iter().map(|one| one.end).collect();
     candidates.push(ready);
     candidates.sort_by(f64::total_cmp);
     let start = candidates
@@ -159,13 +158,23 @@ fn book(
         .find(|start| fits(busy, *start, end(*start), work.share))
         .unwrap_or(ready);
     let end = end(start);
-    busy.push(Interval { start, end, ..work });
+    insert(busy, Interval { start, end, ..work });
     start..end
+}
+
+/// The intervals that end after a time: work that is ready late looks at few of very many.
+fn after(busy: &[Interval], time: f64) -> &[Interval] {
+    &busy[busy.partition_point(|interval| interval.end <= time)..]
+}
+
+/// Adds an interval behind those that end no later.
+fn insert(busy: &mut Vec<Interval>, interval: Interval) {
+    busy.insert(busy.partition_point(|other| other.end <= interval.end), interval);
 }
 
 /// When a copy ends that takes `duration` alone, beside copies the other way.
 fn beside(other: &[Interval], start: f64, duration: f64, bus: f64) -> f64 {
-    let mut crossing: Vec<&Interval> = other.iter().filter(|other| other.end > start).collect();
+    let mut crossing: Vec<&Interval> = after(other, start).iter().collect();
     crossing.sort_by(|a, b| a.start.total_cmp(&b.start));
     let (mut now, mut left) = (start, duration);
     for other in crossing {
@@ -186,6 +195,7 @@ fn beside(other: &[Interval], start: f64, duration: f64, bus: f64) -> f64 {
 
 /// Whether a `share` is free throughout: it is tested where an interval starts, where alone the load can rise.
 fn fits(busy: &[Interval], start: f64, end: f64, share: f64) -> bool {
+    let busy = after(busy, start);
     let load = |at: f64| -> f64 {
         busy.iter()
             .filter(|other| other.start <= at && at < other.end)

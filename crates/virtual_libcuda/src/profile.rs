@@ -39,7 +39,8 @@ pub fn start(settings: Settings, device: String) {
     let program = std::env::args_os().map(|part| part.to_string_lossy().into_owned());
     let program = program.collect::<Vec<_>>().join(" ");
     let checked = settings.checks.any();
-    let collector = Collector::new(program, device, checked, settings.kernel.clone());
+    let mut collector = Collector::new(program, device, checked, settings.kernel.clone());
+    collector.read_sources_below(&settings.sources);
     let profiler = PROFILER.get_or_init(|| Profiler {
         settings,
         collector: Mutex::new(collector),

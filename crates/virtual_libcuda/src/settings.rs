@@ -19,6 +19,8 @@ pub struct Settings {
     pub kernel: String,
     /// `COALESCE_FAIL_ON`: what makes the program fail.
     pub fail_on: FailOn,
+    /// `COALESCE_SOURCES`: folders below which source files are read, besides the working folder.
+    pub sources: Vec<PathBuf>,
     /// `COALESCE_COLLECT`: the folder in which `coalesce run` looks for the profile of each process; it shows them.
     pub collect: Option<PathBuf>,
 }
@@ -51,6 +53,9 @@ impl Settings {
             trace: path("COALESCE_TRACE"),
             kernel: variable("COALESCE_KERNEL").unwrap_or_default(),
             fail_on,
+            sources: std::env::var_os("COALESCE_SOURCES")
+                .map(|folders| std::env::split_paths(&folders).collect())
+                .unwrap_or_default(),
             collect: path("COALESCE_COLLECT"),
         };
         let sentence =

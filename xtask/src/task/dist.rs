@@ -3,6 +3,7 @@
 use super::{build, report};
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -21,7 +22,7 @@ Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing n
   ./coalesce bench --json out.json   measure every variant
   ./coalesce report out.json         pages for a browser; report/ holds those of an H200
   ./coalesce explain transpose       what a pattern teaches
-  ./coalesce run -- ./program        profile a program of yours on a virtual GPU, by the libcuda.so.1 beside it
+  ./coalesce run -- ./program        profile a program of yours on a virtual GPU, by the library in lib/
   man -l man/coalesce-bench.1        the manual pages of the commands; `./coalesce completions SHELL` completes them
   ./device-tests --ignored device::  the test suite's GPU part
 ";
@@ -34,8 +35,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .with_context(|| format!("cannot create {}", output.display()))?;
     copy(&workspace::coalesce(), &output.join("coalesce"))?;
     copy(&test_program()?, &output.join("device-tests"))?;
-    // `run` looks for it beside the program.
-    copy(&workspace::virtual_libcuda(), &output.join("libcuda.so.1"))?;
+    // `run` looks for it there. Beside the programs, a loader that searches the working folder would find it.
+    let library = output.join("lib/libcuda.so.1");
+    std::fs::create_dir_all(output.join("lib"))
+        .with_context(|| format!("cannot create {}", library.display()))?;
+    copy(&workspace::virtual_libcuda(), &library)?;
+    // What an older version put there.
+    match std::fs::remove_file(output.join("libcuda.so.1")) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).context("cannot remove the old libcuda.so.1 from the folder");
+        }
+        _ => {}
+    }
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace::root().join(file), &output.join(file))?;
     }

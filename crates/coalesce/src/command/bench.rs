@@ -1,15 +1,16 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{Heartbeat, coloured, fit, hide_empty, progress, table, width};
+use super::terminal::{Heartbeat, coloured, fit, hide_empty, progress, say, table, width};
 use crate::catalogue::Catalogue;
-use crate::measure::{Axis, Plan, predict, profile, run as measure};
+use crate::measure::{Axis, Plan, predict, profile, resume, run as measure};
 use crate::peers;
 use ::report::{chart, tabulate};
-use ::results::{Results, Row, RowOutcome, check, unranked, write};
+use ::results::{Results, Row, RowOutcome, check, is_file, unranked, write, write_somewhere};
 use anyhow::{Context, Result};
 use comfy_table::{Cell, Color};
 use cuda_host::Gpu;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,13 +19,17 @@ use std::time::{Duration, Instant};
 
 /// The exit code of a run that was interrupted, as shells have it.
 const INTERRUPTED: u8 = 130;
+/// From one save of an unfinished run to the next, at most; a save that takes long is not made more often than its cost,
+/// times this, allows.
+const BETWEEN_SAVES: Duration = Duration::from_secs(60);
+const SAVES_COST: u32 = 100;
 /// Programs such as `timeout -s INT` interrupt a program and its group, so two interrupts arrive where one is meant.
 const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
 /// Measure variants on the GPU, and check their results before and after. Without a GPU, predict their times.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM bench\n  PROGRAM bench PATTERN --json pattern.json\n  PROGRAM bench PATTERN --size 2^20..2^28 --csv sizes.csv\n  PROGRAM bench PATTERN --axis NAME=1..32\n  PROGRAM bench --check measured.json\n  ncu --clock-control none PROGRAM bench PATTERN --profile"
+    after_help = "Examples:\n  PROGRAM bench\n  PROGRAM bench PATTERN --json pattern.json\n  PROGRAM bench PATTERN --size 2^20..2^28 --csv sizes.csv\n  PROGRAM bench PATTERN --axis NAME=1..32\n  PROGRAM bench --check measured.json\n  PROGRAM bench --resume all.json      # begins it, or goes on where it ended\n  ncu --clock-control none PROGRAM bench PATTERN --profile"
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -56,6 +61,10 @@ pub struct Arguments {
     /// Write all figures to this JSON file; `results/schema.json` describes it.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Go on with an unfinished run of the same board, program and arguments, and write to its file unless --json names
+    /// another. Where the file is not there yet, the run begins.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "list"])]
+    resume: Option<PathBuf>,
     /// Write all figures to this CSV file, for spreadsheets.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -66,8 +75,13 @@ pub struct Arguments {
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let mut plan = plan(catalogue, arguments)?;
-    for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
+    let outputs = arguments.outputs();
+    for (index, path) in outputs.iter().enumerate() {
         writable(path)?;
+        if outputs[..index].contains(path) && is_file(path) {
+            let message = format!("{} is named twice: name a file for each form", path.display());
+            return Err(WrongArgument(message).into());
+        }
     }
     let load = |path: &Path| Results::load(path, catalogue.renamed);
     let reference = arguments.check.as_deref().map(load).transpose()?;
@@ -83,6 +97,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let devices = arguments.work.device.choice()?.each()?;
     let stop = if arguments.profile { Arc::default() } else { stop_on_interrupt()? };
+    outlive_lost_readers();
     let mut runs = Vec::new();
     for (index, device) in devices.iter().enumerate() {
         let run = Run { arguments, board: (devices.len() > 1).then_some(index) };
@@ -103,7 +118,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for (run, results, ..) in &runs {
         print(results, arguments.work.axes().iter().any(Axis::is_curve));
-        for path in [&arguments.json, &arguments.csv, &arguments.markdown].into_iter().flatten() {
+        for path in &outputs {
             println!("written to {}", numbered(path, run.board).display());
         }
         let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, results));
@@ -115,6 +130,18 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(code)
+}
+
+impl Arguments {
+    /// The JSON file.
+    fn json(&self) -> Option<&PathBuf> {
+        self.json.as_ref().or(self.resume.as_ref())
+    }
+
+    /// The files that are written.
+    fn outputs(&self) -> Vec<&PathBuf> {
+        [self.json(), self.csv.as_ref(), self.markdown.as_ref()].into_iter().flatten().collect()
+    }
 }
 
 /// What is done with one device.
@@ -137,12 +164,12 @@ impl Run<'_> {
         let arguments = self.arguments;
         let is_virtual = gpu.virtual_device().is_some();
         if is_virtual {
-            println!(
+            say(
                 "Times are predictions of a model, from smaller sizes that were executed. Traffic is counted, and exact. \
-                 Registers with ~ are estimates, for kernels that NVIDIA's assembler has not seen."
+                 Registers with ~ are estimates, for kernels that NVIDIA's assembler has not seen.",
             );
         }
-        println!("device: {}", gpu.origin());
+        say(format_args!("device: {}", gpu.origin()));
         if let Some(library) = &arguments.peers {
             if is_virtual {
                 let message = "--peers needs a GPU: leave it out, or add --device gpu";
@@ -167,30 +194,94 @@ impl Run<'_> {
         let plan = plan.clone().on(gpu);
         let bar = progress(plan.row_count()?);
         let heartbeat = Heartbeat::new();
-        let results = measure(gpu, catalogue, &plan, stop, |row| {
-            bar.set_message(row.name());
-            bar.inc(1);
+        let mut saves = Saves { last: Instant::now(), cost: Duration::ZERO };
+        let on_point = |results: &Results| {
+            bar.set_message(results.rows.last().map(Row::name).unwrap_or_default());
+            bar.set_position(results.rows.len() as u64);
             heartbeat.beat(&bar);
-        })?;
+            saves.now_and_then(|| self.save_unfinished(results));
+        };
+        let results = match self.earlier(catalogue)? {
+            Some(earlier) => resume(gpu, catalogue, &plan, stop, earlier, on_point)?,
+            None => measure(gpu, catalogue, &plan, stop, on_point)?,
+        };
         bar.finish_and_clear();
         // What was measured is kept whatever becomes of the predictions.
         self.save(&results)?;
         Ok(Some(results))
     }
 
-    /// Writes the files that were asked for.
+    /// The unfinished run that this one goes on with.
+    fn earlier(&self, catalogue: &Catalogue) -> Result<Option<Results>> {
+        let Some(named) = &self.arguments.resume else { return Ok(None) };
+        let path = numbered(named, self.board);
+        if !path.exists() {
+            say(format_args!("{} is not there yet: the run begins", path.display()));
+            return Ok(None);
+        }
+        let earlier = Results::load(&path, catalogue.renamed)?;
+        let rows = earlier.rows.len();
+        say(format_args!("going on behind the {rows} rows of {}", path.display()));
+        Ok(Some(earlier))
+    }
+
+    /// Writes the files that were asked for, each whatever becomes of the others.
     fn save(&self, results: &Results) -> Result<()> {
-        let Arguments { json, csv, markdown, .. } = self.arguments;
-        if let Some(path) = json {
-            results.save(&numbered(path, self.board))?;
+        let mut saved = Ok(());
+        for (path, text) in self.texts(results)? {
+            if let Err(error) = write_somewhere(&path, text.as_bytes()) {
+                saved = match saved {
+                    Ok(()) => Err(error),
+                    Err(first) => Err(anyhow::anyhow!("{first:#}; {error:#}")),
+                };
+            }
         }
-        if let Some(path) = csv {
-            write(&numbered(path, self.board), tabulate::csv(results)?.as_bytes())?;
-        }
-        if let Some(path) = markdown {
-            write(&numbered(path, self.board), tabulate::markdown(results).as_bytes())?;
+        saved
+    }
+
+    /// Writes what there is of a run, for the case that nothing comes after it. A pipe waits for the end.
+    fn save_unfinished(&self, results: &Results) -> Result<()> {
+        let files = self.texts(results)?.into_iter().filter(|(path, _)| is_file(path));
+        for (path, text) in files {
+            write(&path, text.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// The files that were asked for, and their texts.
+    fn texts(&self, results: &Results) -> Result<Vec<(PathBuf, String)>> {
+        let Arguments { csv, markdown, .. } = self.arguments;
+        let mut texts = Vec::new();
+        if let Some(path) = self.arguments.json() {
+            texts.push((numbered(path, self.board), results.text()?));
+        }
+        if let Some(path) = csv {
+            texts.push((numbered(path, self.board), tabulate::csv(results)?));
+        }
+        if let Some(path) = markdown {
+            texts.push((numbered(path, self.board), tabulate::markdown(results)));
+        }
+        Ok(texts)
+    }
+}
+
+/// When an unfinished run was saved last, and how long that took.
+struct Saves {
+    last: Instant,
+    cost: Duration,
+}
+
+impl Saves {
+    /// Saves if it is time for it. What goes wrong is said, and the run goes on: there may be room at its end.
+    fn now_and_then(&mut self, save: impl FnOnce() -> Result<()>) {
+        if self.last.elapsed() < BETWEEN_SAVES.min(SAVES_COST * self.cost) {
+            return;
+        }
+        let begin = Instant::now();
+        if let Err(error) = save() {
+            let _ = writeln!(std::io::stderr(), "warning: {error:#}");
+        }
+        (self.last, self.cost) = (Instant::now(), begin.elapsed());
     }
 }
 
@@ -206,7 +297,8 @@ fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
     Ok(plan)
 }
 
-/// A flag that an interrupt sets; a second interrupt, if it is not the same one again, ends the program.
+/// A flag that an interrupt sets, or a signal that asks the program to end, as batch systems send; a second one, if it is not
+/// the same again, ends the program.
 fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -215,7 +307,9 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
         None => {
             first = Some(Instant::now());
             flag.store(true, Ordering::Relaxed);
-            eprintln!(
+            // A terminal that was closed takes no text.
+            let _ = writeln!(
+                std::io::stderr(),
                 "\ninterrupted: the current row is finished first; press again to stop at once"
             );
         }
@@ -224,6 +318,17 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     })
     .context("cannot listen for interrupts")?;
     Ok(stop)
+}
+
+/// Keeps the run going when nobody reads its output any more, or when a file reaches the size that the shell allows: what
+/// comes of it is an error, not the end.
+fn outlive_lost_readers() {
+    #[cfg(unix)]
+    // SAFETY: ignoring a signal needs no handler.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
 }
 
 fn list(plan: &Plan) -> Result<ExitCode> {

@@ -41,6 +41,9 @@ pub struct PtxArguments {
     /// first block, or block=2,warp=3.
     #[arg(long, value_name = "WARP", requires = "grid")]
     trace: Option<TracedWarp>,
+    /// Show lines of source files below this folder, too: without it only of those below the working folder and the file's.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
     /// Write the profile to this file, or the counts of a pattern's kernels.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -117,6 +120,12 @@ pub fn run(
         arguments: arguments.arguments.clone(),
         checks: arguments.check.checks(),
         trace: trace.clone(),
+        sources: file
+            .parent()
+            .map(sources_folder)
+            .into_iter()
+            .chain(arguments.sources.iter().cloned())
+            .collect(),
     };
     let name = file.display().to_string();
     let profile = foreign::explain(&name, &text, kernel, &launch, machine(device)?)?;
@@ -133,6 +142,11 @@ pub fn run(
     }
     let found = profile.findings(FailOn::Hazards);
     Ok(if found > 0 { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+/// The folder of a file, also of one in the working folder.
+fn sources_folder(parent: &Path) -> PathBuf {
+    if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_owned() }
 }
 
 /// The trace of the warp that is asked for, which the launch has to have.

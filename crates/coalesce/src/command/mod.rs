@@ -19,9 +19,11 @@ mod verify;
 
 use crate::catalogue::{Catalogue, UnknownName};
 use crate::wrong_argument::WrongArgument;
+use ::results::plain;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::GpuError;
 use cust::error::CudaError;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// List, explain, check and measure the memory patterns of a catalogue.
@@ -29,7 +31,7 @@ use std::process::ExitCode;
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake."
+    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake; 6, 7, 8 `compare --fleet` found a board that is wrong, missing, or whose file is damaged; 130 a run was interrupted and is saved."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -59,6 +61,7 @@ enum Command {
 /// What goes wrong is one sentence on standard error, with an exit code that `--help` documents.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
     end_quietly_when_nobody_reads();
+    end_in_words_when_output_is_full();
     let command = Arguments::command()
         .name(catalogue.name)
         .bin_name(catalogue.name)
@@ -87,7 +90,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // The causes, outermost first, as one sentence.
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", plain(&format!("{error:#}")));
             // The virtual device knows more than the driver's code says, and nothing of other errors.
             if is_of_device(&error) {
                 for mistake in cuda_host::misuse() {
@@ -125,6 +128,23 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
         }
         _ => ExitCode::FAILURE,
     }
+}
+
+/// Ends this program with a sentence when its output cannot be written, as on a full disk, and quietly when nobody reads it.
+///
+/// `println!` panics then, and tells it with a backtrace.
+fn end_in_words_when_output_is_full() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        let Some(problem) = message.strip_prefix("failed printing to ") else {
+            return usual(panic);
+        };
+        if !problem.contains("Broken pipe") {
+            let _ = writeln!(std::io::stderr(), "error: cannot write to {problem}");
+        }
+        std::process::exit(1);
+    }));
 }
 
 /// Ends this program quietly when the reader of its output ends, as `head` does.

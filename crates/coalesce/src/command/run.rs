@@ -4,12 +4,14 @@ use super::explain_ptx::{Check, FOUND};
 use super::shared::{WrongArgument, writable};
 use crate::catalogue::Catalogue;
 use ::report::profile;
-use ::results::{Advice, FailOn, ProgramProfile, write, write_json};
+use ::results::{Advice, FailOn, ProgramProfile, write, write_somewhere};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The file that cargo makes of the library, and the names under which programs ask for it.
 const LIBRARY: &str = "libvirtual_libcuda.so";
@@ -41,6 +43,9 @@ pub struct Arguments {
     /// Only kernels whose name has this text.
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
+    /// Show lines of source files below this folder, too: without it only of those below the working folder.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
     /// Write pages for a browser into this folder.
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -74,8 +79,16 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(folder) = &arguments.report {
         ::report::check_folder(folder).map_err(|error| WrongArgument(format!("{error:#}")))?;
     }
-    let folder = tempfile::Builder::new().prefix("coalesce-run-").tempdir();
-    let folder = folder.context("cannot make a temporary folder for the profile")?;
+    // Private: the profile has source lines. The error's own text has a name that means nothing to the reader.
+    let mut private = tempfile::Builder::new();
+    private.prefix("coalesce-run-").permissions(PermissionsExt::from_mode(0o700));
+    let folder = private.tempdir().map_err(|error| {
+        let (place, cause) = (std::env::temp_dir(), error.kind());
+        anyhow::anyhow!(
+            "cannot make a temporary folder for the profile in {}: {cause}; set TMPDIR to a folder that takes files",
+            place.display()
+        )
+    })?;
     let library = library(folder.path())?;
     for name in NAMES {
         std::os::unix::fs::symlink(&library, folder.path().join(name))
@@ -93,10 +106,11 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     // What the program writes to standard output stays its own.
     eprint!("\n{}", profile::text(&profile, &taught));
     if let Some(path) = &arguments.json {
-        write_json(path, &profile)?;
+        let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
+        write_somewhere(path, (text + "\n").as_bytes())?;
     }
     if let Some(path) = &arguments.trace {
-        write(path, profile::chrome_trace(&profile.timeline).as_bytes())?;
+        write_somewhere(path, profile::chrome_trace(&profile.timeline).as_bytes())?;
     }
     if let Some(folder) = &arguments.report {
         profile::pages(&profile, &taught, folder)?;
@@ -117,10 +131,18 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
     let (program, rest) = arguments.program.split_first().expect("clap asks for one");
     let mut paths = vec![folder.to_owned()];
     paths.extend(std::env::var_os("LD_LIBRARY_PATH").iter().flat_map(std::env::split_paths));
-    let paths = std::env::join_paths(paths).context("LD_LIBRARY_PATH cannot be extended")?;
+    let paths = std::env::join_paths(paths).with_context(|| {
+        format!(
+            "LD_LIBRARY_PATH cannot hold {}: set TMPDIR to a folder without `:` in its name",
+            folder.display()
+        )
+    })?;
     let mut command = Command::new(program);
     command.args(rest).env("LD_LIBRARY_PATH", paths).env("COALESCE_DEVICE", machine);
     command.env("COALESCE_COLLECT", folder);
+    let sources =
+        std::env::join_paths(&arguments.sources).context("--sources cannot hold a `:`")?;
+    command.env("COALESCE_SOURCES", sources);
     command.env("COALESCE_CHECK", if arguments.check == Check::All { "all" } else { "none" });
     command.env("COALESCE_KERNEL", arguments.kernel.as_deref().unwrap_or_default());
     // These are written here, once for all processes of the program.
@@ -129,10 +151,31 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
     }
     let cannot = || format!("cannot start `{}`", program.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;
+    PROGRAM.store(child.id().cast_signed(), Ordering::Relaxed);
     // An interrupt from the terminal is the program's; what it did until then is shown.
-    // SAFETY: ignoring a signal needs no handler.
-    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
-    child.wait().with_context(cannot)
+    // SAFETY: ignoring a signal needs no handler, and the handler calls nothing but `kill`, which handlers may call.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        for signal in [libc::SIGTERM, libc::SIGHUP] {
+            libc::signal(signal, pass_on as *const () as libc::sighandler_t);
+        }
+    }
+    let ended = child.wait();
+    // Its number may be another's from here on.
+    PROGRAM.store(0, Ordering::Relaxed);
+    ended.with_context(cannot)
+}
+
+/// The process of the program while it runs, else 0.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+
+/// Sends the program the signal that this one got.
+extern "C" fn pass_on(signal: libc::c_int) {
+    let program = PROGRAM.load(Ordering::Relaxed);
+    if program > 0 {
+        // SAFETY: the call takes numbers.
+        unsafe { libc::kill(program, signal) };
+    }
 }
 
 /// The program's exit code, or that of the signal that ended it.
@@ -177,7 +220,8 @@ fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find where this program is")?;
     let folder = program.parent().unwrap_or(Path::new("."));
     let places = [
-        folder.join(NAMES[0]),
+        // In an archive of ours, where no search of the loader comes upon it.
+        folder.join("lib").join(NAMES[0]),
         folder.join(LIBRARY),
         // Where cargo puts what it built for another crate.
         folder.join("deps").join(LIBRARY),
@@ -187,7 +231,7 @@ fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
     let Some((_, path)) = newest else {
         let Some(bundled) = BUNDLED else {
             return Err(WrongArgument(format!(
-                "there is no {} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p coalesce-virtual-libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
+                "there is no lib/{} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p coalesce-virtual-libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
                 NAMES[0],
                 program.display()
             ))

@@ -10,7 +10,7 @@ use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Table, Widt
 use cuda_host::Gpu;
 use indicatif::{ProgressBar, ProgressStyle};
 use results::InstructionCounts;
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -223,9 +223,15 @@ impl Heartbeat {
         if bar.is_hidden() && last.elapsed() >= BETWEEN_LINES {
             *last = Instant::now();
             let (done, all) = (bar.position(), bar.length().unwrap_or(0));
-            eprintln!("{done} of {all} rows: {}", bar.message());
+            // A log that takes no more ends no run.
+            let _ = writeln!(stderr(), "{done} of {all} rows: {}", bar.message());
         }
     }
+}
+
+/// Prints a line before work that is worth more than the line: a reader that has gone ends nothing.
+pub fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(stdout(), "{line}");
 }
 
 /// A progress bar on standard error; invisible when that is no terminal.

@@ -11,11 +11,13 @@ use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust_ext::function::allow_dynamic_shared_bytes;
 use profiling::{Collector, demangled};
-use results::ProgramProfile;
+use results::{ProgramProfile, plain};
 use simt::{Checks, Kernel, Trace};
 use std::ffi::c_void;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use virtual_gpu::{Options, Topology, VirtualGpu};
 
@@ -37,7 +39,12 @@ pub struct Launch {
     pub checks: Checks,
     /// Filled with what a warp does.
     pub trace: Option<Arc<Trace>>,
+    /// Folders below which source files are read, besides the working folder.
+    pub sources: Vec<PathBuf>,
 }
+
+/// Bytes of a PTX file that are read: ten times those of the largest that compilers are known to write.
+const MAX_BYTES: u64 = 256 << 20;
 
 fn wrong(message: String) -> anyhow::Error {
     WrongArgument(message).into()
@@ -63,8 +70,14 @@ pub fn read(path: &Path) -> Result<(String, simt::Module)> {
     if facts.file_type().is_char_device() {
         return Err(no_ptx("is a device of the system"));
     }
-    let bytes = std::fs::read(path).map_err(cannot)?;
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(cannot)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(no_ptx(&format!("has more than {MAX_BYTES} bytes")));
+    }
     let text = String::from_utf8(bytes).map_err(|_| no_ptx("is no text"))?;
+    let text = plain(&text).into_owned();
     if !text.lines().any(|line| line.trim_start().starts_with(".version")) {
         return Err(no_ptx("has no line with `.version`, so it is no PTX"));
     }
@@ -153,6 +166,7 @@ pub fn explain(
     let _context = Context::new(device)?;
     let mut collector =
         Collector::new(name.to_owned(), device.name()?, launch.checks.any(), String::new());
+    collector.read_sources_below(&launch.sources);
     virtual_gpu::watch(Some(simt::Watched::default()));
     virtual_gpu::trace(launch.trace.clone());
     let outcome = run(text, kernel, launch, given);

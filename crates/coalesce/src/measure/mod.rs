@@ -18,19 +18,21 @@ pub use sampler::StopRule;
 
 use crate::catalogue::Catalogue;
 use crate::instruments::Instruments;
-use crate::pattern::Unavailable;
+use crate::pattern::{Pattern, Unavailable};
 use crate::verify::{self, PreparedVariant};
+use crate::wrong_argument::WrongArgument;
 use crate::{count, environment};
 use anyhow::Result;
 use cuda_host::{DeviceFacts, Gpu};
 use point::Bench;
-use results::{Accuracy, Board, Environment, Results, Row, SCHEMA};
+use results::{Accuracy, Board, CountedPattern, Environment, Results, Row, SCHEMA};
 use sampler::Sampler;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use theoretical::TheoreticalPeaks;
 
-/// Runs a plan. `on_row` sees each row as it is finished; when `stop` becomes true, what is finished is returned.
+/// Runs a plan. `on_point` sees what there is after each point, a result of its own; when `stop` becomes true, what is
+/// finished is returned.
 ///
 /// # Errors
 /// The driver's while the measured peaks are measured. What fails later is a row.
@@ -39,61 +41,180 @@ pub fn run(
     catalogue: &Catalogue,
     plan: &Plan,
     stop: &AtomicBool,
-    mut on_row: impl FnMut(&Row),
+    on_point: impl FnMut(&Results),
 ) -> Result<Results> {
-    let begin = Instant::now();
-    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    gpu.restore_l2()?;
-    let predicts = gpu.virtual_device().is_some();
-    let plan = &Plan { predicts, ..plan.clone() };
-    let instruments = Instruments::load(gpu)?;
-    let sampler = Sampler::new(&instruments)?;
-    let measured_peaks =
-        measured_peaks::measure(&instruments, &sampler, &plan.stop, &plan.resources()?)?;
-    let image = gpu.image();
-    let device = gpu.facts()?;
-    let mut environment = Environment {
-        is_prediction: plan.predicts,
-        device: device_facts(&device),
-        board: board(gpu),
-        host: environment::host(),
-        commit: image.commit.to_owned(),
-        compiler: image.compiler.to_owned(),
-        ptx_target: image.target(),
-        ptx_hash: image.hash(),
-        seed: plan.seed,
-        started_unix_s: started,
-        duration_s: 0.0,
-    };
-    let peaks = TheoreticalPeaks::of(&device, environment.board.as_ref());
-    let bench = Bench { gpu, plan, peaks, measured_peaks: &measured_peaks, sampler };
-    let (mut rows, mut counted) = (Vec::new(), Vec::new());
-    let mut interrupted = false;
-    'all: for selection in &plan.selections {
-        for point in plan.points(selection)? {
-            if stop.load(Ordering::Relaxed) {
-                interrupted = true;
-                break 'all;
+    let plan = &Plan { predicts: gpu.virtual_device().is_some(), ..plan.clone() };
+    Session::open(gpu, catalogue, plan)?.run(stop, None, on_point)
+}
+
+/// Runs what an earlier run of the same plan did not come to, as [`run`] does: the result is that of one run.
+///
+/// # Errors
+/// [`WrongArgument`] when the earlier run was of another board, of other kernels or of other inputs; and as for [`run`].
+pub fn resume(
+    gpu: &Gpu,
+    catalogue: &Catalogue,
+    plan: &Plan,
+    stop: &AtomicBool,
+    earlier: Results,
+    on_point: impl FnMut(&Results),
+) -> Result<Results> {
+    let plan = &Plan { predicts: gpu.virtual_device().is_some(), ..plan.clone() };
+    let session = Session::open(gpu, catalogue, plan)?;
+    if let Some(other) = unlike(&session.environment, &earlier.environment) {
+        return Err(WrongArgument(format!(
+            "this run cannot go on with the earlier one, which has another {other}: leave --resume out"
+        ))
+        .into());
+    }
+    let (rows, known) = (earlier.rows.len(), session.known_rows(&earlier)?);
+    if known < rows {
+        return Err(WrongArgument(format!(
+            "{} of the {rows} rows of the earlier run are of no variant and size of this one, and would be lost: give \
+             the arguments that it had",
+            rows - known
+        ))
+        .into());
+    }
+    session.run(stop, Some(earlier), on_point)
+}
+
+/// The first thing that two runs must share to be one, if they do not.
+fn unlike(here: &Environment, earlier: &Environment) -> Option<&'static str> {
+    let id = |of: &Environment| of.board.as_ref().and_then(|board| board.id.clone());
+    let shared = [
+        ("device", here.device == earlier.device && here.is_prediction == earlier.is_prediction),
+        ("board", id(here) == id(earlier)),
+        ("commit", here.commit == earlier.commit),
+        ("PTX", (&here.ptx_target, &here.ptx_hash) == (&earlier.ptx_target, &earlier.ptx_hash)),
+        ("seed", here.seed == earlier.seed),
+    ];
+    shared.into_iter().find(|(_, is_shared)| !is_shared).map(|(name, _)| name)
+}
+
+/// A device, what is to be measured on it, and since when.
+struct Session<'a> {
+    gpu: &'a Gpu,
+    catalogue: &'a Catalogue,
+    plan: &'a Plan,
+    begin: Instant,
+    environment: Environment,
+}
+
+impl<'a> Session<'a> {
+    fn open(gpu: &'a Gpu, catalogue: &'a Catalogue, plan: &'a Plan) -> Result<Session<'a>> {
+        let begin = Instant::now();
+        let started = SystemTime::now().duration_since(UNIX_EPOCH);
+        gpu.restore_l2()?;
+        let image = gpu.image();
+        let environment = Environment {
+            is_prediction: plan.predicts,
+            device: device_facts(&gpu.facts()?),
+            board: board(gpu),
+            host: environment::host(),
+            commit: image.commit.to_owned(),
+            compiler: image.compiler.to_owned(),
+            ptx_target: image.target(),
+            ptx_hash: image.hash(),
+            seed: plan.seed,
+            started_unix_s: started.map_or(0, |time| time.as_secs()),
+            duration_s: 0.0,
+        };
+        Ok(Session { gpu, catalogue, plan, begin, environment })
+    }
+
+    /// How many rows of an earlier run are of this one.
+    fn known_rows(&self, earlier: &Results) -> Result<usize> {
+        let mut known = 0;
+        for selection in &self.plan.selections {
+            for point in self.plan.points(selection)? {
+                known += point::known(selection.pattern, &point, earlier)
+                    .map_or(0, |(rows, _)| rows.len());
             }
-            let (measured, counts) = bench.point(selection.pattern, &point);
-            measured.iter().for_each(&mut on_row);
-            rows.extend(measured);
-            counted.extend(counts);
         }
+        Ok(known)
     }
-    drop(bench);
-    if predicts {
-        label(&mut rows, catalogue, environment.device.model())?;
+
+    fn run(
+        self,
+        stop: &AtomicBool,
+        earlier: Option<Results>,
+        mut on_point: impl FnMut(&Results),
+    ) -> Result<Results> {
+        let Session { gpu, catalogue, plan, begin, environment } = self;
+        let instruments = Instruments::load(gpu)?;
+        let sampler = Sampler::new(&instruments)?;
+        let resources = plan.resources()?;
+        // Rows are compared with the peaks of their own run, so those of the earlier part hold for all.
+        let of_earlier = earlier
+            .as_ref()
+            .filter(|earlier| resources.iter().all(|resource| earlier.peak(*resource).is_some()));
+        let measured_peaks = match of_earlier {
+            Some(earlier) => earlier.measured_peaks.clone(),
+            None => measured_peaks::measure(&instruments, &sampler, &plan.stop, &resources)?,
+        };
+        let peaks = TheoreticalPeaks::of(&gpu.facts()?, environment.board.as_ref());
+        let bench = Bench { gpu, plan, peaks, measured_peaks: &measured_peaks, sampler };
+        let before = earlier.as_ref().map_or(0.0, |earlier| earlier.environment.duration_s);
+        let mut results = Results {
+            schema: SCHEMA,
+            environment: earlier
+                .as_ref()
+                .map_or(environment, |earlier| earlier.environment.clone()),
+            interrupted: true,
+            measured_peaks: measured_peaks.clone(),
+            rows: Vec::new(),
+            counts: plan.predicts.then(|| count::of_catalogue(catalogue, Vec::new())),
+        };
+        let mut points = Vec::new();
+        for selection in &plan.selections {
+            points.extend(plan.points(selection)?.into_iter().map(|it| (selection.pattern, it)));
+        }
+        // What the earlier run has stays among the results from the first point on, wherever it ended.
+        let known =
+            |(pattern, at): &(&Pattern, Point)| point::known(pattern, at, earlier.as_ref()?);
+        let mut done: Vec<Option<Outcome>> = points.iter().map(known).collect();
+        collect(&done, &mut results);
+        let mut is_stopped = false;
+        for (place, (pattern, at)) in points.iter().enumerate() {
+            if done[place].is_some() {
+                continue;
+            }
+            if stop.load(Ordering::Relaxed) {
+                is_stopped = true;
+                break;
+            }
+            done[place] = Some(bench.point(pattern, at));
+            collect(&done, &mut results);
+            results.environment.duration_s = before + begin.elapsed().as_secs_f64();
+            on_point(&results);
+        }
+        drop(bench);
+        if plan.predicts {
+            label(&mut results.rows, catalogue, results.environment.device.model())?;
+        }
+        if let (Some(before), Some(after)) = (&mut results.environment.board, board(gpu)) {
+            let new = after.throttle_reasons.into_iter();
+            before.throttle_reasons.extend(new);
+            before.throttle_reasons.sort();
+            before.throttle_reasons.dedup();
+        }
+        results.environment.duration_s = before + begin.elapsed().as_secs_f64();
+        results.interrupted = is_stopped;
+        Ok(results)
     }
-    if let (Some(before), Some(after)) = (&mut environment.board, board(gpu)) {
-        let new = after.throttle_reasons.into_iter();
-        before.throttle_reasons.extend(new);
-        before.throttle_reasons.sort();
-        before.throttle_reasons.dedup();
+}
+
+/// The rows and the counts of a point.
+type Outcome = (Vec<Row>, Option<CountedPattern>);
+
+/// Makes the points that are done, in the order of the plan, the rows and the counts of the results.
+fn collect(done: &[Option<Outcome>], results: &mut Results) {
+    let done = || done.iter().flatten();
+    results.rows = done().flat_map(|(rows, _)| rows.iter().cloned()).collect();
+    if let Some(counts) = &mut results.counts {
+        counts.patterns = done().filter_map(|(_, counted)| counted.clone()).collect();
     }
-    environment.duration_s = begin.elapsed().as_secs_f64();
-    let counts = plan.predicts.then(|| count::of_catalogue(catalogue, counted));
-    Ok(Results { schema: SCHEMA, environment, interrupted, measured_peaks, rows, counts })
 }
 
 /// Gives each prediction of a ladder's row, at the size that was compared, what it is known to be off by.

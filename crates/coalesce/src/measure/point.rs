@@ -12,9 +12,10 @@ use crate::verify::{self, PreparedVariant, VerifyOutcome};
 use anyhow::{Result, bail};
 use cuda_host::{Gpu, LaunchResources, VirtualDevice, WorkScale};
 use results::{
-    CountedPattern, CountedVariant, Measured, MeasuredPeak, MinimumTime, Resources, Row,
+    CountedPattern, CountedVariant, Measured, MeasuredPeak, MinimumTime, Resources, Results, Row,
     RowOutcome, Spread, Timeline,
 };
+use std::collections::BTreeMap;
 
 /// The tools of a run.
 pub(super) struct Bench<'a> {
@@ -320,16 +321,16 @@ impl Bench<'_> {
     fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Measurement<'_>>) -> Vec<Row> {
         let mut naive_ms = None;
         let mut rows = Vec::new();
+        let size = size_in_file(pattern, point);
         for entry in entries {
             let outcome = match entry.verdict {
                 Some(verdict) => verdict,
                 None => self.outcome(pattern, point, &entry, &mut naive_ms),
             };
-            let size = pattern.dimensions.iter().zip(point.size.values());
             rows.push(Row {
                 pattern: pattern.name.to_owned(),
                 variant: entry.variant.name.to_owned(),
-                size: size.map(|(of, value)| (of.name.to_owned(), of.number(*value))).collect(),
+                size: size.clone(),
                 sweep: point.sweep.map(str::to_owned),
                 peer: matches!(entry.variant.work, Implementation::Peer(_)),
                 resources: entry.resources.map(resources),
@@ -385,6 +386,37 @@ impl Bench<'_> {
             speed_up: naive / time_ms.median,
         })
     }
+}
+
+/// The rows and the counts of a point as an earlier run has them; nothing unless it has them all.
+pub(super) fn known(
+    pattern: &Pattern,
+    point: &Point,
+    earlier: &Results,
+) -> Option<(Vec<Row>, Option<CountedPattern>)> {
+    let size = size_in_file(pattern, point);
+    let of_variant = |variant: &&'static Variant| {
+        let is_same = |row: &&Row| {
+            (row.pattern.as_str(), row.variant.as_str(), row.sweep.as_deref())
+                == (pattern.name, variant.name, point.sweep)
+                && row.size == size
+        };
+        earlier.rows.iter().find(is_same).cloned()
+    };
+    let rows = point.variants.iter().map(of_variant).collect::<Option<Vec<Row>>>()?;
+    let is_of_point = |counted: &&CountedPattern| {
+        let has = |one: &CountedVariant| point.variants.iter().any(|v| v.name == one.name);
+        counted.name == pattern.name && counted.variants.iter().all(has)
+    };
+    let mut patterns = earlier.counts.iter().flat_map(|counts| &counts.patterns);
+    let counted = point.sweep.is_none().then(|| patterns.find(is_of_point).cloned()).flatten();
+    Some((rows, counted))
+}
+
+/// The size of a point as a result file has it.
+fn size_in_file(pattern: &Pattern, point: &Point) -> BTreeMap<String, f64> {
+    let size = pattern.dimensions.iter().zip(point.size.values());
+    size.map(|(of, value)| (of.name.to_owned(), of.number(*value))).collect()
 }
 
 /// What a result file says of a launch.
