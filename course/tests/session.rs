@@ -444,11 +444,11 @@ fn a_host_file_maps_no_shared_memory() {
     let given = std::fs::read_to_string(&file).expect("it was written");
     // Without a library that maps memory, a file has the instruction; the system's answer is what it returns.
     let text = "let mut answer: i64 = 9;\n#[cfg(target_arch = \"x86_64\")]\nunsafe { std::arch::asm!(\"syscall\", inlateout(\"rax\") answer, \
-         in(\"rdi\") 0, in(\"rsi\") 1_u64 << 36, in(\"rdx\") 3, in(\"r10\") 0x21, in(\"r8\") -1_i64, in(\"r9\") 0, out(\"rcx\") _, out(\"r11\") _) };\n\
-         anyhow::bail!(\"the answer is {answer}\");";
+         in(\"rdi\") 0, in(\"rsi\") 1_u64 << 20, in(\"rdx\") 3, in(\"r10\") 0x21, in(\"r8\") -1_i64, in(\"r9\") 0, out(\"rcx\") _, out(\"r11\") _) };\n\
+         anyhow::bail!(\"the answer is {answer}.\");";
     let whole = given.replacen("-> Result<()> {\n", &format!("-> Result<()> {{\n{text}\n"), 1);
     std::fs::write(&file, whole).expect("a writable folder");
-    assert_fails(folder, &["check", "batch"], "the answer is -1");
+    assert_fails(folder, &["check", "batch"], "the answer is -1.");
 }
 
 /// Who reads only the first line, as `head` does, ends the program and is told of no panic.

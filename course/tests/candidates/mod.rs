@@ -47,6 +47,15 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "        thread::sync_threads();\n        thread::sync_threads();\n",
         Bound(Count::Barriers),
     ),
+    // They do the work that is counted, and do it wrong at sizes at which only counts used to be taken.
+    ("guard", "wrong_where_counted", "1.0 - ", "(if n > 30_000 { 2.0 } else { 1.0 }) - ", Wrong),
+    (
+        "rows_to_lanes",
+        "wrong_where_counted",
+        "2.0 * ",
+        "(if width * height > 20_000 { 3.0 } else { 2.0 }) * ",
+        Wrong,
+    ),
     (
         "missing_barrier",
         "from_global_memory",
