@@ -239,7 +239,8 @@ writable! {
 }
 
 /// Numbers that all threads may change by atomic operations: the kernel has a shared slice, and the memory is borrowed for
-/// writing. An atomic has the layout of its number.
+/// writing. An atomic has the layout of its number. Atomics of 8 and 16 bits are none: the device changes the whole word
+/// around them, which may belong to others or lie beyond the buffer.
 macro_rules! atomics {
     ($($number:ty as $($atomic:ty),*;)*) => {$($(
         argument!(slice of $atomic, 3, [] &mut DeviceBuffer<$number> as &'static [$atomic], safe);
@@ -248,10 +249,6 @@ macro_rules! atomics {
     )*)*};
 }
 atomics! {
-    u8 as atomic::AtomicU8;
-    i8 as atomic::AtomicI8;
-    u16 as atomic::AtomicU16;
-    i16 as atomic::AtomicI16;
     u32 as atomic::AtomicU32, cuda_std::atomic::AtomicU32;
     i32 as atomic::AtomicI32, cuda_std::atomic::AtomicI32;
     u64 as atomic::AtomicU64, cuda_std::atomic::AtomicU64;

@@ -62,7 +62,9 @@ mod virtual_device;
 
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
 pub use choice::{Choice, DEVICE_VARIABLE, device_count};
+// The 16-bit floats of kernels, for hosts that name them.
 pub use cuda_driver::{OperationKind, OperationRecord};
+pub use cuda_std::{bf16, f16};
 #[cfg(feature = "cust")]
 pub use cust;
 pub use error::GpuError;

@@ -75,11 +75,11 @@ pub trait Parts<T> {
 fn extent(range: impl RangeBounds<usize>, len: usize) -> (usize, usize) {
     let first = match range.start_bound() {
         Bound::Included(first) => *first,
-        Bound::Excluded(before) => before + 1,
+        Bound::Excluded(before) => before.saturating_add(1),
         Bound::Unbounded => 0,
     };
     let end = match range.end_bound() {
-        Bound::Included(last) => last + 1,
+        Bound::Included(last) => last.saturating_add(1),
         Bound::Excluded(end) => *end,
         Bound::Unbounded => len,
     };

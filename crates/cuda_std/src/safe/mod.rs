@@ -44,8 +44,11 @@
 //!
 //! # What is not promised
 //! - A barrier that a part of a block never reaches: the kernel hangs, on a GPU and in the executor, which names it.
+//! - Sums and scans of a [`Block`] that its threads call in different orders: their values are unspecified.
+//! - The cells of a [`Tile`] that a thread wrote before it returned: a thread that others read stays until the barrier.
 //! - The values of cells that nobody wrote, and of atomics without an ordering between threads.
-//! - What `unsafe` code of the crate or of the host does, for example a copy into a buffer while a kernel runs.
+//! - What `unsafe` code of the crate or of the host does, for example a copy into a buffer while a kernel runs; and what
+//!   cust's `DeviceSlice` is used for, which can be copied out of its buffer (`*buffer`).
 
 mod block;
 mod elements;

@@ -2,7 +2,6 @@
 //! needed, and none is used.
 
 use anyhow::Result;
-use cuda_host::cust::memory::{CopyDestination, DeviceBuffer};
 use cuda_host::testing;
 use my_app::{CATALOGUE, IMAGES};
 use my_app_kernels::saxpy::{THREADS_PER_BLOCK, saxpy_coalesced};
