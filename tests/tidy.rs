@@ -416,7 +416,8 @@ fn container_commands(files: &[(&str, String)]) -> Vec<(String, String)> {
         let created = line
             .strip_prefix("\"postCreateCommand\": \"")
             .map(|rest| rest.trim_end_matches([',', '"']));
-        run.or(created).map(str::to_owned)
+        // What an image lacks is installed before.
+        run.or(created).filter(|run| !run.starts_with("apt-get ")).map(str::to_owned)
     };
     let of = |(file, text): &(&str, String)| {
         let commands = text.lines().filter_map(command);
