@@ -281,6 +281,8 @@ fn nothing_is_misused_but_on_purpose() {
         for variant in pattern.variants {
             time(&gpu, &format!("{name}/{}", variant.name), size);
             let mut found = virtual_gpu::misuse();
+            // What `Gpu` copies in order it waits for, so it is not meant to overlap with anything.
+            found.retain(|misuse| !misuse.to_string().contains("cuda_host/src/ordered.rs"));
             if (name, variant.name) == ("overlap", "pageable") {
                 assert!(!found.is_empty());
                 found.retain(|misuse| misuse.kind != MisuseKind::PageableAsyncCopy);

@@ -99,7 +99,7 @@ pub fn traffic(catalogue: &Catalogue, path: impl AsRef<Path>) {
 ///
 /// ```no_run
 /// # const IMAGES: &[cuda_host::Image] = &[];
-/// # const reversed: cuda_std::kernel::SafeKernel<fn(&'static [f32], cuda_std::safe::PerThread<f32>)> = unsafe {
+/// # const reversed: cuda_std::kernel::SafeKernel<fn(&'static [f32], cuda_std::safe::PerThread<'static, f32>)> = unsafe {
 /// #     let kernel = cuda_std::kernel::Kernel::new("reversed", (0, 0), (0, 0, 0), 0);
 /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["x", "out"], &[])
 /// # };
