@@ -275,7 +275,7 @@ pub unsafe fn constant_memory_parameter(
 ///
 /// # Safety
 /// Launch contract: as for [`constant_memory_parameter`], for the words of
-/// [`CONSTANT_MEMORY_TABLE`].
+/// `CONSTANT_MEMORY_TABLE`.
 #[kernel]
 pub unsafe fn constant_memory_constant(target: *mut u32, distinct: u32, n: u32) {
     let table = (&raw const CONSTANT_MEMORY_TABLE).cast::<u32>();

@@ -303,7 +303,7 @@ pub unsafe fn memory_hierarchy_chase_shared(
 /// Change from `chase_shared`: the chain is in constant memory, where the host has written it.
 ///
 /// # Safety
-/// Launch contract: `end` valid for one u32; the words of [`MEMORY_HIERARCHY_CHAIN`] that the chain visits are below
+/// Launch contract: `end` valid for one u32; the words of `MEMORY_HIERARCHY_CHAIN` that the chain visits are below
 /// `CONSTANT_WORDS`.
 #[kernel]
 pub unsafe fn memory_hierarchy_chase_constant(end: *mut u32, accesses: u32) {

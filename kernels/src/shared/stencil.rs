@@ -263,7 +263,7 @@ unsafe fn line(source: *const f32, coefficients: &[f32; COEFFICIENTS], i: u32, n
 /// Change from `line_global`: the coefficients are in constant memory and become operands of the multiply-adds.
 ///
 /// # Safety
-/// Launch contract: as for [`stencil_line_global`], without coefficients: they are in [`STENCIL_COEFFICIENTS`].
+/// Launch contract: as for [`stencil_line_global`], without coefficients: they are in `STENCIL_COEFFICIENTS`.
 #[kernel]
 pub unsafe fn stencil_line_constant(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -399,7 +399,7 @@ unsafe fn plane<const R: usize>(
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `BLOCK` threads covering `columns` in x and `rows` in y; `source` and `target` valid
-/// for `rows * columns` f32, not overlapping; the coefficients are in [`STENCIL_COEFFICIENTS`].
+/// for `rows * columns` f32, not overlapping; the coefficients are in `STENCIL_COEFFICIENTS`.
 #[kernel]
 pub unsafe fn stencil_plane_r1_global(
     source: *const f32,
@@ -582,7 +582,7 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
 /// Launch contract: 1-D blocks of `STRIP_THREADS` threads in a 2-D grid, `COLUMNS_PER_THREAD` columns per thread and
 /// `ROWS_PER_BLOCK` rows per block, covering `columns` in x and `rows` in y; 4 divides `columns`; `source` and `target`
 /// 16-byte aligned and valid for `rows * columns` f32, not overlapping; the coefficients are in
-/// [`STENCIL_COEFFICIENTS`].
+/// `STENCIL_COEFFICIENTS`.
 #[kernel]
 pub unsafe fn stencil_plane_rolling(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     // SAFETY: the launch contract; nine rows count, and the next one is on its way.
@@ -646,7 +646,7 @@ unsafe fn volume_of_thread<const R: usize>(
 /// # Safety
 /// Launch contract: 3-D grid of `BLOCK` threads covering `columns` in x and `rows` in y, a plane per block in z;
 /// `source` and `target` valid for `planes * rows * columns` f32, not overlapping; the coefficients are in
-/// [`STENCIL_COEFFICIENTS`].
+/// `STENCIL_COEFFICIENTS`.
 #[kernel]
 pub unsafe fn stencil_volume_r1_global(
     source: *const f32,

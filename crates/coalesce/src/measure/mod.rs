@@ -50,7 +50,7 @@ pub fn run(
 /// Runs what an earlier run of the same plan did not come to, as [`run`] does: the result is that of one run.
 ///
 /// # Errors
-/// [`WrongArgument`] when the earlier run was of another board, of other kernels or of other inputs; and as for [`run`].
+/// An argument error when the earlier run was of another board, of other kernels or of other inputs; and as for [`run`].
 pub fn resume(
     gpu: &Gpu,
     catalogue: &Catalogue,
