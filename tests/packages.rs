@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// What the program [`USER`] prints.
+pub(crate) const SAYS: &str =
+    "virtual NVIDIA H200, as asked: results and counts are exact, times are predictions: 7 and 7";
 /// A program that launches a kernel of somebody's library, and depends on nothing else.
-const USER: &str = r#"
+pub(crate) const USER: &str = r#"
 use saxpy_app::cuda_host::Gpu;
 use saxpy_app::cuda_host::cust::memory::{CopyDestination, DeviceBuffer};
 use saxpy_app::kernels::saxpy::{THREADS_PER_BLOCK, saxpy_coalesced};
@@ -26,6 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 "#;
+
+/// Who looks for this compiler of kernels ends with an error.
+const NO_COMPILER: &str = "/nonexistent/rustc";
 
 fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -185,7 +191,6 @@ fn a_library_with_kernels_is_used_by_path_and_from_its_package() {
         done(cargo(&folder).args(["add", "--quiet", "--offline"]).args(add));
         folder
     };
-    let says = "virtual NVIDIA H200, as asked: results and counts are exact, times are predictions: 7 and 7";
     let path = project.root.join("host").display().to_string();
     let by_path = user("by-path", &["--path", &path]);
     let ran = done(
@@ -195,7 +200,22 @@ fn a_library_with_kernels_is_used_by_path_and_from_its_package() {
             // For what comes next.
             .env("COALESCE_WRITE_PTX", "saxpy_app"),
     );
-    assert_says(&ran, &[says]);
+    assert_says(&ran, &[SAYS]);
+
+    // With the sources of kernels and without a compiler: the PTX that was written, as long as it is of these sources.
+    let without = |arguments: &[&str]| {
+        let mut cargo = cargo(&by_path);
+        cargo.args(arguments).env("CARGO_TARGET_DIR", target.join("users"));
+        cargo.env("COALESCE_RUSTC", NO_COMPILER);
+        cargo
+    };
+    assert_says(&done(&mut without(&["run", "--offline"])), &[SAYS]);
+    let source = project.file("kernels/src/saxpy.rs");
+    project.write("kernels/src/saxpy.rs", &format!("{source}\n// changed\n"));
+    let refused = without(&["build", "--offline"]).output().expect("it starts");
+    assert!(!refused.status.success(), "PTX of other sources is used");
+    assert_says(&String::from_utf8_lossy(&refused.stderr), &["saxpy.rs"]);
+    project.write("kernels/src/saxpy.rs", &source);
 
     // From its package, without either.
     let config = registry.config.display().to_string();
@@ -203,8 +223,7 @@ fn a_library_with_kernels_is_used_by_path_and_from_its_package() {
         let mut cargo = cargo(folder);
         cargo.args(arguments).args(["--offline", "--config", &config]);
         cargo.env("CARGO_TARGET_DIR", target.join("users"));
-        // Who looks for a compiler of kernels ends with an error.
-        cargo.env("COALESCE_RUSTC", "/nonexistent/rustc");
+        cargo.env("COALESCE_RUSTC", NO_COMPILER);
         cargo
     };
     for package in ["saxpy_app_kernels", "saxpy_app"] {
@@ -218,7 +237,7 @@ fn a_library_with_kernels_is_used_by_path_and_from_its_package() {
     let manifest = "[package]\nname = \"from-package\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
     std::fs::write(packaged.join("Cargo.toml"), manifest).expect("a writable folder");
     done(&mut without_compiler(&packaged, &["add", "--quiet", "saxpy_app"]));
-    assert_says(&done(&mut without_compiler(&packaged, &["run"])), &[says]);
+    assert_says(&done(&mut without_compiler(&packaged, &["run"])), &[SAYS]);
     let tree = done(&mut without_compiler(&packaged, &["tree", "--prefix", "none"]));
     assert!(!tree.contains("cust_raw") && !tree.contains("clap"), "{tree}");
     println!(

@@ -2,6 +2,7 @@
 //! (`cargo xtask prove new-from-git`), and the program by `cargo install --git` (`cargo xtask prove install`).
 
 use crate::kernels_source::root;
+use crate::packages::{SAYS, USER};
 use crate::stranger::{Project, assert_says};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -51,8 +52,35 @@ fn a_project_from_a_revision_passes_its_tests_and_runs() {
     project.write("kernels/src/saxpy.rs", &format!("{kernel}\n// changed\n"));
     let (tested, again) = cargo(&["test"]);
     assert_says(&tested, &["test saxpy_equals_a_loop ... ok"]);
+
+    // Its owner puts it into a repository, and somebody adds it from there, with nothing but `cargo add`.
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=owner", "-c", "user.email=owner@example.org"];
+        let git = Command::new("git").args(who).args(arguments).current_dir(&project.root).output();
+        assert!(git.is_ok_and(|git| git.status.success()), "git {arguments:?}");
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "A library"]);
+    let address = format!("file://{}", project.root.display());
+    let user = project.root.parent().expect("it lies in a folder").join("user");
+    let by_user = |folder: &Path, arguments: &[&str]| {
+        let output = self::cargo()
+            .args(arguments)
+            .current_dir(folder)
+            .env("CARGO_TARGET_DIR", project.root.join("target/user"))
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "cargo {arguments:?}: {}", printed(&output));
+        printed(&output)
+    };
+    let parent = user.parent().expect("it lies in a folder");
+    by_user(parent, &["new", "--quiet", "--vcs", "none", "user"]);
+    by_user(&user, &["add", "--quiet", "--git", &address, "saxpy_app"]);
+    std::fs::write(user.join("src/main.rs"), USER).expect("a writable folder");
+    assert_says(&by_user(&user, &["run"]), &[SAYS]);
     println!(
-        "from a revision: tested after {first} s, {again} s after a change, on {} processors",
+        "from a revision: tested after {first} s, {again} s after a change, on {} processors; its kernel runs in a program that adds it from its repository",
         std::thread::available_parallelism().map_or(1, usize::from)
     );
 }
