@@ -23,6 +23,8 @@ pub struct CudaBuilder {
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     announce: bool,
+    /// Sentences about what was asked for and means nothing here.
+    without_effect: Vec<&'static str>,
 }
 
 /// The first half of a build, done.
@@ -48,7 +50,7 @@ impl CudaBuilder {
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
-            arch: NvvmArch::Compute70,
+            arch: NvvmArch::default(),
             compile: CompileOptions {
                 release: true,
                 debug: DebugInfo::LineTables,
@@ -59,6 +61,7 @@ impl CudaBuilder {
             copy_to: None,
             target_dir: None,
             announce: false,
+            without_effect: Vec::new(),
         }
     }
 
@@ -134,8 +137,56 @@ impl CudaBuilder {
     }
 
     /// Writes the final LLVM IR into `folder` as `compute_NN.ll`.
-    pub fn emit_llvm_ir(mut self, folder: impl AsRef<Path>) -> Self {
-        self.lowering.emit_llvm_ir = Some(folder.as_ref().to_owned());
+    pub fn llvm_ir_to(mut self, folder: impl AsRef<Path>) -> Self {
+        self.lowering.llvm_ir_to = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Whether to write the final LLVM IR beside the copy of the PTX, see [`Self::copy_to`], with the ending `.ll`. Without
+    /// a copy it lies beside the PTX anyway.
+    pub fn emit_llvm_ir(mut self, emit_llvm_ir: bool) -> Self {
+        self.lowering.emit_llvm_ir = emit_llvm_ir;
+        self
+    }
+
+    /// Whether to write rustc's bitcode beside the copy of the PTX, see [`Self::copy_to`], with the ending `.bc`.
+    pub fn emit_llvm_bitcode(mut self, emit_llvm_bitcode: bool) -> Self {
+        self.lowering.emit_llvm_bitcode = emit_llvm_bitcode;
+        self
+    }
+
+    /// Accepts rust-cuda's switch of NVIDIA's optimizer. LLVM always optimizes here, and a build that asks for less warns.
+    pub fn nvvm_opts(self, nvvm_opts: bool) -> Self {
+        let says = "`nvvm_opts(false)` has no effect: kernels are built without libNVVM, and always optimized";
+        self.says(!nvvm_opts, says)
+    }
+
+    /// Accepts rust-cuda's switch to `libdevice`, which is not used here: `libm` stays `libm`, and a build that asks for
+    /// `libdevice` warns.
+    pub fn override_libm(self, override_libm: bool) -> Self {
+        let says = "`override_libm(true)` has no effect: `libm` keeps its own functions, and \
+                    `cuda_std::float::approx` and `cuda_std::intrinsics` have the hardware's";
+        self.says(override_libm, says)
+    }
+
+    /// Accepts rust-cuda's placement of statics in constant memory. Only `#[address_space(constant)]` puts one there, and a
+    /// build that asks for more warns.
+    pub fn use_constant_memory_space(self, use_constant_memory_space: bool) -> Self {
+        let says = "`use_constant_memory_space(true)` has no effect: a static goes to constant memory by \
+                    `#[address_space(constant)]`";
+        self.says(use_constant_memory_space, says)
+    }
+
+    /// Accepts rust-cuda's switch for OptiX, which has nothing here: a build that asks for it warns.
+    pub fn optix(self, optix: bool) -> Self {
+        let says = "`optix(true)` has no effect: programs of OptiX's pipeline cannot be built";
+        self.says(optix, says)
+    }
+
+    /// Warns in the build when what was asked for means nothing.
+    fn says(mut self, is_asked_for: bool, sentence: &'static str) -> Self {
+        self.without_effect.retain(|said| *said != sentence);
+        self.without_effect.extend(is_asked_for.then_some(sentence));
         self
     }
 
@@ -198,8 +249,8 @@ impl CudaBuilder {
         let compiled = self.compile(&toolchain)?;
         let path = self.lower(&toolchain, &compiled)?;
         let ptx = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;
-        local_memory::warn(local_memory::warnings(&ptx));
-        local_memory::warn(limits::warnings(&ptx, &[]));
+        local_memory::warn(local_memory::warnings(&ptx).values());
+        local_memory::warn(limits::warnings(&ptx, &[]).values());
         Ok(path)
     }
 
@@ -208,6 +259,10 @@ impl CudaBuilder {
         if !self.path.join("Cargo.toml").exists() {
             return Err(CudaBuilderError::NoCrate { path: self.path.clone() });
         }
+        if self.arch.ptx_version().is_none() {
+            return Err(CudaBuilderError::NoSuchTarget { arch: self.arch });
+        }
+        local_memory::warn(&self.without_effect);
         let path = self.path.canonicalize().map_err(CudaBuilderError::io("find", &self.path))?;
         let work = self.work_dir(&path);
         std::fs::create_dir_all(&work).map_err(CudaBuilderError::io("create", &work))?;
@@ -254,15 +309,19 @@ impl CudaBuilder {
                 files::write_whole(&output, ptx.as_bytes())
             },
         )?;
-        let in_folder = self.lowering.emit_llvm_ir.as_ref().zip(final_ir.file_name());
+        let in_folder = self.lowering.llvm_ir_to.as_ref().zip(final_ir.file_name());
         let in_folder = in_folder.map(|(folder, name)| folder.join(name));
         for target in in_folder.iter().chain(&self.lowering.final_module) {
-            let ir = std::fs::read(&final_ir).map_err(CudaBuilderError::io("read", &final_ir))?;
-            files::write_changed(target, &ir)?;
+            copy(&final_ir, target)?;
         }
         if let Some(target) = &self.copy_to {
-            let ptx = std::fs::read(&output).map_err(CudaBuilderError::io("read", &output))?;
-            files::write_changed(target, &ptx)?;
+            copy(&output, target)?;
+            if self.lowering.emit_llvm_ir {
+                copy(&final_ir, &target.with_extension("ll"))?;
+            }
+            if self.lowering.emit_llvm_bitcode {
+                copy(bitcode, &target.with_extension("bc"))?;
+            }
         }
         Ok(output)
     }
@@ -282,7 +341,7 @@ impl CudaBuilder {
             env!("CARGO_PKG_VERSION"),
             toolchain.describe(),
             self.arch,
-            self.arch.ptx_version(),
+            self.arch.ptx_version().unwrap_or_default(),
             self.lowering,
         )
         .replace('\n', " ")
@@ -300,6 +359,12 @@ impl CudaBuilder {
             path.file_name().map_or("kernels".into(), |name| name.to_string_lossy().into_owned());
         target.join("ptx").join(name)
     }
+}
+
+/// Copies a file of the build to where it was asked for, unless it is there.
+fn copy(file: &Path, target: &Path) -> Result<(), CudaBuilderError> {
+    let bytes = std::fs::read(file).map_err(CudaBuilderError::io("read", file))?;
+    files::write_changed(target, &bytes)
 }
 
 /// The target folder of the cargo that runs us as a build script.

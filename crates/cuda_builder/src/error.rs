@@ -1,5 +1,6 @@
 //! What can go wrong in a build, each with its cause and its fix.
 
+use crate::arch::NvvmArch;
 use std::path::PathBuf;
 
 /// The bytes of constant memory that one module may declare (CUDA C++ Programming Guide, "Technical
@@ -35,6 +36,15 @@ pub enum CudaBuilderError {
     NoCrate {
         /// The folder that was given.
         path: PathBuf,
+    },
+    /// No PTX can be written for the architecture.
+    #[error(
+        "kernels cannot be built for {arch}: the oldest target is compute_70, and there is no GPU of 7.3. Choose one of {}",
+        NvvmArch::buildable()
+    )]
+    NoSuchTarget {
+        /// The architecture that was asked for.
+        arch: NvvmArch,
     },
     /// A package has neither the kernels nor their PTX.
     #[error(

@@ -204,16 +204,17 @@ impl Images {
         let mut limits_warnings = BTreeMap::new();
         for (arch, text) in self.architectures.iter().zip(texts) {
             let (text, resources) = text?;
-            let of =
-                |found: &Resources| ((arch.processor(), found.kernel.clone()), found.registers);
+            let of = |found: &Resources| {
+                ((arch.processor().to_owned(), found.kernel.clone()), found.registers)
+            };
             origin.registers.extend(resources.iter().map(of));
             // One warning of a kernel, for whichever architecture.
             warnings.extend(local_memory::warnings(&text));
             limits_warnings.extend(limits::warnings(&text, &resources));
             images += &image(&origin, *arch, &file(*arch), &facts::of(&text));
         }
-        local_memory::warn(warnings);
-        local_memory::warn(limits_warnings);
+        local_memory::warn(warnings.values());
+        local_memory::warn(limits_warnings.values());
         images += "]\n";
         files::write_changed(&path, images.as_bytes())?;
         self.compare_carried(&carried, &origin, &sources, file)?;
@@ -280,7 +281,7 @@ fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) 
         // An image for one generation alone repeats the kernels of the one that newer devices run, too.
         let of = |target: String| registers.get(&(target, kernel.clone()));
         let general = format!("sm_{}", arch.capability_value());
-        let registers = of(arch.processor()).or_else(|| of(general));
+        let registers = of(arch.processor().to_owned()).or_else(|| of(general));
         let _ = writeln!(
             text,
             "        ::cuda_host::KernelFacts {{ kernel: {kernel:?}, instructions: &{instructions:?}, \

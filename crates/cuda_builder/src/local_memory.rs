@@ -84,9 +84,9 @@ fn sentence(found: &Found<'_>) -> String {
 
 /// Prints the sentences: for cargo in a build script, for people elsewhere.
 #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
-pub(crate) fn warn(warnings: BTreeMap<String, String>) {
+pub(crate) fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
     let is_build_script = std::env::var_os("OUT_DIR").is_some();
-    for warning in warnings.values() {
+    for warning in warnings {
         if is_build_script {
             println!("cargo::warning={warning}");
         } else {

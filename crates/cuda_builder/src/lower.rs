@@ -41,7 +41,10 @@ pub(crate) fn ptx(
     let final_ir = step("ll");
     run(toolchain, "opt", &unprotected, &final_ir, &["-S", "-passes=globaldce", &processor])?;
 
-    let version = format!("-mattr={}", arch.ptx_version());
+    let Some(version) = arch.ptx_version() else {
+        return Err(CudaBuilderError::NoSuchTarget { arch });
+    };
+    let version = format!("-mattr={version}");
     let mut flags = vec!["-O3", processor.as_str(), version.as_str()];
     if options.fma_contraction {
         flags.push("-fp-contract=fast");

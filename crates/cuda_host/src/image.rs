@@ -1,6 +1,7 @@
 //! The PTX that a program carries, and which part of it a device runs.
 
 use crate::error::GpuError;
+use cuda_driver::Target;
 use sha2::{Digest, Sha256};
 
 /// The kernels of a crate, compiled for one architecture.
@@ -73,18 +74,22 @@ impl Image {
         Image { capability, text, kernels, compiler, commit }
     }
 
+    /// The target of its PTX; none where the text has none.
+    fn ptx_target(&self) -> Option<Target> {
+        Target::of_ptx(self.text)
+    }
+
     /// Whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
     pub fn is_specific(&self) -> bool {
-        let target = self.text.lines().find_map(|line| line.strip_prefix(".target sm_"));
-        target.is_some_and(|target| {
-            target.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('a')
-        })
+        self.ptx_target().is_some_and(Target::is_specific)
     }
 
     /// The newest image that a device of this capability runs.
     pub fn for_capability(images: &'static [Image], capability: u32) -> Option<&'static Image> {
-        images.iter().rfind(|image| {
-            image.capability == capability || image.capability < capability && !image.is_specific()
+        images.iter().rfind(|image| match image.ptx_target() {
+            Some(target) => target.runs_on(capability),
+            // Nothing but its capability is known.
+            None => image.capability <= capability,
         })
     }
 
@@ -99,13 +104,9 @@ impl Image {
         };
         let cannot = |cause: String| GpuError::Ptx { path: path.clone().into(), cause };
         let text = std::fs::read_to_string(&path).map_err(|error| cannot(error.to_string()))?;
-        let target = text.lines().find_map(|line| line.trim().strip_prefix(".target"));
-        let digits = target.and_then(|target| {
-            let number = target.trim().strip_prefix("sm_")?;
-            let end = number.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(number.len());
-            number[..end].parse().ok()
-        });
-        let capability = digits.ok_or_else(|| cannot("it has no `.target sm_NN`".to_owned()))?;
+        let target = Target::of_ptx(&text);
+        let capability =
+            target.ok_or_else(|| cannot("it has no `.target sm_NN`".to_owned()))?.capability;
         // Leaked once per process that is told to read a file: what the program carries lives as long.
         let text: &'static str = Box::leak(text.into_boxed_str());
         Ok(Some(Box::leak(Box::new(Image {
@@ -125,7 +126,8 @@ impl Image {
 
     /// Such as `sm_90`.
     pub fn target(&self) -> String {
-        format!("sm_{}{}", self.capability, if self.is_specific() { "a" } else { "" })
+        self.ptx_target()
+            .map_or_else(|| format!("sm_{}", self.capability), |target| target.to_string())
     }
 
     /// What one kernel consists of.

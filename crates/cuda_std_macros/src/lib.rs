@@ -38,7 +38,7 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 /// - `cluster(x)`, `cluster(x, y)`, `cluster(x, y, z)`: the PTX directive `.reqnctapercluster`.
 ///   Implies `min_compute_capability = 90`.
 /// - `min_compute_capability = 80`: the entry exists only in PTX for compute capability 8.0 and newer.
-///   `90a`: only in PTX for 9.0 alone, which has instructions that no other has.
+///   `90a`: only in PTX for 9.0 alone, which has instructions that no other has; `100f`: only in PTX for 10.0's family.
 /// - `uses_local_memory`: the kernel has an array in local memory on purpose. Without it `cuda_builder` warns of such an
 ///   array, which is slow and rarely meant.
 ///

@@ -50,13 +50,12 @@ impl Parse for Arguments {
                 "min_compute_capability" => {
                     input.parse::<Token![=]>()?;
                     let capability: LitInt = input.parse()?;
-                    let is_specific = capability.suffix() == "a";
                     if !(50..1000).contains(&capability.base10_parse::<u32>()?)
-                        || !(is_specific || capability.suffix().is_empty())
+                        || !["", "a", "f"].contains(&capability.suffix())
                     {
                         return Err(Error::new(
                             capability.span(),
-                            "expected a compute capability without its dot, such as `80` for 8.0, or `90a` for 9.0 alone",
+                            "expected a compute capability without its dot, such as `80` for 8.0, `90a` for 9.0 alone, or `100f` for its family",
                         ));
                     }
                     set(&mut arguments.min_compute_capability, capability, &name)?;

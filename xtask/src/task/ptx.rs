@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = workspace::target_dir().join("llvm");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
-    let ptx = kernels::builder(arch).emit_llvm_ir(&folder).build()?;
+    let ptx = kernels::builder(arch).llvm_ir_to(&folder).build()?;
     let text =
         std::fs::read_to_string(&ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
     let entry = between(&text, &format!(".visible .entry {kernel}("), "\n}");

@@ -1,9 +1,9 @@
 //! `cvt`: every conversion between integers and floats, with rounding and saturation.
 
 use super::half::Half;
-use super::rounding::{Rounding, direct_double, integral, to_brain, to_half, to_single};
+use super::rounding::{Rounding, integral, to_brain, to_half, to_single};
 use super::special::{canonical, flush, saturate};
-use super::{ComputeFunction, Meaning, lanes};
+use super::{ComputeFunction, Meaning, exact, lanes};
 use crate::syntax::modifiers::Modifiers;
 use crate::types::{Bf16, F16, Type};
 
@@ -125,8 +125,7 @@ fn integer_to_float(to: Type, from: Type, mode: Rounding, flags: u32) -> Option<
             if flags & SATURATE != 0 { saturate(result) } else { result }
         }),
         Type::F64 => float_from!(from, f64, |value, flags| {
-            let (nearest, rest) = integer_exactly(value);
-            direct_double(nearest, rest, Rounding::from_code(flags), false)
+            exact::integer(value, Rounding::from_code(flags))
         }),
         Type::F16 => float_from!(from, F16, |value, flags| {
             F16::nearest(to_half(integer_exactly(value), Rounding::from_code(flags)))

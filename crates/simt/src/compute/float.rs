@@ -6,7 +6,7 @@
 
 use super::rounding::{self, Rounding, to_single};
 use super::special::{canonical, flush, saturate};
-use super::{Meaning, approximate, lanes};
+use super::{Meaning, approximate, exact, lanes};
 use crate::syntax::modifiers::Modifiers;
 use crate::types::Type;
 
@@ -314,20 +314,30 @@ fn double(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         .approximate(),
         "rcp" if plain => one(lanes!(|a: f64| -> f64 { 1.0 / a })),
         "sqrt" if plain => one(lanes!(|a: f64| -> f64 { a.sqrt() })),
-        "add" => two(lanes!(m; |a: f64, b: f64| -> f64 { directed_sum(a, b, m) })),
-        "sub" => two(lanes!(m; |a: f64, b: f64| -> f64 { directed_sum(a, -b, m) })),
+        "add" => {
+            two(lanes!(m; |a: f64, b: f64| -> f64 { exact::sum(a, b, Rounding::from_code(m)) }))
+        }
+        "sub" => {
+            two(lanes!(m; |a: f64, b: f64| -> f64 { exact::sum(a, -b, Rounding::from_code(m)) }))
+        }
         "mul" => two(lanes!(m; |a: f64, b: f64| -> f64 {
-            let p = a * b;
-            let over = p.is_infinite() && a.is_finite() && b.is_finite();
-            let rest = if p.is_finite() { a.mul_add(b, -p) } else { 0.0 };
-            rounding::direct_double(p, signum(rest), Rounding::from_code(m), over)
+            exact::product(a, b, Rounding::from_code(m))
         })),
-        "div" => two(lanes!(m; |a: f64, b: f64| -> f64 { directed_quotient(a, b, m) })),
-        "rcp" => one(lanes!(m; |a: f64| -> f64 { directed_quotient(1.0, a, m) })),
-        "sqrt" => one(lanes!(m; |a: f64| -> f64 {
-            let (r, rest) = rounding::root(a);
-            rounding::direct_double(r, rest, Rounding::from_code(m), false)
+        "fma" | "mad" => Meaning::new(
+            lanes!(m; |a: f64, b: f64, c: f64| -> f64 {
+                exact::product_sum(a, b, c, Rounding::from_code(m))
+            }),
+            t,
+            &[t, t, t],
+        )
+        .with(mode.code()),
+        "div" => two(lanes!(m; |a: f64, b: f64| -> f64 {
+            exact::quotient(a, b, Rounding::from_code(m))
         })),
+        "rcp" => one(lanes!(m; |a: f64| -> f64 {
+            exact::quotient(1.0, a, Rounding::from_code(m))
+        })),
+        "sqrt" => one(lanes!(m; |a: f64| -> f64 { exact::root(a, Rounding::from_code(m)) })),
         "min" => two(lanes!(|a: f64, b: f64| -> f64 { minimum_double(a, b) })),
         "max" => two(lanes!(|a: f64, b: f64| -> f64 { maximum_double(a, b) })),
         "abs" => one(lanes!(|a: f64| -> f64 { f64::from_bits(a.to_bits() & !(1 << 63)) })),
@@ -337,30 +347,6 @@ fn double(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         })),
         _ => return None,
     })
-}
-
-fn signum(value: f64) -> i32 {
-    (value > 0.0) as i32 - (value < 0.0) as i32
-}
-
-fn directed_sum(a: f64, b: f64, code: u32) -> f64 {
-    let mode = Rounding::from_code(code);
-    let (s, rest) = rounding::sum(a, b);
-    if s == 0.0
-        && rest == 0
-        && mode == Rounding::Down
-        && !(a == 0.0 && b == 0.0 && a.is_sign_positive() && b.is_sign_positive())
-    {
-        return -0.0;
-    }
-    let over = s.is_infinite() && a.is_finite() && b.is_finite();
-    rounding::direct_double(s, rest, mode, over)
-}
-
-fn directed_quotient(a: f64, b: f64, code: u32) -> f64 {
-    let (q, rest) = rounding::quotient(a, b);
-    let over = q.is_infinite() && a.is_finite() && b != 0.0;
-    rounding::direct_double(q, rest, Rounding::from_code(code), over)
 }
 
 fn test_property(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {

@@ -8,6 +8,7 @@ mod approximate;
 pub(crate) mod bits;
 pub(crate) mod compare;
 pub(crate) mod convert;
+mod exact;
 pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;

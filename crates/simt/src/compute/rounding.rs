@@ -1,4 +1,4 @@
-//! Rounding that the host CPU does not offer: directed modes, and results narrower than f32.
+//! Rounding to f32 and narrower formats, in directions that the host CPU does not offer; `exact` has that to f64.
 //!
 //! The exact result is held as an f64 plus the sign of what that f64 misses.
 
@@ -76,7 +76,9 @@ pub(crate) fn round(exact: Exactly, mode: Rounding, precision: i32, exponent_min
             _ => value,
         };
     }
-    let exponent = exponent_of(value).max(exponent_min);
+    // What is just below a power of two has the units of the numbers below.
+    let is_below = value.to_bits() & ((1 << 52) - 1) == 0 && rest == -sign(value);
+    let exponent = (exponent_of(value) - i32::from(is_below)).max(exponent_min);
     let unit = power(exponent - precision + 1);
     // Exact: a power of two scales without rounding as long as nothing under- or overflows.
     let scaled = value / unit;
@@ -122,7 +124,7 @@ fn exponent_of(value: f64) -> i32 {
     }
 }
 
-fn power(exponent: i32) -> f64 {
+pub(super) fn power(exponent: i32) -> f64 {
     if exponent >= -1022 {
         f64::from_bits(((exponent + 1023) as u64) << 52)
     } else {
@@ -131,7 +133,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// What overflow becomes: infinity, or the largest finite value in directions that avoid it.
-fn overflow(value: f64, mode: Rounding, largest: f64) -> f64 {
+pub(super) fn overflow(value: f64, mode: Rounding, largest: f64) -> f64 {
     if value.abs() <= largest || value.is_nan() {
         return value;
     }
@@ -166,24 +168,6 @@ pub(crate) fn to_brain(exact: Exactly, mode: Rounding) -> f32 {
     }
     let largest = f32::from_bits(0x7f7f_0000) as f64;
     overflow(round(exact, mode, 8, -126), mode, largest) as f32
-}
-
-fn next_up(value: f64) -> f64 {
-    value.next_up()
-}
-
-/// Moves a nearest-rounded f64 to the direction of `mode`, given the error's sign.
-pub(crate) fn direct_double(value: f64, rest: i32, mode: Rounding, overflowed: bool) -> f64 {
-    if overflowed {
-        return overflow(value, mode, f64::MAX);
-    }
-    match mode {
-        Rounding::Up if rest > 0 => next_up(value),
-        Rounding::Down if rest < 0 => value.next_down(),
-        Rounding::Zero if rest < 0 && value > 0.0 => value.next_down(),
-        Rounding::Zero if rest > 0 && value < 0.0 => next_up(value),
-        _ => value,
-    }
 }
 
 /// Rounds a float to an integral value.

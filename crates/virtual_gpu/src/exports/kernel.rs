@@ -12,9 +12,9 @@ use crate::objects::{FunctionState, LoadedModule};
 use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
 use crate::profile::PORTABLE_CLUSTER;
 use crate::work::{KernelLaunch, QueuedWork};
-use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
+use cuda_driver::{ReturnCode, Target};
 use simt::{Kernel, Launch, Module};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -33,10 +33,8 @@ pub(super) fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
         let newer = matches!(error, simt::Error::Unsupported { .. });
         if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
-    let digits: String = module.target.chars().filter(char::is_ascii_digit).collect();
-    let (target, device) = (digits.parse().unwrap_or(0), machine.device().profile.architecture());
-    // A name that ends with `a` has what one generation alone has.
-    if target > device || module.target.ends_with('a') && target != device {
+    let device = machine.device().profile.architecture();
+    if !Target::of_name(&module.target).is_some_and(|target| target.runs_on(device)) {
         let message = format!("the PTX is for {} and the device is sm_{device}", module.target);
         machine.report(MisuseKind::KernelFault, message);
         return Err(NO_BINARY);
