@@ -40,6 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let proof = proofs::named(name)?;
+    if proof.command.contains(&"integration") {
+        // These tests run the program.
+        super::build::coalesce()?;
+    }
     // What is changed while it runs is not proved.
     let inputs = proofs::hash(&root, proof.inputs)?;
     let output = match &arguments.output {
