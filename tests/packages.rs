@@ -156,12 +156,26 @@ impl Drop for OwnPtx {
     }
 }
 
+/// Removes what cargo has unpacked of earlier packages of ours: it takes a version for what it was.
+fn forget_unpacked(packages: &[cargo_metadata::Package]) {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home =
+        home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).expect("cargo has a folder");
+    for registry in std::fs::read_dir(home.join("registry/src")).into_iter().flatten().flatten() {
+        for package in packages {
+            let unpacked = registry.path().join(format!("{}-{}", package.name, package.version));
+            let _ = std::fs::remove_dir_all(unpacked);
+        }
+    }
+}
+
 /// The long proof. Its builds are in a folder that a second run finds.
 #[test]
 #[ignore = "builds each package and three programs, for many minutes; `cargo xtask prove packages` runs it"]
 fn a_library_with_kernels_is_used_by_path_and_from_its_package() {
     let target = root().join("target/packages");
     let packages = published();
+    forget_unpacked(&packages);
     let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     let _own = OwnPtx(root().join("crates/coalesce/ptx"));
     let stub = root().join("crates/cuda_driver/link_stub");

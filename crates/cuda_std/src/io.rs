@@ -16,36 +16,41 @@
 #[doc(hidden)]
 pub mod float;
 
-use core::ffi::{c_char, c_void};
+use core::ffi::c_void;
 use core::fmt;
 
 #[doc(hidden)]
 pub use cuda_std_macros::formatted;
 
-#[cfg(target_arch = "nvptx64")]
-unsafe extern "C" {
-    /// Prints a text in C's format; the arguments are one after the other, each at its alignment.
-    /// Part of every CUDA device.
-    pub fn vprintf(format: *const c_char, arguments: *const c_void) -> i32;
-
-    /// Ends the grid with the error of a failed assertion.
-    /// Part of every CUDA device.
-    pub fn __assertfail(
-        message: *const c_char,
-        file: *const c_char,
-        line: u32,
-        function: *const c_char,
-        char_size: usize,
-    );
+/// Declares functions of every CUDA device, and panicking twins elsewhere.
+macro_rules! of_the_device {
+    ($($(#[$documentation:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
+        #[cfg(target_arch = "nvptx64")]
+        unsafe extern "C" {
+            $($(#[$documentation])* pub fn $name($($argument: $kind),*) $(-> $result)?;)*
+        }
+        $(
+            $(#[$documentation])*
+            #[cfg(not(target_arch = "nvptx64"))]
+            pub unsafe fn $name($(_: $kind),*) $(-> $result)? {
+                crate::nvvm::outside_kernel(stringify!($name))
+            }
+        )*
+    };
 }
 
-/// Prints a text in C's format; the arguments are one after the other, each at its alignment.
-///
-/// # Safety
-/// Nothing can be printed on the host: this panics.
-#[cfg(not(target_arch = "nvptx64"))]
-pub unsafe fn vprintf(_format: *const c_char, _arguments: *const c_void) -> i32 {
-    crate::nvvm::outside_kernel("vprintf")
+of_the_device! {
+    /// Prints a text in C's format.
+    ///
+    /// # Safety
+    /// - The format is valid for reads up to a zero byte.
+    /// - Behind `valist` are its arguments one after the other, each at its alignment.
+    fn vprintf(format: *const u8, valist: *const c_void) -> i32;
+    /// Ends the grid with the error of a failed assertion.
+    ///
+    /// # Safety
+    /// - The three texts are valid for reads up to a zero byte.
+    fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
 }
 
 /// The bytes that are printed by one call, of which calls of other threads cannot break up.
@@ -77,7 +82,7 @@ impl Printer {
         let text: *const u8 = (&raw const self.bytes).cast();
         // SAFETY: the format takes one string, whose pointer is what `arguments` points to, and
         // which ends with a zero byte. `vprintf` copies it before it returns.
-        unsafe { vprintf(c"%s".as_ptr(), (&raw const text).cast()) };
+        unsafe { vprintf(c"%s".as_ptr().cast(), (&raw const text).cast()) };
     }
 }
 

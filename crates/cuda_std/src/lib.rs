@@ -25,6 +25,8 @@
     allow(internal_features)
 )]
 
+extern crate alloc;
+
 mod capability;
 mod nvvm;
 mod panic;
@@ -38,6 +40,7 @@ pub mod float;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod glossary;
 pub mod grid;
+pub mod intrinsics;
 pub mod io;
 pub mod kernel;
 pub mod mbarrier;
@@ -97,6 +100,13 @@ macro_rules! device_copy {
 
 /// What most kernels use. [`GpuFloat`] is not in rust-cuda's.
 pub mod prelude {
+    pub use alloc::borrow::ToOwned;
+    pub use alloc::boxed::Box;
+    pub use alloc::format;
+    pub use alloc::rc::Rc;
+    pub use alloc::string::{String, ToString};
+    pub use alloc::vec::Vec;
+
     pub use crate::{Argument, GpuFloat, address_space, f16, kernel, shared, thread, warp};
     pub use crate::{assert_eq, assert_ne, print, println};
 }

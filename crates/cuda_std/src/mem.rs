@@ -17,10 +17,14 @@ unsafe extern "C" {
 
 /// The device's heap (`malloc` and `free` of the CUDA runtime, 8 MiB unless the host asks for more, as on the virtual GPU).
 ///
-/// A kernels crate that links `alloc` makes it its allocator by
-/// `#[global_allocator] static HEAP: CUDAAllocator = CUDAAllocator;`.
+/// It is the allocator of every kernels crate: `Box`, `Vec` and `String` of the prelude take their memory from it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CUDAAllocator;
+
+/// The allocator of device code.
+#[cfg(target_arch = "nvptx64")]
+#[global_allocator]
+pub static GLOBAL_ALLOCATOR: CUDAAllocator = CUDAAllocator;
 
 /// What `malloc` aligns its results to.
 #[cfg(target_arch = "nvptx64")]

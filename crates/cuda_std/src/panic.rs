@@ -88,6 +88,6 @@ fn panic(information: &PanicInfo<'_>) -> ! {
     let format = c"block (%u, %u, %u) thread (%u, %u, %u) panicked at %s:%u:%u %s\n";
     // SAFETY: the format takes what the structure has in the same order, and both texts end with a
     // zero byte. `vprintf` copies them before it returns.
-    unsafe { crate::io::vprintf(format.as_ptr(), (&raw const arguments).cast()) };
+    unsafe { crate::io::vprintf(format.as_ptr().cast(), (&raw const arguments).cast()) };
     core::intrinsics::abort()
 }

@@ -128,7 +128,7 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 #[inline(always)]
 pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     // SAFETY: the caller's contract.
-    unsafe { value.match_any(mask) }
+    unsafe { T::match_any(mask, value) }
 }
 
 /// The mask when all of its lanes hold the same value, else `None`. PTX: `match.all.sync.b32` or
@@ -139,8 +139,7 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
 #[inline(always)]
 pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
     // SAFETY: the caller's contract.
-    let (lanes, all) = unsafe { value.match_all(mask) };
-    all.then_some(lanes)
+    unsafe { T::match_all(mask, value) }
 }
 
 /// What [`warp_reduce`] computes.
@@ -168,7 +167,7 @@ pub enum WarpReductionOp {
 #[inline(always)]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     // SAFETY: the caller's contract.
-    unsafe { value.reduce(mask, op) }
+    unsafe { T::reduce(mask, value, op) }
 }
 
 /// The value of the lane `delta` lanes above this one. PTX: `shfl.sync.down.b32`.
@@ -190,9 +189,8 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
     delta: u32,
     width: u32,
 ) -> (T, bool) {
-    let clamp = segment(width) | LAST_LANE;
     // SAFETY: the caller's contract.
-    value.shuffle(|word| unsafe { nvvm::shuffle_down(mask, word, delta, clamp) })
+    unsafe { T::shuffle(WarpShuffleMode::Down, mask, value, delta, width) }
 }
 
 /// The value of the lane `delta` lanes below this one. PTX: `shfl.sync.up.b32`.
@@ -211,11 +209,8 @@ pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
     delta: u32,
     width: u32,
 ) -> (T, bool) {
-    // A shuffle up is limited by the first lane of the segment: its clamp is 0. rust-cuda passes 31
-    // here, with which every lane is below the limit and gets its own value back.
-    let clamp = segment(width);
     // SAFETY: the caller's contract.
-    value.shuffle(|word| unsafe { nvvm::shuffle_up(mask, word, delta, clamp) })
+    unsafe { T::shuffle(WarpShuffleMode::Up, mask, value, delta, width) }
 }
 
 /// The value of lane `idx` of this lane's segment, `idx` modulo `width`. PTX: `shfl.sync.idx.b32`.
@@ -234,9 +229,8 @@ pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
     idx: u32,
     width: u32,
 ) -> (T, bool) {
-    let clamp = segment(width) | LAST_LANE;
     // SAFETY: the caller's contract.
-    value.shuffle(|word| unsafe { nvvm::shuffle_idx(mask, word, idx, clamp) })
+    unsafe { T::shuffle(WarpShuffleMode::Idx, mask, value, idx, width) }
 }
 
 /// The value of the lane whose number is this lane's, exclusive or `lane_mask`.
@@ -256,9 +250,8 @@ pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
     lane_mask: u32,
     width: u32,
 ) -> (T, bool) {
-    let clamp = segment(width) | LAST_LANE;
     // SAFETY: the caller's contract.
-    value.shuffle(|word| unsafe { nvvm::shuffle_xor(mask, word, lane_mask, clamp) })
+    unsafe { T::shuffle(WarpShuffleMode::Xor, mask, value, lane_mask, width) }
 }
 
 /// The limit of a shuffle that is not limited by its segment's first lane.
@@ -274,100 +267,164 @@ fn segment(width: u32) -> u32 {
     (32 - width) << 8
 }
 
-mod private {
-    pub trait Sealed {}
+/// Which lane a shuffle reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WarpShuffleMode {
+    /// Of this number in the segment.
+    Idx,
+    /// So many below.
+    Up,
+    /// So many above.
+    Down,
+    /// Whose number is this lane's, exclusive or the operand.
+    Xor,
+}
+
+/// A word of another lane, chosen by the mode and `b`.
+///
+/// # Safety
+/// As for [`warp_shuffle_down`].
+#[inline(always)]
+unsafe fn shuffle_word(
+    mode: WarpShuffleMode,
+    mask: u32,
+    word: u32,
+    b: u32,
+    width: u32,
+) -> (u32, bool) {
+    let segment = segment(width);
+    // SAFETY: the caller's contract.
+    unsafe {
+        match mode {
+            WarpShuffleMode::Idx => nvvm::shuffle_idx(mask, word, b, segment | LAST_LANE),
+            // Limited by the first lane of the segment: the clamp is 0. rust-cuda passes 31 here, with which every lane is
+            // below the limit and gets its own value back.
+            WarpShuffleMode::Up => nvvm::shuffle_up(mask, word, b, segment),
+            WarpShuffleMode::Down => nvvm::shuffle_down(mask, word, b, segment | LAST_LANE),
+            WarpShuffleMode::Xor => nvvm::shuffle_xor(mask, word, b, segment | LAST_LANE),
+        }
+    }
 }
 
 /// The types that can be shuffled: integers of 8 to 128 bits, `f16`, `bf16`, `f32` and `f64`.
-pub trait WarpShuffleValue: private::Sealed + Copy {
-    /// The value after each of its 32-bit words went through `exchange`.
-    #[doc(hidden)]
-    fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool);
+pub trait WarpShuffleValue: Copy {
+    /// The value of another lane, chosen by the mode and `b`, and whether that lane lies in the same segment.
+    ///
+    /// # Safety
+    /// As for [`warp_shuffle_down`].
+    unsafe fn shuffle(
+        mode: WarpShuffleMode,
+        mask: u32,
+        value: Self,
+        b: u32,
+        width: u32,
+    ) -> (Self, bool);
 }
 
 /// The types that can be matched: integers of 8 to 64 bits, `f32` and `f64` by their bits.
-pub trait WarpMatchValue: private::Sealed + Copy {
-    #[doc(hidden)]
-    unsafe fn match_any(self, mask: u32) -> u32;
-    #[doc(hidden)]
-    unsafe fn match_all(self, mask: u32) -> (u32, bool);
+pub trait WarpMatchValue: Copy {
+    /// The lanes of the mask that hold the same value.
+    ///
+    /// # Safety
+    /// As for [`sync_warp`].
+    unsafe fn match_any(mask: u32, value: Self) -> u32;
+    /// The mask when all of its lanes hold the same value.
+    ///
+    /// # Safety
+    /// As for [`sync_warp`].
+    unsafe fn match_all(mask: u32, value: Self) -> Option<u32>;
 }
 
 /// The types that can be reduced: `u32` and `i32`.
-pub trait WarpReduceValue: private::Sealed + Copy {
-    #[doc(hidden)]
-    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
+pub trait WarpReduceValue: Copy {
+    /// The reduction of the values of all lanes of the mask.
+    ///
+    /// # Safety
+    /// As for [`sync_warp`].
+    unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self;
 }
 
-/// Shuffles for a type that fits into one word.
-macro_rules! shuffle_in_one_word {
-    ($($kind:ty: $into:expr, $from:expr;)*) => {
+/// Shuffles for a type whose bits travel as those of another.
+macro_rules! shuffle_as {
+    ($($kind:ty as $bits:ty: $into:expr, $from:expr;)*) => {
         $(
-            impl private::Sealed for $kind {}
             impl WarpShuffleValue for $kind {
                 #[inline(always)]
-                fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
-                    let (word, inside) = exchange($into(self));
-                    ($from(word), inside)
+                unsafe fn shuffle(
+                    mode: WarpShuffleMode,
+                    mask: u32,
+                    value: Self,
+                    b: u32,
+                    width: u32,
+                ) -> (Self, bool) {
+                    // SAFETY: the caller's contract.
+                    let (bits, inside) = unsafe { <$bits>::shuffle(mode, mask, $into(value), b, width) };
+                    ($from(bits), inside)
                 }
             }
         )*
     };
 }
 
-shuffle_in_one_word! {
-    u8: u32::from, |word| word as u8;
-    i8: |value| value as u8 as u32, |word| word as u8 as i8;
-    u16: u32::from, |word| word as u16;
-    i16: |value| value as u16 as u32, |word| word as u16 as i16;
-    u32: |value| value, |word| word;
-    i32: |value| value as u32, |word| word as i32;
-    f16: |value: f16| u32::from(value.to_bits()), |word| f16::from_bits(word as u16);
-    bf16: |value: bf16| u32::from(value.to_bits()), |word| bf16::from_bits(word as u16);
-    f32: |value: f32| value.to_bits(), f32::from_bits;
+shuffle_as! {
+    u8 as u32: u32::from, |word| word as u8;
+    i8 as u32: |value| value as u8 as u32, |word| word as u8 as i8;
+    u16 as u32: u32::from, |word| word as u16;
+    i16 as u32: |value| value as u16 as u32, |word| word as u16 as i16;
+    i32 as u32: |value| value as u32, |word| word as i32;
+    f16 as u32: |value: f16| u32::from(value.to_bits()), |word| f16::from_bits(word as u16);
+    bf16 as u32: |value: bf16| u32::from(value.to_bits()), |word| bf16::from_bits(word as u16);
+    f32 as u32: |value: f32| value.to_bits(), f32::from_bits;
+    i64 as u64: |value| value as u64, |bits| bits as i64;
+    f64 as u64: |value: f64| value.to_bits(), f64::from_bits;
+    i128 as u128: |value| value as u128, |bits| bits as i128;
 }
 
-/// Shuffles for a type of two words.
-macro_rules! shuffle_in_two_words {
-    ($($kind:ty: $into:expr, $from:expr;)*) => {
+impl WarpShuffleValue for u32 {
+    #[inline(always)]
+    unsafe fn shuffle(
+        mode: WarpShuffleMode,
+        mask: u32,
+        value: Self,
+        b: u32,
+        width: u32,
+    ) -> (Self, bool) {
+        // SAFETY: the caller's contract.
+        unsafe { shuffle_word(mode, mask, value, b, width) }
+    }
+}
+
+/// Shuffles for a type in two halves.
+macro_rules! shuffle_in_halves {
+    ($($kind:ident of $half:ident;)*) => {
         $(
-            impl private::Sealed for $kind {}
             impl WarpShuffleValue for $kind {
                 #[inline(always)]
-                fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
-                    let bits: u64 = $into(self);
-                    let (low, inside) = exchange(bits as u32);
-                    let (high, _) = exchange((bits >> 32) as u32);
-                    ($from(u64::from(high) << 32 | u64::from(low)), inside)
+                unsafe fn shuffle(
+                    mode: WarpShuffleMode,
+                    mask: u32,
+                    value: Self,
+                    b: u32,
+                    width: u32,
+                ) -> (Self, bool) {
+                    let high = (value >> $half::BITS) as $half;
+                    // SAFETY: the caller's contract.
+                    let ((low, inside), (high, _)) = unsafe {
+                        (
+                            $half::shuffle(mode, mask, value as $half, b, width),
+                            $half::shuffle(mode, mask, high, b, width),
+                        )
+                    };
+                    ($kind::from(high) << $half::BITS | $kind::from(low), inside)
                 }
             }
         )*
     };
 }
 
-shuffle_in_two_words! {
-    u64: |value| value, |bits| bits;
-    i64: |value| value as u64, |bits| bits as i64;
-    f64: |value: f64| value.to_bits(), f64::from_bits;
-}
-
-impl private::Sealed for u128 {}
-impl WarpShuffleValue for u128 {
-    #[inline(always)]
-    fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
-        let (low, inside) = (self as u64).shuffle(&exchange);
-        let (high, _) = ((self >> 64) as u64).shuffle(&exchange);
-        (u128::from(high) << 64 | u128::from(low), inside)
-    }
-}
-
-impl private::Sealed for i128 {}
-impl WarpShuffleValue for i128 {
-    #[inline(always)]
-    fn shuffle(self, exchange: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
-        let (bits, inside) = (self as u128).shuffle(exchange);
-        (bits as i128, inside)
-    }
+shuffle_in_halves! {
+    u64 of u32;
+    u128 of u64;
 }
 
 /// Matches for a type, by its bits in 32 or 64.
@@ -376,14 +433,15 @@ macro_rules! match_by_bits {
         $(
             impl WarpMatchValue for $kind {
                 #[inline(always)]
-                unsafe fn match_any(self, mask: u32) -> u32 {
+                unsafe fn match_any(mask: u32, value: Self) -> u32 {
                     // SAFETY: the caller's contract.
-                    unsafe { nvvm::$any(mask, $bits(self)) }
+                    unsafe { nvvm::$any(mask, $bits(value)) }
                 }
                 #[inline(always)]
-                unsafe fn match_all(self, mask: u32) -> (u32, bool) {
+                unsafe fn match_all(mask: u32, value: Self) -> Option<u32> {
                     // SAFETY: the caller's contract.
-                    unsafe { nvvm::$all(mask, $bits(self)) }
+                    let (lanes, all) = unsafe { nvvm::$all(mask, $bits(value)) };
+                    all.then_some(lanes)
                 }
             }
         )*
@@ -402,16 +460,16 @@ match_by_bits! { match_any_64, match_all_64:
 
 impl WarpReduceValue for u32 {
     #[inline(always)]
-    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+    unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self {
         // SAFETY: the caller's contract.
         unsafe {
             match op {
-                WarpReductionOp::Add => nvvm::reduce_add(self, mask),
-                WarpReductionOp::Min => nvvm::reduce_min_unsigned(self, mask),
-                WarpReductionOp::Max => nvvm::reduce_max_unsigned(self, mask),
-                WarpReductionOp::And => nvvm::reduce_and(self, mask),
-                WarpReductionOp::Or => nvvm::reduce_or(self, mask),
-                WarpReductionOp::Xor => nvvm::reduce_xor(self, mask),
+                WarpReductionOp::Add => nvvm::reduce_add(value, mask),
+                WarpReductionOp::Min => nvvm::reduce_min_unsigned(value, mask),
+                WarpReductionOp::Max => nvvm::reduce_max_unsigned(value, mask),
+                WarpReductionOp::And => nvvm::reduce_and(value, mask),
+                WarpReductionOp::Or => nvvm::reduce_or(value, mask),
+                WarpReductionOp::Xor => nvvm::reduce_xor(value, mask),
             }
         }
     }
@@ -419,13 +477,13 @@ impl WarpReduceValue for u32 {
 
 impl WarpReduceValue for i32 {
     #[inline(always)]
-    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+    unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self {
         // SAFETY: the caller's contract.
         unsafe {
             match op {
-                WarpReductionOp::Min => nvvm::reduce_min_signed(self as u32, mask) as i32,
-                WarpReductionOp::Max => nvvm::reduce_max_signed(self as u32, mask) as i32,
-                _ => (self as u32).reduce(mask, op) as i32,
+                WarpReductionOp::Min => nvvm::reduce_min_signed(value as u32, mask) as i32,
+                WarpReductionOp::Max => nvvm::reduce_max_signed(value as u32, mask) as i32,
+                _ => u32::reduce(mask, value as u32, op) as i32,
             }
         }
     }

@@ -16,7 +16,7 @@ use virtual_gpu::{Options, Profile, VirtualGpu};
 
 /// What a GPU computed: the digest of every buffer, by launch. Written by the test that needs a GPU.
 const MEASURED: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/functions.json");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h100/functions.json");
 
 /// Digests of buffers by launch: its place in the table and its kernel.
 type Digests = BTreeMap<String, Vec<String>>;

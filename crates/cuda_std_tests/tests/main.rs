@@ -7,3 +7,4 @@ mod launches;
 mod macros;
 mod safe;
 mod textures;
+mod upstream_api;

@@ -156,6 +156,14 @@ pub fn attribute(device: &Device, attribute: Attribute) -> Result<i32> {
     Ok(value)
 }
 
+/// The device's identifier, which no other device has.
+pub fn uuid(device: &Device) -> Result<[u8; 16]> {
+    let mut uuid = cuda_driver::raw::CUuuid { bytes: [0; 16] };
+    // SAFETY: a local to write to.
+    unsafe { call!(cuDeviceGetUuid_v2(&mut uuid, device.as_raw()))? };
+    Ok(uuid.bytes.map(|byte| byte as u8))
+}
+
 /// The device's address on the PCI bus, such as `0000:3b:00.0`.
 pub fn pci_address(device: &Device) -> Result<String> {
     let mut text: [c_char; 32] = [0; 32];

@@ -30,8 +30,8 @@ pub(crate) fn of_event(event: &Event) -> CUevent {
     unsafe { transmute_copy(event) }
 }
 
-/// The module's handle; it lives as long as the module.
-pub(crate) fn of_module(module: &Module) -> CUmodule {
+/// The module's handle, for calls of the driver that have no other wrapper; it lives as long as the module.
+pub fn of_module(module: &Module) -> CUmodule {
     // SAFETY: `Module { inner: CUmodule }`, as for events.
     unsafe { transmute_copy(module) }
 }

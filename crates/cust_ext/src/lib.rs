@@ -31,7 +31,7 @@ pub mod device;
 mod error;
 pub mod function;
 pub mod graph;
-mod handle;
+pub mod handle;
 pub mod host_memory;
 pub mod l2;
 pub mod launch;

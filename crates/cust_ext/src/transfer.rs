@@ -15,13 +15,15 @@ use crate::device;
 use crate::error::{Result, argument, call};
 use crate::stream::DefaultStream;
 use bytemuck::{AnyBitPattern, NoUninit};
-use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
+use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::stream::Stream;
 pub use in_flight::InFlight;
+pub use rows::{Rows, download_rows, upload_rows};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 mod in_flight;
+mod rows;
 
 /// Asynchronous copies on one stream, made inside [`scope`].
 #[derive(Debug)]
@@ -266,69 +268,6 @@ fn enter<'scope, T: DeviceCopy>(buffer: &'scope DeviceBuffer<T>) -> Result<Lent<
     Ok(Lent { pointer: buffer.as_device_ptr(), length: buffer.len(), _scope: PhantomData })
 }
 
-/// Rows of values in one array: `width` values each, their beginnings `pitch` values apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rows {
-    /// Values per row.
-    pub width: usize,
-    /// Values from the beginning of a row to that of the next.
-    pub pitch: usize,
-}
-
-/// Copies `count` rows of host values to rows of equal width on the device in one call.
-///
-/// # Errors
-/// Rows of different widths, wider than their pitch, or beyond the end of an array; or the driver's.
-///
-/// # Safety
-/// The source stays allocated and unchanged, and the target allocated, until the stream has reached this copy.
-pub unsafe fn upload_rows<T: NoUninit + DeviceCopy>(
-    (source, from): (&[T], Rows),
-    (target, to): (&DeviceSlice<T>, Rows),
-    count: usize,
-    stream: &Stream,
-) -> Result<()> {
-    if count == 0 || from.width == 0 {
-        return Ok(());
-    }
-    let size = size_of::<T>();
-    let fits = |length: usize, rows: Rows| {
-        let values =
-            (count - 1).checked_mul(rows.pitch).and_then(|last| last.checked_add(rows.width));
-        rows.width <= rows.pitch
-            && rows.pitch.checked_mul(size).is_some()
-            && values.is_some_and(|values| values <= length)
-    };
-    if from.width != to.width || !fits(source.len(), from) || !fits(target.len(), to) {
-        return argument(format!(
-            "{count} rows, {from:?} of {} values to {to:?} of {}: make rows equally wide, at most as wide as their \
-             pitch, and inside both arrays",
-            source.len(),
-            target.len()
-        ));
-    }
-    let descriptor = cust::sys::CUDA_MEMCPY2D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcMemoryType: cust::sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-        srcHost: source.as_ptr().cast(),
-        srcDevice: 0,
-        srcArray: std::ptr::null_mut(),
-        srcPitch: from.pitch * size,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstMemoryType: cust::sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        dstHost: std::ptr::null_mut(),
-        dstDevice: target.as_device_ptr().as_raw(),
-        dstArray: std::ptr::null_mut(),
-        dstPitch: to.pitch * size,
-        WidthInBytes: from.width * size,
-        Height: count,
-    };
-    // SAFETY: every row lies inside its array, as was checked; the caller keeps both until the copy is done.
-    unsafe { call!(cuMemcpy2DAsync_v2(&descriptor, stream.as_inner())) }
-}
-
 /// Waits for the stream when the closure of a scope unwinds.
 struct Settle<'a> {
     stream: &'a Stream,
@@ -385,31 +324,6 @@ mod tests {
             same_length(8, 9, 4).unwrap_err().to_string(),
             "a copy between 8 and 9 values: make both sides equally long"
         );
-    }
-
-    #[test]
-    fn rows_arrive_and_leave_what_lies_between_them() {
-        let _context = crate::testing::device();
-        let stream = crate::stream::non_blocking(None).unwrap();
-        let source = HostBuffer::from_slice(&[1, 2, 0, 3, 4, 0], HostFlags::PINNED).unwrap();
-        let target = DeviceBuffer::from_slice(&[9u32; 7]).unwrap();
-        let (from, to) = (Rows { width: 2, pitch: 3 }, Rows { width: 2, pitch: 4 });
-        // SAFETY: both buffers live until the stream was waited for, and nobody writes the source.
-        unsafe { upload_rows((&source, from), (&target, to), 2, &stream) }.unwrap();
-        stream.synchronize().unwrap();
-        assert_eq!(target.as_host_vec().unwrap(), [1, 2, 9, 9, 3, 4, 9]);
-        let wide = Rows { width: 2, pitch: 6 };
-        // SAFETY: nothing is copied.
-        assert!(unsafe { upload_rows((&source, from), (&target, wide), 2, &stream) }.is_err());
-        // Rows whose places, or their bytes, are more than a number can hold.
-        for (pitch, count) in [(1 << 63, 3), (usize::MAX, 2), (1 << 62, 1)] {
-            let beyond = Rows { width: 2, pitch };
-            // SAFETY: nothing is copied.
-            let copied =
-                unsafe { upload_rows((&source, beyond), (&target, beyond), count, &stream) };
-            let message = copied.expect_err("the rows end beyond both arrays").to_string();
-            assert!(message.contains("inside both arrays"), "{message}");
-        }
     }
 
     #[test]

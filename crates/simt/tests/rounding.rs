@@ -220,3 +220,27 @@ fn conversions() {
         }
     }
 }
+
+#[test]
+fn the_seeds_of_doubles_read_and_write_the_high_word() {
+    let seed = |instruction: &str, a: f64| {
+        let got = execute(
+            &format!("{instruction}.approx.ftz.f64 d, a"),
+            "f64",
+            "f64",
+            &[[a.to_bits(); 3]],
+        );
+        f64::from_bits(got[0])
+    };
+    let low = f64::from_bits(2f64.to_bits() | 0xffff_ffff);
+    for (instruction, of_two) in [("rcp", 0.5), ("rsqrt", 0.5f64.sqrt())] {
+        let got = seed(instruction, low);
+        assert_eq!(got.to_bits() & 0xffff_ffff, 0);
+        assert_eq!(got.to_bits(), seed(instruction, 2.0).to_bits());
+        assert!((got / of_two - 1.0).abs() < 2f64.powi(-20), "{instruction}: {got}");
+        assert_eq!(seed(instruction, f64::MIN_POSITIVE / 2.0), f64::INFINITY);
+        assert_eq!(seed(instruction, f64::INFINITY), 0.0);
+    }
+    assert_eq!(seed("rcp", -f64::MIN_POSITIVE / 2.0), f64::NEG_INFINITY);
+    assert_eq!(seed("rcp", -f64::MAX).to_bits(), (-0.0f64).to_bits());
+}

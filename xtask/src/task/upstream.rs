@@ -1,5 +1,7 @@
 //! `cargo xtask upstream CHECKOUT`: rust-cuda's own kernels and programs, unchanged, with this builder and this device.
 
+mod api;
+
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, NvvmArch};
@@ -14,6 +16,9 @@ pub struct Arguments {
     /// Write the table to this file.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Compare the public APIs instead, and write the test and the table of them.
+    #[arg(long, conflicts_with = "output")]
+    api: bool,
 }
 
 /// Upstream's bindings of cuBLAS, a library that works with GPUs alone: what uses it is only built.
@@ -35,6 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             "{} is no checkout of rust-cuda: it has no tests/compiletests/ui",
             checkout.display()
         );
+    }
+    if arguments.api {
+        api::run(checkout)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let work = workspace::target_dir().join("upstream");
     if work.exists() {
@@ -102,14 +111,18 @@ fn manifest(name: &str) -> String {
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{}",
         ["cuda_std", "cuda_std_macros"]
-            .map(|library| format!("{library} = {}\n", ours(library)))
+            .map(|library| format!("{library} = {}\n", ours(library, features(library))))
             .concat()
     )
 }
 
-/// A dependency on a library of this checkout, with what upstream's has always.
-fn ours(library: &str) -> String {
-    let features = if library == "cuda_std" { ", features = [\"vek\"]" } else { "" };
+/// What upstream's library has always.
+fn features(library: &str) -> &'static str {
+    if library == "cuda_std" { ", features = [\"vek\"]" } else { "" }
+}
+
+/// A dependency on a library of this checkout.
+fn ours(library: &str, features: &str) -> String {
     let path = workspace::root().join("crates").join(library);
     let package = format!("coalesce-{}", library.replace('_', "-"));
     format!("{{ package = \"{package}\", path = \"{}\"{features} }}", path.display())
@@ -170,7 +183,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 fn dependency(line: &str) -> String {
     let Some((name, rest)) = line.split_once(" = {") else { return line.to_owned() };
     match name {
-        "cuda_std" | "cuda_builder" => format!("{name} = {}", ours(name)),
+        "cuda_std" | "cuda_builder" => format!("{name} = {}", ours(name, features(name))),
         "cust" => "cust = \"0.3.2\"".to_owned(),
         "cust_raw" if rest.contains("path") => "cust_raw = \"0.11.3\"".to_owned(),
         _ => line.to_owned(),
@@ -208,18 +221,23 @@ fn runs(folder: &Path, driver: &Path) -> Result<bool> {
     Ok(status.success())
 }
 
-fn table(checkout: &Path, rows: &[Row]) -> String {
+/// The commit of a checkout.
+fn commit(checkout: &Path) -> String {
     let commit = Command::new("git")
         .args(["rev-parse", "--short=12", "HEAD"])
         .current_dir(checkout)
         .output();
-    let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let text = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    text.unwrap_or_default()
+}
+
+fn table(checkout: &Path, rows: &[Row]) -> String {
     let count = |of: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| of(row)).count();
     let mut text = format!(
         "# rust-cuda's own sources with this builder and the virtual device\n\n\
          rust-cuda at commit {}; made by `cargo xtask upstream CHECKOUT`. {} of {} build; of {} with a program {} end well within {LIMIT} seconds on the virtual device.\n\n\
          | source | builds | runs |\n|---|---|---|\n",
-        commit.unwrap_or_default(),
+        commit(checkout),
         count(&|row| row.builds),
         rows.len(),
         count(&|row| row.runs.is_some()),

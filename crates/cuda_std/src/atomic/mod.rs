@@ -26,6 +26,7 @@
 //! Analysis of the NVIDIA PTX Memory Consistency Model" (the table above).
 
 mod instruction;
+pub mod intrinsics;
 pub mod mid;
 
 use core::cell::UnsafeCell;

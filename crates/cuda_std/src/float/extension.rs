@@ -263,6 +263,9 @@ fn inverse_normal(probability: f64) -> f64 {
             f64::NAN
         };
     }
+    if (0.25..=0.75).contains(&probability) {
+        return core::f64::consts::SQRT_2 * inverse_erf(2.0 * probability - 1.0);
+    }
     // The smaller tail, in which differences are accurate.
     let tail = if probability < 0.5 { probability } else { 1.0 - probability };
     let t = libm::sqrt(-2.0 * libm::log(tail));
@@ -276,4 +279,26 @@ fn inverse_normal(probability: f64) -> f64 {
         x -= step / (1.0 + x * step / 2.0);
     }
     if probability < 0.5 { x } else { -x }
+}
+
+/// The inverse of the error function, by Newton's method with Halley's correction.
+///
+/// Source of the start: NIST Digital Library of Mathematical Functions, 7.17.2.
+pub(crate) fn inverse_erf(x: f64) -> f64 {
+    let magnitude = x.abs();
+    if magnitude > 0.5 || x.is_nan() {
+        // 1 - |x| is exact.
+        let tail = if magnitude > 1.0 { f64::NAN } else { (1.0 - magnitude) / 2.0 };
+        return (-inverse_normal(tail) * core::f64::consts::FRAC_1_SQRT_2).copysign(x);
+    }
+    // sqrt(pi) / 2
+    let scale = 0.886_226_925_452_758;
+    let t = scale * x;
+    let square = t * t;
+    let mut y = t * (1.0 + square * (1.0 / 3.0 + square * (7.0 / 30.0 + square * (127.0 / 630.0))));
+    for _ in 0..2 {
+        let step = (libm::erf(y) - x) * scale * libm::exp(y * y);
+        y -= step / (1.0 + y * step);
+    }
+    y
 }

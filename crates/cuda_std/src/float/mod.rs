@@ -12,6 +12,7 @@ pub mod half;
 
 pub use self::half::{Bf16x2, F16x2, GpuHalf};
 pub use extension::FloatExt;
+pub(crate) use extension::inverse_erf;
 
 mod private {
     pub trait Sealed {}

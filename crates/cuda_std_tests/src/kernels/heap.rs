@@ -4,10 +4,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cuda_std::{kernel, thread};
 
-#[cfg(target_arch = "nvptx64")]
-#[global_allocator]
-static HEAP: cuda_std::mem::CUDAAllocator = cuda_std::mem::CUDAAllocator;
-
 /// Each thread sums the squares below its element, by way of a vector that grows and a box.
 #[kernel]
 pub unsafe fn heap_sum_of_squares(source: *const u32, target: *mut u32) {

@@ -12,6 +12,7 @@ pub mod groups;
 pub mod guide;
 pub mod halves;
 pub mod heap;
+pub mod intrinsics;
 pub mod memory;
 pub mod misc;
 pub mod mma;

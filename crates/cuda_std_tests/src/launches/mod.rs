@@ -8,6 +8,7 @@ mod copies;
 mod floats;
 mod groups;
 mod halves;
+mod intrinsics;
 mod launch;
 mod mma;
 mod threads;
@@ -30,6 +31,7 @@ pub fn all() -> Vec<Launch> {
         mma::launches(),
         halves::launches(),
         groups::launches(),
+        intrinsics::launches(),
     ]
     .concat()
 }

@@ -285,12 +285,17 @@ fn signed_zero(result: f32, exact: (f64, i32), mode: Rounding, a: f32, b: f32) -
     if mode == Rounding::Down { -0.0 } else { 0.0 }
 }
 
+/// A number without its low word, 0 where that is subnormal: all that `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` read
+/// and write (PTX ISA, "rcp.approx.ftz.f64").
+fn high_word(value: f64) -> f64 {
+    let value = f64::from_bits(value.to_bits() & 0xffff_ffff_0000_0000);
+    if value.is_subnormal() { 0f64.copysign(value) } else { value }
+}
+
 fn double(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let t = Type::F64;
     let approximate = modifiers.take("approx");
-    if approximate {
-        modifiers.take("ftz");
-    }
+    let flushes = approximate && modifiers.take("ftz");
     let mode = rounding_of(modifiers);
     let plain = mode == Rounding::Nearest;
     let one = |f| Meaning::new(f, t, &[t]).with(mode.code());
@@ -303,11 +308,13 @@ fn double(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
         "fma" | "mad" if plain => {
             Meaning::new(lanes!(|a: f64, b: f64, c: f64| -> f64 { a.mul_add(b, c) }), t, &[t, t, t])
         }
-        "rcp" if approximate => one(lanes!(|a: f64| -> f64 {
-            // The hardware's 20-bit seed: the low word of the result is zero.
-            f64::from_bits((1.0 / a).to_bits() & 0xffff_ffff_0000_0000)
-        }))
-        .approximate(),
+        // What is not known of the hardware's seeds is their last bits; the low word of the result is zero.
+        "rcp" if approximate => {
+            one(lanes!(|a: f64| -> f64 { high_word(1.0 / high_word(a)) })).approximate()
+        }
+        "rsqrt" if flushes => {
+            one(lanes!(|a: f64| -> f64 { high_word(1.0 / high_word(a).sqrt()) })).approximate()
+        }
         "rsqrt" => one(lanes!(|a: f64| -> f64 {
             f64::from_bits((1.0 / a.sqrt()).to_bits() & 0xffff_ffff_0000_0000)
         }))
