@@ -262,3 +262,15 @@ fn the_six_optimizations_are_shown_by_patterns_that_exist() {
     let named: Vec<&str> = shown_by(&fault).into_iter().flat_map(|(_, names)| names).collect();
     assert!(named.iter().any(|name| host::CATALOGUE.select(name).is_err()), "a fault is found");
 }
+
+/// The sentence that `cargo xtask upstream CHECKOUT --api` writes.
+#[test]
+fn documents_say_of_rust_cudas_api_what_the_comparison_found() {
+    let table = read("results/rust-cuda-api.md");
+    let is_it = |line: &&str| line.contains(" public items of rust-cuda's `cuda_std`");
+    let sentence = table.lines().find(is_it).expect("the table begins with it");
+    for document in ["README.md", "ARCHITECTURE.md", "docs/guide/from_rust_cuda.md"] {
+        let text = read(document);
+        assert_eq!(text.lines().filter(is_it).collect::<Vec<_>>(), [sentence], "{document}");
+    }
+}

@@ -18,6 +18,10 @@ const MISSING: &str = "results/rust-cuda-missing.toml";
 const TEST: &str = "crates/cuda_std_tests/tests/upstream_api.rs";
 /// The table.
 const TABLE: &str = "results/rust-cuda-api.md";
+/// The documents that have its sentence.
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "docs/guide/from_rust_cuda.md"];
+/// What the sentence is known by, behind its first number.
+const BEGINNING: &str = " public items of rust-cuda's `cuda_std` and `cuda_builder`";
 
 /// A public item of upstream's, and the line of code that uses it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,15 +60,24 @@ pub fn run(checkout: &Path) -> Result<()> {
     );
     write(&workspace::root().join(TEST), &test)?;
     let (all, here) = (found.len(), found.len() - missing.len());
+    let commit = super::commit(checkout);
+    let sentence = format!(
+        "Of {all}{BEGINNING} at commit {commit}, {here} are here with their signatures, which a test uses \
+         (`{TEST}`); `{TABLE}` says why each other one is not."
+    );
+    for document in DOCUMENTS {
+        let path = workspace::root().join(document);
+        let text = read(&path)?;
+        let lines =
+            text.lines().map(|line| if line.contains(BEGINNING) { &sentence } else { line });
+        write(&path, &(lines.collect::<Vec<_>>().join("\n") + "\n"))?;
+    }
     let table = format!(
-        "# rust-cuda's API and ours\n\n\
-         Of {all} public items of rust-cuda's `cuda_std` and `cuda_builder` at commit {}, {here} are here with their \
-         signatures, which a test uses (`{TEST}`). Made by `cargo xtask upstream CHECKOUT --api`.\n\n\
+        "# rust-cuda's API and ours\n\n{sentence}\n\nMade by `cargo xtask upstream CHECKOUT --api`.\n\n\
          | missing | items | why |\n|---|--:|---|\n{missing_rows}\n\
          ## cust\n\n\
          cust is used as published. What its repository has beyond that, by name:\n\n\
-         | newer | items | here |\n|---|--:|---|\n{newer_rows}",
-        super::commit(checkout),
+         | newer | items | here |\n|---|--:|---|\n{newer_rows}"
     );
     write(&workspace::root().join(TABLE), &table)?;
     println!("{here} of {all} items are here");
