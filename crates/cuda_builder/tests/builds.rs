@@ -77,6 +77,31 @@ fn entries(ptx: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn every_target_is_built_for_or_refused_in_a_sentence() {
+    let kernels = |arch: NvvmArch| {
+        let kernels = CudaBuilder::new(root().join("crates/guide_kernels")).arch(arch);
+        kernels.target_dir(target_dir()).build()
+    };
+    // A build takes some seconds: the newest of each kind, unless all are asked for.
+    let sample =
+        [NvvmArch::Compute87, NvvmArch::Compute121, NvvmArch::Compute103f, NvvmArch::Compute120a];
+    let all = std::env::var_os("BUILDS_ALL").is_some();
+    for arch in NvvmArch::ALL {
+        if arch.ptx_version().is_none() {
+            let error = kernels(*arch).expect_err("there is no PTX for it").to_string();
+            assert!(
+                error.contains(arch.target_feature()) && error.contains("80, 86, 87"),
+                "{error}"
+            );
+        } else if all || sample.contains(arch) {
+            let ptx = read(kernels(*arch).unwrap_or_else(|error| panic!("{arch}: {error}")));
+            let target = format!("\n.target {}\n", arch.processor());
+            assert!(ptx.contains(&target), "{arch}: {}", ptx.lines().take(20).collect::<String>());
+        }
+    }
+}
+
+#[test]
 fn the_compiler_in_use_is_not_newer_than_those_that_were_tried() {
     let toolchain = Toolchain::find().expect("a compiler that can build kernels");
     assert!(
