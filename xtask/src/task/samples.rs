@@ -26,6 +26,15 @@ pub struct Arguments {
     /// A folder of headers that nvcc does not find.
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
+    /// The architectures to compile for, such as 120a.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "90a",
+        requires = "nvcc"
+    )]
+    arch: Vec<String>,
     /// What is said of the checkout in the table, such as its commit.
     #[arg(long, value_name = "TEXT", default_value = "an unnamed version")]
     version: String,
@@ -45,6 +54,8 @@ type Failure = (String, String);
 
 /// What the executor says of a kernel.
 struct Verdict {
+    /// The architecture that it was compiled for; empty where nobody said.
+    arch: String,
     file: String,
     kernel: String,
     /// Why it is refused.
@@ -65,7 +76,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = tempfile::tempdir()?;
     let (files, failed, compiler) = match &arguments.nvcc {
         Some(nvcc) => {
-            let (files, failed) = compile(nvcc, &arguments.include, &checkout, folder.path())?;
+            let (mut files, mut failed) = (Vec::new(), Vec::new());
+            for arch in &arguments.arch {
+                let target = folder.path().join(format!("sm_{arch}"));
+                std::fs::create_dir(&target).context("cannot create a temporary folder")?;
+                let (some, without) = compile(nvcc, &arguments.include, &checkout, &target)?;
+                files.extend(some);
+                // What lacks a header lacks it for each.
+                failed = without;
+            }
             (files, failed, format!("compiled by nvcc {}", version(nvcc)?))
         }
         None => (sources(&checkout, "ptx")?, Vec::new(), "PTX of unknown origin".to_owned()),
@@ -117,7 +136,7 @@ fn sources(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Compiles every source; the files of PTX, and the sources that did not compile with the first error.
+/// Compiles every source for the architecture that the target folder is called by; the files of PTX, and the sources that did not compile with the first error.
 fn compile(
     nvcc: &Path,
     include: &[PathBuf],
@@ -132,7 +151,10 @@ fn compile(
         let build = |relocatable: bool| {
             let mut build = nvcc::command(nvcc, include, checkout, own);
             // Kernels that launch kernels need it; others are compiled as a program would.
-            build.arg("-arch=sm_90a").args(relocatable.then_some("-rdc=true"));
+            build
+                .arg("-arch")
+                .arg(target.file_name().unwrap_or_default())
+                .args(relocatable.then_some("-rdc=true"));
             build.arg(&source).arg("-o").arg(&output).output()
         };
         let mut outcome = build(false).context("cannot start nvcc")?;
@@ -172,9 +194,12 @@ fn ask(files: &[PathBuf]) -> Result<Vec<Verdict>> {
     let verdicts = text.lines().filter_map(|line| {
         let mut parts = line.splitn(3, '\t');
         let (file, kernel, verdict) = (parts.next()?, parts.next()?, parts.next()?);
-        let file = Path::new(file).file_stem()?.to_string_lossy().replace("__", "/");
+        let path = Path::new(file);
+        let arch = path.parent().and_then(Path::file_name).unwrap_or_default();
+        let arch = arch.to_string_lossy().into_owned();
+        let file = path.file_stem()?.to_string_lossy().replace("__", "/");
         let reason = (verdict != "runs").then(|| without_place(verdict));
-        Some(Verdict { file, kernel: kernel.to_owned(), reason })
+        Some(Verdict { arch, file, kernel: kernel.to_owned(), reason })
     });
     Ok(verdicts.collect())
 }
@@ -190,19 +215,33 @@ fn without_place(reason: &str) -> String {
 /// The table, in Markdown.
 fn table(about: &str, verdicts: &[Verdict], failed: &[Failure]) -> String {
     let refused = || verdicts.iter().filter_map(|one| Some((one, one.reason.as_ref()?)));
-    let (all, runs) = (verdicts.len(), verdicts.len() - refused().count());
+    let mut of_arch: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for one in verdicts {
+        let (runs, all) = of_arch.entry(&one.arch).or_default();
+        *runs += usize::from(one.reason.is_none());
+        *all += 1;
+    }
+    let counts =
+        of_arch.iter().map(|(arch, (runs, all))| format!("{runs} of {all} kernels for {arch}"));
+    let counts = counts.collect::<Vec<_>>().join(", ");
     let mut text = format!(
         "# Kernels of NVIDIA's samples in the executor\n\n\
-         {about}: the executor runs {runs} of {all} kernels. A kernel runs when its module loads and all of its\n\
+         {about}: the executor runs {counts}. A kernel runs when its module loads and all of its\n\
          instructions are decoded. `cargo xtask samples` writes this table.\n\n\
          | why a kernel is refused | kernels | which |\n|---|--:|---|\n"
     );
-    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<&str, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for (one, reason) in refused() {
         let sample = one.file.rsplit('/').next().unwrap_or(&one.file);
-        reasons.entry(reason).or_default().push(format!("`{sample}`: `{}`", one.kernel));
+        let kernels = reasons.entry(reason).or_default();
+        kernels.entry(format!("`{sample}`: `{}`", one.kernel)).or_default().push(&one.arch);
     }
     for (reason, kernels) in reasons {
+        let named = |(kernel, archs): (&String, &Vec<&str>)| match archs.len() == of_arch.len() {
+            true => kernel.clone(),
+            false => format!("{kernel} ({})", archs.join(", ")),
+        };
+        let kernels: Vec<String> = kernels.iter().map(named).collect();
         let _ = writeln!(text, "| {reason} | {} | {} |", kernels.len(), kernels.join(", "));
     }
     let mut causes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -229,6 +268,7 @@ mod tests {
     #[test]
     fn a_table_counts_kernels_and_groups_reasons() {
         let verdict = |kernel: &str, reason: Option<&str>| Verdict {
+            arch: "sm_90a".to_owned(),
             file: "Samples/x".to_owned(),
             kernel: kernel.to_owned(),
             reason: reason.map(without_place),
@@ -239,7 +279,7 @@ mod tests {
             verdict("c", Some("line 9, column 2: `foo` is not supported")),
         ];
         let text = table("here", &verdicts, &[("d/e.cu".to_owned(), "no header".to_owned())]);
-        assert!(text.contains("runs 1 of 3 kernels"), "{text}");
+        assert!(text.contains("runs 1 of 3 kernels for sm_90a"), "{text}");
         assert!(text.contains("| `foo` is not supported | 2 | `x`: `b`, `x`: `c` |"), "{text}");
         assert!(text.contains("| no header | e.cu |"), "{text}");
     }
