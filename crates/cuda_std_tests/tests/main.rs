@@ -1,6 +1,7 @@
 //! The PTX of every kernel, what it computes, and the messages of the macros.
 #![allow(clippy::print_stdout, reason = "tests report what they ran")]
 
+mod accuracy;
 mod codegen;
 mod groups;
 mod launches;

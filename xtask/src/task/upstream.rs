@@ -28,8 +28,19 @@ const CUBLAS: &str = "blastoff";
 struct Row {
     name: String,
     builds: bool,
-    /// Whether its program ended well, which it does when its results are right; none where there is no program.
-    runs: Option<bool>,
+    /// How its program ended; none where there is no program.
+    ends: Option<End>,
+}
+
+/// How a program ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Well, which it does when its results are right.
+    Well,
+    /// It does not build, or says that something is wrong.
+    Badly,
+    /// Not within the limit.
+    Late,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -59,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let folder = work.join("kernels").join(&name);
         write(&folder.join("Cargo.toml"), &manifest(&name))?;
         write(&folder.join("src/lib.rs"), &source)?;
-        rows.push(Row { builds: builds(&folder), name: format!("ui/{name}"), runs: None });
+        rows.push(Row { builds: builds(&folder), name: format!("ui/{name}"), ends: None });
     }
     // The programs are linked to the virtual device in place of the driver.
     let driver = workspace::target_dir().join("release");
@@ -73,8 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let builds = builds(&folder.join("kernels"));
         let needs_cublas = read(&program.join("Cargo.toml"))?.contains(CUBLAS);
         let tried = builds && !needs_cublas;
-        let runs = tried.then(|| runs(&folder, &driver)).transpose()?;
-        rows.push(Row { name, builds, runs });
+        let ends = tried.then(|| end(&folder, &driver)).transpose()?;
+        rows.push(Row { name, builds, ends });
     }
     let table = table(checkout, &rows);
     println!("{table}");
@@ -192,9 +203,11 @@ fn dependency(line: &str) -> String {
 
 /// How long a program may run, seconds.
 const LIMIT: &str = "60";
+/// What `timeout` ends with when it had to end a program.
+const TIMED_OUT: i32 = 124;
 
-/// Whether a program builds and ends well on the virtual device, within the limit.
-fn runs(folder: &Path, driver: &Path) -> Result<bool> {
+/// Builds a program and runs it on the virtual device.
+fn end(folder: &Path, driver: &Path) -> Result<End> {
     // cust's build script looks for the library in a folder of this name.
     let libraries = folder.join("cuda/lib64");
     std::fs::create_dir_all(&libraries)?;
@@ -214,11 +227,15 @@ fn runs(folder: &Path, driver: &Path) -> Result<bool> {
             .with_context(|| format!("cannot start {}", line[0]))
     };
     if !cargo(&["cargo", "build", "--quiet"])?.success() {
-        return Ok(false);
+        return Ok(End::Badly);
     }
     // Building takes the time it takes.
     let status = cargo(&["timeout", LIMIT, "cargo", "run", "--quiet"])?;
-    Ok(status.success())
+    Ok(match status.code() {
+        Some(0) => End::Well,
+        Some(TIMED_OUT) => End::Late,
+        _ => End::Badly,
+    })
 }
 
 /// The commit of a checkout.
@@ -240,12 +257,18 @@ fn table(checkout: &Path, rows: &[Row]) -> String {
         commit(checkout),
         count(&|row| row.builds),
         rows.len(),
-        count(&|row| row.runs.is_some()),
-        count(&|row| row.runs == Some(true)),
+        count(&|row| row.ends.is_some()),
+        count(&|row| row.ends == Some(End::Well)),
     );
-    let word = |is: bool| if is { "yes" } else { "no" };
-    for Row { name, builds, runs } in rows {
-        text += &format!("| {name} | {} | {} |\n", word(*builds), runs.map_or("", word));
+    for Row { name, builds, ends } in rows {
+        let builds = if *builds { "yes" } else { "no" };
+        let runs = match ends {
+            None => "",
+            Some(End::Well) => "yes",
+            Some(End::Badly) => "no",
+            Some(End::Late) => "not within the limit",
+        };
+        text += &format!("| {name} | {builds} | {runs} |\n");
     }
     text
 }

@@ -86,7 +86,7 @@ macro_rules! float_ext {
         plain { $($method:ident = $function:ident;)* }
         order { $($order_method:ident = $order_function:ident;)* }
         frexp $frexp:ident; ilogb $ilogb:ident; scalbn $scalbn:ident;
-        rint $rint:ident; floor $floor:ident;
+        rint $rint:ident; floor $floor:ident; pi_rest $pi_rest:literal;
     })*) => {
         $(
             impl FloatExt for $kind {
@@ -165,11 +165,18 @@ macro_rules! float_ext {
 
                 #[inline]
                 fn sincospi(self) -> (Self, Self) {
+                    // Whole turns change nothing; the remainder is exact.
+                    let turn = self % 2.0;
                     // The angle within a quarter turn around the nearest multiple of one half, in
                     // which the sine and cosine only change places and signs.
-                    let halves = libm::$rint(self * 2.0);
-                    let rest = (self - halves * 0.5) * core::$kind::consts::PI;
-                    let (sine, cosine) = GpuFloat::sin_cos(rest);
+                    let halves = libm::$rint(turn * 2.0);
+                    let rest = turn - halves * 0.5;
+                    let angle = rest * core::$kind::consts::PI;
+                    let (near_sine, near_cosine) = GpuFloat::sin_cos(angle);
+                    // What the angle misses: the rounding of the product and of pi.
+                    let missed = rest.mul_add(core::$kind::consts::PI, -angle) + rest * $pi_rest;
+                    let sine = missed.mul_add(near_cosine, near_sine);
+                    let cosine = (-missed).mul_add(near_sine, near_cosine);
                     let quarter = halves - 4.0 * libm::$floor(halves * 0.25);
                     if quarter == 0.0 {
                         (sine, cosine)
@@ -204,7 +211,7 @@ float_ext! {
             yn = ynf;
         }
         frexp frexpf; ilogb ilogbf; scalbn scalbnf;
-        rint rintf; floor floorf;
+        rint rintf; floor floorf; pi_rest -8.742_277_7e-8;
     }
     f64 {
         plain {
@@ -223,7 +230,7 @@ float_ext! {
             yn = yn;
         }
         frexp frexp; ilogb ilogb; scalbn scalbn;
-        rint rint; floor floor;
+        rint rint; floor floor; pi_rest 1.224_646_799_147_353_2e-16;
     }
 }
 

@@ -143,7 +143,7 @@ macro_rules! gpu_float {
     ($($kind:ident {
         hardware { $($hardware:ident($($hardware_argument:ident),*) $on_host:ident;)* }
         libm { $($method:ident($($argument:ident),*) $function:ident;)* }
-        round $round:ident;
+        round $round:ident; acosh $acosh:ident;
     })*) => {
         $(
             impl GpuFloat for $kind {
@@ -168,6 +168,12 @@ macro_rules! gpu_float {
                 #[inline]
                 fn round(self) -> Self {
                     libm::$round(self)
+                }
+
+                #[inline]
+                fn acosh(self) -> Self {
+                    // `libm` gives a number for some numbers below -1.
+                    if self < 1.0 { $kind::NAN } else { libm::$acosh(self) }
                 }
 
                 #[inline(always)]
@@ -268,10 +274,9 @@ gpu_float! {
             cosh() coshf;
             tanh() tanhf;
             asinh() asinhf;
-            acosh() acoshf;
             atanh() atanhf;
         }
-        round roundf;
+        round roundf; acosh acoshf;
     }
     f64 {
         hardware {
@@ -303,9 +308,8 @@ gpu_float! {
             cosh() cosh;
             tanh() tanh;
             asinh() asinh;
-            acosh() acosh;
             atanh() atanh;
         }
-        round round;
+        round round; acosh acosh;
     }
 }

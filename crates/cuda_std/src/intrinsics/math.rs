@@ -10,8 +10,8 @@ use crate::{FloatExt, GpuFloat};
 functions! {
     "The arc cosine in radians." acos(x: f64) -> f64 = libm::acos(x);
     "The arc cosine in radians." acosf(x: f32) -> f32 = libm::acosf(x);
-    "The inverse hyperbolic cosine." acosh(x: f64) -> f64 = libm::acosh(x);
-    "The inverse hyperbolic cosine." acoshf(x: f32) -> f32 = libm::acoshf(x);
+    "The inverse hyperbolic cosine." acosh(x: f64) -> f64 = GpuFloat::acosh(x);
+    "The inverse hyperbolic cosine." acoshf(x: f32) -> f32 = GpuFloat::acosh(x);
     "The arc sine in radians." asin(x: f64) -> f64 = libm::asin(x);
     "The arc sine in radians." asinf(x: f32) -> f32 = libm::asinf(x);
     "The inverse hyperbolic sine." asinh(x: f64) -> f64 = libm::asinh(x);
@@ -47,7 +47,7 @@ functions! {
     "e to this power." exp(x: f64) -> f64 = libm::exp(x);
     "e to this power." expf(x: f32) -> f32 = libm::expf(x);
     "10 to this power." exp10(x: f64) -> f64 = libm::exp10(x);
-    "10 to this power." exp10f(x: f32) -> f32 = libm::exp10f(x);
+    "10 to this power, by way of `f64`." exp10f(x: f32) -> f32 = libm::exp2(f64::from(x) * core::f64::consts::LOG2_10) as f32;
     "2 to this power." exp2(x: f64) -> f64 = libm::exp2(x);
     "2 to this power." exp2f(x: f32) -> f32 = libm::exp2f(x);
     "`exp(x) - 1`, accurate near 0." expm1(x: f64) -> f64 = libm::expm1(x);

@@ -3,6 +3,7 @@
 //! Their launch contract, unless said otherwise: one block of [`THREADS`] threads in x, and buffers
 //! of at least as many elements.
 
+pub mod accuracy;
 pub mod async_copies;
 pub mod atomics;
 pub mod clusters;
