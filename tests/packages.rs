@@ -156,15 +156,22 @@ impl Drop for OwnPtx {
     }
 }
 
-/// Removes what cargo has unpacked of earlier packages of ours: it takes a version for what it was.
-fn forget_unpacked(packages: &[cargo_metadata::Package]) {
+/// Removes what cargo has unpacked and built of earlier packages of ours: it takes a version for what it was.
+fn forget_earlier(packages: &[cargo_metadata::Package], target: &Path) {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home =
-        home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).expect("cargo has a folder");
-    for registry in std::fs::read_dir(home.join("registry/src")).into_iter().flatten().flatten() {
-        for package in packages {
-            let unpacked = registry.path().join(format!("{}-{}", package.name, package.version));
-            let _ = std::fs::remove_dir_all(unpacked);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let registries = home.expect("cargo has a folder").join("registry/src");
+    let built = target.join("debug/.fingerprint");
+    for folder in [registries, built.clone()] {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            for package in packages {
+                let unpacked = entry.path().join(format!("{}-{}", package.name, package.version));
+                let _ = std::fs::remove_dir_all(unpacked);
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if folder == built && name.starts_with(package.name.as_str()) {
+                    let _ = std::fs::remove_dir_all(entry.path());
+                }
+            }
         }
     }
 }
@@ -175,7 +182,7 @@ fn forget_unpacked(packages: &[cargo_metadata::Package]) {
 fn a_library_with_kernels_is_used_by_path_and_from_its_package() {
     let target = root().join("target/packages");
     let packages = published();
-    forget_unpacked(&packages);
+    forget_earlier(&packages, &target);
     let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     let _own = OwnPtx(root().join("crates/coalesce/ptx"));
     let stub = root().join("crates/cuda_driver/link_stub");

@@ -244,3 +244,16 @@ fn the_seeds_of_doubles_read_and_write_the_high_word() {
     assert_eq!(seed("rcp", -f64::MIN_POSITIVE / 2.0), f64::NEG_INFINITY);
     assert_eq!(seed("rcp", -f64::MAX).to_bits(), (-0.0f64).to_bits());
 }
+
+#[test]
+fn a_nan_keeps_its_sign_when_it_is_narrowed() {
+    for (nan, expected) in [(f64::NAN, 0x7fc0_0000), (-f64::NAN, 0xffc0_0000)] {
+        for (mode, _) in MODES {
+            let got =
+                execute(&format!("cvt.{mode}.f32.f64 d, a"), "f64", "f32", &[[nan.to_bits(); 3]]);
+            assert_eq!(got, [expected], "{mode}");
+        }
+        let saturated = execute("cvt.rn.sat.f32.f64 d, a", "f64", "f32", &[[nan.to_bits(); 3]]);
+        assert_eq!(saturated, [0]);
+    }
+}

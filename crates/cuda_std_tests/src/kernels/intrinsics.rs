@@ -62,16 +62,32 @@ macro_rules! tables {
     };
 }
 
-/// Stores results one after the other.
+/// Stores results one after the other, each NaN as the same: NVIDIA's assembler decides whether a negation is of the sign.
 ///
 /// # Safety
 /// - The target is valid for so many elements.
-unsafe fn store<T, const N: usize>(target: *mut T, results: [T; N]) {
+unsafe fn store<T: Copy + PartialEq + Nan, const N: usize>(target: *mut T, results: [T; N]) {
     for (place, result) in results.into_iter().enumerate() {
+        #[allow(clippy::eq_op, reason = "a NaN is not equal to itself")]
+        let result = if result == result { result } else { T::NAN };
         // SAFETY: by the contract.
         unsafe { target.add(place).write(result) };
     }
 }
+
+/// The number that stands for those that are none.
+trait Nan {
+    const NAN: Self;
+}
+
+macro_rules! nan {
+    ($($kind:ident = $nan:expr;)*) => {
+        $(impl Nan for $kind {
+            const NAN: Self = $nan;
+        })*
+    };
+}
+nan! { f32 = f32::NAN; f64 = f64::NAN; i16 = 0; i32 = 0; i64 = 0; }
 
 tables! {
     intrinsics_plain_i32_to_i32 PLAIN_I32_TO_I32 PLAIN_I32_TO_I32_FUNCTIONS: fn(i32) -> i32 {

@@ -217,6 +217,15 @@ fn single_to_brain(value: f32, flags: u32) -> Bf16 {
     }
 }
 
+/// A NaN of f64 as one of f32: with its sign and its higher bits, quiet. Seen on an H100 for NaNs of either sign without
+/// further bits.
+fn narrow(nan: f64) -> f32 {
+    let bits = nan.to_bits();
+    f32::from_bits(
+        (bits >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x3f_ffff,
+    )
+}
+
 /// Float to float; `None` for pairs that PTX does not have.
 fn floats(to: Type, from: Type, flags: u32) -> Option<Meaning> {
     let f = match (to, from) {
@@ -228,11 +237,15 @@ fn floats(to: Type, from: Type, flags: u32) -> Option<Meaning> {
             (if flags & FLUSH != 0 { flush(a) } else { a }) as f64
         }),
         (Type::F32, Type::F64) if flags & 0x1f == 0 => {
-            lanes!(|a: f64| -> f32 { canonical(a as f32) })
+            lanes!(|a: f64| -> f32 { if a.is_nan() { narrow(a) } else { a as f32 } })
         }
         (Type::F32, Type::F64) => lanes!(flags; |a: f64| -> f32 {
-            let result = to_single((a, 0), Rounding::from_code(flags));
-            finish(if flags & FLUSH != 0 { flush(result) } else { result }, flags)
+            if a.is_nan() && flags & SATURATE == 0 {
+                narrow(a)
+            } else {
+                let result = to_single((a, 0), Rounding::from_code(flags));
+                finish(if flags & FLUSH != 0 { flush(result) } else { result }, flags)
+            }
         }),
         (Type::F32, Type::F32) => lanes!(flags; |a: f32| -> f32 {
             let a = if flags & FLUSH != 0 { flush(a) } else { a };
