@@ -362,7 +362,7 @@ mod tests {
         let found = agreement(&pairs);
         // a to b in order, b to c not; q begins anew.
         assert_eq!((found.neighbours, found.in_order), (2, 1));
-        assert!((found.error_percent - 25.0).abs() < 1e-9, "{found:?}");
-        assert!((found.worst_tenth_percent - 140.0).abs() < 1e-9, "{found:?}");
+        approx::assert_abs_diff_eq!(found.error_percent, 25.0, epsilon = 1e-9);
+        approx::assert_abs_diff_eq!(found.worst_tenth_percent, 140.0, epsilon = 1e-9);
     }
 }

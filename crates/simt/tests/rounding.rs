@@ -237,7 +237,7 @@ fn the_seeds_of_doubles_read_and_write_the_high_word() {
         let got = seed(instruction, low);
         assert_eq!(got.to_bits() & 0xffff_ffff, 0);
         assert_eq!(got.to_bits(), seed(instruction, 2.0).to_bits());
-        assert!((got / of_two - 1.0).abs() < 2f64.powi(-20), "{instruction}: {got}");
+        approx::assert_abs_diff_eq!(got / of_two, 1.0, epsilon = 2f64.powi(-20));
         assert_eq!(seed(instruction, f64::MIN_POSITIVE / 2.0), f64::INFINITY);
         assert_eq!(seed(instruction, f64::INFINITY), 0.0);
     }

@@ -424,7 +424,11 @@ fn operations_and_requests_are_told() {
     assert!(started.end_ns <= kernel.start_ns && kernel.end_ns == reached.end_ns);
     assert!(wait.start_ns < wait.end_ns && wait.end_ns == kernel.end_ns);
     assert!(kernel.end_ns <= download.start_ns && download.end_ns == stopped.end_ns);
-    assert!((stopped.end_ns - started.end_ns - elapsed_ns).abs() <= 1e-6 * elapsed_ns);
+    approx::assert_abs_diff_eq!(
+        stopped.end_ns - started.end_ns,
+        elapsed_ns,
+        epsilon = 1e-6 * elapsed_ns
+    );
     assert_eq!((kernel.stream, wait.stream), (started.stream, stopped.stream));
     assert_ne!(kernel.stream, wait.stream);
     let calls = told.iter().filter(|one| one.stream.is_none());

@@ -143,7 +143,7 @@ fn a_window_is_kept_while_it_fits_what_is_set_aside() {
         // The part that fits is kept, whatever the window.
         let part = (SET_ASIDE as f64 / size as f64).min(1.0);
         let (tuned, expected) = (hot_bytes(&slide, size, part as f32), (1.0 - part) * all as f64);
-        assert!((tuned as f64 - expected).abs() <= 0.01 * all as f64, "{tuned}, not {expected}");
+        approx::assert_abs_diff_eq!(tuned as f64, expected, epsilon = 0.01 * all as f64);
     }
 
     // What is there is there for every launch, until it is given up.

@@ -365,15 +365,15 @@ mod tests {
             let width = place.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
             width.and_then(|width| width.parse::<f64>().ok()).expect("a width")
         });
-        assert!((widths[1] / widths[0] - 2.0).abs() < 0.05, "{widths:?}");
-        assert!((widths[3] - widths[2]).abs() < 0.1, "{widths:?}");
+        approx::assert_abs_diff_eq!(widths[1] / widths[0], 2.0, epsilon = 0.05);
+        approx::assert_abs_diff_eq!(widths[3], widths[2], epsilon = 0.1);
     }
 
     #[test]
     fn ticks_are_round_and_few() {
         for (length, step) in [(443.0, 100.0), (1.0, 0.2), (12.0, 2.0), (60.0, 10.0), (7.0, 2.0)] {
             let scale = Scale::new(0.0..length);
-            assert!((scale.step_us / step - 1.0).abs() < 1e-9, "{length}: {}", scale.step_us);
+            approx::assert_abs_diff_eq!(scale.step_us / step, 1.0, epsilon = 1e-9);
             assert!(scale.ticks().count() <= 7);
         }
         assert_eq!(Scale::new(903.0..918.0).ticks().collect::<Vec<_>>(), [905.0, 910.0, 915.0]);

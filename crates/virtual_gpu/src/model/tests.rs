@@ -79,10 +79,18 @@ fn lines_that_are_stored_keep_l1_busy_unless_they_go_on_together() {
     };
     let looked_up = of(&counters, 1 << 30);
     let cycles = |time: f64| time / looked_up - 1.0;
-    assert!((cycles(of(&counters, 0)) - STORED_LINE_CYCLES).abs() < 1e-9);
-    assert!((cycles(of(&counters, 1 << 29)) - STORED_LINE_CYCLES / 2.0).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(cycles(of(&counters, 0)), STORED_LINE_CYCLES, epsilon = 1e-9);
+    approx::assert_abs_diff_eq!(
+        cycles(of(&counters, 1 << 29)),
+        STORED_LINE_CYCLES / 2.0,
+        epsilon = 1e-9
+    );
     counters.global_store.bytes_distinct /= 4;
-    assert!((cycles(of(&counters, 0)) - 1.75 * STORED_LINE_CYCLES).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(
+        cycles(of(&counters, 0)),
+        1.75 * STORED_LINE_CYCLES,
+        epsilon = 1e-9
+    );
 }
 
 #[test]
@@ -94,7 +102,7 @@ fn a_request_of_one_line_takes_longer_than_the_line() {
         let estimate = Estimate { tag_cycles: 3 << 20, ..Estimate::default() };
         parts(&profile, &load(&counters, &estimate)).l1_ns
     };
-    assert!((of(3 << 20) / of(1 << 20) - GLOBAL_REQUEST_CYCLES).abs() < 1e-6);
+    approx::assert_abs_diff_eq!(of(3 << 20) / of(1 << 20), GLOBAL_REQUEST_CYCLES, epsilon = 1e-6);
 }
 
 #[test]
@@ -120,7 +128,7 @@ fn no_launch_ends_before_its_longest_warp() {
     // Blocks with three times the work: each warp waits one cycle in the mean, and two more then.
     let larger = WorkScale { blocks: 1.0, ..WorkScale::all(3.0) };
     let more = parts(&profile, &Load { larger, ..once }).waiting_ns - 1e6;
-    assert!((more * 1.98 - 2.0).abs() < 1e-3, "{more}");
+    approx::assert_abs_diff_eq!(more * 1.98, 2.0, epsilon = 1e-3);
 }
 
 #[test]
@@ -133,15 +141,19 @@ fn what_takes_longer_than_its_count_says() {
     let read = Estimate { dram_read_bytes: 1 << 40, tag_cycles, ..Estimate::default() };
     let plain = of(read.clone());
     let alone = of(Estimate { alone: 1.0, ..read.clone() });
-    assert!((alone.dram_ns / plain.dram_ns - (1.0 + ALONE)).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(alone.dram_ns / plain.dram_ns, 1.0 + ALONE, epsilon = 1e-9);
     let banked = of(Estimate { tag_cycles: tag_cycles / 4, ..read.clone() });
-    assert!((plain.l1_ns / banked.l1_ns - 4.0).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(plain.l1_ns / banked.l1_ns, 4.0, epsilon = 1e-9);
     let all = of(Estimate { integer_multiplies: 1 << 30, ..read.clone() });
-    assert!((all.issue_ns / plain.issue_ns - 2.0).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(all.issue_ns / plain.issue_ns, 2.0, epsilon = 1e-9);
     let grouped = of(Estimate { further_groups: 1 << 30, ..read.clone() });
-    assert!((grouped.issue_ns / plain.issue_ns - (1.0 + GROUP_SLOTS)).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(
+        grouped.issue_ns / plain.issue_ns,
+        1.0 + GROUP_SLOTS,
+        epsilon = 1e-9
+    );
     let cluster = of(Estimate { cluster_atomics: 132 * 1_980_000, ..read });
-    assert!((cluster.atomics_ns / 1e6 - CLUSTER_ATOMIC_CYCLES).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(cluster.atomics_ns / 1e6, CLUSTER_ATOMIC_CYCLES, epsilon = 1e-9);
 }
 
 #[test]
@@ -152,7 +164,7 @@ fn a_stored_sector_keeps_l2_busy_for_longer_than_one_that_is_read() {
     let stored = parts(&profile, &load(&stores, &Estimate::default())).l2_ns;
     let reads = Estimate { l1_missed_sectors: 1 << 21, ..Estimate::default() };
     let read = parts(&profile, &load(&Counters::default(), &reads)).l2_ns;
-    assert!((stored / read - STORED_SECTOR).abs() < 1e-9, "{stored} {read}");
+    approx::assert_abs_diff_eq!(stored / read, STORED_SECTOR, epsilon = 1e-9);
 }
 
 #[test]
@@ -187,7 +199,7 @@ fn constant_memory_costs_its_passes() {
         counters.constant_load.wavefronts = passes << 24;
         parts(&profile, &load(&counters, &Estimate::default())).constant_ns
     };
-    assert!((time(32) / time(1) - 32.0).abs() < 1e-9);
+    approx::assert_abs_diff_eq!(time(32) / time(1), 32.0, epsilon = 1e-9);
 }
 
 #[test]
@@ -200,7 +212,7 @@ fn what_a_block_does_once_grows_with_the_blocks() {
     let larger = WorkScale { blocks: 1.0, ..WorkScale::all(100.0) };
     let before = parts(&profile, &load(&all, &estimate));
     let after = parts(&profile, &Load { once: &once, larger, ..load(&all, &estimate) });
-    assert!((after.l1_ns / before.l1_ns - 102.0 / 3.0).abs() < 1e-9, "{after:?}");
+    approx::assert_abs_diff_eq!(after.l1_ns / before.l1_ns, 102.0 / 3.0, epsilon = 1e-9);
     assert_eq!(after.atomics_ns, before.atomics_ns);
 }
 
@@ -222,7 +234,7 @@ fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
     let far_small_pages = LinkTraffic { sectors_read: 1 << 20, ..LinkTraffic::default() };
     let estimate = Estimate { far_small_pages, ..Estimate::default() };
     let small_pages = parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns;
-    assert!((small_pages * SMALL_PAGES / whole - 1.0).abs() < 1e-9, "{small_pages}");
+    approx::assert_abs_diff_eq!(small_pages * SMALL_PAGES / whole, 1.0, epsilon = 1e-9);
 }
 
 #[test]
@@ -256,7 +268,7 @@ fn a_block_that_meets_at_barriers_computes_after_it_has_waited() {
     let (free, inside, together) = waiting(few, 1);
     assert!(together < 1.1 * free.max(inside), "one barrier, as before a sum");
     let (_, _, in_turn) = waiting(2 * few, 1);
-    assert!((in_turn / (free + inside) - 1.0).abs() < 1e-3, "{in_turn} of {free} and {inside}");
+    approx::assert_abs_diff_eq!(in_turn / (free + inside), 1.0, epsilon = 1e-3);
     let (free, inside, _) = waiting(few, 8);
     let (held, _, _) = waiting(2 * few, 8);
     assert!(free + inside / 8.0 < inside && held == free, "others compute meanwhile");
@@ -281,8 +293,8 @@ fn blocks_behind_the_first_weigh_as_much_as_in_the_whole_launch() {
         // Four times as many warps as run at once.
         time * profile.clock_hz / 1e9 / (4.0 * times)
     };
-    assert!((mean(1.0) - (400.0 + 3.0 * 100.0) / 4.0).abs() < 1e-6, "{}", mean(1.0));
-    assert!((mean(250.0) - (400.0 + 999.0 * 100.0) / 1000.0).abs() < 1e-6, "{}", mean(250.0));
+    approx::assert_abs_diff_eq!(mean(1.0), (400.0 + 3.0 * 100.0) / 4.0, epsilon = 1e-6);
+    approx::assert_abs_diff_eq!(mean(250.0), (400.0 + 999.0 * 100.0) / 1000.0, epsilon = 1e-6);
 }
 
 #[test]
@@ -301,5 +313,9 @@ fn a_scheduler_issues_in_most_of_its_slots() {
     let counters = Counters { warp_instructions: 1 << 32, ..Counters::default() };
     let time = parts(&profile, &load(&counters, &Estimate::default())).issue_ns;
     let slots = profile.clock_hz * 4.0 * f64::from(profile.multiprocessors);
-    assert!((time * slots / 1e9 * ISSUED / f64::powi(2.0, 32) - 1.0).abs() < 1e-9, "{time}");
+    approx::assert_abs_diff_eq!(
+        time * slots / 1e9 * ISSUED / f64::powi(2.0, 32),
+        1.0,
+        epsilon = 1e-9
+    );
 }

@@ -33,6 +33,8 @@
 //! 2. `h2d_pinned` allocates the array with `HostBuffer` (`cudaHostAlloc`, `cuMemHostAlloc`) and
 //!    calls `async_copy_from` (`cudaMemcpyAsync`). There is one copy instead of two, at the
 //!    measured peak. It costs the allocation, `allocate_pinned`.
+//!    `h2d_locked` is the same with cust's own `LockedBuffer`, which rust-cuda's programs have; it
+//!    knows no flags.
 //! 3. `h2d_registered` pins memory that exists already, with `cudaHostRegister`. The rate is the
 //!    same. `register` (3.082 ms) is much cheaper than an allocation, because the pages are there.
 //! 4. `h2d_write_combined` asks for memory that the CPU's caches ignore ([write-combined memory]).
@@ -67,6 +69,7 @@
 //! | `read_registered` | it copies from registered memory | host to host | host memory |
 //! | `read_write_combined` | it copies from write-combined memory | host to host | host memory; loads that miss every cache where the kind is honoured |
 //! | `read_portable` | it copies from portable memory | host to host | host memory |
+//! | `h2d_locked` | pinned by cust's `LockedBuffer` (`cuMemAllocHost`) | H2D | PCIe |
 //!
 //! Expected: T = a + V/b for V bytes, where a is the fixed time of a copy and b the rate; at V = a
 //! b bytes a copy has exactly half its rate. All pinned kinds have the same b, so `h2d_pinned`
@@ -159,7 +162,7 @@ use coalesce::pattern::{
     Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
 };
 use cuda_host::{Gpu, Streams};
-use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
+use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use std::ops::{Deref, DerefMut};
@@ -270,6 +273,11 @@ pub const PATTERN: Pattern = Pattern {
             read(case, Kind::Portable)
         })
         .moving(both),
+        Variant::host(
+            "h2d_locked",
+            "pinned by cust's `LockedBuffer` (`cuMemAllocHost`)",
+            |_, case, _| h2d(case, Kind::Locked),
+        ),
     ],
 };
 
@@ -318,6 +326,7 @@ enum Kind {
     Registered,
     WriteCombined,
     Portable,
+    Locked,
 }
 
 /// Host memory of one kind.
@@ -325,6 +334,7 @@ enum Memory {
     Pageable(Vec<f32>),
     Pinned(HostBuffer<f32>),
     Registered(RegisteredBuffer<f32>),
+    Locked(LockedBuffer<f32>),
 }
 
 impl Memory {
@@ -338,6 +348,7 @@ impl Memory {
             }
             Kind::WriteCombined => pinned(HostFlags::WRITE_COMBINED),
             Kind::Portable => pinned(HostFlags::PORTABLE),
+            Kind::Locked => Ok(Memory::Locked(LockedBuffer::from_slice(values)?)),
         }
     }
 }
@@ -350,6 +361,7 @@ impl Deref for Memory {
             Memory::Pageable(values) => values,
             Memory::Pinned(buffer) => buffer,
             Memory::Registered(buffer) => buffer,
+            Memory::Locked(buffer) => buffer,
         }
     }
 }
@@ -360,6 +372,7 @@ impl DerefMut for Memory {
             Memory::Pageable(values) => values,
             Memory::Pinned(buffer) => buffer,
             Memory::Registered(buffer) => buffer,
+            Memory::Locked(buffer) => buffer,
         }
     }
 }
@@ -485,7 +498,7 @@ impl HostWork for Pin {
             }
             Kind::WriteCombined => HostFlags::WRITE_COMBINED,
             Kind::Portable => HostFlags::PORTABLE,
-            Kind::Pinned | Kind::Pageable => HostFlags::PINNED,
+            Kind::Pinned | Kind::Pageable | Kind::Locked => HostFlags::PINNED,
         };
         // SAFETY: `outputs` writes the memory before it reads it.
         let buffer = unsafe { HostBuffer::uninitialized(self.source.len(), flags) }?;
