@@ -8,4 +8,6 @@ mod launches;
 mod macros;
 mod safe;
 mod textures;
+// A list, a line for each item.
+#[rustfmt::skip]
 mod upstream_api;

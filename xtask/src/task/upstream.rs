@@ -1,7 +1,9 @@
 //! `cargo xtask upstream CHECKOUT`: rust-cuda's own kernels and programs, unchanged, with this builder and this device.
 
 mod api;
+mod files;
 
+use self::files::{commit, ours, read, write};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, NvvmArch};
@@ -132,13 +134,6 @@ fn features(library: &str) -> &'static str {
     if library == "cuda_std" { ", features = [\"vek\"]" } else { "" }
 }
 
-/// A dependency on a library of this checkout.
-fn ours(library: &str, features: &str) -> String {
-    let path = workspace::root().join("crates").join(library);
-    let package = format!("coalesce-{}", library.replace('_', "-"));
-    format!("{{ package = \"{package}\", path = \"{}\"{features} }}", path.display())
-}
-
 /// Whether a crate of kernels becomes PTX; what is wrong has been printed.
 fn builds(folder: &Path) -> bool {
     let target = workspace::target_dir().join("upstream/target");
@@ -238,16 +233,6 @@ fn end(folder: &Path, driver: &Path) -> Result<End> {
     })
 }
 
-/// The commit of a checkout.
-fn commit(checkout: &Path) -> String {
-    let commit = Command::new("git")
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .current_dir(checkout)
-        .output();
-    let text = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    text.unwrap_or_default()
-}
-
 fn table(checkout: &Path, rows: &[Row]) -> String {
     let count = |of: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| of(row)).count();
     let mut text = format!(
@@ -271,16 +256,4 @@ fn table(checkout: &Path, rows: &[Row]) -> String {
         text += &format!("| {name} | {builds} | {runs} |\n");
     }
     text
-}
-
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
-    }
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -3,7 +3,7 @@
 //! Of each public item of upstream's sources a function is made that uses it as upstream's signature says. The compiler
 //! then says which do not compile with ours. Those that do become a test; of the others [`MISSING`] says why.
 
-use super::{ours, read, write};
+use super::files::{commit, ours, read, write};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use quote::ToTokens;
@@ -60,7 +60,7 @@ pub fn run(checkout: &Path) -> Result<()> {
     );
     write(&workspace::root().join(TEST), &test)?;
     let (all, here) = (found.len(), found.len() - missing.len());
-    let commit = super::commit(checkout);
+    let commit = commit(checkout);
     let sentence = format!(
         "Of {all}{BEGINNING} at commit {commit}, {here} are here with their signatures, which a test uses \
          (`{TEST}`); `{TABLE}` says why each other one is not."
