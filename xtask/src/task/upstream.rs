@@ -2,7 +2,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use cuda_builder::{CudaBuilder, NvvmArch};
+use cuda_builder::{CudaBuilder, NvvmArch, write_whole};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use walkdir::WalkDir;
@@ -241,5 +241,5 @@ fn write(path: &Path, text: &str) -> Result<()> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    Ok(write_whole(path, text.as_bytes())?)
 }
