@@ -277,7 +277,7 @@ impl Machine {
         let [far, far_small_pages] = self.memory.mapped_ranges();
         let options = simt::Options {
             checks,
-            fuel: self.options.fuel,
+            fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
             estimate: self.options.times.then(|| {
