@@ -85,6 +85,8 @@ fn a_run_that_is_killed_ten_times_and_resumed_has_the_result_of_an_unbroken_one(
     // A generator of Lehmer's: the moments are random, and the same in each test run.
     let mut random = 20_261_125_u64;
     let mut rows = 0;
+    // Behind the harness's own words.
+    println!();
     for kill in 1..=10 {
         random = random * 48_271 % 0x7fff_ffff;
         let after = takes.mul_f64(0.02 + 0.14 * random as f64 / f64::from(0x7fff_ffff));
@@ -117,6 +119,7 @@ fn a_run_that_is_killed_ten_times_and_resumed_has_the_result_of_an_unbroken_one(
         assert_eq!(part, row);
     }
     assert!(parts == whole, "the resumed run has other counts");
+    println!("killed ten times and resumed: the {} rows of an unbroken run", whole.rows.len());
 }
 
 #[test]

@@ -42,7 +42,8 @@ fn board(
     for row in &mut results.rows {
         let part = Part::of_row(row);
         let spread = if part == Part::Host { 0.1 } else { 0.01 };
-        let factor = own * factor(part, resource_of(row)) * (1.0 + spread * noise.normal()).max(0.5);
+        let factor =
+            own * factor(part, resource_of(row)) * (1.0 + spread * noise.normal()).max(0.5);
         if let RowOutcome::Measured(measured) = &mut row.outcome {
             measured.time_ms = measured.time_ms.scaled(factor);
         }
@@ -79,7 +80,8 @@ fn simulated(seed: u64, boards: usize, each: usize) -> (Vec<Node>, BTreeSet<(usi
         let fault = (index % 11 == 7).then_some(index / 11).filter(|place| *place < 3 * each);
         let fault = fault.map(|place| FAULTS[place % 3]);
         planted.extend(fault.map(|(part, _)| (index, part)));
-        let results = board(&reference, &mut noise, |part, _| fault.map_or(1.0, |(_, of)| of(part)));
+        let results =
+            board(&reference, &mut noise, |part, _| fault.map_or(1.0, |(_, of)| of(part)));
         Node { name: format!("node{index:02}"), results }
     });
     let nodes = nodes.collect();
@@ -116,8 +118,7 @@ fn a_board_that_is_slow_at_one_resource_is_found() {
             let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
             let nodes: Vec<Node> = (0..12)
                 .map(|index| {
-                    let factor =
-                        |_, of| if index == 5 && of == Some(slow) { by } else { 1.0 };
+                    let factor = |_, of| if index == 5 && of == Some(slow) { by } else { 1.0 };
                     let results = board(&reference, &mut noise, factor);
                     Node { name: format!("node{index:02}"), results }
                 })
