@@ -18,8 +18,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The exit code of a run that was interrupted, as shells have it.
-pub const INTERRUPTED: u8 = 130;
 /// From one save of an unfinished run to the next, at most; a save that takes long is not made more often than its cost,
 /// times this, allows.
 const BETWEEN_SAVES: Duration = Duration::from_secs(60);
@@ -126,7 +124,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, &results));
     let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
     Ok(if results.interrupted {
-        ExitCode::from(INTERRUPTED)
+        ExitCode::from(interrupt::INTERRUPTED)
     } else if results.rows.iter().any(is_wrong) || !behaves {
         ExitCode::FAILURE
     } else {

@@ -3,7 +3,7 @@
 //! Boards that work warm each other, as they do in use. One that cannot be opened, or that falls off the bus, ends its own
 //! process and no other.
 
-use super::bench::INTERRUPTED;
+use super::interrupt::INTERRUPTED;
 use super::terminal::say;
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,5 +1,6 @@
 //! `coalesce compare`: two result files, row by row.
 
+use super::compare_fleet::{self, Asked, Form};
 use super::shared::WrongArgument;
 use super::terminal::{coloured, table};
 use crate::catalogue::Catalogue;
@@ -18,7 +19,7 @@ pub struct Arguments {
     /// Two files: an earlier measurement or predictions, and the measurement that is compared with it. With `--fleet` a
     /// file per board.
     #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// Compare boards of a fleet, four or more of one model, with their median; exit with 1 when one is an outlier, with
     /// other codes when a board is wrong or missing.
     #[arg(long, conflicts_with_all = ["fail_on", "least_order", "most_error", "most_tenth"])]
@@ -26,13 +27,13 @@ pub struct Arguments {
     /// The nodes or boards that a fleet has, a name per line: those without a file are named. A node's files begin with its
     /// name, as `node07.gpu3.json` does.
     #[arg(long, value_name = "FILE", requires = "fleet")]
-    pub expect: Option<PathBuf>,
+    expect: Option<PathBuf>,
     /// Write the comparison as JSON to standard output, and nothing else.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
     /// Write what was found of a fleet to standard output, one JSON object per line, for monitoring.
     #[arg(long, requires = "fleet", conflicts_with = "json")]
-    pub json_lines: bool,
+    json_lines: bool,
     /// Exit with 1 when a row is slower in the second file.
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailOn>,
@@ -56,7 +57,13 @@ enum FailOn {
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.fleet {
-        return super::compare_fleet::run(catalogue, arguments);
+        let form = match (arguments.json, arguments.json_lines) {
+            (true, _) => Form::Json,
+            (false, true) => Form::JsonLines,
+            (false, false) => Form::Text,
+        };
+        let (files, expect) = (&arguments.files[..], arguments.expect.as_deref());
+        return compare_fleet::run(catalogue, &Asked { files, expect, form });
     }
     let [first, second] = &arguments.files[..] else {
         return Err(WrongArgument(format!(

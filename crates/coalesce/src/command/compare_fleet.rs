@@ -1,6 +1,5 @@
 //! `coalesce compare --fleet`: which boards are wrong, missing or slow.
 
-use super::compare::Arguments;
 use super::shared::WrongArgument;
 use super::terminal::{coloured, table};
 use crate::catalogue::Catalogue;
@@ -9,7 +8,7 @@ use ::results::{Resource, plain, read_text};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The exit code when a board of a fleet has wrong rows, lacks rows or was interrupted.
@@ -19,17 +18,39 @@ const MISSING: u8 = 7;
 /// The exit code when a file is damaged.
 const DAMAGED: u8 = 8;
 
+/// What is asked of a fleet.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// A file per board.
+    pub files: &'a [PathBuf],
+    /// The file of the names that are expected.
+    pub expect: Option<&'a Path>,
+    /// How what is found is told.
+    pub form: Form,
+}
+
+/// How what is found is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// To people.
+    Text,
+    /// As one JSON value.
+    Json,
+    /// As a JSON object per line.
+    JsonLines,
+}
+
 /// Boards against their median; fails when one is an outlier.
-pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(catalogue: &Catalogue, asked: &Asked<'_>) -> Result<ExitCode> {
     let mut damaged = Vec::new();
     let mut nodes = Vec::new();
-    for file in &arguments.files {
+    for file in asked.files {
         match super::report::nodes(catalogue, std::slice::from_ref(file)) {
             Ok(node) => nodes.extend(node),
             Err(error) => damaged.push(format!("{error:#}")),
         }
     }
-    let missing = missing(arguments.expect.as_deref(), &nodes)?;
+    let missing = missing(asked.expect, &nodes)?;
     let predicted = nodes.iter().find(|node| node.results.environment.is_prediction);
     if let Some(node) = predicted {
         let name = &node.name;
@@ -48,12 +69,12 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Err(WrongArgument(message).into());
     }
     let outliers = fleets.iter().map(|fleet| fleet.outliers.len()).sum::<usize>();
-    if arguments.json {
+    if asked.form == Form::Json {
         let mut all = fleets_in_json(&nodes, &fleets);
         all["missing"] = missing.clone().into();
         all["damaged"] = damaged.clone().into();
         println!("{}", serde_json::to_string_pretty(&all)?);
-    } else if arguments.json_lines {
+    } else if asked.form == Form::JsonLines {
         lines(&nodes, &fleets, &missing, &damaged).iter().for_each(|line| println!("{line}"));
     } else {
         fleets.iter().for_each(|fleet| print_unsound(&nodes, fleet));

@@ -1,7 +1,6 @@
 //! `coalesce explain FILE.ptx`: what a kernel of any compiler does.
 
-use super::bench::INTERRUPTED;
-use super::interrupt;
+use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WrongArgument, writable};
 use crate::catalogue::Catalogue;
 use crate::foreign::{self, Argument, Launch, Shape, TracedWarp};

@@ -1,12 +1,13 @@
 //! What an interrupt does, or a signal that asks the program to end, as batch systems send.
 
-use super::bench::INTERRUPTED;
 use anyhow::{Context, Result};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// The exit code of a run that was interrupted, as shells have it.
+pub const INTERRUPTED: u8 = 130;
 /// Programs such as `timeout -s INT` interrupt a program and its group, so two interrupts arrive where one is meant.
 const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 /// A kernel that runs for so long may run forever.

@@ -1,7 +1,6 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
-use super::bench::INTERRUPTED;
-use super::interrupt;
+use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{alarm, progress};
 use crate::catalogue::{Catalogue, Selection};
